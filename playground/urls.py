@@ -250,6 +250,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # Environments
     path("environments/", environments.environments, name="environments"),
     path("environments/active/", environments.choice, name="environment-choice"),
+    path("environments/active/values/", environments.values, name="environment-values"),
+    path("environments/new/variable/", environments.variable, name="environment-variable"),
     path("environments/<slug:slug>/", environments.environment, name="environment"),
     path("environments/<slug:slug>/name/", environments.rename, name="environment-rename"),
     path("environments/<slug:slug>/copy/", environments.copy, name="environment-duplicate"),

@@ -14,7 +14,7 @@ For the engine, and for views and commands, which import most of it from `playgr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, count
@@ -141,6 +141,10 @@ class VariableScope:
             return None
         return Value(row.secret, secret=True) if is_secret else Value(row.content)
 
+    def has(self, name: str) -> bool:
+        """Return whether the environment has a variable of that name, with a value or without."""
+        return name in self._known
+
     def find_secret(self, name: str) -> Secret | None:
         """Return the secret of that name, None where it is not a secret or has no value."""
         row, found = self._known.get(name), self.find(name)
@@ -174,6 +178,8 @@ class PreparationResult:
     used: tuple[str, ...] = ()
     #: (JSON pointer or location, name) of each name without a value.
     unresolved: tuple[tuple[str, str], ...] = ()
+    #: (name, value as text, whether it is a secret) of each variable with a value; "" for a secret.
+    substituted: tuple[tuple[str, str, bool], ...] = ()
 
     @property
     def errors(self) -> list[RequestProblem]:
@@ -190,9 +196,9 @@ class PreparationResult:
         """The built-in names that had a value; their values are new on every send."""
         return [name for name in self.used if name.startswith("$")]
 
-    def add_error(self, place: str, message: str) -> None:
-        """Add a problem that prevents sending."""
-        self.problems.append(RequestProblem(place, message, "error"))
+    def add_error(self, place: str, message: str, variable: str = "") -> None:
+        """Add a problem that prevents sending; `variable` is the name that is not defined."""
+        self.problems.append(RequestProblem(place, message, "error", variable))
 
 
 def refused(message: str) -> PreparationResult:
@@ -238,6 +244,7 @@ class _Preparation:
             dict.fromkeys((*self._substitution.used, *self._expectation_names))
         )
         self.result.unresolved = tuple(self._substitution.unresolved)
+        self.result.substituted = tuple(self._substituted())
 
     def _prepare(self) -> None:
         template, result = self._template, self.result
@@ -410,23 +417,28 @@ class _Preparation:
         return any(each == place for each, _ in self._substitution.unresolved)
 
     def _add_missing_value_errors(self) -> None:
-        if not self._substitution.unresolved:
-            return
-        place = self._substitution.unresolved[0][0]
-        missing = list(dict.fromkeys(name for _, name in self._substitution.unresolved))
-        captured = self._scope.captured
-        for name in filter(captured.__contains__, missing):
-            told = (
-                f"There is no value for “{name}”: “{captured[name]}”, which captures it, got none."
-            )
-            self.result.add_error(place, told)
-        names = _listed(name for name in missing if name not in captured)
-        if not names:
-            return
-        environment = self._scope.environment
-        where = f"in the environment “{environment.name}”" if environment else "anywhere"
-        advice = "Add it there" if environment else "Choose an environment that has it"
-        self.result.add_error(place, f"There is no value for {names} {where}. {advice}.")
+        environment, captured = self._scope.environment, self._scope.captured
+        first = {name: place for place, name in reversed(self._substitution.unresolved)}
+        for name in dict.fromkeys(name for _, name in self._substitution.unresolved):
+            shown = f"The secret “{name}”" if first[name] == AUTH else f"{{{{{name}}}}}"
+            variable = ""
+            if name in captured:
+                message = f"{shown} is not defined: “{captured[name]}” did not capture it."
+            elif environment and self._scope.has(name):
+                message = f"{shown} has no value in the environment “{environment.name}”."
+            elif environment:
+                message = f"{shown} is not defined in the environment “{environment.name}”."
+                variable = name
+            else:
+                message = f"{shown} is not defined. Select an environment that defines it."
+                variable = name
+            self.result.add_error(first[name], message, variable)
+
+    def _substituted(self) -> Iterator[tuple[str, str, bool]]:
+        for name in self.result.used:
+            found = None if name.startswith("$") else self._scope.find(name)
+            if found is not None:
+                yield name, "" if found.secret else _text(found.value), found.secret
 
 
 def resolve_expectations(

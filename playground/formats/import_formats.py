@@ -14,6 +14,7 @@ from playground.collections.fixture import Fixture, FixtureError, FixtureProblem
 from playground.collections.fixture_parser import parse_fixture
 from playground.formats import postman_import
 from playground.formats.curl import is_curl
+from playground.formats.postman_import import ImportedVariable
 
 _CURL = (
     "This is a cURL command, which is one request and no collection. Paste it into the address "
@@ -31,6 +32,8 @@ class ImportFormat:
     matches: Callable[[str], bool]
     #: Return the text of a fixture, and remarks on what was left out. Raises `FixtureError`.
     convert: Callable[[str], tuple[str, Sequence[FixtureProblem]]]
+    #: Return the variables of a text that was converted.
+    variables: Callable[[str], Sequence[ImportedVariable]] = lambda _: ()
 
 
 def _is_list(text: str) -> bool:
@@ -39,7 +42,12 @@ def _is_list(text: str) -> bool:
 
 IMPORT_FORMATS: list[ImportFormat] = [
     ImportFormat("Collection of the playground", _is_list, lambda text: (text, ())),
-    ImportFormat(postman_import.LABEL, postman_import.is_postman, postman_import.read_postman),
+    ImportFormat(
+        postman_import.LABEL,
+        postman_import.is_postman,
+        postman_import.read_postman,
+        postman_import.read_variables,
+    ),
 ]
 
 
@@ -49,6 +57,8 @@ class ParsedImport:
 
     format: str
     fixture: Fixture
+    #: Variables of the collection, which can become an environment.
+    variables: Sequence[ImportedVariable] = ()
 
 
 def parse_import(text: str) -> ParsedImport:
@@ -62,4 +72,5 @@ def parse_import(text: str) -> ParsedImport:
     found = next((each for each in IMPORT_FORMATS if each.matches(text)), IMPORT_FORMATS[0])
     converted, remarks = found.convert(text)
     fixture = parse_fixture(converted)
-    return ParsedImport(found.label, replace(fixture, remarks=(*remarks, *fixture.remarks)))
+    fixture = replace(fixture, remarks=(*remarks, *fixture.remarks))
+    return ParsedImport(found.label, fixture, found.variables(text))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from django import forms
@@ -39,7 +39,7 @@ from playground.models.json_text import storable
 from playground.protocols.headers import is_credential, is_token
 from playground.protocols.origins import MAX_URL
 from playground.protocols.text import shorten
-from playground.variables.names import PLACEHOLDER
+from playground.variables.names import PLACEHOLDER, is_name
 
 LABEL = "Postman Collection"
 _MAX_NAME, _MAX_REMARKS = 120, 100
@@ -59,6 +59,15 @@ _UUIDS = {"$randomUUID": "$uuid"}
 _BUILT_IN_OF_POSTMAN = {theirs: name for name, theirs in BUILT_IN.items()} | _UUIDS
 _TICKS = re.compile("`{3,}")
 _SCRIPT_TITLES = {"prerequest": "Script before the request", "test": "Tests after the reply"}
+
+
+class ImportedVariable(NamedTuple):
+    """A variable of a collection."""
+
+    name: str
+    #: Any JSON value; None for a secret, whose value is left out.
+    value: Any
+    is_secret: bool
 
 
 class PartError(ValueError):
@@ -251,9 +260,10 @@ class _CollectionReader:
         if self._is_own_export:
             return description
         notes = self._script_notes(self._whole)
-        if variables := list(_variables(self._whole.get("variable"))):
+        if variables := list(map(_variable_note, _variables(self._whole.get("variable")))):
             self._add_remark(
-                "/variable", "Variables stand in the description: make an environment."
+                "/variable",
+                "Variables were copied to the description; create an environment to use them.",
             )
             notes.append("Variables of the collection:\n\n" + "\n".join(variables))
         return self._with_notes("/info", description, notes)
@@ -270,17 +280,27 @@ class _CollectionReader:
         self.remarks.append(FixtureProblem(place, message))
 
 
-def _variables(rows: Any) -> Iterator[str]:
-    """Yield the collection's variables as a list in Markdown; possible secrets without a value."""
+def read_variables(text: str) -> list[ImportedVariable]:
+    """Return the variables of a collection that an environment can have, the last of each name."""
+    whole = decode_json(text)
+    rows = whole.get("variable") if isinstance(whole, dict) else None
+    return list({each.name: each for each in _variables(rows) if is_name(each.name)}.values())
+
+
+def _variables(rows: Any) -> Iterator[ImportedVariable]:
     for row in rows if isinstance(rows, list) else []:
         name = row.get("key") if isinstance(row, dict) else None
-        if not isinstance(name, str) or not name:
-            continue
-        value = row.get("value")
-        hidden = row.get("type") == "secret" or is_credential(name)
-        text = value if isinstance(value, str) else json.dumps(value)
-        remark = "left out, as it may be a secret" if hidden else f"`{text[:200]}`"
-        yield f"- `{name[:80]}`: {remark}"
+        if isinstance(name, str) and name:
+            is_secret = row.get("type") == "secret" or is_credential(name)
+            yield ImportedVariable(name, None if is_secret else row.get("value"), is_secret)
+
+
+def _variable_note(variable: ImportedVariable) -> str:
+    """Return a variable as an item of a list in Markdown."""
+    name, value, is_secret = variable
+    text = value if isinstance(value, str) else json.dumps(value)
+    remark = "left out, as it may be a secret" if is_secret else f"`{text[:200]}`"
+    return f"- `{name[:80]}`: {remark}"
 
 
 def _check(fields: Mapping[str, Any]) -> None:

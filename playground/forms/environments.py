@@ -7,10 +7,12 @@ import re
 from typing import Any
 
 from django import forms
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import ValidationError
 
 from playground.json_input import parse_json_value
 from playground.models import Environment, Variable
+from playground.models.ownership import owner_of
 from playground.protocols.origins import origin_of
 from playground.transport import check_url
 from playground.transport.redaction import SHORTEST
@@ -34,7 +36,7 @@ class EnvironmentForm(forms.ModelForm):  # type: ignore[type-arg]
         name: str = self.cleaned_data["name"].strip()
         others = Environment.objects.filter(owner=self.instance.owner_id, name__iexact=name)
         if others.exclude(pk=self.instance.pk).exists():
-            raise ValidationError(f"There is an environment “{name}” already.")
+            raise ValidationError(f"An environment “{name}” already exists.")
         return name
 
 
@@ -42,7 +44,7 @@ class VariableForm(forms.ModelForm):  # type: ignore[type-arg]
     """A row of the table: name, kind and value. The value of a secret is never shown again."""
 
     value = forms.CharField(required=False, strip=False, max_length=MAX_VALUE)
-    allowed_origins = forms.CharField(required=False, label="May go to")
+    allowed_origins = forms.CharField(required=False, label="Allowed origins")
 
     class Meta:
         model = Variable
@@ -98,7 +100,7 @@ class VariableForm(forms.ModelForm):  # type: ignore[type-arg]
         try:
             value = parse_json_value(cleaned.get("value", ""))
         except ValidationError as error:
-            self.add_error("value", f"This is no JSON. {error.messages[0]}")
+            self.add_error("value", f"Not valid JSON. {error.messages[0]}")
             return
         cleaned["value"] = json.dumps(value, ensure_ascii=False)
 
@@ -108,15 +110,17 @@ class VariableForm(forms.ModelForm):  # type: ignore[type-arg]
         secret = typed or self._stored
         cleaned["value"] = ""
         if not secret:
-            self.add_error("value", "Type the secret: none is stored.")
+            self.add_error("value", "Enter the secret: none is stored.")
         elif len(secret) < SHORTEST:
             self.add_error(
                 "value",
-                f"A secret has {SHORTEST} characters or more: a shorter one cannot be found and"
-                " blotted out in what comes back. Keep it as text, if it may be seen.",
+                f"A secret has {SHORTEST} characters or more: shorter secrets cannot be masked"
+                " reliably in responses. Use the kind text if it may be seen.",
             )
         if not cleaned.get("allowed_origins") and "allowed_origins" not in self.errors:
-            self.add_error("allowed_origins", "Say where it may go, such as https://example.com.")
+            self.add_error(
+                "allowed_origins", "Enter an allowed origin, such as https://example.com."
+            )
         self.instance.secret = secret
 
     def save(self, commit: bool = True) -> Variable:
@@ -125,6 +129,56 @@ class VariableForm(forms.ModelForm):  # type: ignore[type-arg]
             self.instance.secret = ""
         saved: Variable = super().save(commit)
         return saved
+
+
+class NewVariableForm(forms.Form):
+    """A form of one variable, for an environment of the user or a new one."""
+
+    #: The slug of an environment; "" for a new one with the name `environment_name`.
+    environment = forms.CharField(required=False)
+    environment_name = forms.CharField(required=False, max_length=80)
+    name = forms.CharField(max_length=80)
+    value = forms.CharField(required=False, strip=False, max_length=MAX_VALUE)
+    secret = forms.BooleanField(required=False)
+    allowed_origins = forms.CharField(required=False)
+
+    def __init__(self, user: User | AnonymousUser, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        self._rows: list[forms.ModelForm[Any]] = []
+
+    def clean(self) -> dict[str, Any]:
+        """Check environment and variable by their own forms."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        owned = Environment.objects.owned_by(self.user)
+        found = owned.filter(slug=cleaned.get("environment", "")).first()
+        if cleaned.get("environment") and found is None:
+            self.add_error("environment", "This environment was deleted. Select another one.")
+        if found is None:
+            data = {"name": cleaned.get("environment_name", "")}
+            self._add(EnvironmentForm(data, instance=Environment(owner=owner_of(self.user))))
+        elif found.variables.filter(name=cleaned.get("name", "")).exists():
+            self.add_error("name", f"{found.name} already has this variable.")
+        data = {name: cleaned.get(name, "") for name in ("name", "value", "allowed_origins")}
+        data["kind"] = Variable.Kind.SECRET if cleaned.get("secret") else Variable.Kind.TEXT
+        self._add(VariableForm(data, instance=Variable(environment=found)))
+        return cleaned
+
+    def _add(self, form: forms.ModelForm[Any]) -> None:
+        self._rows.append(form)
+        renamed = {"name": "environment_name"} if isinstance(form, EnvironmentForm) else {}
+        for name, errors in form.errors.items():
+            if (own := renamed.get(name, name)) not in self.errors:
+                self.add_error(own, list(errors))
+
+    def save(self) -> Environment:
+        """Save the variable, and before it a new environment; return the environment."""
+        *new, variable = self._rows
+        for form in new:
+            variable.instance.environment = form.save()
+        variable.save()
+        found: Environment = variable.instance.environment
+        return found
 
 
 class _UniqueNamesFormSet(forms.BaseInlineFormSet):  # type: ignore[type-arg]
@@ -139,7 +193,7 @@ class _UniqueNamesFormSet(forms.BaseInlineFormSet):  # type: ignore[type-arg]
             if not name or form.cleaned_data.get("DELETE"):
                 continue
             if name in seen:
-                form.add_error("name", f"“{name}” stands in this table twice.")
+                form.add_error("name", f"“{name}” is defined twice.")
             seen.add(name)
 
     def validate_unique(self) -> None:

@@ -46,6 +46,8 @@ class RequestProblem:
     message: str
     #: `error` prevents sending; `warning` is only shown.
     level: str = "warning"
+    #: The variable that is not defined, if that is the problem.
+    variable: str = field(default="", compare=False)
 
 
 class Reader(Protocol):

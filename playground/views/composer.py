@@ -92,6 +92,8 @@ def preview(request: HttpRequest) -> HttpResponse:
         context["opens"] = call["opens"]
         context["new_origin"] = is_new_origin(request, call["url"])
         context["made"] = preparation.built_in
+        context["substituted"] = preparation.substituted
+        context["is_document"] = call["body_value"] == prepared.request
     return render(request, "compose/effective.html", context)
 
 
@@ -176,9 +178,10 @@ def describe_call(
         hidden = hidden or any(secret in value for secret in secrets)
         return name, MASKED if hidden else value, hidden
 
-    body = call.body.decode("utf-8", "replace")
+    body, body_value = call.body.decode("utf-8", "replace"), None
     with contextlib.suppress(ValueError):
-        body = readable(json.loads(body))
+        body_value = json.loads(body)
+        body = readable(body_value)
     headers = [header(name, value) for name, value in call.headers]
     return {
         "method": call.method,
@@ -190,6 +193,7 @@ def describe_call(
             (name, pieces(value, names, missing), hidden) for name, value, hidden in headers
         ],
         "body": body,
+        "body_value": body_value,
         "body_parts": pieces(body, names, missing),
         "body_bytes": len(call.body),
     }

@@ -1,4 +1,4 @@
-"""Environments: list, create, edit, rename, duplicate, delete and activate; reveal a secret."""
+"""Environments: list, create, edit, rename, duplicate, delete, activate; variables and secrets."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import trigger_client_event
 
-from playground.forms.environments import EnvironmentForm, VariableRows
+from playground.forms.environments import EnvironmentForm, NewVariableForm, VariableRows
 from playground.models import Agent, Environment, Variable
 from playground.models.ownership import owner_of
 from playground.protocols.origins import origin_of
+from playground.views.helpers import is_htmx, redirect_with_note
 
 #: Session key of the active environment.
 ACTIVE = "environment"
@@ -80,8 +82,7 @@ def environment(request: HttpRequest, slug: str) -> HttpResponse:
             return _page(request, found, rows, status=422)
         _free_names(rows)
         rows.save()
-    messages.success(request, f"{found.name} was saved.")
-    return redirect(found)
+    return redirect_with_note(request, found.get_absolute_url(), f"{found.name} was saved.")
 
 
 def _free_names(rows: Any) -> None:
@@ -104,6 +105,8 @@ def _page(
         "rows": rows,
         "origins": sorted({origin_of(url) for url in agents} - {""}),
         "can_reveal": not settings.HOSTED,
+        # The page itself keeps what was typed; no secret is sent back.
+        "keeps_typed": is_htmx(request),
         "name_form": EnvironmentForm(instance=found),
         **context,
     }
@@ -166,6 +169,49 @@ def choice(request: HttpRequest) -> HttpResponse:
         _get_environment(request, slug)
     activate(request, slug)
     return HttpResponse(status=204)
+
+
+@require_safe
+@never_cache
+def values(request: HttpRequest) -> HttpResponse:
+    """Show the variables of the environment that is chosen in the top bar; secrets are masked."""
+    slug = request.GET.get("environment", "")
+    found = _get_environment(request, slug) if slug else None
+    return render(request, "environments/values.html", {"found": found})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def variable(request: HttpRequest) -> HttpResponse:
+    """Show the form of one variable that a request lacks (GET), or create it (POST).
+
+    A variable without an environment gets a new one. The event `environment:change` tells the page
+    which environment has the variable.
+    """
+    if request.method != "POST":
+        initial = {
+            "name": request.GET.get("name", ""),
+            "environment": request.GET.get("environment", ""),
+            "environment_name": ""
+            if Environment.objects.owned_by(request.user).exists()
+            else "Local",
+            "allowed_origins": origin_of(request.GET.get("url", "")),
+        }
+        return _new_variable(request, NewVariableForm(request.user, initial=initial))
+    form = NewVariableForm(request.user, request.POST)
+    if not form.is_valid():
+        return _new_variable(request, form, status=422)
+    with transaction.atomic():
+        found = form.save()
+    activate(request, found.slug)
+    response = HttpResponse(status=204)
+    event = {"slug": found.slug, "name": found.name, "variable": form.cleaned_data["name"]}
+    return trigger_client_event(response, "environment:change", event)
+
+
+def _new_variable(request: HttpRequest, form: NewVariableForm, status: int = 200) -> HttpResponse:
+    context = {"form": form, "environments": Environment.objects.owned_by(request.user)}
+    return render(request, "environments/new_variable.html", context, status=status)
 
 
 def _get_environment(request: HttpRequest, slug: str) -> Environment:

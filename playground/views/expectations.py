@@ -142,7 +142,7 @@ def _substituted(
         if set(found.secrets).intersection(names_in(each))
     ]
     return values, secrets + [
-        RequestProblem(pointer, f"There is no value for “{name}”.", "error")
+        RequestProblem(pointer, f"{{{{{name}}}}} is not defined.", "error")
         for pointer, name in found.unresolved
     ]
 

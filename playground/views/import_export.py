@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import zlib
+from collections.abc import Sequence
+from itertools import chain, count
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.contrib import messages
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
@@ -18,11 +21,13 @@ from playground.collections.fixture import Fixture, FixtureError, FixtureProblem
 from playground.collections.fixture_parser import MAX_BYTES, decode_file
 from playground.collections.importer import ImportPlan, import_fixture, plan_import
 from playground.engine.fetch import FetchError, fetch
-from playground.formats.import_formats import IMPORT_FORMATS, parse_import
+from playground.formats.import_formats import IMPORT_FORMATS, ParsedImport, parse_import
 from playground.formats.postman_export import to_postman
-from playground.models import Collection
+from playground.formats.postman_import import ImportedVariable
+from playground.forms.environments import MAX_VARIABLES
+from playground.models import Collection, Environment, Variable
 from playground.models.collections import RESERVED, free_slug
-from playground.models.ownership import owner_of
+from playground.models.ownership import Owner, owner_of
 from playground.rendering.import_preview import groups_of, summary
 from playground.transport import check_url
 from playground.views.helpers import get_collection, make_download
@@ -83,16 +88,49 @@ def _preview_or_import(request: HttpRequest, text: str, source: str) -> HttpResp
         found = parse_import(text)
         if "confirmed" not in request.POST:
             plan = plan_import(found.fixture, owner)
-            return _preview(request, plan, found.format, compress_text(text), source)
-        result = import_fixture(_target_fixture(request, found.fixture), owner)
+            return _preview(request, plan, found, compress_text(text), source)
+        with transaction.atomic():
+            result = import_fixture(_target_fixture(request, found.fixture), owner)
+            assert result.collection is not None
+            note = ""
+            if found.variables and "environment" in request.POST:
+                environment = _create_environment(result.collection, found.variables)
+                note = f" The environment “{environment.name}” was created from its variables."
     except FixtureError as error:
         return _form(request, error.problems)
     except IntegrityError:
         message = "The collection was changed at the same moment. Nothing was imported; try again."
         return _form(request, (FixtureProblem("", message),))
-    assert result.collection is not None
-    messages.success(request, f"{result.collection.name} was imported: {summary(result.changes)}.")
+    messages.success(
+        request, f"{result.collection.name} was imported: {summary(result.changes)}.{note}"
+    )
     return redirect(result.collection)
+
+
+def _create_environment(
+    collection: Collection, variables: Sequence[ImportedVariable]
+) -> Environment:
+    """Create an environment with the variables of a collection; secrets without their values."""
+    created = Environment.objects.create(
+        owner=collection.owner, name=_free_name(collection.name, collection.owner)
+    )
+    for name, value, is_secret in variables[:MAX_VARIABLES]:
+        row = Variable(environment=created, name=name)
+        if is_secret:
+            row.kind = Variable.Kind.SECRET
+        elif isinstance(value, str):
+            row.value = value
+        else:
+            row.kind, row.value = Variable.Kind.JSON, json.dumps(value, ensure_ascii=False)
+        row.save()
+    return created
+
+
+def _free_name(name: str, owner: Owner) -> str:
+    """Return a name that no environment of the owner has."""
+    taken = set(Environment.objects.filter(owner=owner).values_list("name", flat=True))
+    names = chain([name[:80]], (f"{name[:70]} {number}" for number in count(2)))
+    return next(each for each in names if each not in taken)
 
 
 def _target_fixture(request: HttpRequest, fixture: Fixture) -> Fixture:
@@ -104,7 +142,7 @@ def _target_fixture(request: HttpRequest, fixture: Fixture) -> Fixture:
 
 
 def _preview(
-    request: HttpRequest, plan: ImportPlan, label: str, packed: str, source: str
+    request: HttpRequest, plan: ImportPlan, found: ParsedImport, packed: str, source: str
 ) -> HttpResponse:
     """Render the preview of an import."""
     if len(packed) > MAX_COMPRESSED:
@@ -114,7 +152,8 @@ def _preview(
     context = {
         "planned": plan,
         "name": collection.get("name", ""),
-        "format": label,
+        "format": found.format,
+        "variables": found.variables,
         "groups": groups_of(plan.changes),
         "packed": packed,
         "source": source,

@@ -142,8 +142,9 @@ function agents() {
 }
 
 function fields() {
-  const panels = [...document.querySelectorAll("#composer [data-form-panel] json-field:not(.field--bare)")];
-  return panels.map((field) => ({
+  // Of the protocol that is composed, and not what lists and rows are made of.
+  const sections = "#composer .form-section:not([hidden])";
+  return [...document.querySelectorAll(`${sections} > json-field`)].map((field) => ({
     group: "Field",
     label: field.dataset.pointer.slice(1).replaceAll("/", "."),
     run: () => goTo(field),
@@ -152,7 +153,8 @@ function fields() {
 
 function goTo(field) {
   document.querySelector("work-bench").show("compose");
-  document.querySelector("#composer tab-set").show(field.closest('[role="tabpanel"]').id);
+  document.querySelector("#composer tab-set").show("tab-request");
+  field.open();
   field.focus();
 }
 

@@ -4,6 +4,7 @@ import { announce } from "./dom.js";
 import { keyText } from "./keys.js";
 import { copyLink } from "./linked.js";
 import { closeTab, isPreview, keepTab } from "./open-tabs.js";
+import { wordsField } from "./protocols.js";
 import { save, saveAs } from "./saving.js";
 import { recall, remember } from "./storage.js";
 import { focusTarget } from "./target.js";
@@ -70,8 +71,8 @@ function runCommand(id) {
 function newRequest() {
   document.getElementById("composer").dispatchEvent(new CustomEvent("composer:new"));
   document.querySelector("work-bench").show("compose");
-  composer().querySelector("tab-set").show("tab-query");
-  composer().querySelector("json-field").focus();
+  composer().querySelector("tab-set").show("tab-request");
+  wordsField(document.getElementById("composer"))?.focus();
 }
 
 function toggleSidebar() {
@@ -111,7 +112,7 @@ function commandFor(event) {
 function mayStop(event) {
   if (!stopButton() || document.querySelector("dialog[open]")) return false;
   const [target] = event.composedPath();
-  if (target.closest("action-desk")) return false;
+  if (target.closest("action-desk, [popover]")) return false;
   const editor = target.getRootNode();
   if (editor instanceof ShadowRoot) return !editor.querySelector(".cm-tooltip-autocomplete, .cm-search");
   return !isTyping(event) || target.matches("#composer :is(input, textarea)");
@@ -133,8 +134,6 @@ document.addEventListener(
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-command]");
   if (button) runCommand(button.dataset.command);
-  const fold = event.target.closest("[data-fold]");
-  if (fold) toggleFold(fold);
   const opener = event.target.closest("[data-open]");
   if (opener) openAfresh(document.getElementById(opener.dataset.open));
   if (event.target.closest('[data-action="stop"]')) keepFocus(event.target);
@@ -154,19 +153,6 @@ function openAfresh(dialog) {
 /** The Stop button goes with its run: the focus, where it has it, stays in the bar. */
 function keepFocus(button) {
   if (button === document.activeElement) button.closest(".response-header").focus();
-}
-
-function toggleFold(button) {
-  const open = button.getAttribute("aria-expanded") === "true";
-  button.setAttribute("aria-expanded", String(!open));
-  remember(`fold.${button.dataset.fold}`, open ? "closed" : "open");
-}
-
-// A low window has no room for both the fields and what would be sent.
-const unlessKept = matchMedia("(height < 500px)").matches ? "closed" : "open";
-for (const button of document.querySelectorAll("[data-fold]")) {
-  const kept = recall(`fold.${button.dataset.fold}`) ?? unlessKept;
-  if (kept === "closed") button.setAttribute("aria-expanded", "false");
 }
 
 for (const key of document.querySelectorAll("kbd")) key.textContent = keyText(key.textContent);

@@ -6,12 +6,16 @@ import { make } from "./dom.js";
 import { keysOf } from "./json-pointer.js";
 import { languageOf, wordsField } from "./protocols.js";
 import { documentOf } from "./request-document.js";
+import { recall, remember } from "./storage.js";
 
 /** Everything that sends: the button of the form, and the one of the empty response pane. */
 const SUBMITS = '#composer [type="submit"], [type="submit"][form="composer"]';
 
 /** Characters of a query that the title of the page shows. */
 const MAX_TITLE = 60;
+
+/** Whether the effective request is open. */
+const FOLD_KEY = "effective";
 
 class RequestComposer extends HTMLElement {
   connectedCallback() {
@@ -25,6 +29,9 @@ class RequestComposer extends HTMLElement {
     this.form.addEventListener("htmx:configRequest", (event) => this.#guard(event));
     this.form.addEventListener("htmx:afterRequest", (event) => this.#sent(event));
     this.form.addEventListener("composer:load", () => this.#clearProblems());
+    this.toggle = this.querySelector(".effective-toggle");
+    this.toggle.addEventListener("click", () => this.#fold(this.toggle.ariaExpanded === "true"));
+    this.#fold(recall(FOLD_KEY) !== "open");
     this.#show();
   }
 
@@ -34,6 +41,12 @@ class RequestComposer extends HTMLElement {
 
   submit() {
     if (this.isSendable) this.form.requestSubmit(this.send);
+  }
+
+  /** Folds the effective request to a line, or opens it. */
+  #fold(isFolded) {
+    this.toggle.ariaExpanded = String(!isFolded);
+    remember(FOLD_KEY, isFolded ? "closed" : "open");
   }
 
   #changed() {
@@ -59,32 +72,26 @@ class RequestComposer extends HTMLElement {
     if (obstacle) this.toggleAttribute("data-stale", true);
     this.toggleAttribute("data-broken", Boolean(error));
     this.querySelector("[data-fix-json]").hidden = !error;
-    for (const panel of this.querySelectorAll("[data-form-panel]")) {
-      panel.inert = Boolean(error);
-      if (!error) this.#showSection(panel);
-    }
+    this.querySelector("[data-form-fields]").inert = Boolean(error);
+    if (!error) for (const section of this.querySelectorAll("[data-member]")) this.#showSection(section);
   }
 
-  /** A section that is there but no object (or list) has no fields: say so, and offer to make it one. */
-  #showSection(panel) {
-    const { formPanel, formType = "object" } = panel.dataset;
-    const [keys, ...others] = formPanel.split(" ").map(keysOf);
+  /** A section of another type has no fields: shows that, and offers to replace it. */
+  #showSection(section) {
+    const { member, type = "object" } = section.dataset;
+    const keys = keysOf(member);
     const node = this.document.node(keys);
-    const tab = this.querySelector(`[data-section="${formPanel}"]`);
-    const isFilled = [keys, ...others].some((each) => hasContent(this.document.node(each), others.length));
-    tab.toggleAttribute("data-filled", isFilled);
-    panel.querySelector(".section-note")?.remove();
-    const wrong = node && !others.length && node.type !== formType;
-    if (!wrong || this.document.root.type !== "object") return;
-    const [name, empty] = formType === "array" ? ["a list", "[]"] : ["an object", "{}"];
-    const button = make("button", { type: "button", className: "btn btn-small" }, `Make it ${name}`);
+    section.querySelector(".section-note")?.remove();
+    if (!node || node.type === type || this.document.root.type !== "object") return;
+    const [name, empty] = type === "array" ? ["a list", "[]"] : ["an object", "{}"];
+    const button = make("button", { type: "button", className: "btn btn-small" }, `Replace with ${empty}`);
     button.addEventListener("click", () => this.document.set(keys, empty));
     const kind = { null: "null", array: "a list", object: "an object" }[node.type] ?? `a ${node.type}`;
-    panel.prepend(
+    section.prepend(
       make(
         "p",
         { className: "section-note" },
-        `“${keys[0]}” is ${kind} in the JSON, so it has no fields. `,
+        `“${keys[0]}” must be ${name}. In the JSON it is ${kind}.`,
         button,
       ),
     );
@@ -94,14 +101,14 @@ class RequestComposer extends HTMLElement {
   #guard(event) {
     if (!this.isSendable && event.target.matches("#composer, #effective")) event.preventDefault();
     if (event.target !== this.form) return;
-    const { isEmpty, lack, panel } = languageOf(this.form);
+    const { isEmpty, lack } = languageOf(this.form);
     if (!this.isSendable || !isEmpty(this.document.value([]))) return;
     event.preventDefault();
-    this.querySelector("tab-set").show(panel);
+    this.querySelector("tab-set").show("tab-request");
     const field = wordsField(this.form);
     field?.complain(lack);
     if (!field) this.#say(lack);
-    (field ?? this.querySelector(`#${panel} [data-add]`)).focus();
+    (field ?? this.querySelector(".form-section:not([hidden]) [data-add]")).focus();
   }
 
   /** Says at the button why nothing is sent (null: nothing stands in the way). */
@@ -119,11 +126,6 @@ class RequestComposer extends HTMLElement {
     const text = languageOf(this.form).words(this.document.value([])).slice(0, MAX_TITLE);
     document.title = `${text} · NLWeb Playground`;
   }
-}
-
-/** Whether a section has something in it; of a single member it is enough that it is there. */
-function hasContent(node, isMember) {
-  return Boolean(isMember ? node : (node?.members ?? node?.items)?.length);
 }
 
 customElements.define("request-composer", RequestComposer);

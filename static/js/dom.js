@@ -48,6 +48,15 @@ export function textBox({ id, describedBy, placeholder = "" }, props = {}) {
   return area;
 }
 
+/** Puts a popover below the button that opens it, or above it where there is more room. */
+export function placeMenu(menu, button) {
+  const { left, top, bottom } = button.getBoundingClientRect();
+  const { offsetHeight: height, offsetWidth: width, style } = menu;
+  const isBelow = bottom + height + 8 <= innerHeight || top < innerHeight - bottom;
+  style.insetInlineStart = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
+  style.insetBlockStart = `${isBelow ? bottom + 4 : Math.max(8, top - height - 4)}px`;
+}
+
 let serial = 0;
 
 /** An id that no other element has. */

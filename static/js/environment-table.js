@@ -1,4 +1,7 @@
-// <environment-table>: rows are added, a secret's value is typed unseen and shown on request.
+// <environment-table>: rows are added, a secret's value is typed unseen and shown on request. What was
+// typed stays when the server finds a mistake.
+
+import { typedSecrets } from "./typed-secrets.js";
 
 const SHOWN_FOR = 15_000;
 
@@ -75,5 +78,10 @@ function mark(button, pressed) {
   button.setAttribute("aria-pressed", String(pressed));
   button.textContent = pressed ? "Hide" : "Reveal";
 }
+
+typedSecrets(document);
+document.addEventListener("htmx:afterSettle", () =>
+  document.querySelector('environment-table [aria-invalid="true"]')?.focus(),
+);
 
 customElements.define("environment-table", EnvironmentTable);

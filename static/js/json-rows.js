@@ -1,9 +1,10 @@
 // <json-rows data-pointer="/query" data-known="text site" data-name="filter">
-// The members of an object that have no field of their own, each with name, value and kind.
+// The members of an object that have no field of their own, each with name, value and type. A row
+// that add() makes is written into the document once it has a name and a value.
 
 import { iconButton, make } from "./dom.js";
+import { focusBeside } from "./json-field.js";
 import { keysOf, pointerOf } from "./json-pointer.js";
-import { pendingRow } from "./pending-row.js";
 import { documentOf } from "./request-document.js";
 
 class JsonRows extends HTMLElement {
@@ -11,12 +12,11 @@ class JsonRows extends HTMLElement {
     if (this.document) return;
     this.keys = keysOf(this.dataset.pointer);
     this.known = new Set(this.dataset.known.split(" "));
-    this.list = this.querySelector(".rows-list");
-    this.rows = new Map();
+    /** Of each row {row, input, field, error}, and the `key` of its member, null before it is written. */
+    this.rows = [];
     this.document = documentOf(this);
-    this.querySelector("[data-add]").addEventListener("click", () => this.#add());
     this.document.addEventListener("change", ({ detail }) => {
-      if (detail.isOther) for (const row of this.querySelectorAll(":scope > .row")) row.remove();
+      if (detail.isOther) this.#keepOnly(({ key }) => key !== null);
       this.render();
     });
     this.render();
@@ -24,107 +24,123 @@ class JsonRows extends HTMLElement {
 
   render() {
     if (this.document.error) return;
-    const members = this.document.node(this.keys)?.members ?? [];
+    // The members of another protocol's request are not rows of this one.
+    const members = (!this.closest("[hidden]") && this.document.node(this.keys)?.members) || [];
     const names = [...new Set(members.map(({ key }) => key))].filter((name) => !this.known.has(name));
-    if (names.join("\0") !== [...this.rows.keys()].join("\0")) this.#rebuild(names);
-    this.querySelector("[data-add]").disabled = !this.document.accepts(this.keys);
-    this.toggleAttribute("data-empty", !names.length);
-  }
-
-  #rebuild(names) {
-    const old = this.rows;
-    this.rows = new Map(names.map((name) => [name, old.get(name) ?? this.#makeRow(name)]));
-    for (const [name, row] of old) {
-      if (this.rows.has(name)) continue;
-      row.remove();
-      this.document.complain(row, null);
+    this.#keepOnly(({ key }) => key === null || names.includes(key));
+    let before = null;
+    for (const name of names) {
+      const entry = this.#entryOf(name);
+      const isInOrder =
+        !before || before.row.compareDocumentPosition(entry.row) & Node.DOCUMENT_POSITION_FOLLOWING;
+      if (!isInOrder) before.row.after(entry.row);
+      before = entry;
     }
-    for (const row of this.rows.values()) this.list.append(row);
   }
 
-  #makeRow(name) {
+  /** Adds a row, and puts the focus into it. */
+  add(name = "") {
+    const entry = this.#append(null);
+    entry.input.value = name;
+    this.#renamed(entry);
+    if (name) entry.field.focus();
+    else entry.input.focus();
+  }
+
+  /** What is wrong with the name of a new member, "" for nothing. */
+  problemOf(name) {
+    const isTaken = this.known.has(name) || this.document.node([...this.keys, name]) !== undefined;
+    return isTaken ? `“${name}” already exists` : "";
+  }
+
+  #keepOnly(isKept) {
+    for (const entry of this.rows) {
+      if (isKept(entry)) continue;
+      entry.row.remove();
+      for (const view of [entry, entry.field]) this.document.complain(view, null);
+    }
+    this.rows = this.rows.filter(isKept);
+  }
+
+  /** The row of a member: the one it has, the one that it was just written from, or a new one. */
+  #entryOf(name) {
+    const entry =
+      this.rows.find(({ key }) => key === name) ??
+      this.rows.find(({ key, field }) => key === null && field.keys?.at(-1) === name) ??
+      this.#append(name);
+    entry.key = name;
+    return entry;
+  }
+
+  #append(key) {
     const label = this.dataset.name;
     const input = make("input", {
       className: "input mono row-name",
-      value: name,
+      value: key ?? "",
+      placeholder: "name",
       autocomplete: "off",
+      autocapitalize: "off",
       spellcheck: false,
       "aria-label": `Name of the ${label}`,
     });
-    const error = make("p", { className: "field-error", hidden: true });
     const field = make(
       "json-field",
       { className: "field field--bare" },
-      make("label", { className: "visually-hidden" }, `Value of the ${label} ${name}`),
+      make("label", { className: "visually-hidden" }, `Value of the ${label} ${key ?? ""}`),
       make("div", { className: "field-editor" }),
-      make("select", { className: "field-type", "aria-label": `Kind of the ${label} ${name}` }),
+      make("select", { className: "field-type", "aria-label": `Type of the ${label} ${key ?? ""}` }),
       make("p", { className: "field-error", hidden: true }),
     );
-    Object.assign(field.dataset, {
-      pointer: pointerOf([...this.keys, name]),
-      types: "text number boolean list json",
-      always: "",
+    Object.assign(field.dataset, { types: "text number boolean list json", bare: "" });
+    if (key !== null) field.dataset.pointer = pointerOf([...this.keys, key]);
+    const error = make("p", { className: "row-error field-error", hidden: true });
+    const remove = iconButton("close", `Remove the ${label}`, () => {
+      focusBeside(remove);
+      this.#remove(entry);
     });
-    const row = make(
-      "div",
-      { className: "row" },
+    remove.classList.add("field-remove");
+    const entry = {
+      row: make("div", { className: "row" }, input, field, remove, error),
       input,
       field,
-      iconButton("close", `Remove the ${label}`, () => this.#remove(row)),
       error,
-    );
-    input.addEventListener("input", () => this.#rename(row, input, error));
-    return row;
+      key,
+    };
+    input.addEventListener("input", () => this.#renamed(entry));
+    this.rows.push(entry);
+    this.append(entry.row);
+    return entry;
   }
 
-  #nameOf(row) {
-    return [...this.rows].find(([, each]) => each === row)[0];
-  }
-
-  #rename(row, input, error) {
-    const from = this.#nameOf(row);
+  #renamed(entry) {
+    const { input, field, key } = entry;
     const to = input.value.trim();
-    const problem = !to ? "A name is missing" : to === from ? "" : this.#problemOf(to);
-    error.textContent = problem;
-    error.hidden = !problem;
-    input.setAttribute("aria-invalid", String(Boolean(problem)));
-    this.document.complain(row, problem || null);
-    if (problem || to === from) return;
-    this.rows = new Map([...this.rows].map(([name, each]) => [each === row ? to : name, each]));
-    const field = row.querySelector("json-field");
-    field.keys = [...this.keys, to];
-    field.dataset.pointer = pointerOf(field.keys);
-    this.document.rename([...this.keys, from], to, this);
+    const problem = to === key ? "" : to ? this.problemOf(to) : key === null ? "" : "Enter a name";
+    this.#complain(entry, problem);
+    if (problem || !to) {
+      if (key === null) field.keys = null;
+      return;
+    }
+    const keys = [...this.keys, to];
+    field.label.textContent = `Value of the ${this.dataset.name} ${to}`;
+    if (key === null) field.bind(keys);
+    else if (to !== key) {
+      entry.key = to;
+      field.bind(keys);
+      this.document.rename([...this.keys, key], to, this);
+    }
   }
 
-  #remove(row) {
-    this.document.remove([...this.keys, this.#nameOf(row)], this);
-    this.querySelector("[data-add]").focus();
+  #complain(entry, problem) {
+    entry.error.textContent = problem;
+    entry.error.hidden = !problem;
+    entry.input.setAttribute("aria-invalid", String(Boolean(problem)));
+    this.document.complain(entry, problem || null);
   }
 
-  #add() {
-    const row = pendingRow(this.dataset.name, {
-      problemOf: (name) => this.#problemOf(name),
-      add: (name, raw, part) => this.#adopt(name, raw, part),
-      dropped: () => this.querySelector("[data-add]").focus(),
-    });
-    this.list.after(row);
-    row.querySelector(".row-name").focus();
-  }
-
-  /** Writes a pending row down; the focus goes on in the row that shows it now. */
-  #adopt(name, raw, part) {
-    this.document.set([...this.keys, name], raw, this);
-    const row = this.rows.get(name);
-    const place = { name: ".row-name", kind: ".field-type", value: ".field-editor :is(input, textarea)" };
-    const control = row?.querySelector(place[part]);
-    control?.focus();
-    if (part !== "kind") control?.setSelectionRange(control.value.length, control.value.length);
-  }
-
-  #problemOf(name) {
-    const isTaken = this.known.has(name) || this.document.node([...this.keys, name]) !== undefined;
-    return isTaken ? `“${name}” is there already` : "";
+  #remove(entry) {
+    if (entry.key === null) this.#keepOnly((each) => each !== entry);
+    else this.document.remove([...this.keys, entry.key], this);
   }
 }
 

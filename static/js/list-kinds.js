@@ -1,7 +1,7 @@
 // What the entries of a list look like: messages with their parts, and functions.
 
 import { iconButton, make } from "./dom.js";
-import { choice, field, member, textAt } from "./list-fields.js";
+import { pointerOf } from "./json-pointer.js";
 
 const ROLES = ["user", "system", "assistant", "tool"];
 const TYPES = ["message", "function_call_output", "mcp_approval_response", "reasoning", "function_call"];
@@ -11,6 +11,45 @@ const PARTS = {
   image: { member: "image_url", types: "text", label: "Image", first: "", placeholder: "https://" },
   data: { member: "data", types: "json", label: "Data", first: {} },
 };
+
+/** The member of an object node. */
+const member = (node, key) => node?.members?.findLast((each) => each.key === key)?.value;
+/** A member that is a text, undefined for anything else. */
+const textAt = (node, key) => {
+  const found = member(node, key);
+  return found?.type === "string" ? found.value : undefined;
+};
+
+/** A field of the request, made like those of the form. */
+function field(label, keys, { types, placeholder = "", className = "" }) {
+  const made = make(
+    "json-field",
+    { className: `field ${className}` },
+    make("label", { className: "field-label" }, label),
+    make("div", { className: "field-editor" }),
+    make("select", { className: "field-type", "aria-label": `${label}: type` }),
+    make("p", { className: "field-error", hidden: true }),
+  );
+  Object.assign(made.dataset, { pointer: pointerOf(keys), types, required: "", placeholder });
+  return made;
+}
+
+/** One of several values that can be chosen, the present one among them. */
+function choice(label, keys, value, offered, request) {
+  const names = [...new Set([...offered, value ?? offered[0]])];
+  const select = make(
+    "select",
+    { className: "select select--quiet", "aria-label": label },
+    ...names.map((name) => make("option", { value: name, selected: name === value }, name)),
+  );
+  select.addEventListener("change", () => {
+    request.set(keys, JSON.stringify(select.value));
+    const entry = document.querySelector(`[data-choice="${select.dataset.choice}"]`);
+    entry?.focus();
+  });
+  select.dataset.choice = pointerOf(keys);
+  return select;
+}
 
 /** What decides which fields an entry has: when it changes, they are made anew. */
 export function describe(node) {

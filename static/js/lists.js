@@ -4,7 +4,7 @@
 import { iconButton, make } from "./dom.js";
 import { describe, kinds } from "./list-kinds.js";
 
-/** Shows the list; called once, when its panel is first seen. */
+/** Shows the list, once, and returns what adds an entry to it. */
 export function mount(list) {
   const { document: request, keys } = list;
   const kind = kinds[list.dataset.kind];
@@ -29,7 +29,9 @@ export function mount(list) {
     remove(at, index) {
       write(at, sources(at).toSpliced(index, 1));
       const entry = at.length > keys.length ? holder.children[Number(at[1])] : undefined;
-      (entry?.querySelector(".list-add button") ?? add).focus();
+      const { parentElement: section, hidden: isGone } = list;
+      const next = isGone ? section.parentElement.querySelector("add-field button") : add;
+      (entry?.querySelector(".list-add button") ?? next).focus();
     },
     move(index, step) {
       const raws = sources(keys);
@@ -79,9 +81,11 @@ export function mount(list) {
     );
   }
 
-  add.addEventListener("click", () => api.append(keys, kind.fresh(items())));
+  const append = () => api.append(keys, kind.fresh(items()));
+  add.addEventListener("click", append);
   request.addEventListener("change", render);
   render();
+  return append;
 }
 
 const indented = (raw) => raw.replaceAll("\n", "\n  ");

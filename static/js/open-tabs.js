@@ -11,7 +11,7 @@ import { freshText } from "./protocols.js";
 import { RequestPane } from "./request-pane.js";
 import { mergeCredentials } from "./credentials.js";
 import { recall, remember } from "./storage.js";
-import { canonical, isChanged, nameOf, TabList } from "./tab-list.js";
+import { canonical, isChanged, nameOf, TabList, titleOf } from "./tab-list.js";
 import { toast } from "./toasts.js";
 import { retargeted } from "./translation.js";
 import "./request-tabs.js";
@@ -99,6 +99,7 @@ function keep() {
   timer = undefined;
   const { active } = list;
   active.fields = readFields(form);
+  active.title = titleOf(active);
   if (isChanged(active)) active.pinned = true;
   remember("tabs", String(list), sessionStorage);
   render();

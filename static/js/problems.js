@@ -1,11 +1,13 @@
-// What the server says is wrong with a request, brought to the fields that it is about.
+// What the server finds wrong with a request, shown at the fields that it is about. A problem that a
+// field shows is not shown a second time in a list.
 
+import { keysOf } from "./json-pointer.js";
 import { documentOf } from "./request-document.js";
 
 const LISTS = "request-composer:not([data-stale]) #effective .problem-item, #compose-problems .problem-item";
 
-/** What the fields were told last. */
-let told = new Map();
+/** The messages that the fields show. */
+let shown = new Map();
 
 /** The field that shows the member a pointer leads to, or the nearest one above it. */
 function fieldAt(pointer) {
@@ -20,57 +22,64 @@ function headerField() {
   return document.querySelector("#tab-headers :is(.row input, [data-add])");
 }
 
-/** Whether a problem only says that something is empty which somebody is about to fill in. */
+const isRefusal = (item) => Boolean(item.closest("#compose-problems"));
+
+/** Whether a problem only says that a text is empty which nobody has typed into, or is typing into. */
 function isPremature(item, field) {
-  return field?.raw === '""' && field.matches(":focus-within") && !item.closest("#compose-problems");
+  const { pointer } = item.dataset;
+  if (isRefusal(item) || !pointer.startsWith("/")) return false;
+  const request = documentOf(document.getElementById("composer"));
+  const isEmpty = request.value(keysOf(pointer)) === "";
+  return isEmpty && (!field?.isEdited || field.matches(":focus-within"));
 }
 
 function spread() {
-  const before = told;
-  told = new Map();
+  const before = shown;
+  shown = new Map();
   const items = [...document.querySelectorAll(LISTS)].filter((item) => {
     const field = fieldAt(item.dataset.pointer);
     const isCalm = isPremature(item, field);
     item.toggleAttribute("data-calm", isCalm);
-    if (!isCalm && field) tell(item, field);
+    item.toggleAttribute("data-at-field", !isCalm && Boolean(field) && show(item, field));
     return !isCalm;
   });
   for (const [field, message] of before) {
-    if (!told.has(field) && field.error.textContent === message) field.complain("");
+    if (!shown.has(field) && field.problem === message) field.complain("");
   }
   for (const tab of document.querySelectorAll("#composer [data-section]")) count(tab, items);
 }
 
-function tell(item, field) {
-  // A field that nobody has touched is not scolded for being empty.
-  const isUntouched = field.dataset.kind === "unset" && !item.closest("#compose-problems");
-  if (isUntouched || told.has(field)) return;
-  const message = item.querySelector("span").textContent;
-  told.set(field, message);
-  field.complain(message, item.dataset.level);
+/** Shows a problem at its field, and returns whether it is shown there. */
+function show(item, field) {
+  const message = item.querySelector(".problem-message").textContent;
+  if (shown.has(field)) return shown.get(field) === message;
+  // A member that is not set has no field to show it at, before a send was refused for it.
+  if (!field.isSet && !isRefusal(item)) return false;
+  field.open();
+  shown.set(field, message);
+  const fix = [...item.querySelectorAll("[data-define]")].map((button) => button.cloneNode(true));
+  field.complain(message, item.dataset.level, ...fix);
+  return true;
 }
 
 function count(tab, items) {
   const { section } = tab.dataset;
-  const places = section.split(" ").filter(Boolean);
-  const isIn = ({ dataset }) => places.some((place) => dataset.pointer.startsWith(place));
-  // What kept the last send back says again what is wrong with the request as it stands.
-  const found = new Set(items.filter(isIn).map((item) => item.dataset.pointer + item.innerText)).size;
+  const isIn = ({ dataset }) => section && dataset.pointer.startsWith(section);
+  // What the last send was refused for is in the effective request, too.
+  const found = new Set(items.filter(isIn).map((item) => item.dataset.pointer + item.textContent)).size;
   if (found) tab.dataset.problems = found;
   else delete tab.dataset.problems;
 }
 
-/** The panel of the section that a pointer leads into. */
-function panelAt(pointer) {
-  const tabs = [...document.querySelectorAll("#composer [data-section]:not([hidden])")];
-  const has = ({ dataset }) => dataset.section.split(" ").some((place) => place && pointer.startsWith(place));
-  return tabs.find(has)?.getAttribute("aria-controls");
-}
-
 function go(pointer) {
   const field = pointer.startsWith("#headers") ? headerField() : fieldAt(pointer);
-  const panel = field?.closest('[role="tabpanel"]')?.id ?? panelAt(pointer) ?? "tab-json";
-  document.querySelector("#composer tab-set").show(panel);
+  const tabs = [...document.querySelectorAll("#composer [data-section]:not([data-section=''])")];
+  const panel =
+    field || !pointer.startsWith("/")
+      ? tabs.find(({ dataset }) => pointer.startsWith(dataset.section))?.getAttribute("aria-controls")
+      : "tab-json";
+  document.querySelector("#composer tab-set").show(panel ?? "tab-json");
+  field?.open?.();
   field?.focus();
 }
 

@@ -2,12 +2,11 @@
 // what it carries of a conversation.
 
 const NLWEB = {
-  panel: "tab-query",
   carried: [
     ["context", "prev"],
     ["meta", "session_context"],
   ],
-  lack: "Say what you are looking for: a request needs query.text.",
+  lack: "Enter a query: query.text is required.",
   field: '[data-pointer="/query/text"]',
   fresh: (text, version) => ({ query: { text }, prefer: { streaming: true }, meta: { version } }),
   words: (document) => String(document?.query?.text ?? ""),
@@ -15,9 +14,8 @@ const NLWEB = {
 };
 
 const AGENT_API = {
-  panel: "tab-input",
   carried: [["session_id"], ["response_id"]],
-  lack: "Say something: a request needs a message.",
+  lack: "Enter a message: a request needs one.",
   field: '[data-pointer^="/input/"][data-pointer$="/text"]',
   fresh: (text) => ({
     input: [{ role: "user", type: "message", content: [{ type: "text", text }] }],
@@ -61,16 +59,15 @@ export function wordsField(form) {
   return form.querySelector(`json-field${languageOf(form).field}`);
 }
 
-/** Shows the tabs and the versions of a protocol, and hides those of the others. */
+/** Shows the sections and the versions of a protocol, and hides those of the others. */
 export function showProtocol(form, protocol, version) {
   form.dataset.protocol = protocol;
-  for (const tab of form.querySelectorAll('[role="tab"][data-protocol]'))
-    tab.hidden = tab.dataset.protocol !== protocol;
+  for (const section of form.querySelectorAll(".form-section"))
+    section.hidden = section.dataset.protocol !== protocol;
   const select = form.elements.version;
   for (const option of select.options) option.hidden = option.disabled = option.dataset.of !== protocol;
   const own = [...select.options].filter((option) => !option.disabled);
   select.value = (own.find(({ value }) => value === version) ?? own.at(-1))?.value ?? "";
-  form.querySelector("tab-set").settle?.(languageOf(form).panel);
 }
 
 const textOf = (value) => (typeof value === "string" ? value : "");

@@ -32,8 +32,8 @@ class RequestDocument extends EventTarget {
 
   /** Why the document cannot be sent as it stands: a sentence, or null. */
   get obstacle() {
-    if (this.error) return `The JSON breaks off at line ${this.error.line}, column ${this.error.column}.`;
-    if (this.root.type !== "object") return "The request has to be a JSON object.";
+    if (this.error) return `Invalid JSON at line ${this.error.line}, column ${this.error.column}`;
+    if (this.root.type !== "object") return "The request must be a JSON object.";
     return this.#complaints.values().next().value ?? null;
   }
 

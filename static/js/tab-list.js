@@ -6,6 +6,7 @@
 //             for what was never anywhere
 //   saved     "collection/request" of the saved request that it shows, "" for none; `name` and
 //             `modified` are that one's
+//   title     the words of its document when that was valid last
 //   run       id of the run in the response pane, "" for none
 //   place     the address of the page while it is shown
 //   pinned    whether it has been edited, sent, saved or kept on purpose: what was only looked
@@ -50,17 +51,17 @@ function write(node, text) {
 /** Whether a tab holds something that is kept nowhere else. */
 export const isChanged = (tab) => canonical(tab.fields) !== tab.base;
 
-/** The name of a tab: of the saved request, or the words of its document. */
-export function nameOf({ name, fields }) {
-  if (name) return name;
+/** The name of a tab: of the saved request, or its title. */
+export const nameOf = (tab) => tab.name || titleOf(tab) || "New request";
+
+/** The words of a tab's document; while that is invalid, those that it had before. */
+export function titleOf({ fields, title = "" }) {
   try {
-    return (
-      language(fields.protocol)
-        .words(toValue(parse(fields.document)))
-        .trim() || "New request"
-    );
+    return language(fields.protocol)
+      .words(toValue(parse(fields.document)))
+      .trim();
   } catch {
-    return "New request";
+    return title;
   }
 }
 

@@ -20,11 +20,10 @@ class TabSet extends HTMLElement {
     else this.settle();
   }
 
-  /** Leaves a tab that was hidden: for the panel with this id, or else for the first tab. */
-  settle(panelId) {
+  /** Leaves a tab that was hidden for the first one. */
+  settle() {
     if (!this.tabs.some((tab) => tab.hidden && tab.getAttribute("aria-selected") === "true")) return;
-    const first = this.tabs.find((tab) => !tab.hidden);
-    this.show(panelId ?? first.getAttribute("aria-controls"));
+    this.show(this.tabs.find((tab) => !tab.hidden).getAttribute("aria-controls"));
   }
 
   /** Opens the panel with this id; `focus` moves the focus to its tab. */
@@ -36,7 +35,8 @@ class TabSet extends HTMLElement {
       tab.setAttribute("aria-selected", String(isChosen));
       tab.tabIndex = isChosen ? 0 : -1;
       const panel = document.getElementById(tab.getAttribute("aria-controls"));
-      if (panel) panel.hidden = !isChosen;
+      // A panel with data-beside is shown beside the others.
+      if (panel && !("beside" in panel.dataset)) panel.hidden = !isChosen;
     }
     if (focus) chosen.focus();
     chosen.scrollIntoView({ block: "nearest", inline: "nearest" });

@@ -1,10 +1,9 @@
 // One editor per kind of JSON value. An editor is {element, show(raw), read()}: `raw` is JSON
-// text; `read` returns JSON text, or throws an error whose message says what to put right.
+// text; `read` returns JSON text, or throws an error whose message says what to correct.
 // Every editor's element emits "input" when its value changes.
 
-import { textBox as box, freshId, make } from "./dom.js";
+import { textBox as box, freshId, iconButton, make } from "./dom.js";
 import { parse, toValue } from "./json-text.js";
-import { listEditor } from "./list-editor.js";
 
 /** Makes the editor of a kind; `options` are {id, label, describedBy, list, placeholder}. */
 export function makeEditor(kind, options) {
@@ -54,7 +53,7 @@ function numberEditor(options) {
   const read = () => {
     const text = element.value.trim();
     if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text))
-      throw new Error(text ? `“${text}” is not a number` : "a number is missing");
+      throw new Error(text ? `“${text}” is not a number` : "Enter a number");
     return text;
   };
   return { element, show: (raw) => put(element, raw), read };
@@ -107,4 +106,52 @@ function jsonEditor(options) {
     return element.value.trim();
   };
   return { element, show: (raw) => same(raw) || put(element, raw), read };
+}
+
+/** A list of texts: one line each, added and removed. */
+function listEditor({ id, describedBy, label }) {
+  const items = make("div", { className: "list-items" });
+  const add = make("button", { type: "button", className: "btn btn-quiet btn-small" }, "Add a line");
+  const element = make("div", { className: "list-editor" }, items, add);
+  const changed = () => element.dispatchEvent(new Event("input", { bubbles: true }));
+  const boxes = () => [...items.querySelectorAll("textarea")];
+  const addRow = (value) => {
+    const first = !items.children.length;
+    const area = box(
+      { id: first ? id : freshId("line"), describedBy },
+      { value, "aria-label": `${label}, one line` },
+    );
+    const row = make(
+      "div",
+      { className: "list-row" },
+      area,
+      iconButton("close", "Remove the line", () => {
+        row.remove();
+        changed();
+      }),
+    );
+    items.append(row);
+    return area;
+  };
+  add.addEventListener("click", () => {
+    addRow("").focus();
+    changed();
+  });
+  addRow("");
+  return {
+    element,
+    show: (raw) => {
+      const values = toValue(parse(raw));
+      const now = boxes();
+      if (JSON.stringify(now.map((each) => each.value)) === JSON.stringify(values)) return;
+      items.replaceChildren();
+      for (const value of values) addRow(value);
+    },
+    read: () =>
+      JSON.stringify(
+        boxes().map((each) => each.value),
+        null,
+        2,
+      ),
+  };
 }

@@ -5,7 +5,7 @@ import { parse, toValue } from "./json-text.js";
 export const KINDS = {
   text: "text",
   number: "number",
-  boolean: "true / false",
+  boolean: "boolean",
   list: "list",
   null: "null",
   json: "JSON",
@@ -19,24 +19,26 @@ export function kindOf(node, offered) {
   return node.type in KINDS ? node.type : "json";
 }
 
-/** What a value becomes when its kind is changed by hand; JSON text. */
+/**
+ * What a value becomes when its kind is changed by hand, as JSON text; undefined where it becomes
+ * nothing before something is entered. `raw` is "" or null for a member that is not set.
+ */
 export function convert(raw, kind) {
-  const value = raw ? toValue(parse(raw)) : null;
-  const text = typeof value === "string" ? value : (raw ?? "");
+  if (kind === "null") return "null";
+  const value = raw ? toValue(parse(raw)) : undefined;
+  const isNothing = value === undefined || value === null || value === "";
+  const text = typeof value === "string" ? value : isNothing ? "" : raw;
   switch (kind) {
     case "text":
-      return JSON.stringify(value === null ? "" : text);
+      return JSON.stringify(text);
     case "number":
-      return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text.trim()) ? text.trim() : "0";
+      return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text.trim()) ? text.trim() : undefined;
     case "boolean":
-      return String(value === true || text === "true");
+      return isNothing ? undefined : String(value === true || text === "true");
     case "list":
-      return JSON.stringify(
-        Array.isArray(value) ? value.map(String) : text && value !== null ? [text] : [""],
-      );
-    case "json":
-      return raw && value !== null && value !== "" ? raw : "{}";
+      if (isNothing) return undefined;
+      return JSON.stringify(Array.isArray(value) ? value.map(String) : [text]);
     default:
-      return "null";
+      return isNothing ? undefined : raw;
   }
 }

@@ -158,6 +158,7 @@ function reports(changed) {
 
 function labels(area) {
   return EditorView.contentAttributes.of({
+    tabindex: "0",
     "aria-label": `${area.getAttribute("aria-label")}. Press Escape, then Tab to leave.`,
   });
 }

@@ -67,8 +67,8 @@ class TestComposing:
         workbench.open("/?agent=demo").compose("soup with lentils")
         page = workbench.page
         workbench.choose_agent("demo-agent-api")
-        expect(page.get_by_role("tab", name="Input")).to_be_visible()
-        expect(page.get_by_role("tab", name="Query")).to_be_hidden()
+        expect(page.get_by_role("button", name="Message", exact=True)).to_be_visible()
+        expect(workbench.text).to_be_hidden()
         expect(said(workbench)).to_have_value("soup with lentils")
         expect(workbench.effective).to_contain_text("/demo/agent-api")
         said(workbench).fill("soup with beans")
@@ -89,11 +89,14 @@ class TestComposing:
         page.keyboard.type("https://example.com/soup.jpg")
         page.get_by_role("button", name="+ Data").nth(1).click()
         page.get_by_role("button", name="Remove part 3").click()
-        page.get_by_role("tab", name="Parameters").click()
-        page.locator('json-field[data-pointer="/temperature"] input').fill("0.5")
-        page.locator('json-field[data-pointer="/n"] .field-type').select_option("null")
-        page.get_by_role("tab", name="Tools").click()
-        page.get_by_role("button", name="Function", exact=True).click()
+        workbench.add_field("temperature")
+        page.keyboard.type("0.5")
+        workbench.add_field("n").locator(".field-type").select_option("null")
+        workbench.add_field("effort")
+        page.keyboard.type("low")
+        assert workbench.document["effort"] == "low"
+        workbench.add_field("tools")
+        expect(page.get_by_role("group", name="Function 1")).to_be_visible()
         page.keyboard.type("get_weather")
         parameters = '{"type": "object", "properties": {"city": {"type": "string"}}}'
         page.locator('json-field[data-pointer$="/parameters"] textarea').fill(parameters)
@@ -109,6 +112,7 @@ class TestComposing:
         expect(workbench.effective).to_contain_text("get_weather")
         page.get_by_role("button", name="Remove function 1").click()
         assert "tools" not in workbench.document
+        expect(page.get_by_role("button", name="Add field")).to_be_focused()
 
     def test_by_keyboard_alone(self, workbench: Workbench) -> None:
         page = workbench.open(DEMO).page
@@ -134,7 +138,7 @@ class TestComposing:
         said(workbench).fill("")
         page.get_by_role("button", name="Send").first.click()
         expect(said(workbench)).to_be_focused()
-        expect(page.locator("#tab-input .field-error")).to_contain_text("Say something")
+        expect(page.locator("#tab-request .list .field-error")).to_contain_text("Enter a message")
         assert workbench.run is None
 
     def test_a_draft_of_either_protocol_outlives_a_reload(self, workbench: Workbench) -> None:

@@ -8,6 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
+from tests.browser.axe import findings
 from tests.browser.client import client_of
 from tests.browser.collection_page import import_requests
 from tests.browser.test_tabs import tabs
@@ -30,7 +31,7 @@ def test_what_is_typed_in_the_json_stands_in_the_form_and_nothing_unknown_is_los
     document = '{"query": {"text": "pears", "spice": ["clove"]}, "x-own": {"deep": null}}'
     workbench.open().write_json(document)
     expect(workbench.effective).to_contain_text('"spice"')
-    workbench.page.locator("#compose").get_by_role("tab", name="Query").click()
+    workbench.page.locator("#compose-tab-request").click()
     field = workbench.text
     expect(field).to_have_value("pears")
     field.fill("quinces")
@@ -207,18 +208,20 @@ def test_what_is_no_list_of_messages_is_refused_aloud(workbench: Workbench) -> N
     expect(page.locator("#tab-json")).to_be_visible()
     workbench.write_json('{"input": []}')
     page.keyboard.press("ControlOrMeta+Enter")
-    expect(page.locator("[data-send-note]")).to_contain_text("needs a message")
+    expect(page.locator("[data-send-note]")).to_contain_text("Enter a message")
     assert workbench.run is None
 
 
 def test_what_cannot_be_written_down_leaves_no_old_warning(workbench: Workbench) -> None:
     page = workbench.open("/?agent=demo-agent-api").page
-    page.get_by_role("tab", name="Tools").click()
-    page.get_by_role("button", name="Function", exact=True).click()
+    workbench.add_field("tools")
     field = page.locator('json-field[data-pointer^="/tools/0/function/"] textarea')
+    field.first.fill("get_pantry")
+    field.first.fill("")
+    tab = page.locator("#compose-tab-request")
+    tab.focus()
     warning = page.get_by_text("The function needs a name.").locator("visible=true")
-    expect(warning).not_to_have_count(0)
-    tab = page.locator("#compose-tab-tools")
+    expect(warning).to_have_count(1)
     expect(tab).to_have_attribute("data-problems", "1")
     field.first.fill("get_pantry")
     field.last.fill("{rubbish")
@@ -238,10 +241,18 @@ def test_a_new_request_leaves_the_other_open_and_does_not_scold(workbench: Workb
     problem = workbench.effective.locator(".problem-item")
     expect(problem).to_have_count(1)
     expect(problem).to_have_attribute("data-calm", "")
-    expect(workbench.effective).to_contain_text("cannot be sent yet")
-    expect(page.locator("#compose [aria-invalid=true]")).to_have_count(0)
-    page.get_by_role("tab", name="Meta").click()
-    expect(problem).not_to_have_attribute("data-calm", "")
+    expect(problem).to_be_hidden()
+    expect(workbench.effective).to_contain_text("incomplete")
+    # Untouched, it is not red, wherever one looks and whatever comes back.
+    page.get_by_role("tab", name="Headers").click()
+    page.reload()
+    expect(problem).to_have_attribute("data-calm", "")
+    page.locator("#compose-tab-request").click()
+    expect(page.locator("#compose [aria-invalid=true], #compose [data-problems]")).to_have_count(0)
+    workbench.compose("x").compose("")
+    page.locator("#compose-tab-request").focus()
+    expect(workbench.text).to_have_attribute("aria-invalid", "true")
+    expect(problem).to_be_hidden()
     page.get_by_role("tab", name="kept for later").click()
     expect(workbench.text).to_have_value("kept for later")
 
@@ -265,25 +276,123 @@ def test_a_dead_connection_is_said_and_its_end_too(workbench: Workbench) -> None
     page.keyboard.press("Escape")
 
 
-def test_emptying_a_field_unsets_it_and_an_empty_text_takes_the_menu(workbench: Workbench) -> None:
-    field = workbench.open().page.locator('json-field[data-pointer="/query/site"]')
-    field.locator("textarea").fill("recipes")
-    assert workbench.document["query"]["site"] == "recipes"
-    field.locator("textarea").fill("")
+def test_what_is_set_is_shown_and_the_rest_is_added_by_name(workbench: Workbench) -> None:
+    """Unset, null and an empty string are three things, each to be seen."""
+    page = workbench.open().page
+    # The palette has the fields of this protocol, and no others.
+    page.keyboard.press("ControlOrMeta+k")
+    fields = page.locator("command-palette li", has=page.get_by_text("Field", exact=True))
+    expect(fields.filter(has_text="query.site")).to_have_count(1)
+    expect(fields.filter(has_text="temperature")).to_have_count(0)
+    page.keyboard.press("Escape")
+    shown = page.locator("#tab-request json-field:visible .field-label")
+    expect(shown).to_have_text(["text required", "streaming", "version"])
+    button = page.get_by_role("button", name="Add field")
+    button.focus()
+    page.keyboard.press("Enter")
+    name = page.get_by_role("combobox", name="Name of the field")
+    expect(name).to_be_focused()
+    assert findings(page) == []
+    # By what it means, too; and nothing of another protocol.
+    page.keyboard.type("corpus")
+    options = page.get_by_role("listbox", name="Fields").get_by_role("option")
+    expect(options.first).to_contain_text("site")
+    name.fill("temperature")
+    expect(options).to_contain_text(["temperature (filter)", "temperature (context attribute)"])
+    expect(options.filter(has_text=re.compile("^temperaturenumber"))).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(button).to_be_focused()
+    site = workbench.add_field("site")
+    expect(site.locator(".field-type")).to_have_value("unset")
     assert "site" not in workbench.document["query"]
-    field.locator("select").select_option("text")
+    page.keyboard.type("x")
+    assert workbench.document["query"]["site"] == "x"
+    page.keyboard.press("Backspace")
     assert workbench.document["query"]["site"] == ""
-    expect(field.get_by_placeholder("empty text")).to_be_visible()
+    site = page.locator('json-field[data-pointer="/query/site"]')
+    expect(site.get_by_placeholder("empty string")).to_be_visible()
+    site.locator(".field-type").select_option("null")
+    assert workbench.document["query"]["site"] is None
+    expect(site.locator("output")).to_have_text("null")
+    user = workbench.add_field("user")
+    expect(user.locator(".field-label")).to_have_text("user")
+    user.locator(".field-type").select_option("json")
+    page.keyboard.type('{"name": "Ada"}')
+    assert workbench.document["meta"]["user"] == {"name": "Ada"}
+    page.get_by_role("button", name="Remove user").click()
+    assert "user" not in workbench.document["meta"]
+    # The focus goes on to what can be removed next, and last to what adds.
+    expect(page.get_by_role("button", name="Remove version")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Remove streaming")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(button).to_be_focused()
+    expect(shown).to_have_text(["text required"])
+    assert list(workbench.document) == ["query"]
 
 
 def test_a_filter_is_written_down_once_it_has_a_name_and_a_value(workbench: Workbench) -> None:
     page = workbench.open().page
     before = workbench.document
-    page.get_by_role("button", name="Filter").click()
-    page.get_by_label("Name of the filter").press_sequentially("cuisine")
+    page.get_by_role("button", name="Add field").click()
+    page.get_by_role("option", name="Other filter").click()
+    name = page.get_by_label("Name of the filter")
+    expect(name).to_be_focused()
+    page.keyboard.type("cuisine")
+    kind = page.get_by_label("Type of the filter")
+    kind.select_option("number")
     assert workbench.document == before
-    page.get_by_label("Value of the filter").press_sequentially("thai")
-    assert workbench.document["query"]["cuisine"] == "thai"
+    page.keyboard.type("5")
+    assert workbench.document["query"]["cuisine"] == 5
+    name.fill("site")
+    expect(page.locator(".row-error")).to_have_text("“site” already exists")
+    expect(page.get_by_role("button", name="Send").first).to_be_disabled()
+    remove = page.get_by_role("button", name="Remove the filter")
+    boxes = [each.bounding_box() for each in (name, remove)]
+    assert all(boxes), "both are seen"
+    assert abs(boxes[0]["y"] - boxes[1]["y"]) < 8, "the button keeps its line"
+    name.fill("price_range")
+    assert workbench.document["query"]["price_range"] == 5
+    kind.select_option("text")
+    page.get_by_label("Value of the filter").fill("")
+    assert workbench.document["query"]["price_range"] == ""
+    kind.select_option("number")
+    assert workbench.document["query"]["price_range"] == ""
+    expect(page.get_by_role("button", name="Send").first).to_be_disabled()
+    remove.click()
+    assert workbench.document == before
+    expect(page.get_by_role("button", name="Send").first).to_be_enabled()
+
+
+def test_form_and_json_side_by_side_are_one_document(workbench: Workbench) -> None:
+    page = workbench.open().page
+    beside = page.get_by_role("button", name="JSON beside the form")
+    beside.click()
+    expect(page.get_by_role("tab", name="JSON")).to_be_hidden()
+    editor = page.get_by_role("region", name="JSON").locator(".cm-content")
+    expect(editor).to_be_visible()
+    workbench.compose("both of them")
+    expect(editor).to_contain_text("both of them")
+    workbench.add_field("spice")
+    page.keyboard.type("clove")
+    expect(editor).to_contain_text('"spice": "clove"')
+    page.get_by_role("button", name="Effective request").click()
+    expect(page.locator("#effective .http-headers").first).to_be_visible()
+    expect(page.locator("#effective-json")).to_be_hidden()
+    page.locator("[data-target-binding]").get_by_text("MCP").click()
+    expect(page.locator("#effective-json")).to_be_visible()
+    assert findings(page) == []
+    page.reload()
+    expect(editor).to_contain_text("clove")
+    page.set_viewport_size({"width": 1000, "height": 800})
+    expect(page.get_by_role("tab", name="JSON")).to_be_visible()
+    expect(editor).to_be_hidden()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(editor).to_be_visible()
+    beside.click()
+    expect(editor).to_be_hidden()
+    expect(workbench.text).to_be_visible()
 
 
 def paste(workbench: Workbench, command: str) -> None:

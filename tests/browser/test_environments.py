@@ -24,7 +24,7 @@ def make(page: Page, server: PlaygroundServer, name: str) -> None:
     second.get_by_label("Name").fill("token")
     second.get_by_label("Kind").select_option("secret")
     second.get_by_label("Value").fill(SECRET)
-    second.get_by_label("May go to").fill(server.url)
+    second.get_by_label("Allowed origins").fill(server.url)
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text(f"{name} was saved.")).to_be_visible()
 
@@ -39,7 +39,7 @@ def test_names_stand_for_their_values(page: Page, playground: PlaygroundServer) 
     expect(shown.locator(".placed--secret")).to_contain_text("token")
     expect(shown.locator(".placed--missing")).to_contain_text("{{salt}}")
     page.get_by_role("button", name="Send").first.click()
-    expect(page.locator("#compose-problems")).to_contain_text("There is no value for “salt”")
+    expect(page.locator("#compose-problems")).to_contain_text("{{salt}} is not defined")
     workbench.compose("eggs in {{city}} with {{token}}").send()
     wire = page.request.get(f"{page.url}wire.txt").text()
     assert "eggs in Paris with ••••••" in wire
@@ -47,8 +47,72 @@ def test_names_stand_for_their_values(page: Page, playground: PlaygroundServer) 
     assert SECRET not in page.content()
 
 
+def test_what_is_not_defined_is_created_on_the_spot(workbench: Workbench) -> None:
+    page = workbench.open().compose("eggs in {{town}} with {{kitchen_key}}").page
+    page.locator(".send-bar").click()
+    field = page.locator('json-field[data-pointer="/query/text"]')
+    expect(field.locator(".field-error")).to_contain_text("{{town}} is not defined")
+    field.get_by_role("button", name="Create {{town}}…").click()
+    sheet = page.get_by_role("dialog", name="Create a variable")
+    value = sheet.get_by_label("Value")
+    expect(value).to_be_focused()
+    page.keyboard.type("Oslo")
+    sheet.get_by_label("Name of the new environment").fill("")
+    sheet.get_by_role("button", name="Create").click()
+    expect(sheet.get_by_text("This field is required.")).to_be_visible()
+    sheet.get_by_label("Name of the new environment").fill("On the spot")
+    assert findings(page) == []
+    sheet.get_by_role("button", name="Create").click()
+    expect(sheet).to_be_hidden()
+    expect(page.locator("#environment-select option:checked")).to_have_text("On the spot")
+    expect(workbench.effective).to_contain_text("eggs in Oslo with")
+    field.get_by_role("button", name="Create {{kitchen_key}}…").click()
+    expect(sheet.get_by_label("Environment", exact=True)).to_have_value("on-the-spot")
+    sheet.get_by_label("Secret").check()
+    sheet.get_by_label("Value").fill(SECRET)
+    origins = sheet.get_by_role("textbox", name="Allowed origins")
+    expect(origins).to_have_value(workbench.server.url)
+    origins.fill("ftp://nowhere")
+    sheet.get_by_role("button", name="Create").click()
+    expect(origins).to_have_attribute("aria-invalid", "true")
+    # What was typed is still there, and was not sent back.
+    expect(sheet.get_by_label("Value")).to_have_value(SECRET)
+    origins.fill(workbench.server.url)
+    sheet.get_by_role("button", name="Create").click()
+    expect(field.locator(".field-error")).to_be_hidden()
+    page.get_by_role("button", name="Environment values").click()
+    values = page.get_by_role("dialog", name="Environment values")
+    expect(values).to_contain_text("Oslo")
+    expect(values.get_by_role("img", name="a secret, not shown")).to_be_visible()
+    assert findings(page) == []
+    assert SECRET not in page.content()
+    workbench.send()
+
+
+def test_typed_secrets_survive_a_mistake_which_is_shown_at_its_field(
+    page: Page, playground: PlaygroundServer
+) -> None:
+    make(page, playground, "Larder")
+    row = page.locator("[data-rows] [data-variable]").last
+    row.get_by_label("Name").fill("not a name")
+    row.get_by_label("Kind").select_option("secret")
+    row.get_by_label("Value").fill("canary-0815")
+    row.get_by_label("Allowed origins").fill(playground.url)
+    page.get_by_role("button", name="Save").click()
+    expect(row.locator(".variable-name")).to_contain_text("A name has letters")
+    expect(row.get_by_label("Name")).to_be_focused()
+    expect(row.get_by_label("Value")).to_have_value("canary-0815")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("key")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Larder was saved.")).to_be_visible()
+    page.get_by_role("button", name="Reveal key").click()
+    expect(page.locator(".variable-revealed")).to_have_text("canary-0815")
+
+
 def test_what_follows_on_a_name_has_its_colours(workbench: Workbench) -> None:
     workbench.open().compose("eggs {{nobody}}")
+    workbench.page.get_by_role("button", name="Effective request").click()
     expect(workbench.page.locator("#effective-json .placed--missing")).to_be_visible()
     workbench.page.wait_for_function(
         """() => {

@@ -69,6 +69,13 @@ class Workbench:
         self.page.keyboard.insert_text(text)
         return self
 
+    def add_field(self, name: str) -> Locator:
+        """Add a field by its name, as it is offered; returns the field, which has the focus."""
+        self.page.get_by_role("button", name="Add field").click()
+        self.page.keyboard.type(name)
+        self.page.keyboard.press("Enter")
+        return self.page.locator("json-field:focus-within")
+
     def send(self) -> Workbench:
         """Press Send and wait for a run."""
         before = self.run

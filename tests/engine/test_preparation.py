@@ -138,9 +138,14 @@ def test_every_name_without_a_value_is_named(agent: Agent, environment: Environm
     assert found.unresolved == (
         ("/query/a", "nobody"), ("/query/a", "lost"), ("#headers", "other"), ("#auth", "city"),
     )  # fmt: skip
-    for name in ("nobody", "lost", "other", "city"):
-        assert f"“{name}”" in messages_of(found)
-    assert "Staging" in messages_of(found)
+    where = "in the environment “Staging”."
+    assert [(each.message, each.variable) for each in found.errors] == [
+        (f"{{{{nobody}}}} is not defined {where}", "nobody"),
+        # It is there, and has no value.
+        (f"{{{{lost}}}} has no value {where}", ""),
+        (f"{{{{other}}}} is not defined {where}", "other"),
+        (f"The secret “city” has no value {where}", ""),
+    ]
 
 
 def test_a_value_within_a_text_is_written_as_json_without_escapes(agent: Agent) -> None:
@@ -245,7 +250,7 @@ class TestExpectations:
         found = prepared(RequestTemplate(document(), (), agent, expectations=wanted), environment)
         assert found.missing == ["nobody"]
         assert found.unresolved == (("#expectations", "nobody"),)
-        assert "no value for “nobody” in the environment “Staging”" in messages_of(found)
+        assert "{{nobody}} is not defined in the environment “Staging”" in messages_of(found)
 
     def test_with_secrets_are_refused(self, agent: Agent, environment: Environment) -> None:
         wanted = equals("{{token}}")
@@ -278,7 +283,7 @@ class TestExpectations:
             run = engine.create_run(again.prepared)
             assert run.expectations == equals("Oslo {{city}}")
         Variable.objects.filter(name="city").delete()
-        assert "“city”" in messages_of(engine.repeat_request(run))
+        assert "{{city}} is not defined" in messages_of(engine.repeat_request(run))
 
     def test_once_more_without_names_stay(self, agent: Agent) -> None:
         found = prepared(RequestTemplate(document(), (), agent, expectations=equals(1)), None)
@@ -404,7 +409,7 @@ def test_a_name_in_every_place(
     found = engine.prepare(template, VariableScope(environment, values))
     if "nobody" in text:
         assert found.missing == ["nobody"]
-        assert "“nobody” in the environment “Staging”" in messages_of(found)
+        assert "{{nobody}} is not defined in the environment “Staging”" in messages_of(found)
     else:
         assert not found.errors
     if found.prepared is None:
@@ -475,8 +480,8 @@ def test_a_secret_goes_to_its_origins_however_it_goes_along(
         ("other", {}, "Rome", ""),
         ("other", {"city": "Oslo"}, "Oslo", ""),
         ("", {"city": "Oslo"}, "Oslo", ""),
-        ("", {}, "{{city}}", "for “city” anywhere. Choose an environment that has it."),
-        ("bare", {}, "{{city}}", "for “city” in the environment “Bare”. Add it there."),
+        ("", {}, "{{city}}", "{{city}} is not defined. Select an environment that defines it."),
+        ("bare", {}, "{{city}}", "{{city}} is not defined in the environment “Bare”."),
     ],
 )
 def test_the_environment_says_what_a_name_stands_for(

@@ -227,7 +227,7 @@ def test_variables_are_listed_and_secret_ones_without_their_value() -> None:
     text = found.collection["description"]
     assert "- `base`: `https://a.example`\n- `n`: `3`\n- `api_key`: left out" in text
     assert "hidden" not in text
-    assert any("make an environment" in remark for remark in remarks)
+    assert any("create an environment" in remark for remark in remarks)
 
 
 def rows(**settings_: str) -> list[dict[str, str]]:

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canonical, isChanged, nameOf, TabList } from "../../static/js/tab-list.js";
+import { canonical, isChanged, nameOf, TabList, titleOf } from "../../static/js/tab-list.js";
 
 const fields = (more = {}) => ({
   agent: "demo",
@@ -72,6 +72,16 @@ test("a tab has the name of what is saved, or the words of its request", () => {
   assert.equal(nameOf(tab("a", { name: "Breakfast" })), "Breakfast");
   for (const document of ["{", "{}", '{"query": {"text": " "}}', "null"])
     assert.equal(nameOf(tab("a", { fields: fields({ document }) })), "New request");
+});
+
+test("a tab keeps its title while its JSON is broken", () => {
+  const good = { name: "", fields: { protocol: "nlweb", document: '{"query": {"text": "soup"}}' } };
+  good.title = titleOf(good);
+  const broken = { ...good, fields: { ...good.fields, document: '{"query": {"text": "soup",,}}' } };
+  assert.equal(titleOf(broken), "soup");
+  assert.equal(nameOf(broken), "soup");
+  assert.equal(nameOf({ ...broken, title: undefined }), "New request");
+  assert.equal(nameOf({ ...good, fields: { ...good.fields, document: "{}" } }), "New request");
 });
 
 test("a tab has changed once its fields are not what they were", () => {

@@ -161,11 +161,11 @@ class TestPreview:
             "meta": {"version": "0.55", "session_context": {"turn": 2}},
         }
         text = read(client.post(PREVIEW, form(document)).content.decode()).text
-        assert text.index("The query needs a text.") < text.index("cannot be sent yet")
-        assert text.index("cannot be sent yet") < text.index('"pasta"')
+        assert text.index("incomplete") < text.index("The query needs a text.")
+        assert text.index("The query needs a text.") < text.index('"pasta"')
         assert '"turn": 2' in text
         sendable = client.post(PREVIEW, form({"query": {"text": "a"}})).content.decode()
-        assert "cannot be sent yet" not in sendable
+        assert "incomplete" not in sendable
 
     def test_half_a_surrogate_pair_is_the_escape_that_it_was(
         self, client: Client, agent: Agent
@@ -279,8 +279,27 @@ class TestBinding:
         assert "http://agent.example/api/mcp" in text
         assert '"method": "tools/call"' in text
         assert '"text": "eggs"' in text
-        assert "Before this call the server is opened" in text
-        assert "Before this call" not in client.post(PREVIEW, form()).content.decode()
+        assert "A handshake comes first" in text
+        assert "handshake" not in client.post(PREVIEW, form()).content.decode()
+
+    def test_a_body_that_is_the_document_is_marked_and_its_values_are_listed(
+        self, client: Client, agent: Agent
+    ) -> None:
+        environment = Environment.objects.create(name="Staging")
+        environment.variables.create(name="city", value="Paris")
+        environment.variables.create(
+            name="key", kind="secret", secret="canary-4711", allowed_origins=[agent.url]
+        )
+        client.post("/environments/active/", {"environment": environment.slug})
+        document = {"query": {"text": "eggs in {{city}}", "site": "{{key}}"}}
+        page = client.post(PREVIEW, form(document)).content.decode()
+        assert "data-document" in page
+        values = read(page).text.partition("{{city}}")[2]
+        assert values.index("Paris") < values.index("{{key}}")
+        assert "canary-4711" not in page
+        over_mcp = client.post(PREVIEW, form(document, binding="mcp")).content.decode()
+        assert "data-document" not in over_mcp
+        assert "3 headers" in read(page).text
 
     @pytest.mark.parametrize("binding", ["", "carrier-pigeon", "http"])
     def test_any_other_value_is_the_agents_own(

@@ -59,6 +59,19 @@ class TestForm:
         assert chosen == ["false"]
         assert not [c for c in controls(markup, "q0") if "checked" in c]
 
+    def test_required_questions_are_marked_before_they_are_missed(
+        self, client: Client, agent: Agent
+    ) -> None:
+        html = page(client, elicitation_run(agent))
+        markup = read(html)
+        labels = re.findall(r'class="question-text".*?</(?:label|legend)>', html, re.DOTALL)
+        marked = ["required</span>" in label for label in labels[:5]]
+        assert marked == [True, True, True, True, False]
+        groups = [e.attributes for e in markup.find("fieldset") if e.attributes.get("role")]
+        assert [each.get("aria-required") for each in groups] == ["true", "true"]
+        assert controls(markup, "q2")[0]["aria-required"] == "true"
+        assert "aria-required" not in controls(markup, "q4")[0]
+
     def test_every_label_belongs_to_a_control(self, client: Client, agent: Agent) -> None:
         markup = read(page(client, elicitation_run(agent)))
         ids = [e.attributes["id"] for e in markup.elements if "id" in e.attributes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -54,7 +55,7 @@ def save(client: Client, *rows: dict[str, str], stored: int = 0) -> Any:
 
 
 def test_one_is_made_and_becomes_the_active_one(client: Client) -> None:
-    assert "and one for the agent" in client.get("/environments/").content.decode()
+    assert "and one for the deployed agent" in client.get("/environments/").content.decode()
     made = client.post("/environments/", {"name": "  Local "})
     assert made.headers["Location"] == "/environments/local/"
     assert '<option value="local" selected>Local</option>' in client.get("/").content.decode()
@@ -102,13 +103,13 @@ def test_a_field_that_is_left_empty_keeps_the_secret(
     [
         ({"name": "a b", "value": "1"}, "A name has letters"),
         ({"name": "$uuid", "value": "1"}, "A name has letters"),
-        ({"name": "j", "kind": "json", "value": "{"}, "This is no JSON"),
+        ({"name": "j", "kind": "json", "value": "{"}, "Not valid JSON"),
         ({"name": "s", "kind": "secret", "allowed_origins": "https://a.example"}, "none is stored"),
         (
             {"name": "s", "kind": "secret", "value": "abc", "allowed_origins": "a.example"},
             "4 characters",
         ),
-        ({"name": "s", "kind": "secret", "value": "canary-new"}, "Say where it may go"),
+        ({"name": "s", "kind": "secret", "value": "canary-new"}, "Enter an allowed origin"),
         (
             {"name": "s", "kind": "secret", "value": "canary-new", "allowed_origins": "ftp://a"},
             "http",
@@ -185,8 +186,8 @@ class TestComposing:
         page = client.post("/compose/preview/", fields).content.decode()
         assert "Paris" in page
         assert "placed--secret" in page
-        assert 'placed--missing" title="No value for this name"' in page
-        assert "$uuid anew at Send" in page
+        assert 'placed--missing" title="Not defined"' in page
+        assert "$uuid new at Send" in page
         assert SECRET not in page
 
     def test_names_without_a_value_are_not_sent(
@@ -194,7 +195,7 @@ class TestComposing:
     ) -> None:
         refused = client.post("/runs/", self.fields("{{nobody}} {{else}}"))
         assert refused.status_code == 422
-        assert "“nobody”, “else”" in refused.content.decode()
+        assert "{{else}} is not defined" in refused.content.decode()
         assert not started
         assert not Run.objects.exists()
 
@@ -213,3 +214,91 @@ class TestComposing:
     def test_an_environment_that_is_gone_is_said(self, client: Client) -> None:
         refused = client.post("/runs/", self.fields("a"))
         assert "“staging” is gone" in refused.content.decode()
+
+
+class TestAMissingVariable:
+    URL = "/environments/new/variable/"
+
+    def test_the_form_knows_name_environment_and_origin(
+        self, client: Client, environment: Environment
+    ) -> None:
+        query = {"name": "user", "environment": "staging", "url": "https://b.example/ask"}
+        html = client.get(self.URL, query).content.decode()
+        assert 'value="user"' in html
+        assert '<option value="staging" selected>' in html
+        assert 'value="https://b.example"' in html
+        assert SECRET not in html
+
+    def test_it_is_created_in_the_environment_that_is_chosen(
+        self, client: Client, environment: Environment
+    ) -> None:
+        fields = {"environment": "staging", "name": "user", "value": " Ada "}
+        answer = client.post(self.URL, fields)
+        assert answer.status_code == 204
+        event = json.loads(answer["HX-Trigger"])["environment:change"]
+        assert event == {"slug": "staging", "name": "Staging", "variable": "user"}
+        assert environment.variables.get(name="user").content == " Ada "
+        again = client.post(self.URL, fields)
+        assert again.status_code == 422
+        assert "Staging already has this variable." in again.content.decode()
+
+    def test_a_new_environment_is_created_for_it_and_becomes_the_active_one(
+        self, client: Client
+    ) -> None:
+        fields = {
+            "environment_name": "Local", "name": "key", "value": SECRET, "secret": "on",
+            "allowed_origins": "a.example",
+        }  # fmt: skip
+        assert client.post(self.URL, fields).status_code == 204
+        created = Variable.objects.get()
+        assert (created.environment.name, created.secret, created.value) == ("Local", SECRET, "")
+        assert created.allowed_origins == ["https://a.example"]
+        assert '<option value="local" selected>' in client.get("/").content.decode()
+
+    @pytest.mark.parametrize(
+        ("fields", "error"),
+        [
+            ({"name": "a b"}, "A name has letters"),
+            ({"name": ""}, "required"),
+            ({"secret": "on", "value": "canary-new"}, "Enter an allowed origin"),
+            ({"secret": "on", "allowed_origins": "a.example", "value": ""}, "Enter the secret"),
+            ({"environment_name": ""}, "required"),
+            ({"environment_name": "Staging"}, "already exists"),
+            ({"environment": "nowhere"}, "was deleted"),
+        ],
+    )
+    def test_a_mistake_is_shown_and_nothing_is_created(
+        self, client: Client, environment: Environment, fields: dict[str, str], error: str
+    ) -> None:
+        answer = client.post(self.URL, {"environment_name": "New", "name": "x", **fields})
+        assert answer.status_code == 422
+        page = answer.content.decode()
+        assert error in page
+        assert 'aria-invalid="true"' in page
+        assert "canary-new" not in page
+        assert (Environment.objects.count(), Variable.objects.count()) == (1, 2)
+
+
+def test_the_values_of_an_environment_are_shown_and_its_secrets_are_masked(
+    client: Client, environment: Environment
+) -> None:
+    path = "/environments/active/values/"
+    html = client.get(path, {"environment": "staging"}).content.decode()
+    assert "Paris" in html
+    assert "••••••" in html
+    assert SECRET not in html
+    assert 'href="/environments/staging/"' in html
+    assert "No environment is selected" in client.get(path).content.decode()
+    assert client.get(path, {"environment": "nowhere"}).status_code == 404
+
+
+def test_the_page_itself_keeps_typed_secrets_over_a_mistake(
+    client: Client, environment: Environment
+) -> None:
+    fields = table({"name": "a b", "kind": "secret", "value": "canary-new"})
+    for headers, words in (({"HX-Request": "true"}, False), ({}, True)):
+        page = client.post("/environments/staging/", fields, headers=headers).content.decode()
+        assert ("re-enter secrets" in page) is words
+        assert "canary-new" not in page
+    saved = client.post("/environments/staging/", table(), headers={"HX-Request": "true"})
+    assert saved["HX-Redirect"] == "/environments/staging/"

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from playground.collections import fixture
-from playground.models import Collection, SavedRequest
+from playground.models import Collection, Environment, SavedRequest
 from playground.views.import_export import compress_text, decompress_text
 from tests.support import example_collections
 from tests.support.example_collections import COLLECTION, FOLDER, REQUEST, with_fields
@@ -30,8 +30,8 @@ def packed(html: str) -> str:
     return found[1]
 
 
-def confirm(client: Client, html: str, how: str = "yes") -> Any:
-    return client.post(PAGE, {"packed": packed(html), "source": "x", "confirmed": how})
+def confirm(client: Client, html: str, how: str = "yes", **more: str) -> Any:
+    return client.post(PAGE, {"packed": packed(html), "source": "x", "confirmed": how, **more})
 
 
 def text_in(html: str) -> str:
@@ -95,11 +95,36 @@ class TestImport:
         assert Collection.objects.get(slug="soups-2").requests.count() == 4
         assert collection.requests.count() == 4
 
+    @pytest.mark.parametrize("is_wanted", [True, False])
+    def test_the_variables_of_a_postman_collection_become_an_environment_on_request(
+        self, client: Client, is_wanted: bool
+    ) -> None:
+        Environment.objects.create(name="Soups")
+        rows = [
+            {"key": "base", "value": "https://a.example"}, {"key": "n", "value": 3},
+            {"key": "api_key", "value": "canary-4711"}, {"key": "not a name", "value": "x"},
+        ]  # fmt: skip
+        text = json.dumps({"info": {"name": "Soups"}, "item": [], "variable": rows})
+        html = client.post(PAGE, {"text": text}).content.decode()
+        assert "from its 3 variables" in html
+        more = {"environment": "on"} if is_wanted else {}
+        page = confirm(client, html, **more)
+        assert page.status_code == 302
+        created = Environment.objects.exclude(name="Soups")
+        assert [each.name for each in created] == (["Soups 2"] if is_wanted else [])
+        for each in created:
+            found = {row.name: (row.kind, row.content, row.secret) for row in each.variables.all()}
+            assert found == {
+                "base": ("text", "https://a.example", ""),
+                "n": ("json", 3, ""),
+                "api_key": ("secret", "", ""),
+            }
+
     def test_what_is_left_out_is_told(self, client: Client) -> None:
         item = with_fields(REQUEST, headers=[["Authorization", "Bearer confidential"]])
         text = json.dumps([COLLECTION, FOLDER, item])
         html = client.post(PAGE, {"text": text}).content.decode()
-        assert "Not taken along" in html
+        assert "Skipped" in html
         assert "confidential" not in html
         confirm(client, html)
         assert SavedRequest.objects.get().headers == [["Authorization", ""]]

@@ -90,7 +90,8 @@ async def test_what_cannot_be_reached_and_what_cannot_be_sent() -> None:
     await sync_to_async(fill)()
     steps = await steps_of(await run_to_end(found))
     assert [step.verdict for step in steps] == ["unmet", "met", "unsent", "unsent"]
-    assert "“city”, “day”" in steps[2].reason
+    assert "{{city}} is not defined" in steps[2].reason
+    assert "{{day}} is not defined" in steps[2].reason
     assert steps[2].run is None
     assert steps[2].duration_ms is None
 
@@ -155,7 +156,7 @@ async def test_what_cannot_be_expected_is_not_sent(name: str) -> None:
         (step,) = await steps_of(run)
         assert server.requests == []
     assert step.verdict == "unsent"
-    assert f"“{name}”" in step.reason
+    assert name in step.reason
 
 
 async def test_a_capture_that_finds_nothing_is_not_met() -> None:
@@ -170,7 +171,7 @@ async def test_a_capture_that_finds_nothing_is_not_met() -> None:
         steps = await steps_of(await run_to_end(found))
     assert [step.verdict for step in steps] == ["unmet", "unsent"]
     assert steps[0].checks[1]["expectation"] == {"capture": "id"}
-    assert steps[1].reason == "There is no value for “id”: “a”, which captures it, got none."
+    assert steps[1].reason == "{{id}} is not defined: “a” did not capture it."
 
 
 async def test_a_value_is_missed_of_whoever_was_to_capture_it_last() -> None:
@@ -186,8 +187,8 @@ async def test_a_value_is_missed_of_whoever_was_to_capture_it_last() -> None:
         steps = await steps_of(await run_to_end(found))
     # That it was not sent itself is no difference: it has captured nothing.
     assert steps[2].reason == (
-        "There is no value for “id”: “{{nobody}}”, which captures it, got none."
-        " There is no value for “town” anywhere. Choose an environment that has it."
+        "{{id}} is not defined: “{{nobody}}” did not capture it."
+        " {{town}} is not defined. Select an environment that defines it."
     )
 
 
