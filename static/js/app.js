@@ -34,5 +34,5 @@ import "./library-tree.js";
 import "./history.js";
 import "./answer-form.js";
 import "./conversation.js";
-import "./action-desk.js";
+import "./action-panel.js";
 import "./live/index.js";

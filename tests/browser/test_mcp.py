@@ -58,7 +58,7 @@ def test_an_answer_with_progress_log_lines_and_tools(
     send(workbench, newer)
     expect(workbench.badge).to_have_text("Complete")
     expect(workbench.page.locator("#cards .card")).to_have_count(2)
-    expect(workbench.page.locator("#outcome")).to_contain_text("The server offers 3 tools")
+    expect(workbench.page.locator("#outcome")).to_contain_text("3 tools available")
     events = workbench.tab("Events")
     expect(events).to_contain_text("Looking through the recipes")
     expect(events).to_contain_text("kitchen")
