@@ -114,7 +114,7 @@ def test_results_out_of_order_can_be_read_by_index(workbench: Workbench) -> None
     results.locator("[data-order]").select_option("index")
     expect(indexes).to_have_text(["#0", "#1", "#2", "#3", "#4"])
     panel = workbench.tab("Events")
-    panel.get_by_label("Order of the events").select_option("index")
+    panel.get_by_label("Sort events by").select_option("index")
     expect(panel.locator("li").first.locator(".card-index")).to_have_text("#0")
     numbers = [int(text[1:]) for text in panel.locator(".card-index").all_text_contents()]
     assert numbers == sorted(numbers)
@@ -137,8 +137,8 @@ def test_the_wire_shows_both_sides_byte_for_byte(page: Page, workbench: Workbenc
     expect(panel).to_contain_text("POST /demo/ask HTTP/1.1")
     expect(panel).to_contain_text("HTTP/1.1 200 OK")
     expect(panel).to_contain_text("event: complete")
-    panel.get_by_role("button", name="What a standard client reads").click()
-    expect(panel).to_contain_text("A standard client reads")
+    panel.get_by_role("button", name="As parsed by httpx-sse").click()
+    expect(panel).to_contain_text("as parsed by httpx-sse")
 
 
 def test_the_json_of_a_card_is_one_click_away(workbench: Workbench) -> None:

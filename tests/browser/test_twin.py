@@ -50,7 +50,7 @@ def test_as_two_versions_with_what_was_left_out(workbench: Workbench) -> None:
     page = workbench.open("/?agent=demo").page
     send_both(page, "As NLWeb 0.54")
     row = page.get_by_role("row", name="/version")
-    expect(row).to_contain_text("Each reply names its own version")
+    expect(row).to_contain_text("Each response names its own version")
     page.get_by_text("Ignored differences").click()
     expect(page.locator("#difference")).to_contain_text("processing_time_ms")
 
