@@ -61,12 +61,6 @@ def event_at(run: Run, ref: EntryRef) -> Event | None:
     return found[1][part] if found and part < len(found[1]) else None
 
 
-def frames_without_events(run: Run) -> Iterator[tuple[Frame, list[Event]]]:
-    """Yield all frames in the form of `read_events`, without deriving events."""
-    for frame in run.read_frames():
-        yield frame, []
-
-
 def run_facts(run: Run, frames: Iterable[Frame] | None = None) -> RunFacts:
     """Return the facts about a run in its final state that expectations are evaluated against.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,13 +9,12 @@ from typing import Any
 from playground.models import Run
 from playground.protocols.actions import Action, actions_of
 from playground.protocols.events import EntryRef, Result
-from playground.rendering.formatting import value_text
+from playground.rendering.formatting import label_text, value_text
 from playground.stored_runs import event_at
 
 #: Characters of the label of a button.
 MAX_LABEL = 70
 _NESTING = frozenset({dict, list})
-_IDENTIFIER = re.compile(r"[A-Za-z0-9_-]*[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +27,29 @@ class ActionButton:
     #: Description by the agent, "" for none.
     description: str
     protocol: str
+    #: Whether the agent marks it as the primary action.
+    is_marked: bool = False
 
 
 def action_buttons(item: Any) -> list[ActionButton]:
-    """Return the buttons of an item, one for each of its actions at any depth."""
+    """Return the buttons of an item, one for each of its actions at any depth, the primary first.
+
+    The primary action is the first that the agent marks with `"primary": true`, else the first.
+    """
     if not _mentions_actions(item):
         return []
-    return [
+    buttons = [
         ActionButton(
             number,
             label_of(action),
             value_text(action.description, 200),
             value_text(action.protocol, 12) or "?",
+            isinstance(action.raw, Mapping) and action.raw.get("primary") is True,
         )
         for number, action in enumerate(actions_of(item))
     ]
+    primary = next((button for button in buttons if button.is_marked), None)
+    return sorted(buttons, key=lambda button: button is not primary)
 
 
 def _mentions_actions(item: Any) -> bool:
@@ -65,16 +71,7 @@ def label_of(action: Action) -> str:
     """Return the label of an action: its readable name, or a short description if it has none."""
     if "name" in action.inferred and 0 < len(action.description) <= MAX_LABEL:
         return action.description
-    return readable_name(action.name)
-
-
-def readable_name(name: str) -> str:
-    """Return the name of an action, in words if it is an identifier."""
-    name = value_text(name, MAX_LABEL)
-    if not _IDENTIFIER.fullmatch(name):
-        return name
-    text = re.sub(r"[_-]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).strip().lower()
-    return text[:1].upper() + text[1:] or name
+    return label_text(action.name, MAX_LABEL)
 
 
 def action_at(run: Run, ref: EntryRef, number: int) -> Action | None:

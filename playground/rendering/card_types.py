@@ -9,7 +9,13 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
-from playground.rendering.formatting import MAX_LIST, iso_duration_text, list_item_text, value_text
+from playground.rendering.formatting import (
+    MAX_LIST,
+    iso_duration_text,
+    label_text,
+    list_item_text,
+    value_text,
+)
 from playground.rendering.links import safe_url
 
 Item = Mapping[str, Any]
@@ -46,6 +52,23 @@ def _price(item: Item) -> str:
     return value_text(item.get("price"), 40)
 
 
+def _amount(value: Any) -> str:
+    """Return a quantity or an amount of money as text: "4.5 USD"; "" for anything else."""
+    if not is_amount(value):
+        return ""
+    unit = value.get("currency") or value.get("unitText") or value.get("unitCode")
+    return f"{value_text(value['value'], 30)} {value_text(unit, 20)}".strip()
+
+
+def is_amount(value: Any) -> bool:
+    """Return whether a value is a schema.org `MonetaryAmount` or `QuantitativeValue`."""
+    is_number = isinstance(value, Mapping) and isinstance(value.get("value"), int | float | str)
+    return is_number and value.get("@type") in _AMOUNTS
+
+
+_AMOUNTS = ("MonetaryAmount", "QuantitativeValue")
+
+
 def _texts(value: Any) -> list[str]:
     """Return a list of texts, such as the steps of a recipe, also if they are in sections."""
     if isinstance(value, str):
@@ -67,13 +90,14 @@ def _recipe(item: Item) -> tuple[Facts, Lists]:
     nutrition = item.get("nutrition")
     nutrition = nutrition if isinstance(nutrition, Mapping) else {}
     return [
-        ("Prep", iso_duration_text(item.get("prepTime"))),
-        ("Cook", iso_duration_text(item.get("cookTime"))),
-        ("Total", iso_duration_text(item.get("totalTime"))),
-        ("Serves", value_text(item.get("recipeYield"), 60)),
+        ("Prep time", iso_duration_text(item.get("prepTime"))),
+        ("Cook time", iso_duration_text(item.get("cookTime"))),
+        ("Total time", iso_duration_text(item.get("totalTime"))),
+        ("Servings", value_text(item.get("recipeYield"), 60)),
         ("Cuisine", value_text(item.get("recipeCuisine"), 60)),
         ("Energy", value_text(nutrition.get("calories") or item.get("calories"), 40)),
         ("Protein", value_text(nutrition.get("proteinContent"), 40)),
+        ("Estimated cost", _amount(item.get("estimatedCost"))),
         ("Rating", _rating(item)),
     ], [
         ("Ingredients", _texts(item.get("recipeIngredient") or item.get("ingredients"))),
@@ -106,7 +130,7 @@ def _movie(item: Item) -> tuple[Facts, Lists]:
     return [
         ("Released", value_text(item.get("datePublished") or item.get("dateCreated"), 30)),
         ("Director", value_text(item.get("director"), 80)),
-        ("Length", iso_duration_text(item.get("duration"))),
+        ("Duration", iso_duration_text(item.get("duration"))),
         ("Genre", value_text(item.get("genre"), 80)),
         ("Cast", value_text(item.get("actor"), 160)),
         ("Rating", _rating(item)),
@@ -115,9 +139,9 @@ def _movie(item: Item) -> tuple[Facts, Lists]:
 
 def _article(item: Item) -> tuple[Facts, Lists]:
     return [
-        ("By", value_text(item.get("author"), 80)),
+        ("Author", value_text(item.get("author"), 80)),
         ("Published", value_text(item.get("datePublished"), 30)),
-        ("In", value_text(item.get("publisher") or item.get("articleSection"), 80)),
+        ("Published in", value_text(item.get("publisher") or item.get("articleSection"), 80)),
         (
             "Length",
             f"{value_text(item.get('wordCount'), 10)} words" if item.get("wordCount") else "",
@@ -127,7 +151,8 @@ def _article(item: Item) -> tuple[Facts, Lists]:
 
 def _how_to(item: Item) -> tuple[Facts, Lists]:
     return [
-        ("Time", iso_duration_text(item.get("totalTime"))),
+        ("Total time", iso_duration_text(item.get("totalTime"))),
+        ("Estimated cost", _amount(item.get("estimatedCost"))),
         ("Position", value_text(item.get("position"), 10)),
         ("Video", value_text(safe_url(item.get("video")), 160)),
     ], [
@@ -149,7 +174,7 @@ _HOLDERS = frozenset({"itemListElement", "hasPart", "offers"})
 def holds_items(key: str, value: Any) -> bool:
     """Return whether the member `key` of an item holds items that have more than a name."""
     parts = value[:MAX_LIST] if isinstance(value, list) else [value]
-    found = [part for part in parts if isinstance(part, Mapping)]
+    found = [part for part in parts if isinstance(part, Mapping) and not is_amount(part)]
     if key in _HOLDERS:
         return bool(found)
     return any("@type" in part and not ("name" in part and len(part) <= 3) for part in found)
@@ -168,9 +193,9 @@ def _thing(item: Item) -> tuple[Facts, Lists]:
             continue  # Shown as cards of their own.
         elif isinstance(value, list) and value and _is_list_of_lines(value):
             lines = [list_item_text(part, 300) for part in value[:MAX_LIST]]
-            lists.append((value_text(key, 60), list(filter(None, lines))))
+            lists.append((label_text(key), list(filter(None, lines))))
         else:
-            facts.append((value_text(key, 60), value_text(value, 160)))
+            facts.append((label_text(key), _amount(value) or value_text(value, 160)))
         if len(facts) >= MAX_FACTS and len(lists) >= MAX_LISTS:
             break
     return facts[:MAX_FACTS], lists[:MAX_LISTS]

@@ -23,7 +23,7 @@ from playground.rendering.card_types import (
     Lists,
     holds_items,
 )
-from playground.rendering.formatting import value_text
+from playground.rendering.formatting import label_text, value_text
 from playground.rendering.links import safe_url
 
 #: Types of one item that are read.
@@ -36,6 +36,10 @@ _SHOWN_AS_FACTS = frozenset(
     "aggregateRating nutrition address brand director actor author publisher video "
     "recipeIngredient recipeInstructions ingredients step supply tool calories".split()
 )
+#: Labels of groups whose member has a technical name.
+_GROUP_LABELS = {"itemListElement": "Items", "hasPart": "Parts"}
+#: Contexts that say no more than that the item is one of schema.org.
+_SCHEMA_ORG = re.compile(r"https?://(?:www\.)?schema\.org/?", re.I)
 #: Members of a result of an NLWeb server before 0.54 that take precedence over `schema_object`.
 _OUTER = ("name", "url", "site", "score", "description")
 
@@ -59,7 +63,7 @@ class ResultCard:
     score: str = ""
     #: The other types of the item.
     types: tuple[str, ...] = ()
-    #: JSON-LD `@context` as the agent sent it.
+    #: JSON-LD `@context` as the agent sent it, "" for that of schema.org.
     context: str = ""
 
 
@@ -109,7 +113,7 @@ def card_of(item: Any) -> ResultCard:
         site=value_text(item.get("site"), 80),
         score=value_text(item.get("score"), 20),
         types=tuple(other for other in types_of(item) if other != name),
-        context=value_text(item.get("@context"), 120),
+        context=_context(item.get("@context")),
     )
 
 
@@ -136,6 +140,11 @@ def _unwrap_schema_object(item: Item) -> Item:
     if not isinstance(inner, Mapping):
         return item
     return {**item, **inner, **{name: item[name] for name in _OUTER if item.get(name)}}
+
+
+def _context(value: Any) -> str:
+    text = value_text(value, 120)
+    return "" if _SCHEMA_ORG.fullmatch(text) else text
 
 
 def _title(item: Item) -> str:
@@ -186,7 +195,9 @@ class _NestedItems:
             NestedItem(card_of(part), self.groups(part, depth - 1))
             for part in map(_unwrap_list_item, shown)
         ]
-        return NestedGroup(value_text(key, 60), items, len(parts) - len(shown))
+        return NestedGroup(
+            _GROUP_LABELS.get(key) or label_text(key), items, len(parts) - len(shown)
+        )
 
 
 def _members_on_card(family: str) -> frozenset[str]:

@@ -23,6 +23,8 @@ from playground.protocols.diff import (
 )
 from playground.protocols.events import Event
 from playground.rendering.formatting import count_text, json_preview, milliseconds, size, value_text
+from playground.rendering.history import HistoryRow
+from playground.rendering.history import row_of as history_row
 from playground.rendering.run_status import binding_of, run_metrics, status_label, version_of
 from playground.stored_runs import exchange_for, read_events
 
@@ -30,6 +32,8 @@ from playground.stored_runs import exchange_for, read_events
 MAX_EVENTS = 20_000
 #: Characters of a value in a row.
 MAX_VALUE = 300
+#: Characters of a value in a list of candidates.
+MAX_PREVIEW = 60
 #: Words of a text that are compared one by one.
 MAX_WORDS = 200
 
@@ -107,7 +111,7 @@ class RunComparison:
     @property
     def headline(self) -> str:
         """Return the result of the comparison in one line."""
-        parts = (("request", self.request), ("reply", self.response))
+        parts = (("request", self.request), ("response", self.response))
         return " · ".join(f"{name}: {part.headline.lower()}" for name, part in parts).capitalize()
 
 
@@ -152,13 +156,51 @@ def not_comparable_reasons(left: Run, right: Run) -> Iterator[str]:
         yield f"The run on the {position} is {status_label(run).lower()}{reason}"
 
 
+@dataclass(frozen=True, slots=True)
+class ComparisonCandidate:
+    """A run to compare another one with, and what tells it apart from runs with the same text."""
+
+    row: HistoryRow
+    sent_at: str
+    #: First difference of its request, "" for the same request or another text.
+    difference: str
+
+
+def candidates_of(run: Run, others: Iterable[Run]) -> list[ComparisonCandidate]:
+    """Return the candidates to compare `run` with; one query for their requests."""
+    others = list(others)
+    requests = dict(
+        Run.objects.filter(pk__in=[each.pk for each in others]).values_list("pk", "request")
+    )
+    return [
+        ComparisonCandidate(
+            history_row(other),
+            _sent_at(other),
+            first_difference(requests.get(other.pk), run.request) if other.text == run.text else "",
+        )
+        for other in others
+    ]
+
+
+def first_difference(document: Any, other: Any) -> str:
+    """Return the first difference of a request document from another as "path: value"."""
+    comparison = compare_documents(document, other)
+    found = next(iter(comparison.differences), None)
+    if found is None:
+        return ""
+    value = json_preview(found.left, MAX_PREVIEW)
+    if found.change in ("added", "moved"):
+        value = {"added": "not set", "moved": f"position {found.left}"}[found.change]
+    return f"{found.pointer.strip('/').replace('/', '.') or 'request'}: {value}"
+
+
 def headline_of(comparison: Comparison) -> str:
     """Return the result of comparing two responses in a few words."""
     surprising = comparison.total - comparison.expected
     if surprising:
         return count_text(surprising, "difference")
     if comparison.expected:
-        return "No difference but what the versions explain"
+        return "Only expected version differences"
     return "No difference"
 
 
@@ -181,12 +223,12 @@ def _sent_at(run: Run) -> str:
 
 _FACTS: tuple[tuple[str, Callable[[Run], Any]], ...] = (
     ("Agent", lambda run: run.agent_name),
-    ("Address", lambda run: run.url),
+    ("URL", lambda run: run.url),
     ("Protocol", lambda run: version_of(run).label or run.protocol),
     ("Binding", binding_of),
     ("Environment", lambda run: run.environment),
     ("State", status_label),
-    ("Why it ended", lambda run: value_text((run.problem or {}).get("cause"), 300)),
+    ("Problem", lambda run: value_text((run.problem or {}).get("cause"), 300)),
     ("HTTP status", lambda run: run.status),
     ("Results", lambda run: run.results),
     ("Events", lambda run: run.events),
@@ -217,7 +259,7 @@ def _header_facts(left: Run, right: Run) -> Iterator[ComparedFact]:
     sides: list[dict[str, list[str]]] = [{}, {}]
     for side, run in zip(sides, (left, right), strict=True):
         for name, value in run.headers:
-            side.setdefault(str(name).title(), []).append(str(value) or "(not kept)")
+            side.setdefault(str(name).title(), []).append(str(value) or "(not stored)")
     for name in sorted({*sides[0], *sides[1]}):
         left_value, right_value = (", ".join(side.get(name, [])) for side in sides)
         yield ComparedFact(f"Header {name}", left_value, right_value)
@@ -240,7 +282,7 @@ def _compare_requests(
     comparison = compare_documents(left.request, right.request, order)
     notes: tuple[str, ...] = ()
     if left.protocol != right.protocol:
-        notes = ("They speak different protocols, so that little of the requests is alike.",)
+        notes = ("The runs use different protocols, so the requests have little in common.",)
     return _compared_part(comparison, titles, notes)
 
 
@@ -251,10 +293,10 @@ def _compare_responses(
     notes = tuple(_response_notes(left, right))
     if unreadable := [reason for run in (left, right) if (reason := _unreadable_reason(run))]:
         return ComparedPart(
-            "impossible", "The replies cannot be read", (*unreadable, *notes), titles=titles
+            "impossible", "Unreadable response", (*unreadable, *notes), titles=titles
         )
     if not (left.events or right.events):
-        return ComparedPart("impossible", "Nothing came back on either side", notes, titles=titles)
+        return ComparedPart("impossible", "No response on either side", notes, titles=titles)
     sides = response_side(left, MAX_EVENTS), response_side(right, MAX_EVENTS)
     return _compared_part(compare(*sides, order, folded=True), titles, notes)
 
@@ -264,7 +306,8 @@ def _unreadable_reason(run: Run) -> str:
     try:
         exchange_for(run)
     except ValueError:
-        return f"Nothing here reads {run.protocol} {run.version} over {run.binding or 'nothing'}."
+        binding = run.binding or "no binding"
+        return f"Unsupported protocol: {run.protocol} {run.version} over {binding}."
     return ""
 
 
@@ -273,13 +316,13 @@ def _response_notes(left: Run, right: Run) -> Iterator[str]:
     yield from not_comparable_reasons(left, right)
     for position, run in (("left", left), ("right", right)):
         if run.events > MAX_EVENTS:
-            yield f"Of the reply on the {position} the first {MAX_EVENTS:,} events are compared."
+            yield f"Only the first {MAX_EVENTS:,} events on the {position} are compared."
     if RunState.COMPLETED not in (left.state, right.state):
-        yield "What arrived of both is compared."
+        yield "Both responses are compared as far as they were received."
     elif left.state != right.state:
-        yield "What arrived of it is compared with the whole of the other."
+        yield "It is compared as far as it was received."
     if left.protocol != right.protocol:
-        yield "They speak different protocols: what they say is compared, by what it means."
+        yield "The runs use different protocols: their events are compared."
 
 
 def _compared_part(
@@ -308,7 +351,7 @@ def row_of(difference: Difference) -> DifferenceRow:
     left = "" if change == "added" else json_preview(difference.left, MAX_VALUE)
     right = "" if change == "removed" else json_preview(difference.right, MAX_VALUE)
     if change == "moved":
-        left, right = f"place {difference.left}", f"place {difference.right}"
+        left, right = f"position {difference.left}", f"position {difference.right}"
     pieces: tuple[list[DiffSegment], list[DiffSegment]] = ([], [])
     if isinstance(difference.left, str) and isinstance(difference.right, str):
         pieces = word_diff(left, right)

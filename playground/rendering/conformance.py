@@ -14,7 +14,7 @@ from playground.protocols.frames import Frame, FrameKind
 LEVELS: Mapping[Level, str] = {Level.MUST: "Must", Level.SHOULD: "Should", Level.INFO: "Info"}
 VERDICTS: Mapping[Verdict, str] = {
     Verdict.FAIL: "Failed",
-    Verdict.INCOMPLETE: "Could not be judged",
+    Verdict.INCOMPLETE: "Inconclusive",
     Verdict.PASS: "Passed",
     Verdict.NOT_APPLICABLE: "Not applicable",
 }
@@ -27,13 +27,13 @@ _SUBJECTS: Mapping[tuple[str, str], str] = {
 }
 #: Description of each rule group on the rules page.
 ABOUT: Mapping[str, str] = {
-    "nlweb": "The reply of an NLWeb agent, whatever it travels over. Over MCP the rules about HTTP "
-    "and event streams are left out, and a place in it is told from the top of the message: "
+    "nlweb": "The response of an NLWeb agent over any binding. Over MCP the rules about HTTP and "
+    "event streams do not apply, and locations start at the JSON-RPC message: "
     "/result/content/0/text#/results/0 is the first result of the JSON in the first text.",
-    "mcp": "The messages of an MCP server that carry an NLWeb reply: JSON-RPC, the opening, the "
-    "tools, the shape of results, and MCP's own questions and notifications. Sections that name "
-    "MCP or JSON-RPC are those of their own specifications.",
-    "agent-api": "The response of an Agent API agent, whole or as a stream of objects.",
+    "mcp": "The messages of an MCP server that carry an NLWeb response: JSON-RPC, handshake, "
+    "tools, shape of results, elicitations and notifications. Sections that name MCP or JSON-RPC "
+    "are those of the MCP and JSON-RPC specifications.",
+    "agent-api": "The response of an Agent API agent, as one document or as a stream of objects.",
 }
 #: A section with a number, or with the letter of an appendix.
 _NUMBERED = re.compile(r"[0-9]|[A-Z](?:\.|,|$)")
@@ -117,17 +117,21 @@ class LevelReport:
     @property
     def tally(self) -> str:
         """Return the number of its rules by verdict as text, without those that do not apply."""
-        labels = {Verdict.FAIL: "failed", Verdict.INCOMPLETE: "not judged", Verdict.PASS: "passed"}
+        labels = {
+            Verdict.FAIL: "failed",
+            Verdict.INCOMPLETE: "inconclusive",
+            Verdict.PASS: "passed",
+        }
         counts = {word: self.count(verdict) for verdict, word in labels.items()}
         shown = [f"{count} {word}" for word, count in counts.items() if count]
-        return ", ".join(shown) or "none applies"
+        return ", ".join(shown) or "not applicable"
 
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
     """A conformance report as its templates show it."""
 
-    #: Protocol, version and binding by which the response was judged.
+    #: Protocol, version and binding that the response was checked against.
     subject: str
     version: str
     levels: list[LevelReport]
@@ -178,13 +182,13 @@ class ReportView:
             if (count := level.count(Verdict.FAIL))
         ]
         parts = [f"{self.failed} failed ({', '.join(broken)})" if broken else "none failed"]
-        parts += [f"{self.inconclusive} could not be judged"] if self.inconclusive else []
-        return ", ".join([*parts, f"{self.passed} passed", f"{self.not_applicable} do not apply"])
+        parts += [f"{self.inconclusive} inconclusive"] if self.inconclusive else []
+        return ", ".join([*parts, f"{self.passed} passed", f"{self.not_applicable} not applicable"])
 
     @property
     def text(self) -> str:
         """Return the failed and inconclusive rules as plain text."""
-        lines = [f"Judged as {self.subject}: {self.sentence}."]
+        lines = [f"Checked against {self.subject}: {self.sentence}."]
         for level in self.levels:
             for rule in level.rules:
                 if rule.verdict in (Verdict.FAIL, Verdict.INCOMPLETE):
@@ -225,6 +229,6 @@ def _lines(rule: RuleReport) -> Iterator[str]:
     yield f"{rule.verdict_label} ({rule.level.value}, {rule.source}): {rule.title} [{rule.id}]"
     for spot in rule.spots:
         where = (
-            f"frame {spot.shown} {spot.pointer}".strip() if spot.shown is not None else "the reply"
+            f"frame {spot.shown} {spot.pointer}".strip() if spot.shown is not None else "response"
         )
         yield f"  {where}: {spot.message}"

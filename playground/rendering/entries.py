@@ -132,7 +132,7 @@ def _message(event: Any) -> dict[str, Any]:
 
 
 def _joined_message(message: Any) -> dict[str, Any]:
-    return {"speech": MessageView(message)}
+    return {"message": MessageView(message)}
 
 
 def _tools(event: Any) -> dict[str, Any]:

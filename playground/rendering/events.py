@@ -18,6 +18,19 @@ from playground.rendering.progress import progress_text
 
 #: Characters of the text of a row.
 MAX_LINE = 160
+#: Labels of the frame kinds that are not simply their name in lower case.
+_FRAME_LABELS = {
+    "call": "request",
+    "open": "connected",
+    "head": "response headers",
+    "event": "SSE event",
+    "tail": "incomplete event",
+}
+
+
+def kind_label(kind: str) -> str:
+    """Return the label of an event kind or frame kind, the same in every tab."""
+    return _FRAME_LABELS.get(kind, kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +39,16 @@ class EventRow:
 
     seq: int
     at: str
-    #: Event kind or frame kind, which chooses colour, shape and label.
+    #: Event kind or frame kind, which chooses colour and shape.
     kind: str
     text: str
     size: str
     index: int | None = None
+
+    @property
+    def label(self) -> str:
+        """Return the label of its kind."""
+        return kind_label(self.kind)
 
 
 def rows_of(readings: Iterable[tuple[Frame, Sequence[ev.Event]]]) -> list[EventRow]:
@@ -113,7 +131,7 @@ def _frame_text(frame: Frame) -> str:
         case FrameKind.OPEN:
             return _open_text(frame.data)
         case FrameKind.END:
-            return "the body ended as it should"
+            return "Response body complete"
         case _:
             lines = frame.data.decode("utf-8", "replace").strip().splitlines()
             return lines[0] if lines else ""

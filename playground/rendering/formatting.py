@@ -31,6 +31,11 @@ _DURATION = re.compile(
     r"P(?:(?P<d>\d{1,9})D)?"
     r"(?:T(?:(?P<h>\d{1,9})H)?(?:(?P<m>\d{1,9})M)?(?:(?P<s>\d{1,9})(?:\.\d+)?S)?)?"
 )
+#: Boundaries of words in an identifier: `_`, `-` and a change of case (estimatedCost, HTMLText).
+_WORD_BOUNDARY = re.compile(r"[_-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_IDENTIFIER = re.compile(r"[A-Za-z0-9_-]*[A-Za-z][A-Za-z0-9_-]*")
+#: Words of identifiers that are written in capitals.
+_ACRONYMS = frozenset("api gtin html http id isbn json sku ui uri url uuid".split())
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 #: Units of a duration in seconds, the longest first.
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
@@ -143,6 +148,30 @@ def _rows(path: str, value: Any, depth: int) -> Iterator[tuple[str, str]]:
 
 def _child_path(path: str, name: str) -> str:
     return f"{path} › {name}" if path else name
+
+
+# --- names ------------------------------------------------------------------------------------
+
+
+def label_text(name: str, limit: int = 60) -> str:
+    """Return the name of a member as a label: "estimatedCost" is "Estimated cost".
+
+    A JSON-LD prefix ("schema:cookTime") is dropped; a name that is not an identifier stays.
+    """
+    name = value_text(name, limit)
+    identifier = name.lstrip("@").rpartition(":")[2]
+    if not _IDENTIFIER.fullmatch(identifier):
+        return name
+    words = [word for word in _WORD_BOUNDARY.split(identifier) if word]
+    text = " ".join(map(_label_word, words))
+    return text[:1].upper() + text[1:] or name
+
+
+def _label_word(word: str) -> str:
+    stem = word[:-1] if word.lower().endswith("s") else word
+    if stem.lower() in _ACRONYMS:
+        return stem.upper() + word[len(stem) :].lower()
+    return word if len(word) > 1 and word.isupper() else word.lower()
 
 
 # --- times, sizes and counts ------------------------------------------------------------------

@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 from playground.protocols.text import shorten
 from playground.rendering.cards import types_of
-from playground.rendering.formatting import MAX_LIST, value_text
+from playground.rendering.formatting import MAX_LIST, label_text, value_text
 from playground.rendering.links import safe_url
 
 #: Links and facts on a card; the raw JSON has the others.
 MAX_LINKS, MAX_FACTS = 12, 12
-_RATING_MEMBERS = ("ratingValue:", "bestRating:", "worstRating:")
+_RATING_MEMBERS = ("ratingValue", "bestRating", "worstRating")
 _URL_MEMBERS = ("url", "@id", "uri", "link", "href", "source_url")
 
 
@@ -51,7 +51,7 @@ def grounding_of(item: Any) -> Grounding:
     members = value.items() if isinstance(value, Mapping) else [("source", value)]
     for name, member in islice(members, MAX_LIST):
         if name != "@context":
-            _add_member(grounding, value_text(name, 60), member)
+            _add_member(grounding, label_text(name), member)
     seen = {source.url: source for source in reversed(grounding.sources)}
     sources = [source for source in grounding.sources if seen[source.url] is source]
     return Grounding(sources[:MAX_LINKS], grounding.facts[:MAX_FACTS])
@@ -68,7 +68,7 @@ def _add_member(grounding: Grounding, name: str, value: Any) -> None:
         elif text := _fact_text(part):
             rest.append(text)
     if rest:
-        grounding.facts.append((name.replace("_", " "), value_text("; ".join(rest), 300)))
+        grounding.facts.append((name, value_text("; ".join(rest), 300)))
 
 
 def _fact_text(value: Any) -> str:
@@ -78,8 +78,8 @@ def _fact_text(value: Any) -> str:
     rating = value_text(value.get("ratingValue"), 20)
     if rating and (best := value_text(value.get("bestRating"), 20)):
         rating = f"{rating} of {best}"
-    others = [text for text in _other_members(value) if not text.startswith(_RATING_MEMBERS)]
-    return "; ".join([rating, *others] if rating else list(_other_members(value)))
+    others = _other_members(value, _RATING_MEMBERS)
+    return "; ".join([rating, *others] if rating else _other_members(value))
 
 
 def _source(value: Any) -> Source | None:
@@ -95,15 +95,14 @@ def _source(value: Any) -> Source | None:
     return Source(url, label, ", ".join(types_of(value))[:60])
 
 
-def _other_members(value: Any) -> Iterator[str]:
+def _other_members(value: Any, without: tuple[str, ...] = ()) -> Iterator[str]:
     """Yield the other members of an object with a link: a quotation, a rating, a date."""
     if not isinstance(value, Mapping):
         return
+    hidden = {*_URL_MEMBERS, "name", "title", "@type", "type", "@context", *without}
     for name, member in islice(value.items(), MAX_LIST):
-        if name not in (*_URL_MEMBERS, "name", "title", "@type", "type", "@context"):
-            text = value_text(member, 160)
-            if text:
-                yield f"{value_text(name, 60)}: {text}"
+        if name not in hidden and (text := value_text(member, 160)):
+            yield text if name == "text" else f"{label_text(name)}: {text}"
 
 
 def _short_url(url: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from playground.protocols.agent_api.constants import CLIENT_CALLS
 from playground.protocols.agent_api.parts import join
 from playground.protocols.events import (
     Content,
@@ -131,6 +132,12 @@ class JoinedMessage:
     def texts(self) -> list[str]:
         """Return the texts of its text parts, in order."""
         return [part.text for part in self.ordered if part.is_text]
+
+    @property
+    def pending_call(self) -> ToolCall | None:
+        """Return its call if the client is to answer it and has not, else None."""
+        call = self.call
+        return call if call and call.kind in CLIENT_CALLS and self.output is None else None
 
     def read(self, name: str) -> Any:
         """Return a member of the message as the agent sent it last; None if there is none."""

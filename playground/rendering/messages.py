@@ -23,15 +23,15 @@ MAX_TEXT = 20_000
 MAX_CARDS = 20
 #: Labels of the statuses; another one is shown as the agent sent it.
 STATUSES = {
-    "created": "begun",
-    "queued": "queued",
-    "in_progress": "under way",
-    "completed": "complete",
-    "incomplete": "incomplete",
-    "failed": "failed",
-    "canceled": "cancelled",
-    "cancelled": "cancelled",
-    "rejected": "rejected",
+    "created": "Created",
+    "queued": "Queued",
+    "in_progress": "In progress",
+    "completed": "Completed",
+    "incomplete": "Incomplete",
+    "failed": "Failed",
+    "canceled": "Cancelled",
+    "cancelled": "Cancelled",
+    "rejected": "Rejected",
 }
 #: Statuses after which more of the message has to follow.
 OPEN = frozenset({"", "created", "queued", "in_progress"})
@@ -88,7 +88,9 @@ class MessageView:
     def status_label(self) -> str:
         """Return the status as text."""
         if self.is_over and self.is_unfinished:
-            return "never completed"
+            return "Never completed"
+        if self.is_waiting:
+            return "Waiting for approval" if self.family == "approval" else "Waiting for output"
         return STATUSES.get(self.joined.status, value_text(self.joined.status, 40))
 
     @property
@@ -101,6 +103,11 @@ class MessageView:
         """Return whether more of it, or the output of its call, may still be received."""
         waits = self.makes_call and self.joined.output is None
         return not self.is_over and (self.is_unfinished or waits)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether its call is complete and waits for the client's output or approval."""
+        return not self.is_unfinished and self.joined.pending_call is not None
 
     @property
     def makes_call(self) -> bool:

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from playground.models import Run, RunState
-from playground.protocols.agent_api.constants import CLIENT_CALLS
 from playground.protocols.events import EntryRef, ToolCall
-from playground.rendering.message_joiner import JoinedMessage
 from playground.rendering.thread_reader import ThreadReader
 
 
@@ -34,7 +32,7 @@ def pending_tool_calls(run: Run) -> Sequence[PendingToolCall]:
     labels: set[str] = set()
     counts: Counter[str] = Counter()
     for joined in ThreadReader(run).read_messages():
-        if (call := pending_call(joined)) and joined.number is not None:
+        if (call := joined.pending_call) and joined.number is not None:
             label = name = call.name or call.call_id or "call"
             while label in labels:
                 counts[name] += 1
@@ -42,9 +40,3 @@ def pending_tool_calls(run: Run) -> Sequence[PendingToolCall]:
             labels.add(label)
             pending.append(PendingToolCall(joined.ref, call, label))
     return pending
-
-
-def pending_call(joined: JoinedMessage) -> ToolCall | None:
-    """Return the call of a message if the client is to answer it and has not, else None."""
-    call = joined.call
-    return call if call and call.kind in CLIENT_CALLS and joined.output is None else None

@@ -78,13 +78,13 @@ def warnings_of(updates: Sequence[Mapping[str, Any]]) -> list[str]:
     back = [(a, b) for a, b in pairwise(steps) if b < a]
     if back:
         before, after = back[-1]
-        found.append(f"The progress went back, from {percent(before)} to {percent(after)}.")
+        found.append(f"Progress decreased from {percent(before)} to {percent(after)}.")
     beyond = [step for step in steps if not 0 <= step <= 1]
     if beyond:
         found.append(f"The agent reported {beyond[-1]:g}, which is not between 0 and 1.")
     unread = [entry["unread"] for entry in updates if entry.get("unread")]
     if unread:
-        found.append(f"The agent reported “{unread[-1]}”, which is no number.")
+        found.append(f"The agent reported “{unread[-1]}”, which is not a number.")
     return found
 
 
@@ -95,7 +95,7 @@ class PollRow:
     run: Run
     #: Time since the promise.
     at: str
-    what: str
+    status_label: str
     kind: str
 
 
@@ -120,12 +120,12 @@ class PromiseView:
     next_ms: int | None
     warnings: Sequence[str]
     spark: Sparkline | None
-    checks: Sequence[PollRow]
+    polls: Sequence[PollRow]
     #: Number of polls that are not listed.
     hidden: int
     #: (seconds, label, chosen) of the choices of the polling duration.
     duration_choices: Sequence[tuple[int, str, bool]]
-    is_followed: bool
+    is_polled: bool
     #: Whether it can still be polled.
     is_open: bool
 
@@ -140,7 +140,7 @@ def promise_view(
     steps = promise.progress
     known = steps[-1] if steps and latest.get("progress") is not None else None
     css_state = _css_state(promise, runs)
-    is_followed = promise.status == PollingStatus.POLLING
+    is_polled = promise.status == PollingStatus.POLLING
     wait = (promise.next_poll_at - now).total_seconds() if promise.next_poll_at else None
     return PromiseView(
         css_state=css_state,
@@ -148,16 +148,16 @@ def promise_view(
         message=next((m for e in reversed(promise.updates) if (m := e.get("message"))), ""),
         percent=round(known * 100) if known is not None and 0 <= known <= 1 else None,
         progress=percent(known) if known is not None else "",
-        remaining=_remaining(promise.updates, elapsed) if is_followed else "",
+        remaining=_remaining(promise.updates, elapsed) if is_polled else "",
         elapsed=milliseconds(elapsed * 1000),
         ticking_ms=None if promise.is_settled else round(elapsed * 1000),
-        next_ms=max(0, round(wait * 1000)) if is_followed and wait is not None else None,
+        next_ms=max(0, round(wait * 1000)) if is_polled and wait is not None else None,
         warnings=warnings_of(promise.updates),
         spark=sparkline(_points(promise.updates)),
-        checks=[_poll_row(promise, run) for run in runs[-LISTED:]],
+        polls=[_poll_row(promise, run) for run in runs[-LISTED:]],
         hidden=max(0, len(runs) - LISTED),
         duration_choices=_duration_choices(promise.polling_seconds),
-        is_followed=is_followed,
+        is_polled=is_polled,
         is_open=bool(promise.token) and not promise.is_settled,
     )
 
@@ -174,14 +174,21 @@ def _css_state(promise: PolledPromise, runs: Sequence[Run]) -> str:
 
 def _status_label(promise: PolledPromise, css_state: str) -> str:
     if css_state == "checking":
-        return "Checking now"
+        return "Polling now"
     if css_state == "cancelling":
         return "Cancelling the task"
     if css_state == PollingStatus.TIMED_OUT:
-        return f"Given up after {seconds_text(promise.polling_seconds)}"
-    if css_state == PollingStatus.FULFILLED:
-        return "Promise kept"
-    return str(PollingStatus(promise.status).label)
+        return f"Polling stopped after {seconds_text(promise.polling_seconds)}"
+    return _STATUS_LABELS[PollingStatus(promise.status)]
+
+
+_STATUS_LABELS = {
+    PollingStatus.POLLING: "Polling",
+    PollingStatus.PAUSED: "Polling paused",
+    PollingStatus.FULFILLED: "Promise fulfilled",
+    PollingStatus.CANCELLED: "Cancelled",
+    PollingStatus.FAILED: "Promise failed",
+}
 
 
 def _remaining(updates: Sequence[Mapping[str, Any]], elapsed: float) -> str:
@@ -196,7 +203,7 @@ def _remaining(updates: Sequence[Mapping[str, Any]], elapsed: float) -> str:
     age = elapsed - (same[-1].get("at") or 0)
     if len(same) < 2 or age < 1:
         return words
-    return f"{words}, as the agent has said for {seconds_text(age)}"
+    return f"{words}, unchanged for {seconds_text(age)}"
 
 
 def _points(updates: Sequence[Mapping[str, Any]]) -> list[Point]:
@@ -205,7 +212,7 @@ def _points(updates: Sequence[Mapping[str, Any]]) -> list[Point]:
 
 def _poll_row(promise: PolledPromise, run: Run) -> PollRow:
     at = max(0.0, (run.created_at - promise.started_at).total_seconds())
-    kind = "cancellation" if run.kind == RunKind.CANCEL else "check"
+    kind = "cancellation" if run.kind == RunKind.CANCEL else "poll"
     return PollRow(run, milliseconds(at * 1000), status_label(run), kind)
 
 

@@ -21,7 +21,7 @@ from playground.rendering.entries import Entry
 from playground.rendering.entry_runs import EntryRuns
 from playground.rendering.error_card import ErrorCard, error_card
 from playground.rendering.events import payload_of
-from playground.rendering.formatting import pretty, value_text
+from playground.rendering.formatting import label_text, pretty, value_text
 from playground.rendering.linked_turns import LinkedTurn, answer_values
 from playground.rendering.progress import ProgressLine, progress_of
 from playground.rendering.promises import promise_view
@@ -64,7 +64,7 @@ class ChildRun:
     @property
     def label(self) -> str:
         """Return the label of an action, the same as on its button."""
-        return action_buttons.readable_name(self.run.text) or "Action"
+        return label_text(self.run.text, action_buttons.MAX_LABEL) or "Action"
 
     @property
     def method(self) -> str:
@@ -115,12 +115,14 @@ class Thread(EntryRuns):
             "anchor": self.anchor(ref),
             "seq": ref[0],
             "part": ref[1],
-            "tracker": promise,
-            "tracking": promise_view(promise, polls) if promise else None,
+            "promise": promise,
+            "promise_view": promise_view(promise, polls) if promise else None,
             "answer": self._final_run_at(ref),
             "actions": self._actions_at(ref),
             "answers": self.runs_at(ref, RunKind.ASK, RunKind.ANSWER),
-            "replies": [LinkedTurn(run) for run in self.runs_at(ref, RunKind.CLIENT_RESPONSE)],
+            "client_responses": [
+                LinkedTurn(run) for run in self.runs_at(ref, RunKind.CLIENT_RESPONSE)
+            ],
         }
 
     def _final_run_at(self, ref: EntryRef) -> ChildRun | None:
@@ -171,7 +173,7 @@ def render_entry(entry: Entry, thread: Thread, *, follow: bool = False) -> str:
         context |= tool_call_context(entry.message, thread)
     if template == "card":
         item = context["event"].item
-        context["offers"] = action_buttons.action_buttons(item)
+        context["action_buttons"] = action_buttons.action_buttons(item)
         if thread.run.protocol == registry.ACTION and action_buttons.is_plain_data(item):
             template, context["json"] = "data", pretty(item)
     return get_template(f"runs/entries/{template}.html").render(context)

@@ -9,18 +9,24 @@ the playground itself waits, for a promise for instance, is never left out.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
+from threading import Lock
+from uuid import UUID
+
+from django.utils import timezone
 
 from playground.models import Run, RunKind
 from playground.protocols.events import Event, event_label
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
+from playground.rendering.events import kind_label
 from playground.rendering.formatting import milliseconds
-from playground.rendering.run_status import status_label
+from playground.rendering.run_status import elapsed_ms, status_label
 from playground.rendering.thread import Thread
+from playground.stored_runs import exchange_for
 
 #: Width of the drawing.
 WIDTH = 100
@@ -34,6 +40,10 @@ _PLACES = 250
 _GAP_SHARE, _GAP_US = 0.08, 250_000
 #: Lanes of child runs, their height in pixels, and the space above them.
 MAX_LANES, LANE, LANES_GAP = 6, 16, 12
+#: Ends of the axis while the run is in progress, in µs: 1, 2, 5, 10, 20, 50 … seconds.
+_AXIS_ENDS = [m * 10**power for power in range(6, 20) for m in (1, 2, 5)]
+#: Runs in progress whose frame times are in memory.
+MAX_READERS = 4
 #: Narrower bars would not be visible.
 _MIN_BAR_WIDTH = 0.6
 
@@ -68,6 +78,11 @@ class TimelineMark:
     last: int
     at: str
     count: int = 1
+
+    @property
+    def label(self) -> str:
+        """Return the label of its kind."""
+        return kind_label(self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +135,8 @@ class Timeline:
     marks: list[TimelineMark] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     ticks: list[tuple[float, str]] = field(default_factory=list)
-    #: Number of arrivals by kind: the legend of the marks.
-    counts: list[tuple[str, int]] = field(default_factory=list)
+    #: (kind, label, number of arrivals): the legend of the marks.
+    counts: list[tuple[str, str, int]] = field(default_factory=list)
     total: str = ""
     #: Child runs, oldest first, and the height of their lanes in pixels.
     bars: list[SpanBar] = field(default_factory=list)
@@ -132,42 +147,107 @@ class Timeline:
     breaks: list[Gap] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class FrameTimes:
+    """The times of a run's frames, in µs since its first call."""
+
+    #: Time of the first frame of each kind.
+    moments: dict[FrameKind, int] = field(default_factory=dict)
+    arrivals: list[Arrival] = field(default_factory=list)
+    last_us: int = 0
+
+    def add(self, frame: Frame, events: Sequence[Event]) -> None:
+        """Add the next frame, with its events."""
+        at_us, kind = frame.at_us, frame.kind
+        if kind not in self.moments:
+            self.moments[kind] = at_us
+        if at_us > self.last_us:
+            self.last_us = at_us
+        if label := _ARRIVALS.get(kind):
+            self.arrivals.append((at_us, frame.seq, event_label(events[0]) if events else label))
+
+
+class TimesReader:
+    """Reader of a run's frame times that continues where it ended.
+
+    The timeline of a run in progress is drawn twice a second: of a flood only new frames are read.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.times = FrameTimes()
+        self._exchange = exchange_for(run)
+        self._cursor = 0
+        self._lock = Lock()
+
+    def read(self, run: Run) -> FrameTimes:
+        """Read the frames that were stored since the last call."""
+        with self._lock:
+            for frame in run.read_frames(self._cursor):
+                self.times.add(frame, list(self._exchange.receive(frame)))
+                self._cursor = frame.seq
+            return FrameTimes(
+                dict(self.times.moments), list(self.times.arrivals), self.times.last_us
+            )
+
+
+#: Readers of runs in progress, the latest last.
+_readers: OrderedDict[UUID, TimesReader] = OrderedDict()
+_readers_lock = Lock()
+
+
+def _reader_of(run: Run) -> TimesReader:
+    """Return the reader of a run, the same one while the run is in progress."""
+    with _readers_lock:
+        reader = _readers.pop(run.pk, None) or TimesReader(run)
+        if not run.is_final:
+            _readers[run.pk] = reader
+        while len(_readers) > MAX_READERS:
+            _readers.popitem(last=False)
+    return reader
+
+
+def run_timeline(run: Run) -> Timeline:
+    """Return the timeline of a run and its child runs as far as they are stored."""
+    elapsed = elapsed_ms(run)
+    return timeline_of(
+        _reader_of(run).read(run),
+        round(elapsed * 1000) if elapsed is not None else None,
+        spans_of(run),
+        microseconds_since(run, timezone.now()),
+        in_progress=not run.is_final,
+    )
+
+
 def timeline_of(
-    readings: Iterable[tuple[Frame, Sequence[Event]]],
+    times: FrameTimes,
     end_us: int | None,
     spans: Sequence[ChildSpan] = (),
     now_us: int | None = None,
+    *,
+    in_progress: bool = False,
 ) -> Timeline:
-    """Return the timeline of frames with their events, and of the child runs.
+    """Return the timeline of a run and of its child runs.
 
     `end_us` is the end of the run, or now while it is in progress, in µs since its first call;
-    `now_us` is the end of child runs in progress.
+    `now_us` is the end of child runs in progress. While it is in progress the axis ends at a round
+    time, so that the drawing grows to the right and what is drawn stays where it is.
     """
-    moments: dict[FrameKind, int] = {}
-    arrivals: list[Arrival] = []
-    last_us = 0
-    for frame, events in readings:
-        at_us, kind = frame.at_us, frame.kind
-        if kind not in moments:
-            moments[kind] = at_us
-        if at_us > last_us:
-            last_us = at_us
-        if label := _ARRIVALS.get(kind):
-            arrivals.append((at_us, frame.seq, event_label(events[0]) if events else label))
-    total = max(end_us or 0, last_us, 1)
+    arrivals = times.arrivals
+    total = max(end_us or 0, times.last_us, 1)
     now = now_us or total
-    axis = _axis(total, spans, now)
+    axis = _axis(total, spans, now, in_progress=in_progress)
     bars = _bars(spans, axis, now)
+    counts = Counter(kind for _, _, kind in arrivals).most_common()
     return Timeline(
-        phases=_phases(moments, total, axis.scale),
+        phases=_phases(times.moments, total, axis.scale),
         marks=_marks(arrivals, axis.scale),
         gaps=_gaps(arrivals, total, axis.scale),
         ticks=_ticks(axis.first, axis.scale),
-        counts=Counter(kind for _, _, kind in arrivals).most_common(),
+        counts=[(kind, kind_label(kind), count) for kind, count in counts],
         total=milliseconds(total / 1000),
         bars=bars,
         spans_height=(max(bar.lane for bar in bars) + 1) * LANE + LANES_GAP if bars else 0,
-        overall=milliseconds(axis.end / 1000) if axis.end > total else "",
+        overall=_overall(total, spans, now),
         breaks=[Gap(each.x, BREAK, milliseconds(each.length / 1000)) for each in axis.breaks],
     )
 
@@ -268,8 +348,15 @@ def _drawn_stretches(first: int, later: Iterable[Stretch]) -> list[Stretch]:
     return stretches
 
 
-def _axis(total: int, spans: Sequence[ChildSpan], now: int) -> Axis:
+def _overall(total: int, spans: Sequence[ChildSpan], now: int) -> str:
+    end = max((_end(span, now) for span in spans), default=0)
+    return milliseconds(end / 1000) if end > total else ""
+
+
+def _axis(total: int, spans: Sequence[ChildSpan], now: int, *, in_progress: bool) -> Axis:
     first = max([total, *(_end(span, now) for span in spans if not span.is_user_started)])
+    if in_progress:
+        first = next(end for end in _AXIS_ENDS if end >= first)
     return Axis(first, ((max(0, s.start), _end(s, now)) for s in spans if s.is_user_started))
 
 
@@ -299,9 +386,9 @@ def _phases(moments: dict[FrameKind, int], total: int, scale: float) -> list[Tim
     finish = moments.get(FrameKind.ERROR, moments.get(FrameKind.END, total))
     phases = [
         ("connect", "Connect", 0, opened if opened is not None else head or finish),
-        ("wait", "Wait for the head", opened, head if head is not None else finish),
-        ("first", "Wait for the first byte", head, first if first is not None else finish),
-        ("stream", "Receive", first, finish),
+        ("wait", "Waiting for response headers", opened, head if head is not None else finish),
+        ("first", "Waiting for first byte (TTFB)", head, first if first is not None else finish),
+        ("stream", "Download", first, finish),
     ]
     return [
         TimelinePhase(

@@ -17,7 +17,7 @@ from playground.rendering.entry_runs import EntryRuns
 from playground.rendering.linked_turns import LinkedTurn
 from playground.rendering.message_joiner import JoinedMessage
 from playground.rendering.messages import MessageView
-from playground.rendering.pending_tool_calls import PendingToolCall, pending_call
+from playground.rendering.pending_tool_calls import PendingToolCall
 
 APPROVAL = "mcp_approval_request"
 
@@ -29,7 +29,7 @@ class ToolCallForm:
     thread: EntryRuns
     waiting: PendingToolCall
     #: Submitted values by the name of the control, and the error.
-    filled: Mapping[str, str] = field(default_factory=dict)
+    submitted: Mapping[str, str] = field(default_factory=dict)
     error: str = ""
 
     @property
@@ -80,7 +80,7 @@ class ToolCallForm:
     @property
     def is_json(self) -> bool:
         """Return whether the output was submitted as JSON."""
-        return self.filled.get("format") == "json"
+        return self.submitted.get("format") == "json"
 
     @property
     def answers(self) -> list[LinkedTurn]:
@@ -98,7 +98,7 @@ class ToolCallForm:
 
 def tool_call_form(joined: JoinedMessage, thread: EntryRuns, ref: EntryRef) -> ToolCallForm | None:
     """Return the form of a message's call, None if the client has nothing to do about it."""
-    if pending_call(joined) is None or not thread.run.is_final:
+    if joined.pending_call is None or not thread.run.is_final:
         return None
     forms = (ToolCallForm(thread, each) for each in thread.waiting if each.entry_ref == ref)
     return next(forms, None)
@@ -108,7 +108,7 @@ def tool_call_context(joined: JoinedMessage, thread: EntryRuns) -> dict[str, Any
     """Return the context of a message's templates beyond that of its entry."""
     caller = joined.caller
     return {
-        "speech": MessageView(joined, thread.run.is_final),
-        "calling": tool_call_form(joined, thread, joined.ref),
+        "message": MessageView(joined, thread.run.is_final),
+        "tool_call_form": tool_call_form(joined, thread, joined.ref),
         "caller_anchor": thread.anchor(caller.ref) if caller else "",
     }

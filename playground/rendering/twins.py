@@ -68,9 +68,9 @@ def twin_result(twin: Twin) -> TwinResult:
     """Return the comparison of both responses, reading them once both runs have ended."""
     left, right = twin.left, twin.right
     if not (left.is_final and right.is_final):
-        return TwinResult("waiting", "Waiting for both replies…")
+        return TwinResult("waiting", "Waiting for both responses…")
     if reasons := tuple(not_comparable_reasons(left, right)):
-        return TwinResult("impossible", "The replies cannot be compared", reasons)
+        return TwinResult("impossible", "The responses cannot be compared", reasons)
     comparison = comparison_of(left, right)
     rows = rows_of(comparison.differences)
     return TwinResult(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem
+from playground.rendering.events import kind_label
 from playground.rendering.formatting import milliseconds, size
 
 #: Bytes of a block that a page shows; the download has all of them.
@@ -27,8 +28,13 @@ class WireBlock:
     text: str
     #: Number of bytes that are not shown, as text; "" for none.
     hidden: str = ""
-    #: Whether bytes that are no UTF-8 were replaced.
+    #: Whether bytes that are not valid UTF-8 were replaced.
     replaced: bool = False
+
+    @property
+    def label(self) -> str:
+        """Return the label of its kind."""
+        return kind_label(self.kind)
 
 
 def blocks_of(frames: Iterable[Frame]) -> list[WireBlock]:

@@ -158,7 +158,7 @@ def read_submitted(request: HttpRequest, panel: ActionPanel) -> SubmittedAction:
     submitted = SubmittedAction(
         as_agent=form.get("as_agent") == "1",
         url=form.get("server_url", "").strip()[:MAX_URL] if panel.protocol == MCP else "",
-        confirmed_url=form.get("agreed", ""),
+        confirmed_url=form.get("confirmed_url", ""),
         message_id=form.get("message_id", "")[:100] or str(uuid.uuid4()),
         as_form=form.get("via", "form") == "form",
     )
@@ -195,17 +195,19 @@ def panel_context(
     facts = server_facts(panel, submitted, planned.params)
     own = is_agent_origin(panel.agent, planned)
     submitted.as_agent = submitted.as_agent and own
-    unagreed = isinstance(facts, action_panel_servers.A2AAgentView) and facts.has_other_origin
-    unagreed = unagreed and submitted.confirmed_url != planned.url
-    sendable = is_sendable(planned) and not submitted.problems and not unagreed
+    needs_confirmation = (
+        isinstance(facts, action_panel_servers.A2AAgentView) and facts.has_other_origin
+    )
+    needs_confirmation = needs_confirmation and submitted.confirmed_url != planned.url
+    sendable = is_sendable(planned) and not submitted.problems and not needs_confirmation
     prepared = prepared_action(panel, submitted, planned)
     described = describe_call(_exact_call(prepared, planned), prepared.redact)
     credentials = [name for name, _ in panel.agent.auth_headers()] if submitted.as_agent else []
     return {
         **_entry_context(panel),
         "plan": planned,
-        "peer": facts,
-        "filled": submitted,
+        "server": facts,
+        "submitted": submitted,
         "controls": facts.controls if isinstance(facts, action_panel_servers.McpServerView) else (),
         "params": "" if planned.params is None else readable(planned.params),
         "call": described,
@@ -215,18 +217,18 @@ def panel_context(
             yours=[name for name, _ in submitted.headers],
             credentials=credentials,
         ),
-        "refusals": [*submitted.problems, *_call_errors(planned)],
+        "errors": [*submitted.problems, *_call_errors(planned)],
         "sendable": sendable,
         # Something is missing that the user can enter, or without what was submitted it
         # could be sent.
-        "mendable": not sendable and (unagreed or _is_fixable(panel, submitted)),
+        "fixable": not sendable and (needs_confirmation or _is_fixable(panel, submitted)),
         # The plan then comes from other fields, and is not shown as the plan of these.
-        "unread": bool(submitted.problems),
+        "has_input_errors": bool(submitted.problems),
         "origin": planned.origin,
         "agent_origin": origin_of(panel.agent.url),
         "is_own": own,
         "is_new": bool(planned.origin) and is_new_origin(request, planned.url),
-        "unagreed": unagreed,
+        "needs_confirmation": needs_confirmation,
         "as_agent": submitted.as_agent,
         "has_credentials": bool(panel.agent.auth_headers()),
     }

@@ -79,8 +79,8 @@ def _show(request: HttpRequest, pk: str, entry_ref: tuple[int, int], number: int
     """Render the panel."""
     panel = get_action_panel(request, pk, entry_ref, number)
     context = panel_context(request, panel, initial_action(panel))
-    refusals = context["refusals"]
-    context["findings"] = [problem for problem in panel.action.problems if problem not in refusals]
+    errors = context["errors"]
+    context["findings"] = [problem for problem in panel.action.problems if problem not in errors]
     return render(request, "runs/action_panel/panel.html", context)
 
 
@@ -93,11 +93,11 @@ def _record(
     context = panel_context(request, panel, submitted)
     if not context["sendable"]:
         response = render(request, "runs/action_panel/preview.html", context, status=422)
-        return reswap(retarget(response, f"#desk-{panel.anchor}-call"), "innerHTML")
+        return reswap(retarget(response, f"#action-panel-{panel.anchor}-call"), "innerHTML")
     planned: ActionPlan = context["plan"]
     if planned.method != "GET" and request.POST.get("confirmed") != "1":
         response = render(request, "runs/action_panel/confirmation.html", context)
-        return reswap(retarget(response, f"#desk-{panel.anchor}-confirmation"), "innerHTML")
+        return reswap(retarget(response, f"#action-panel-{panel.anchor}-confirmation"), "innerHTML")
     if panel.protocol == MCP:
         save_server(request, panel, planned.url)
     prepared = prepared_action(panel, submitted, planned)
@@ -129,7 +129,7 @@ def _prepare_probe(
     planned = plan_of(panel, submitted)
     url = planned.url if panel.protocol == MCP else identifier_of(panel.action)
     if refusal := endpoints.url_error(url):
-        context = {**panel_context(request, panel, submitted), "unasked": refusal}
+        context = {**panel_context(request, panel, submitted), "probe_error": refusal}
         return render(request, "runs/action_panel/server_loaded.html", context)
     submitted.as_agent = submitted.as_agent and is_agent_origin(panel.agent, planned)
     prepared = prepared_action(panel, submitted, planned)

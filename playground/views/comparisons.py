@@ -12,8 +12,7 @@ from django.views.decorators.http import require_safe
 
 from playground.models import Run
 from playground.models.history import comparison_candidates
-from playground.rendering.comparison import compare_runs
-from playground.rendering.history import rows_of
+from playground.rendering.comparison import candidates_of, compare_runs
 from playground.rendering.run_status import status_label
 from playground.views.helpers import get_current_run
 
@@ -58,7 +57,7 @@ def choices(request: HttpRequest) -> HttpResponse:
 
 def _choices(request: HttpRequest, run: Run) -> dict[str, object]:
     others = comparison_candidates(run, Run.objects.owned_by(request.user))
-    return {"run": run, "rows": rows_of(others)}
+    return {"run": run, "candidates": candidates_of(run, others)}
 
 
 def _from_history(request: HttpRequest, selected: list[str]) -> HttpResponse:

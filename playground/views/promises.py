@@ -34,15 +34,15 @@ async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
 
 @require_POST
 async def polling(request: HttpRequest, pk: str) -> HttpResponse:
-    """Poll the promise for `patience` seconds from now, or with `follow=0` stop polling."""
+    """Poll the promise for `polling_seconds` from now, or with `polling=0` stop polling."""
     promise = await _get_promise(request, pk)
-    if request.POST.get("follow") == "0":
+    if request.POST.get("polling") == "0":
         return await _respond(request, promise, promise_polling.stop_polling(promise.pk))
-    if not request.POST.get("patience"):
+    if not request.POST.get("polling_seconds"):
         return await _respond(request, promise, promise_polling.resume_polling(promise.pk))
-    seconds = int_param(request.POST, "patience", None, maximum=99_999)
+    seconds = int_param(request.POST, "polling_seconds", None, maximum=99_999)
     if seconds is None:
-        return HttpResponseBadRequest("A promise is followed for a number of seconds.")
+        return HttpResponseBadRequest("polling_seconds must be a number of seconds.")
     duration = min(seconds, DURATION_CHOICES[-1])
     return await _respond(request, promise, promise_polling.resume_polling(promise.pk, duration))
 

@@ -10,7 +10,6 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from playground.models import Run
@@ -22,19 +21,16 @@ from playground.query_params import int_param
 from playground.rendering.events import payload_of, rows_of
 from playground.rendering.formatting import pretty
 from playground.rendering.live import WINDOW
-from playground.rendering.run_status import elapsed_ms
 from playground.rendering.thread import Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
-from playground.rendering.timeline import microseconds_since, spans_of, timeline_of
+from playground.rendering.timeline import run_timeline
 from playground.rendering.wire import blocks_of
-from playground.stored_runs import event_at, frame_at, frames_without_events, read_events
+from playground.stored_runs import event_at, frame_at, read_events
 from playground.transport.sse_reference import NotAStreamError
 from playground.transport.sse_reference import standard_client as read_with_reference
 from playground.views.helpers import get_run, make_download
 
 ROWS = 200
-#: Maximum number of frames of a run whose events the timeline shows.
-READ_FOR_TIMELINE = 5_000
 #: Maximum number of blocks, and their size in bytes, on one page of the Wire tab.
 BLOCKS, BLOCK_BYTES = 100, 512 * 1024
 
@@ -118,12 +114,7 @@ def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
 def timeline(request: HttpRequest, pk: str) -> HttpResponse:
     """Show the run on one time axis."""
     run = get_run(request, pk)
-    elapsed = elapsed_ms(run)
-    end_us = round(elapsed * 1000) if elapsed is not None else None
-    # Events give marks their colour; in a run with many frames marks have no room for it.
-    read = read_events(run) if run.frames <= READ_FOR_TIMELINE else frames_without_events(run)
-    drawing = timeline_of(read, end_us, spans_of(run), microseconds_since(run, timezone.now()))
-    return render(request, "runs/timeline.html", {"run": run, "timeline": drawing})
+    return render(request, "runs/timeline.html", {"run": run, "timeline": run_timeline(run)})
 
 
 @require_safe

@@ -117,12 +117,14 @@ class ToolCallAnswer:
         """
         checked = [replace(each, error=each.error or _error(each)) for each in self.forms]
         on_page = [
-            each for each in checked if each.filled or each.entry_ref == self.selected.entry_ref
+            each for each in checked if each.submitted or each.entry_ref == self.selected.entry_ref
         ]
         if len(on_page) == len(checked):
             return on_page
         missing = [each.waiting.label[:80] for each in checked if each not in on_page]
-        error = f"Not on the page, so not answered: {', '.join(missing[:3])}. Show more first."
+        error = (
+            f"Not on the page and not answered: {', '.join(missing[:3])}. Load more entries first."
+        )
         return [_with_error(each, self.selected, error) for each in on_page]
 
     @property
@@ -142,7 +144,9 @@ class ToolCallAnswer:
 
     def with_decision(self, decision: str) -> ToolCallAnswer:
         """Return the same answer with a decision where there is none."""
-        decided = replace(self.selected, filled={"decision": decision, **self.selected.filled})
+        decided = replace(
+            self.selected, submitted={"decision": decision, **self.selected.submitted}
+        )
         return ToolCallAnswer(
             decided, [decided if each is self.selected else each for each in self.forms]
         )
@@ -153,11 +157,11 @@ class ToolCallAnswer:
         return ToolCallAnswer(self.selected, checked)
 
 
-def bind_form(calling: ToolCallForm, form: Mapping[str, Any]) -> ToolCallForm:
+def bind_form(tool_call: ToolCallForm, form: Mapping[str, Any]) -> ToolCallForm:
     """Return the call with its submitted fields; without any, where they were not submitted."""
-    names = {name: f"{calling.name}-{name}" for name in _CONTROLS}
+    names = {name: f"{tool_call.name}-{name}" for name in _CONTROLS}
     return replace(
-        calling, filled={name: str(form[key]) for name, key in names.items() if key in form}
+        tool_call, submitted={name: str(form[key]) for name, key in names.items() if key in form}
     )
 
 
@@ -203,39 +207,41 @@ def _refuse(request: HttpRequest, answer: ToolCallAnswer) -> HttpResponse:
     return reswap(retarget(response, first.selector), "outerHTML")
 
 
-def _with_error(calling: ToolCallForm, selected: ToolCallForm, error: str) -> ToolCallForm:
+def _with_error(tool_call: ToolCallForm, selected: ToolCallForm, error: str) -> ToolCallForm:
     """Return the call with the error, if it is the selected one."""
-    return replace(calling, error=error) if calling.entry_ref == selected.entry_ref else calling
+    return (
+        replace(tool_call, error=error) if tool_call.entry_ref == selected.entry_ref else tool_call
+    )
 
 
-def _error(calling: ToolCallForm) -> str:
+def _error(tool_call: ToolCallForm) -> str:
     """Return the error in a call's fields, "" for none."""
-    if calling.is_approval:
-        is_decided = calling.filled.get("decision") in DECISIONS
+    if tool_call.is_approval:
+        is_decided = tool_call.submitted.get("decision") in DECISIONS
         return "" if is_decided else "Choose whether the agent may call the tool."
-    if not calling.is_json:
+    if not tool_call.is_json:
         return ""
     try:
-        parse_json_value(calling.filled.get("output", ""))
+        parse_json_value(tool_call.submitted.get("output", ""))
     except ValidationError as error:
         return str(error.messages[0])
     return ""
 
 
-def _message(calling: ToolCallForm) -> dict[str, Any]:
+def _message(tool_call: ToolCallForm) -> dict[str, Any]:
     """Return the message that answers a call."""
-    filled = calling.filled
-    if not calling.is_approval:
-        return output_message(calling.event, filled.get("output", ""))
-    decision, reason = DECISIONS[filled["decision"]], filled.get("reason", "").strip()
-    return approval_message(calling.event, decision, reason)
+    submitted = tool_call.submitted
+    if not tool_call.is_approval:
+        return output_message(tool_call.event, submitted.get("output", ""))
+    decision, reason = DECISIONS[submitted["decision"]], submitted.get("reason", "").strip()
+    return approval_message(tool_call.event, decision, reason)
 
 
-def _summary(calling: ToolCallForm) -> str:
+def _summary(tool_call: ToolCallForm) -> str:
     """Return the answer to a call in words."""
-    filled = calling.filled
-    if not calling.is_approval:
-        return filled.get("output", "")
-    decision = "approved" if DECISIONS[filled["decision"]] else "refused"
-    reason = filled.get("reason", "").strip()
+    submitted = tool_call.submitted
+    if not tool_call.is_approval:
+        return submitted.get("output", "")
+    decision = "approved" if DECISIONS[submitted["decision"]] else "denied"
+    reason = submitted.get("reason", "").strip()
     return f"{decision}: {reason}" if reason else decision

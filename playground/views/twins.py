@@ -73,7 +73,7 @@ def _selected(request: HttpRequest, preparation: engine.PreparationResult) -> Tw
     found = _targets(request, preparation.prepared)
     selected = next((each for each in found if each.value == value), None)
     if selected is None and not preparation.errors:
-        preparation.add_error("", "Choose what the request is to be compared with.")
+        preparation.add_error("", "Choose a second target.")
     return selected
 
 

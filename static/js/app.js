@@ -37,5 +37,5 @@ import "./history.js";
 import "./answer-form.js";
 import "./transcript.js";
 import "./follow-up.js";
-import "./action-desk.js";
+import "./action-panel.js";
 import "./live/index.js";

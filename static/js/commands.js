@@ -112,7 +112,7 @@ function commandFor(event) {
 function mayStop(event) {
   if (!stopButton() || document.querySelector("dialog[open]")) return false;
   const [target] = event.composedPath();
-  if (target.closest("action-desk, [popover]")) return false;
+  if (target.closest("action-panel, [popover]")) return false;
   const editor = target.getRootNode();
   if (editor instanceof ShadowRoot) return !editor.querySelector(".cm-tooltip-autocomplete, .cm-search");
   return !isTyping(event) || target.matches("#composer :is(input, textarea)");

@@ -178,14 +178,14 @@ class TestThread:
         scripted.piece("a time\n  <b>")
         expect(text).to_have_text("Once upon a time\n  <b>")
         assert text.get_attribute("data-same") == "yes"
-        expect(page.locator(".msg-status")).to_have_text("under way")
+        expect(page.locator(".msg-status")).to_have_text("In progress")
         page.reload()
         expect(text).to_have_text("Once upon a time\n  <b>")
         scripted.piece(" there was")
         expect(text).to_have_text("Once upon a time\n  <b> there was")
         scripted.end("Once upon a time\n  <b> there was")
         completed(workbench)
-        expect(page.locator(".msg-status")).to_have_text("complete")
+        expect(page.locator(".msg-status")).to_have_text("Completed")
         expect(page.locator("#run-usage")).to_contain_text("tokens")
         assert page.evaluate("document.querySelector('.msg-text').textContent") == (
             "Once upon a time\n  <b> there was"
@@ -212,7 +212,7 @@ class TestAnswering:
         call = page.locator('.msg[data-family="call"]')
         box = call.get_by_role("textbox")
         box.fill("{sunny")
-        call.get_by_text("JSON, checked").click()
+        call.get_by_text("JSON (validated)").click()
         call.get_by_role("button", name="Answer the call").click()
         expect(call.get_by_role("alert")).to_contain_text("Line 1")
         box.fill('{"sky": "sunny"}')
@@ -235,7 +235,7 @@ class TestAnswering:
         first.get_by_text("Exact next request").click()
         first.get_by_role("textbox").fill("eggs")
         second.get_by_role("textbox").fill("{oops")
-        second.get_by_text("JSON, checked").click()
+        second.get_by_text("JSON (validated)").click()
         expect(first.locator(".ask-call")).to_contain_text("get_calendar: Line 1")
         first.get_by_role("button", name="Answer 2 calls").click()
         expect(second.get_by_role("alert")).to_contain_text("Line 1")
@@ -258,7 +258,7 @@ class TestAnswering:
         expect(asked).to_contain_text("cart_add")
         asked.get_by_role("textbox", name="Reason").fill("too much")
         before = workbench.run
-        asked.get_by_role("button", name="Refuse").click()
+        asked.get_by_role("button", name="Deny").click()
         expect(page.locator("#response")).not_to_have_attribute("data-run", before or "")
         completed(workbench)
         wire = workbench.tab("Wire")

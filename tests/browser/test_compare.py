@@ -20,14 +20,14 @@ def test_two_chosen_in_the_history(workbench: Workbench) -> None:
     expect(compare).to_be_disabled()
     page.get_by_label("Choose compare vegan dinner").check()
     compare.click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Two runs compared")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare runs")
     request = page.get_by_role("region", name="Request: 1 difference")
     expect(request).to_contain_text("/query/text")
     # The older one stands on the left.
     expect(page.get_by_role("region", name="Left")).to_contain_text("compare tomato soup")
-    reply = page.locator("section[aria-labelledby=reply-title]")
+    reply = page.locator("section[aria-labelledby=response-title]")
     expect(reply).to_contain_text("only left")
-    page.get_by_role("link", name="Swap the sides").click()
+    page.get_by_role("link", name="Swap").click()
     expect(page.get_by_role("region", name="Left")).to_contain_text("compare vegan dinner")
 
 
@@ -42,13 +42,13 @@ def test_from_a_run_by_keyboard_with_what_is_folded(workbench: Workbench) -> Non
     first.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#request-title")).to_have_text("Request: no difference")
-    expect(page.locator("#reply-title")).to_have_text("Reply: no difference")
-    folded = page.get_by_text("in ids, tokens and times")
+    expect(page.locator("#response-title")).to_have_text("Response: no difference")
+    folded = page.get_by_text("expected differences (ids, tokens, timestamps)").last
     folded.click()
-    expect(page.get_by_role("region", name="Differences: Ids, tokens and times")).to_be_visible()
-    page.get_by_role("link", name="Any order").click()
+    expect(page.get_by_role("region", name="Differences: ids, tokens, timestamps")).to_be_visible()
+    page.get_by_role("link", name="Unordered").click()
     expect(page).to_have_url(f"{page.url.split('&order')[0]}&order=1")
-    expect(page.get_by_role("link", name="Any order")).to_have_attribute("aria-current", "true")
+    expect(page.get_by_role("link", name="Unordered")).to_have_attribute("aria-current", "true")
 
 
 def test_a_truncated_one_is_compared_as_far_as_it_came(workbench: Workbench) -> None:
@@ -57,9 +57,9 @@ def test_a_truncated_one_is_compared_as_far_as_it_came(workbench: Workbench) -> 
     workbench.scenario("truncated").compose("compare broken stew").send()
     expect(workbench.badge).to_have_text("Truncated")
     workbench.page.goto(f"{workbench.server.url}/compare/?left={whole}&right={workbench.run}")
-    reply = workbench.page.locator("section[aria-labelledby=reply-title]")
+    reply = workbench.page.locator("section[aria-labelledby=response-title]")
     expect(reply).to_contain_text("The run on the right is truncated")
-    expect(reply).to_contain_text("What arrived of it is compared")
+    expect(reply).to_contain_text("It is compared as far as it was received")
 
 
 def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
@@ -72,7 +72,7 @@ def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
     expect(still.locator("#compare-with").get_by_role("link").first).to_be_visible()
     assert findings(still) == []
     still.goto(f"{playground.url}/compare/?left={first}&right={workbench.run}")
-    still.get_by_text("in ids, tokens and times").first.click()
+    still.get_by_text("expected difference").first.click()
     assert findings(still, both_themes=True) == []
     still.goto(f"{playground.url}/compare/?left={first}")
     assert findings(still, both_themes=True) == []
@@ -103,7 +103,7 @@ def test_the_table_of_facts(workbench: Workbench) -> None:
     one = workbench.run
     page = workbench.page
     page.goto(f"{workbench.server.url}/compare/?left={one}&right={one}")
-    facts = page.get_by_role("region", name="Where it went, and how")
+    facts = page.get_by_role("region", name="Target and metrics")
     expect(facts.get_by_role("row", name="HTTP status")).to_contain_text("200")
     expect(facts).not_to_contain_text("differs")
     assert rows(page).count() == 0

@@ -37,7 +37,7 @@ def test_the_count_stands_on_the_tab_once_the_run_has_ended(workbench: Workbench
     expect(tab).to_have_accessible_name("Conformance passed")
     workbench.scenario("unnamed").send()
     expect(tab.locator(".verdict-count")).to_have_attribute("data-level", "must")
-    expect(tab).to_contain_text("must")
+    expect(tab).to_contain_text("MUST violation")
 
 
 def test_a_slow_run_is_judged_when_it_has_ended(workbench: Workbench) -> None:
@@ -67,9 +67,9 @@ def test_the_other_version_is_one_click_away(workbench: Workbench) -> None:
     must = panel.locator('.level[data-level="must"]')
     expect(must).to_contain_text("lower case")
     panel.locator(".segment", has_text="0.54").click()
-    expect(panel).to_contain_text("Judged as NLWeb 0.54")
+    expect(panel).to_contain_text("Checked against NLWeb 0.54")
     expect(panel).to_contain_text("sent as 0.55")
-    expect(panel.get_by_label("Judge as NLWeb 0.54")).to_be_checked()
+    expect(panel.get_by_label("Check against NLWeb 0.54")).to_be_checked()
     expect(panel.locator('.level[data-level="info"]')).to_contain_text("lower case")
 
 
@@ -151,7 +151,8 @@ def test_a_report_can_be_taken_along(workbench: Workbench) -> None:
 def test_rules_can_be_looked_up(workbench: Workbench) -> None:
     panel = sent(workbench, "unnamed")
     link = panel.locator(".rule:visible .rule-facts a").first
-    name = link.inner_text()
+    expect(link).to_contain_text("section ")
+    name = link.locator("code").inner_text()
     link.click()
     expect(workbench.page.locator(f"tr#{name}")).to_be_in_viewport()
     expect(workbench.page.get_by_role("heading", name="Rules")).to_be_attached()
@@ -168,8 +169,10 @@ def asked_of_the_agent_api(workbench: Workbench, text: str) -> Locator:
 
 def test_a_response_of_the_agent_api_is_judged_by_rules_of_its_own(workbench: Workbench) -> None:
     panel = asked_of_the_agent_api(workbench, "broken: wrong sum")
-    expect(panel).to_contain_text("Judged as Agent API")
-    expect(workbench.page.get_by_role("tab", name="Conformance")).to_contain_text("1 must")
+    expect(panel).to_contain_text("Checked against Agent API")
+    expect(workbench.page.get_by_role("tab", name="Conformance")).to_contain_text(
+        "1 MUST violation"
+    )
     # There is one version, so there is nothing to choose.
     expect(panel.get_by_role("radio")).to_have_count(0)
     rule = shown(panel, "fail").filter(has_text="agent-api.delta-sum")
@@ -185,12 +188,12 @@ def test_a_reply_over_mcp_is_judged_by_both(workbench: Workbench) -> None:
     workbench.open("/?agent=demo-mcp").send()
     expect(workbench.page.locator("run-cursor[data-final]")).to_be_attached()
     panel = opened(workbench)
-    expect(panel).to_contain_text("Judged as NLWeb 0.55 over MCP")
+    expect(panel).to_contain_text("Checked against NLWeb 0.55 over MCP")
     panel.get_by_role("checkbox", name="Passed").check()
     for rule in ("mcp.tool-ask-schema", "meta-present"):
         expect(shown(panel, "pass").filter(has_text=rule)).to_be_visible()
     panel.locator(".segment", has_text="0.54").click()
-    expect(panel).to_contain_text("Judged as NLWeb 0.54 over MCP")
+    expect(panel).to_contain_text("Checked against NLWeb 0.54 over MCP")
     expect(shown(panel, "fail").first).to_contain_text("version")
 
 

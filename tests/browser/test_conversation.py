@@ -46,7 +46,7 @@ def test_a_long_answer_stays_within_the_strip(workbench: Workbench) -> None:
 
 def test_questions_of_every_type_by_mouse(workbench: Workbench) -> None:
     entry = ask(workbench, "plan a dinner party")
-    expect(entry).to_contain_text("Demo agent asks")
+    expect(entry).to_contain_text("Input required")
     expect(entry).to_contain_text(workbench.server.url)
     guests = entry.get_by_label("How many guests do you expect?")
     expect(guests).to_have_value("6")

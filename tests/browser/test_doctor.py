@@ -93,7 +93,7 @@ def test_the_older_server(workbench: Workbench) -> None:
         expect(workbench.badge).to_have_text("Completed")
     expect(workbench.cards).to_have_count(4)
     expect(workbench.cards.first).to_contain_text("Recipe")
-    told = page.locator("details.told")
+    told = page.locator("details.server-log")
     expect(told).to_have_count(1)
     told.locator("summary").click()
     expect(told).to_contain_text("This data is provided under MIT License.")

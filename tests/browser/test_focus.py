@@ -121,23 +121,23 @@ class TestSheets:
 
 
 class TestAction:
-    def desk(self, workbench: Workbench) -> Locator:
+    def card(self, workbench: Workbench) -> Locator:
         workbench.open().compose("tiramisu").send()
         expect(workbench.badge).to_have_text("Completed")
         return workbench.page.locator("#cards > .card").first
 
     def test_that_opens_late(self, page: Page, workbench: Workbench) -> None:
-        card = self.desk(workbench)
+        card = self.card(workbench)
         with held(page, "/actions/"):
             card.get_by_role("button", name="Save recipe").click()
             go_on_typing(page, workbench.text, "!")
-        expect(card.locator("action-desk")).to_be_visible()
+        expect(card.locator("action-panel")).to_be_visible()
         page.keyboard.type("!")
         expect(workbench.text).to_have_value("tiramisu!!")
 
     def test_that_is_to_be_confirmed_late(self, page: Page, workbench: Workbench) -> None:
         """A key in the wrong place would confirm it."""
-        card = self.desk(workbench)
+        card = self.card(workbench)
         card.get_by_role("button", name="Save recipe").click()
         with held(page, "/actions/"):
             card.get_by_role("button", name="Run action").click()
@@ -149,7 +149,7 @@ class TestAction:
     def test_is_confirmed_from_the_field_it_was_run_from(
         self, page: Page, workbench: Workbench
     ) -> None:
-        card = self.desk(workbench)
+        card = self.card(workbench)
         card.get_by_role("button", name="Save recipe").click()
         card.get_by_role("button", name="Header").click()
         with held(page, "/actions/"):

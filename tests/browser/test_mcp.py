@@ -58,7 +58,7 @@ def test_an_answer_with_progress_log_lines_and_tools(
     send(workbench, newer)
     expect(workbench.badge).to_have_text("Completed")
     expect(workbench.page.locator("#cards .card")).to_have_count(2)
-    expect(workbench.page.locator("#outcome")).to_contain_text("The server offers 3 tools")
+    expect(workbench.page.locator("#outcome")).to_contain_text("3 tools available")
     events = workbench.tab("Events")
     expect(events).to_contain_text("Looking through the recipes")
     expect(events).to_contain_text("kitchen")
@@ -85,10 +85,10 @@ def test_a_question_in_mid_call_is_answered_while_the_call_waits(
     expect(workbench.badge).to_have_text("Completed")
     assert workbench.run == run
     assert recipes.heard == [("accept", {"diet": "vegetarian", "guests": 4})]
-    expect(entry).to_contain_text("Answered while the call went on.")
+    expect(entry).to_contain_text("Answered during the call.")
     expect(entry.locator(".ask-form")).to_have_count(0)
     expect(workbench.page.locator("#cards .card")).to_have_count(1)
-    entry.get_by_role("link", name="See what was sent").click()
+    entry.get_by_role("link", name="Show request").click()
     expect(workbench.tab("Wire")).to_contain_text('"accept"')
 
 
@@ -105,11 +105,11 @@ def test_a_question_in_mid_call_survives_a_reload_and_another_window(
     entry.get_by_role("button", name="Decline").click()
     expect(workbench.badge).to_have_text("Completed")
     assert recipes.heard == [("decline", None)]
-    expect(entry).to_contain_text("Declined while the call went on.")
-    expect(other.locator(".ask")).to_contain_text("Declined while the call went on.")
+    expect(entry).to_contain_text("Declined during the call.")
+    expect(other.locator(".ask")).to_contain_text("Declined during the call.")
     expect(other.locator(".ask-form")).not_to_be_visible()
     workbench.page.reload()
-    expect(entry).to_contain_text("Declined while the call went on.")
+    expect(entry).to_contain_text("Declined during the call.")
     expect(entry.locator(".ask-form")).to_have_count(0)
 
 
@@ -163,6 +163,6 @@ def test_questions_of_mcp_are_accessible(
     ask(workbench, older)
     assert findings(still) == []
     workbench.page.locator(".ask").get_by_role("button", name="Dismiss").click()
-    expect(workbench.page.locator(".ask")).to_contain_text("Dismissed while the call went on.")
+    expect(workbench.page.locator(".ask")).to_contain_text("Dismissed during the call.")
     expect(workbench.badge).to_have_text("Completed")
     assert findings(still) == []

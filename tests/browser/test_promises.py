@@ -17,39 +17,39 @@ UNDER_WAY = re.compile("polling|checking")
 KEPT = 30_000
 
 
-def tracker(page: Page) -> Locator:
-    return page.locator(".tracker")
+def status_of(page: Page) -> Locator:
+    return page.locator(".promise-status")
 
 
 def promised(workbench: Workbench) -> Locator:
     """A promise that is followed, and not kept while a test lasts."""
     slow = f"{workbench.server.url}/demo/ask?pace=100"
     workbench.add_agent("Slow", slow).compose(PLAN).send()
-    found = tracker(workbench.page)
+    found = status_of(workbench.page)
     expect(found).to_have_attribute("data-status", UNDER_WAY)
     return found
 
 
 def button(page: Page, name: str) -> Locator:
-    return page.locator(".tracker").get_by_role("button", name=name)
+    return page.locator(".promise-status").get_by_role("button", name=name)
 
 
 def test_from_the_promise_to_the_answer(page: Page, workbench: Workbench) -> None:
     workbench.open().compose(PLAN).send()
-    expect(tracker(page)).to_be_visible()
+    expect(status_of(page)).to_be_visible()
     page.reload()
-    expect(tracker(page)).to_be_visible()
+    expect(status_of(page)).to_be_visible()
     other = page.context.new_page()
     other.goto(page.url)
     for each in (page, other):
-        expect(tracker(each)).to_have_attribute("data-status", "fulfilled", timeout=KEPT)
-        answer = each.get_by_role("region", name="The answer")
+        expect(status_of(each)).to_have_attribute("data-status", "fulfilled", timeout=KEPT)
+        answer = each.get_by_role("region", name="Answer")
         expect(answer.locator(".card").first).to_be_visible()
         # The promise itself is one line now.
         expect(each.locator(".promise-own")).to_be_hidden()
         expect(button(each, "Check now")).to_have_count(0)
     page.reload()
-    expect(page.get_by_role("region", name="The answer").locator(".card").first).to_be_visible()
+    expect(page.get_by_role("region", name="Answer").locator(".card").first).to_be_visible()
     panel = workbench.tab("Timeline")
     expect(panel.get_by_role("row", name=re.compile("^Check Complete")).first).to_be_visible()
     expect(panel.locator("rect.span").first).to_be_visible()
@@ -57,19 +57,19 @@ def test_from_the_promise_to_the_answer(page: Page, workbench: Workbench) -> Non
 
 def test_checking_by_hand_and_leaving_it_alone(page: Page, workbench: Workbench) -> None:
     found = promised(workbench)
-    button(page, "Stop following").click()
+    button(page, "Stop polling").click()
     expect(found).to_have_attribute("data-status", "paused")
-    expect(found).to_contain_text("Not followed")
-    rows = found.locator(".checks tbody tr")
+    expect(found).to_contain_text("Polling paused")
+    rows = found.locator(".polls tbody tr")
     found.locator("summary").click()
     before = rows.count()
     button(page, "Check now").click()
     expect(rows).to_have_count(before + 1)
-    expect(found.locator(".tracker-checks")).to_have_attribute("open", "")
-    found.get_by_label("Give up after").select_option("5 min")
-    button(page, "Follow again").click()
+    expect(found.locator(".promise-polls")).to_have_attribute("open", "")
+    found.get_by_label("Stop after").select_option("5 min")
+    button(page, "Resume polling").click()
     expect(found).to_have_attribute("data-status", UNDER_WAY)
-    expect(found.get_by_label("Give up after")).to_have_value("300")
+    expect(found.get_by_label("Stop after")).to_have_value("300")
     button(page, "Cancel the task").click()
     expect(found).to_have_attribute("data-status", "cancelled")
 
@@ -79,24 +79,24 @@ def test_messages_take_neither_the_focus_nor_what_was_opened(
 ) -> None:
     found = promised(workbench)
     found.locator("summary").click()
-    button(page, "Stop following").focus()
+    button(page, "Stop polling").focus()
     other = page.context.new_page()
     other.goto(page.url)
     for count in (1, 2):
         button(other, "Check now").click()
-        expect(found.locator(".checks tbody tr")).to_have_count(count)
-    expect(button(page, "Stop following")).to_be_focused()
-    expect(found.locator(".tracker-checks")).to_have_attribute("open", "")
+        expect(found.locator(".polls tbody tr")).to_have_count(count)
+    expect(button(page, "Stop polling")).to_be_focused()
+    expect(found.locator(".promise-polls")).to_have_attribute("open", "")
     button(page, "Cancel the task").click()
     expect(found).to_have_attribute("data-status", "cancelled")
 
 
 def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
     found = promised(workbench)
-    press(page, "Stop following")
+    press(page, "Stop polling")
     expect(found).to_have_attribute("data-status", "paused")
-    assert focused(page) == "Follow again"
-    tab_to(page, "Give up after")
+    assert focused(page) == "Resume polling"
+    tab_to(page, "Stop after")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
@@ -117,10 +117,10 @@ def test_what_is_odd_about_a_promise_is_said(workbench: Workbench) -> None:
     for slug, words in (
         ("promise-no-token", "nobody can ask after it"),
         ("promise-progress-7", "not between 0 and 1"),
-        ("promise-half", "“half”, which is no number"),
+        ("promise-half", "“half”, which is not a number"),
     ):
         workbench.scenario(slug).send()
-        expect(tracker(workbench.page)).to_contain_text(words)
+        expect(status_of(workbench.page)).to_contain_text(words)
 
 
 def test_a_promise_without_a_token_finds_its_place(page: Page, workbench: Workbench) -> None:
@@ -128,16 +128,16 @@ def test_a_promise_without_a_token_finds_its_place(page: Page, workbench: Workbe
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
     workbench.scenario("promise-no-token").send()
     expect(page.locator("run-cursor[data-settled]")).to_be_attached()
-    expect(tracker(page)).to_have_attribute("data-status", "paused")
-    expect(tracker(page)).not_to_contain_text(re.compile("left|any moment"))
+    expect(status_of(page)).to_have_attribute("data-status", "paused")
+    expect(status_of(page)).not_to_contain_text(re.compile("left|any moment"))
     assert errors == []
 
 
 def test_an_agent_that_does_not_let_go(page: Page, workbench: Workbench) -> None:
     workbench.scenario("promise-stubborn").send()
     button(page, "Cancel the task").click()
-    expect(tracker(page)).to_have_attribute("data-status", "paused")
-    expect(tracker(page)).to_contain_text("did not confirm the cancellation")
+    expect(status_of(page)).to_have_attribute("data-status", "paused")
+    expect(status_of(page)).to_contain_text("did not confirm the cancellation")
 
 
 def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) -> None:
@@ -145,9 +145,9 @@ def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) ->
     found = promised(workbench)
     found.locator("summary").click()
     button(still, "Check now").click()
-    expect(found.locator(".checks tbody tr")).to_have_count(1)
+    expect(found.locator(".polls tbody tr")).to_have_count(1)
     assert findings(still, both_themes=True) == [], "polling"
-    button(still, "Stop following").click()
+    button(still, "Stop polling").click()
     expect(found).to_have_attribute("data-status", "paused")
     assert findings(still) == [], "paused"
     button(still, "Cancel the task").click()

@@ -123,12 +123,12 @@ def test_mcp_taken_for_nlweb_is_one_click_away(workbench: Workbench) -> None:
     first = workbench.run
     card(workbench).get_by_role("button", name="Switch to MCP and resend").click()
     expect(page.locator("#response")).not_to_have_attribute("data-run", first or "")
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     expect(page.locator("[data-target-chip]")).to_have_text("NLWeb 0.55 · MCP")
     page.locator("#next-text").fill("without meat")
     page.locator("#next-text").press("Enter")
     expect(page.locator("#response")).to_have_attribute("data-title", "without meat")
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
 
 
 def test_a_url_that_requires_a_token_becomes_an_agent(workbench: Workbench) -> None:
@@ -143,7 +143,7 @@ def test_a_url_that_requires_a_token_becomes_an_agent(workbench: Workbench) -> N
     expect(card(workbench)).to_be_visible()
     client_of(workbench.server).remove_later(page.locator("#agent-select").input_value())
     card(workbench).get_by_role("button", name="Retry").click()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
 
 
 @contextmanager

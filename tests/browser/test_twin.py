@@ -42,7 +42,7 @@ def test_over_both_bindings_by_keyboard(workbench: Workbench) -> None:
         expect(pane.locator("#run-badge")).to_have_text("Completed")
         expect(pane.locator("#cards .card").first).to_be_visible()
     press(page, "Skip to the response on the right")
-    press(page, "Open in the workbench: the run on the right")
+    press(page, "Open in workbench: right")
     expect(page.locator("[name=binding][value=mcp]")).to_be_checked()
 
 
@@ -50,8 +50,8 @@ def test_as_two_versions_with_what_was_left_out(workbench: Workbench) -> None:
     page = workbench.open("/?agent=demo").page
     send_both(page, "As NLWeb 0.54")
     row = page.get_by_role("row", name="/version")
-    expect(row).to_contain_text("Each reply names its own version")
-    page.get_by_text("What was left out of account").click()
+    expect(row).to_contain_text("Each response names its own version")
+    page.get_by_text("Ignored differences").click()
     expect(page.locator("#difference")).to_contain_text("processing_time_ms")
 
 
@@ -59,7 +59,7 @@ def test_a_run_that_fails_cannot_be_compared(workbench: Workbench) -> None:
     workbench.open().scenario("truncated")
     page = workbench.page
     send_both(page, "To Demo agent")
-    expect(page.locator("#difference")).to_contain_text("The replies cannot be compared")
+    expect(page.locator("#difference")).to_contain_text("The responses cannot be compared")
     expect(page.locator("#difference")).to_contain_text("The run on the left is truncated")
 
 
@@ -158,7 +158,7 @@ def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
     page.keyboard.press("Escape")
     send_both(page, "As NLWeb 0.54")
     expect(page.locator("#difference table").first).to_be_visible()
-    page.get_by_text("What was left out of account").click()
+    page.get_by_text("Ignored differences").click()
     for pane in panes(page):
         expect(pane.locator("#run-badge")).to_have_text("Completed")
     assert findings(page, both_themes=True) == []

@@ -32,7 +32,7 @@ class TestDemoAgent:
         )
         assert "NLWeb 0.54 over HTTP" in done.stdout
         assert "NLWeb 0.55 over HTTP" in done.stdout
-        assert "Each reply names its own version: NLWeb 0.54 and NLWeb 0.55." in done.stdout
+        assert "Each response names its own version: NLWeb 0.54 and NLWeb 0.55." in done.stdout
         assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -56,7 +56,7 @@ class Page:
         """How it stands with the promise of a run."""
         page = read(self.http.get(url).text)
         found = [e.attributes.get("data-status") for e in page.elements
-                 if "tracker" in (e.attributes.get("class") or "").split()]  # fmt: skip
+                 if "promise-status" in (e.attributes.get("class") or "").split()]  # fmt: skip
         return str(found[0]) if found else ""
 
     def badge(self, url: str) -> str:

@@ -30,12 +30,27 @@ def only(raw: Any) -> Action:
     return found
 
 
-class TestOffers:
+class TestButtons:
     def test_a_button_for_every_action_at_any_depth(self) -> None:
         inner = {"actions": {"name": "Open", "endpoint": "/open"}}
         item = {"actions": [SAVE, {**SAVE, "protocol": "mcp"}], "hasPart": [inner]}
-        found = [(offer.number, offer.label, offer.protocol) for offer in action_buttons(item)]
+        found = [(each.number, each.label, each.protocol) for each in action_buttons(item)]
         assert found == [(0, "Save recipe", "HTTP"), (1, "Save recipe", "MCP"), (2, "Open", "HTTP")]
+
+    @pytest.mark.parametrize(
+        ("marks", "order"),
+        [
+            ([None, None], [0, 1]),
+            ([None, True], [1, 0]),
+            ([None, True, True], [1, 0, 2]),
+            (["yes", 1, None], [0, 1, 2]),
+        ],
+    )
+    def test_the_primary_action_is_the_first_marked_one_else_the_first(
+        self, marks: list[Any], order: list[int]
+    ) -> None:
+        found = action_buttons({"actions": [{**SAVE, "primary": mark} for mark in marks]})
+        assert [button.number for button in found] == order
 
     @pytest.mark.parametrize("item", [None, "text", [], {}, {"actions": []}, {"actions": None}])
     def test_most_items_have_none(self, item: Any) -> None:

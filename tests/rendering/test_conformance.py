@@ -43,18 +43,18 @@ def test_rules_stand_by_level_and_what_asks_for_attention_first() -> None:
         ("Info", ["r-info"]),
     ]
     assert [level.tally for level in levels] == [
-        "1 failed, 1 not judged, 1 passed", "1 failed", "1 failed",
+        "1 failed, 1 inconclusive, 1 passed", "1 failed", "1 failed",
     ]  # fmt: skip
 
 
 def test_a_rule_counts_once_however_often_it_is_broken() -> None:
     found = view(*FINDINGS)
     assert found.verdicts == [
-        ("fail", "Failed", 3), ("incomplete", "Could not be judged", 1), ("pass", "Passed", 1),
+        ("fail", "Failed", 3), ("incomplete", "Inconclusive", 1), ("pass", "Passed", 1),
         ("not_applicable", "Not applicable", 1),
     ]  # fmt: skip
     assert found.sentence == (
-        "3 failed (1 must, 1 should, 1 info), 1 could not be judged, 1 passed, 1 do not apply"
+        "3 failed (1 must, 1 should, 1 info), 1 inconclusive, 1 passed, 1 not applicable"
     )
     (must,) = [rule for rule in found.levels[0].rules if rule.id == "r-must"]
     assert [(spot.message, spot.pointer, spot.shown) for spot in must.spots] == [
@@ -77,18 +77,18 @@ def test_what_could_not_be_judged_never_reads_as_passed() -> None:
     found = view(FINDINGS[5])
     assert found.worst is None
     assert (found.inconclusive, found.passed, found.worst_failed) == (1, 0, 0)
-    assert found.sentence == "none failed, 1 could not be judged, 0 passed, 0 do not apply"
+    assert found.sentence == "none failed, 1 inconclusive, 0 passed, 0 not applicable"
     assert "It broke off." in found.text
     assert "Passed" not in found.text
 
 
 def test_the_text_has_all_that_asks_for_attention() -> None:
     text = view(*FINDINGS).text
-    assert text.startswith("Judged as NLWeb 0.55: 3 failed")
+    assert text.startswith("Checked against NLWeb 0.55: 3 failed")
     assert "Failed (must, section 4.1): r-must [r-must]\n  frame 6 /a: First." in text
-    assert "Could not be judged (must" in text
+    assert "Inconclusive (must" in text
     assert "r-pass" not in text
-    assert "the reply: Why." in view(finding("r", "must", "fail")).text
+    assert "response: Why." in view(finding("r", "must", "fail")).text
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_says_what_it_was_judged_as(
 ) -> None:
     found = view_of(ConformanceReport(version, FINDINGS, protocol, binding), PointerLocator())
     assert found.subject == subject
-    assert found.text.startswith(f"Judged as {subject}: 3 failed")
+    assert found.text.startswith(f"Checked against {subject}: 3 failed")
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def row(kind: FrameKind, data: bytes = b"", events: Sequence[ev.Event] = ()) -> 
         (FrameKind.BODY, b"\xff\xfe", "\ufffd\ufffd"),
         (FrameKind.BODY, b"  \n ", ""),
         (FrameKind.TAIL, b"data: half", "data: half"),
-        (FrameKind.END, b"", "the body ended as it should"),
+        (FrameKind.END, b"", "Response body complete"),
         (FrameKind.ERROR, PROBLEM, "The connection was lost."),
         (FrameKind.EVENT, b"x" * 500, "x" * 159 + "…"),
     ],

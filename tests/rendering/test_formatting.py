@@ -14,6 +14,7 @@ from playground.rendering.formatting import (
     count_text,
     iso_duration_text,
     json_preview,
+    label_text,
     milliseconds,
     pretty,
     seconds_text,
@@ -33,6 +34,31 @@ from playground.rendering.formatting import (
 )  # fmt: skip
 def test_words(value: Any, expected: str) -> None:
     assert value_text(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("estimatedCost", "Estimated cost"),
+        ("ratingExplanation", "Rating explanation"),
+        ("source_urls", "Source URLs"),
+        ("item-id", "Item ID"),
+        ("HTMLText", "HTML text"),
+        ("SKU", "SKU"),
+        ("isbn13", "Isbn13"),
+        ("schema:cookTime", "Cook time"),
+        ("@reverse", "Reverse"),
+        ("name", "Name"),
+        ("A", "A"),
+        ("a name, with words", "a name, with words"),
+        ("приготовление", "приготовление"),
+        ("__", "__"),
+        ("", ""),
+        ("x" * 100, "x" * 59 + "…"),
+    ],
+)
+def test_names_as_labels(name: str, label: str) -> None:
+    assert label_text(name) == label
 
 
 def test_a_megabyte_is_not_written_out_to_be_cut(monkeypatch: pytest.MonkeyPatch) -> None:

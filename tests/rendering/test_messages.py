@@ -43,7 +43,7 @@ class TestShowing:
         (html,) = cards_of(run)
         markup = assert_inert(html, ENTRY_TAGS | {"pre"})
         assert "<b>bold</b>\n  and on" in markup.text
-        assert "never completed" in markup.text
+        assert "Never completed" in markup.text
 
     def test_arguments_are_indented_where_they_are_json(self) -> None:
         html = cards_of(reply(*a_call(), *an_output(output='{"dishes": [1]}')))[0]
@@ -57,6 +57,24 @@ class TestShowing:
         assert "42" not in output
         anchor = assert_inert(call, ENTRY_TAGS | {"pre"}).elements[0].attributes["id"]
         assert f'href="#{anchor}"' in output
+
+    @pytest.mark.parametrize(
+        ("frames", "label"),
+        [
+            (a_call(), "Waiting for output"),
+            (a_call(kind="mcp_approval_request"), "Waiting for approval"),
+            ([*a_call(), *an_output()], "Completed"),
+            (a_call(kind="plugin_call"), "Completed"),
+            (a_call()[:-1], "Never completed"),
+        ],
+    )
+    def test_a_call_that_waits_for_the_client_says_so(
+        self, frames: list[Frame], label: str
+    ) -> None:
+        html = cards_of(reply(*frames))[0]
+        markup = assert_inert(html, ENTRY_TAGS | {"pre"})
+        assert label in markup.text
+        assert ("Waiting" in markup.text) == label.startswith("Waiting")
 
     def test_a_plugin_is_not_asked_for_by_hand(self) -> None:
         (html,) = cards_of(reply(*a_call(kind="plugin_call")))

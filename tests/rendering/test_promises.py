@@ -43,7 +43,7 @@ def promise(*updates: dict[str, Any], **fields: Any) -> PolledPromise:
     return PolledPromise(run=Run(), updates=list(updates), **{**shown, **fields})
 
 
-def check(state: str = "completed", kind: str = RunKind.POLL, **fields: Any) -> Run:
+def poll(state: str = "completed", kind: str = RunKind.POLL, **fields: Any) -> Run:
     shown = {"outcome": "promise", "created_at": NOW - timedelta(seconds=8), "status": 202}
     return Run(state=state, kind=kind, **{**shown, **fields})
 
@@ -99,7 +99,7 @@ class TestWarnings:
 
     def test_progress_that_goes_back(self) -> None:
         assert warnings_of([update(0, 0.6), update(1, 0.4), update(2, 0.9)]) == [
-            "The progress went back, from 60 % to 40 %."
+            "Progress decreased from 60 % to 40 %."
         ]
 
     def test_progress_beyond_the_scale(self) -> None:
@@ -109,7 +109,7 @@ class TestWarnings:
 
     def test_progress_that_is_no_number(self) -> None:
         assert warnings_of([update(0, unread="half")]) == [
-            "The agent reported “half”, which is no number."
+            "The agent reported “half”, which is not a number."
         ]
 
 
@@ -118,18 +118,19 @@ class TestLook:
     def test_every_state_has_its_look_and_its_word(self, status: PollingStatus) -> None:
         shown = view(promise(status=status, ended_at=NOW, polling_seconds=60))
         words = {
-            "polling": "Following", "paused": "Not followed", "fulfilled": "Promise kept",
-            "cancelled": "Cancelled", "failed": "Failed", "timed_out": "Given up after 1 min",
+            "polling": "Polling", "paused": "Polling paused", "fulfilled": "Promise fulfilled",
+            "cancelled": "Cancelled", "failed": "Promise failed",
+            "timed_out": "Polling stopped after 1 min",
         }  # fmt: skip
         assert (shown.css_state, shown.status_label) == (status, words[status])
         assert shown.is_open is not status.is_settled
 
     def test_a_check_under_way(self) -> None:
-        shown = view(promise(), check(), check("streaming"))
-        assert (shown.css_state, shown.status_label) == ("checking", "Checking now")
+        shown = view(promise(), poll(), poll("streaming"))
+        assert (shown.css_state, shown.status_label) == ("checking", "Polling now")
 
     def test_a_cancellation_that_is_not_confirmed(self) -> None:
-        shown = view(promise(cancel_requested=True, status="paused"), check("streaming"))
+        shown = view(promise(cancel_requested=True, status="paused"), poll("streaming"))
         assert (shown.css_state, shown.status_label) == ("cancelling", "Cancelling the task")
 
     def test_without_a_token_nobody_can_ask(self) -> None:
@@ -137,7 +138,7 @@ class TestLook:
 
 
 def rendered(found: PolledPromise) -> str:
-    context = {"tracker": found, "tracking": view(found), "run": Run(), "anchor": "a"}
+    context = {"promise": found, "promise_view": view(found), "run": Run(), "anchor": "a"}
     html: str = get_template("runs/children/promise.html").render(context)
     return html
 
@@ -174,7 +175,7 @@ class TestFigures:
 
     def test_an_estimate_that_does_not_shrink_shows_its_age(self) -> None:
         updates = [update(0, estimated_time=5), *(update(at, estimated_time=3) for at in (2, 6, 9))]
-        words = "about 2 s left, as the agent has said for 8 s"
+        words = "about 2 s left, unchanged for 8 s"
         assert view(promise(*updates)).remaining == words
         # Shown once it is older than its poll.
         assert view(promise(*updates[:2])).remaining == "any moment now"
@@ -202,18 +203,18 @@ class TestFigures:
         assert [words for _, words, holds in choices if holds] == [chosen]
 
 
-class TestChecks:
+class TestPolls:
     def test_rows(self) -> None:
-        runs = [check(), check(kind=RunKind.CANCEL, outcome="failure", status=200)]
-        rows = view(promise(), *runs).checks
-        assert [(row.at, row.kind, row.what) for row in rows] == [
-            ("2.0 s", "check", "Promise pending"),
+        runs = [poll(), poll(kind=RunKind.CANCEL, outcome="failure", status=200)]
+        rows = view(promise(), *runs).polls
+        assert [(row.at, row.kind, row.status_label) for row in rows] == [
+            ("2.0 s", "poll", "Promise pending"),
             ("2.0 s", "cancellation", status_label(runs[1])),
         ]
 
     def test_the_latest_of_many(self) -> None:
-        shown = view(promise(), *[check() for _ in range(LISTED + 3)])
-        assert (len(shown.checks), shown.hidden) == (LISTED, 3)
+        shown = view(promise(), *[poll() for _ in range(LISTED + 3)])
+        assert (len(shown.polls), shown.hidden) == (LISTED, 3)
 
 
 _numbers = st.none() | st.floats(-1e12, 1e12)
@@ -235,6 +236,6 @@ def test_every_promise_can_be_shown(
     found = promise(*updates, status=status, token=token, polling_seconds=patience)
     run = Run()
     html = get_template("runs/children/promise.html").render(
-        {"tracker": found, "tracking": view(found, check()), "run": run, "anchor": "a"}
+        {"promise": found, "promise_view": view(found, poll()), "run": run, "anchor": "a"}
     )
     assert read(html).find("section")[0].attributes["data-status"] == status

@@ -50,7 +50,7 @@ class TestStopped:
             parent=run, kind=RunKind.ACTION, parent_entry_seq=4, parent_entry_part=0, events=events
         )
         text = " ".join(read(under(run)).text.split())
-        assert ("Nothing had come." in text) == (events == 0)
+        assert ("Nothing received." in text) == (events == 0)
 
     @pytest.mark.parametrize(("binding", "is_shown"), [("http", False), ("mcp", True)])
     def test_a_server_may_work_on(self, binding: str, is_shown: bool) -> None:
@@ -77,7 +77,7 @@ class TestCards:
         ]
         ids = [[e.attributes.get("id") for e in read(text).elements] for text in html]
         assert "children-entry-4-0" not in ids[0]
-        assert {"children-entry-4-0", "desk-entry-4-0", "entry-4-0-offer-0"} <= set(ids[1])
+        assert {"children-entry-4-0", "action-panel-entry-4-0", "entry-4-0-action-0"} <= set(ids[1])
 
     def test_a_reply_is_json_unless_it_says_what_it_is(self) -> None:
         data, thing = {"saved": True}, {"@type": "ItemList", "name": "Cart"}
@@ -164,7 +164,7 @@ class TestActions:
         child = Recording(parent=run, kind="action", parent_entry_seq=4, parent_entry_part=0,
                           protocol="action", request=request, url=request["url"])  # fmt: skip
         child.end()
-        assert "The reply is empty" in read(under(run)).text
+        assert "The response is empty" in read(under(run)).text
 
 
 class TestNested:
@@ -239,7 +239,7 @@ class TestPromise:
         markup = read(html)
         assert "<b>" not in html
         assert markup.find("progress")[-1].attributes["value"] == "50"
-        for word in ("Following", "Check now", "Cancel the task", "Stop following"):
+        for word in ("Polling", "Check now", "Cancel the task", "Stop polling"):
             assert word in markup.text
         assert not Thread(run).is_settled
 
@@ -286,7 +286,7 @@ class TestPromise:
         )
         inner = action(answer)
         html = self.page(run)
-        assert "The answer" in read(html).text
+        assert "Answer" in read(html).text
         assert f"/runs/{answer.pk}/actions/4/0/0/?page={run.pk}" in html
         assert f"child-{inner.pk}" in html
 

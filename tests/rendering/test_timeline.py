@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
+import pytest
 from django.template.loader import get_template
 from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols.events import Event, Result
 from playground.protocols.frames import Frame, FrameKind
-from playground.rendering.timeline import LANE, LANES_GAP, MAX_LANES, WIDTH, ChildSpan, Timeline
-from playground.rendering.timeline import timeline_of as drawing_of
+from playground.rendering.timeline import (
+    LANE,
+    LANES_GAP,
+    MAX_LANES,
+    WIDTH,
+    ChildSpan,
+    FrameTimes,
+    Timeline,
+    run_timeline,
+)
+from playground.rendering.timeline import timeline_of as timeline_of_times
 from tests.support.markup import read
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, recorded, result
 
 K = FrameKind
 
@@ -21,9 +34,17 @@ def frames(*moments: tuple[FrameKind, int]) -> list[Frame]:
     return [Frame(seq, at, kind) for seq, (kind, at) in enumerate(moments, 1)]
 
 
-def timeline_of(found: list[Frame], end_us: int | None) -> Timeline:
-    events: list[Event] = []
-    return drawing_of([(frame, events) for frame in found], end_us)
+def drawing_of(
+    readings: Sequence[tuple[Frame, Sequence[Event]]], *times: Any, **options: Any
+) -> Timeline:
+    found = FrameTimes()
+    for frame, events in readings:
+        found.add(frame, events)
+    return timeline_of_times(found, *times, **options)
+
+
+def timeline_of(found: list[Frame], end_us: int | None, **options: Any) -> Timeline:
+    return drawing_of([(frame, ()) for frame in found], end_us, **options)
 
 
 def test_nothing_yet() -> None:
@@ -78,7 +99,40 @@ def test_arrivals_are_named_for_what_they_mean() -> None:
     readings = [(f, [Result(f.seq, "a")] if f.at_us == 10 else []) for f in found]
     drawing = drawing_of(readings, 40)
     assert [m.kind for m in drawing.marks] == ["result", "event", "comment", "end"]
-    assert dict(drawing.counts) == {"result": 1, "event": 1, "comment": 1, "end": 1}
+    assert drawing.counts == [
+        ("result", "result", 1), ("event", "SSE event", 1), ("comment", "comment", 1),
+        ("end", "end", 1),
+    ]  # fmt: skip
+
+
+def test_what_is_drawn_stays_in_place_while_the_run_goes_on() -> None:
+    moments = [(K.CALL, 0), (K.HEAD, 100_000), (K.EVENT, 200_000)]
+    places = [
+        [mark.x for mark in timeline_of(frames(*moments), end, in_progress=True).marks]
+        for end in (250_000, 600_000, 1_000_000)
+    ]
+    assert places == [[20.0]] * 3
+    assert timeline_of(frames(*moments), 1_000_001, in_progress=True).marks[0].x == 10
+    # The axis ends with the run.
+    assert timeline_of(frames(*moments), 400_000).marks[0].x == 50
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("count", [3, 6_000])
+def test_a_flood_names_its_events_like_a_small_run(count: int) -> None:
+    run = recorded([[CALL, OPEN, HEAD], list(map(result, range(count))), [END]])
+    assert run_timeline(run).counts == [("result", "result", count), ("end", "end", 1)]
+
+
+@pytest.mark.django_db
+def test_of_a_run_in_progress_only_new_frames_are_read() -> None:
+    recording = Recording(state="streaming")
+    recording.add(CALL, OPEN, HEAD)
+    recording.add(result(0))
+    assert run_timeline(recording.run).counts == [("result", "result", 1)]
+    recording.run.frame_batches.all().delete()
+    recording.add(result(1))
+    assert run_timeline(recording.run).counts == [("result", "result", 2)]
 
 
 def test_silences_that_stand_out() -> None:

@@ -42,7 +42,7 @@ def path(run: Run, number: int = 0, more: str = "") -> str:
     return f"/runs/{run.pk}/actions/4/0/{number}/{more}"
 
 
-def desk(client: Client, run: Run, number: int = 0) -> Markup:
+def panel(client: Client, run: Run, number: int = 0) -> Markup:
     response = client.get(path(run, number))
     assert response.status_code == 200, response.content
     return read(response.content.decode())
@@ -55,14 +55,16 @@ def preview(client: Client, run: Run, number: int = 0, **fields: str) -> str:
 
 
 def can_run(markup: Markup) -> bool:
-    buttons = [e for e in markup.find("button") if "desk-run" in (e.attributes.get("class") or "")]
+    buttons = [
+        e for e in markup.find("button") if "action-panel-run" in (e.attributes.get("class") or "")
+    ]
     return any("disabled" not in button.attributes for button in buttons)
 
 
 @pytest.mark.django_db
-class TestDesk:
+class TestPanel:
     def test_shows_the_exact_call(self, client: Client) -> None:
-        markup = desk(client, offering(POST))
+        markup = panel(client, offering(POST))
         text = re.sub(r"\s+", " ", markup.text)
         for shown in ("Look into the cart", "POST", "http://agent.example/cart", "X-Cart",
                       "from the agent", "application/json", '"items": [ 1 ]'):  # fmt: skip
@@ -71,23 +73,23 @@ class TestDesk:
 
     def test_nothing_is_sent_by_looking(self, client: Client) -> None:
         run = offering(POST)
-        desk(client, run)
+        panel(client, run)
         preview(client, run, params="{}")
         assert Run.objects.count() == 1
 
     def test_tells_the_agents_own_origin_from_others(self, client: Client) -> None:
         run = offering(GET, {**GET, "endpoint": "http://agent.example:8080/cart"})
-        assert "Same origin as the agent" in desk(client, run).text
-        other = desk(client, run, 1).text
-        assert "Another origin than the agent’s" in other
+        assert "Same origin as the agent" in panel(client, run).text
+        other = panel(client, run, 1).text
+        assert "Different origin than the agent" in other
         assert "new origin" in other
 
     def test_marks_what_the_agent_did_not_say(self, client: Client) -> None:
-        markup = desk(client, offering({"endpoint": "cart", "params": {"a": 1}}))
+        markup = panel(client, offering({"endpoint": "cart", "params": {"a": 1}}))
         text = re.sub(r"\s+", " ", markup.text)
         assert text.count("inferred") == 4
-        assert "names no method" in text
-        assert "The address is relative" in text
+        assert "has no method" in text
+        assert "The URL is relative" in text
         assert "http://agent.example/api/cart" in text
 
     @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ class TestDesk:
     )
     def test_what_cannot_be_sent_says_why(self, client: Client, action: Any, reason: str) -> None:
         run = offering(action)
-        markup = desk(client, run)
+        markup = panel(client, run)
         assert reason in markup.text
         assert not can_run(markup)
         response = client.post(path(run), {"confirmed": "1"})
@@ -118,12 +120,12 @@ class TestDesk:
         run = offering(*({**GET, "endpoint": f"http://{host}/"} for host in hosts), owner=user)
         client.force_login(user)
         settings.HOSTED = True
-        assert [can_run(desk(client, run, n)) for n in range(5)] == [False] * 4 + [True]
+        assert [can_run(panel(client, run, n)) for n in range(5)] == [False] * 4 + [True]
         settings.OUTBOUND_ALLOW = ["127.0.0.1"]
-        assert can_run(desk(client, run))
+        assert can_run(panel(client, run))
 
     def test_an_address_that_is_refused_always(self, client: Client) -> None:
-        markup = desk(client, offering({**GET, "endpoint": "http://169.254.169.254/"}))
+        markup = panel(client, offering({**GET, "endpoint": "http://169.254.169.254/"}))
         assert not can_run(markup)
 
     @pytest.mark.parametrize("where", ["5/0/0/", "4/1/0/", "4/0/1/", "99/0/0/"])
@@ -147,18 +149,18 @@ class TestDesk:
         ],
     )
     def test_nothing_is_said_twice(self, client: Client, action: Any, reason: str) -> None:
-        assert desk(client, offering(action)).text.count(reason) == 1
+        assert panel(client, offering(action)).text.count(reason) == 1
 
     def test_a_name_before_the_host_is_not_where_it_goes(self, client: Client) -> None:
         endpoint = "http://agent.example@evil.example/"
-        markup = desk(client, offering({**GET, "endpoint": endpoint}))
-        codes = re.findall(r"Goes to\s*(\S+)", markup.text)
+        markup = panel(client, offering({**GET, "endpoint": endpoint}))
+        codes = re.findall(r"Target\s*(\S+)", markup.text)
         assert codes == ["http://evil.example"]
 
     def test_an_agent_that_was_deleted(self, client: Client) -> None:
         run = offering(GET)
         assert run.agent is None
-        assert "scripted" in desk(client, run).text
+        assert "scripted" in panel(client, run).text
 
 
 @pytest.mark.django_db
@@ -168,7 +170,7 @@ class TestPreview:
         text = preview(client, run, params='{"items": ["soup"]}', headers='[["X-Mine", "1"]]')
         assert '"soup"' in text
         assert "X-Mine" in text
-        assert "yours" in text
+        assert "added" in text
 
     def test_parameters_of_a_get_are_in_the_address(self, client: Client) -> None:
         text = preview(client, offering(GET), params='{"q": "soup & salt"}')
@@ -196,16 +198,16 @@ class TestPreview:
 
     def test_an_action_of_the_agent_with_credentials(self, client: Client) -> None:
         run = offering({**GET, "headers": {"Authorization": "Bearer canary"}})
-        markup = desk(client, run)
+        markup = panel(client, run)
         assert "canary" not in markup.text
-        assert "The agent itself has put credentials into Authorization" in markup.text
+        assert "The action itself includes credentials in Authorization" in markup.text
 
     @pytest.mark.parametrize("fields", [{"params": "{"}, {"headers": "nonsense"}])
     def test_what_cannot_be_read_is_no_call(self, client: Client, fields: Any) -> None:
         run = offering(POST)
         for url in (path(run), path(run, 0, "preview/")):
             markup = read(client.post(url, fields).content.decode())
-            assert "No call is shown" in markup.text
+            assert "Fix the errors" in markup.text
             for of_the_agent in ("http://agent.example/cart", "X-Cart", '"items"'):
                 assert of_the_agent not in markup.text
             (button,) = markup.find("button")
@@ -228,7 +230,7 @@ class TestPreview:
         markup = read(response.content.decode())
         assert can_run(markup) is expected
         place = next(e for e in markup.elements if e.attributes.get("hx-swap-oob"))
-        assert place.attributes["id"] == "desk-entry-4-0-ready"
+        assert place.attributes["id"] == "action-panel-entry-4-0-ready"
 
 
 @pytest.mark.django_db
@@ -247,7 +249,7 @@ class TestCredentials:
 
     def test_are_offered_for_the_own_origin_only(self, client: Client, agent: Agent) -> None:
         run = offering({**GET, "endpoint": "http://other.example/"}, agent=agent)
-        assert "Send the credentials" not in desk(client, run).text
+        assert "Send the credentials" not in panel(client, run).text
         assert "Authorization" not in preview(client, run, as_agent="1")
 
     def test_go_along_where_the_user_says_so(self, client: Client, agent: Agent) -> None:
@@ -300,7 +302,7 @@ class TestRunning:
                     path(run), {"confirmed": confirmed}, headers=self.htmx
                 )
                 assert f"Send POST to <code>{server.url}/cart</code>?" in response.content.decode()
-                assert response["HX-Retarget"] == "#desk-entry-4-0-confirmation"
+                assert response["HX-Retarget"] == "#action-panel-entry-4-0-confirmation"
             assert await Run.objects.acount() == 1
             fields = {"confirmed": "1", "params": '{"items": ["soup"]}',
                       "headers": '[["X-Mine", "1"]]'}  # fmt: skip
@@ -371,7 +373,7 @@ async def _offering(*actions: Any, **fields: Any) -> Run:
     st.sampled_from(["HTTP", "MCP", "A2A"]),
     st.text(max_size=20),
 )  # fmt: skip
-def test_no_action_breaks_the_desk(
+def test_no_action_breaks_the_panel(
     client: Client, value: Any, key: str, protocol: str, text: str
 ) -> None:
     action: Any = {**POST, "protocol": protocol, "server": "s", "tool": "t", "agent_url": AGENT,

@@ -62,7 +62,7 @@ def known(protocol: str, identifier: str, description: Any = None, **fields: Any
     return found
 
 
-def desk(client: Client, action: Any, **fields: Any) -> tuple[Markup, str]:
+def panel(client: Client, action: Any, **fields: Any) -> tuple[Markup, str]:
     response = client.get(path(offering(action, **fields)))
     assert response.status_code == 200
     return read(response.content.decode()), text_of(response.content)
@@ -77,20 +77,20 @@ def field(markup: Markup, name: str) -> Any:
 @pytest.mark.django_db
 class TestMcp:
     def test_asks_where_the_server_is(self, client: Client) -> None:
-        markup, text = desk(client, MCP)
-        assert "Address of the server “kitchen”" in text
+        markup, text = panel(client, MCP)
+        assert "URL of the server “kitchen”" in text
         assert field(markup, "server_url")["value"] == ""
-        assert "Say where the server is first" in text
+        assert "Enter the server URL first" in text
         assert '"method": "tools/call"' in text
         assert not can_run(markup)
 
     @pytest.mark.database
     def test_knows_it_from_then_on(self, client: Client) -> None:
         known("mcp", "kitchen")
-        markup, text = desk(client, MCP)
+        markup, text = panel(client, MCP)
         assert field(markup, "server_url")["value"] == "http://kitchen.example/mcp"
         assert "http://kitchen.example/mcp" in text
-        assert "Another origin than the agent’s" in text
+        assert "Different origin than the agent" in text
         assert can_run(markup)
 
     @pytest.mark.database
@@ -114,12 +114,12 @@ class TestMcp:
         assert reason in text_of(response.content)
         assert client.post(path(run), {"server_url": url, "confirmed": "1"}).status_code == 422
         asked = client.post(path(run, 0, "server/"), {"server_url": url})
-        assert "Not read." in text_of(asked.content)
+        assert "Loading failed." in text_of(asked.content)
         assert not ActionServer.objects.exists()
 
     def test_a_form_from_the_schema(self, client: Client) -> None:
         known("mcp", "kitchen", TOOLS)
-        markup, text = desk(client, SCALE)
+        markup, text = panel(client, SCALE)
         assert "Kitchen has the tool scale: Scales a recipe" in text
         assert "MCP 2025-11-25" in text
         assert field(markup, "argument-0")["value"] == "soup"
@@ -159,17 +159,17 @@ class TestMcp:
         text = text_of(response.content)
         assert "Dish is missing." in text
         assert "servings: This is not valid JSON" in text
-        assert "No call is shown" in text
+        assert "Fix the errors" in text
         assert not can_run(read(response.content.decode()))
 
     def test_an_unknown_tool_is_told_with_those_there_are(self, client: Client) -> None:
         known("mcp", "kitchen", TOOLS)
-        _, text = desk(client, {**SCALE, "tool": "scales"})
+        _, text = panel(client, {**SCALE, "tool": "scales"})
         assert "Kitchen has no tool “scales”." in text
-        assert "Perhaps “scale” is meant." in text
+        assert "Did you mean “scale”?" in text
         nothing = known("mcp", "empty", {"tools": []})
-        _, text = desk(client, {**SCALE, "server": nothing.identifier})
-        assert "It names no tools at all." in text
+        _, text = panel(client, {**SCALE, "server": nothing.identifier})
+        assert "It lists no tools." in text
 
     @pytest.mark.database
     def test_one_users_servers_are_not_anothers(self, client: Client, settings: Any) -> None:
@@ -177,10 +177,10 @@ class TestMcp:
         ann, bob = (User.objects.create(username=name) for name in ("ann", "bob"))
         known("mcp", "kitchen", TOOLS, owner=bob)
         client.force_login(ann)
-        markup, _ = desk(client, SCALE, owner=ann)
+        markup, _ = panel(client, SCALE, owner=ann)
         assert field(markup, "server_url")["value"] == ""
         client.force_login(bob)
-        markup, _ = desk(client, SCALE, owner=bob)
+        markup, _ = panel(client, SCALE, owner=bob)
         assert field(markup, "server_url")["value"] == "http://kitchen.example/mcp"
 
     def test_private_addresses_are_refused_where_it_is_hosted(
@@ -199,18 +199,18 @@ class TestMcp:
 @pytest.mark.django_db
 class TestA2A:
     def test_wants_the_card_first(self, client: Client) -> None:
-        markup, text = desk(client, {**A2A, "agent_url": "http://cook.example/a2a"})
-        assert "The action names the agent at http://cook.example/a2a" in text
-        assert "fetches one document from http://cook.example and sends nothing" in text
-        assert "Read the agent’s card first." in text
-        assert "The call is shown here once the card is read" in text
+        markup, text = panel(client, {**A2A, "agent_url": "http://cook.example/a2a"})
+        assert "Agent URL in the action http://cook.example/a2a" in text
+        assert "sends one GET request to http://cook.example" in text
+        assert "Fetch the agent card first." in text
+        assert "Fetch the agent card to see the exact request" in text
         assert not can_run(markup)
 
     def test_shows_the_message_in_the_words_of_the_card(self, client: Client) -> None:
         known("a2a", CARD["url"], CARD, url=CARD["url"])
-        markup, text = desk(client, {**A2A, "agent_url": CARD["url"]})
+        markup, text = panel(client, {**A2A, "agent_url": CARD["url"]})
         assert "✓ Cook" in text
-        assert "A2A 0.3, read" in text
+        assert "A2A 0.3, loaded" in text
         assert '"method": "message/send"' in text
         assert field(markup, "message_id")["value"] in text
         assert "The card names" not in text
@@ -218,15 +218,15 @@ class TestA2A:
 
     def test_an_unknown_skill_is_told_and_can_be_sent(self, client: Client) -> None:
         known("a2a", CARD["url"], CARD, url=CARD["url"])
-        markup, text = desk(client, {**A2A, "agent_url": CARD["url"], "skill": "server"})
-        assert "The card has no skill “server”." in text
-        assert "Perhaps “serve” is meant." in text
+        markup, text = panel(client, {**A2A, "agent_url": CARD["url"], "skill": "server"})
+        assert "Skill “server” is not in the agent card." in text
+        assert "Did you mean “serve”?" in text
         assert can_run(markup)
 
     def test_another_address_of_the_same_origin_is_shown(self, client: Client) -> None:
         known("a2a", "http://cook.example/", CARD, url=CARD["url"])
-        markup, text = desk(client, {**A2A, "agent_url": "http://cook.example/"})
-        assert "Another address of the same origin" in text
+        markup, text = panel(client, {**A2A, "agent_url": "http://cook.example/"})
+        assert "Different URL, same origin" in text
         assert can_run(markup)
 
     def test_another_origin_has_to_be_agreed_to(self, client: Client) -> None:
@@ -234,15 +234,15 @@ class TestA2A:
         run = offering({**A2A, "agent_url": "http://asked.example/"})
         shown = client.get(path(run))
         text = text_of(shown.content)
-        assert "Another origin: http://cook.example instead of http://asked.example" in text
-        assert "Send to http://cook.example, as the card says" in text
+        assert "Different origin: http://cook.example instead of http://asked.example" in text
+        assert "Send to http://cook.example, the origin in the card" in text
         assert not can_run(read(shown.content.decode()))
         for agreed in ("", "1", "http://asked.example/"):
-            response = client.post(path(run), {"agreed": agreed, "confirmed": "1"})
+            response = client.post(path(run), {"confirmed_url": agreed, "confirmed": "1"})
             assert response.status_code == 422
-        response = client.post(path(run, 0, "preview/"), {"agreed": CARD["url"]})
+        response = client.post(path(run, 0, "preview/"), {"confirmed_url": CARD["url"]})
         assert can_run(read(response.content.decode()))
-        asked = client.post(path(run), {"agreed": CARD["url"]})
+        asked = client.post(path(run), {"confirmed_url": CARD["url"]})
         assert f"Send the message to {CARD['url']}?" in text_of(asked.content)
         assert Run.objects.count() == 1
 
@@ -250,7 +250,7 @@ class TestA2A:
     def test_a_card_that_leads_astray(self, client: Client, url: str) -> None:
         known("a2a", "http://asked.example/", {**CARD, "url": url}, url=url)
         run = offering({**A2A, "agent_url": "http://asked.example/"})
-        response = client.post(path(run), {"agreed": url, "confirmed": "1"})
+        response = client.post(path(run), {"confirmed_url": url, "confirmed": "1"})
         assert response.status_code == 422
         assert not can_run(read(response.content.decode()))
 
@@ -261,7 +261,7 @@ class TestA2A:
         known("a2a", CARD["url"], CARD, url=CARD["url"])
         action = {**A2A, "agent_url": CARD["url"]}
         run = offering(action, agent=agent)
-        _, text = desk(client, action, agent=agent)
+        _, text = panel(client, action, agent=agent)
         assert "Send the credentials of Shop" in text
         shown = client.post(path(run, 0, "preview/"), {"as_agent": "1"}).content
         assert "Authorization" in text_of(shown)
@@ -310,7 +310,7 @@ class TestReading:
         with serving_mcp(recipes) as url:
             run = await _offering(MCP)
             text = await _post(async_client, run, "server/", server_url=url)
-            assert "Not read." in text
+            assert "Loading failed." in text
             assert not await ActionServer.objects.aexists()
             headers = json.dumps([["Authorization", f"Bearer {recipes.token}"]])
             text = await _post(async_client, run, "server/", server_url=url, headers=headers)
@@ -332,10 +332,10 @@ class TestReading:
         async with serve(reply(b"<html>", "text/html")) as server:
             run = await _offering(MCP)
             text = await _post(async_client, run, "server/", server_url=server.url)
-            assert "Not read." in text
+            assert "Loading failed." in text
             run = await _offering({**A2A, "agent_url": server.url})
             text = await _post(async_client, run, "server/")
-            assert "Not read. No agent card was found." in text
+            assert "Loading failed. No agent card was found." in text
         assert not await ActionServer.objects.aexists()
 
     async def test_a_card(self, async_client: AsyncClient) -> None:
@@ -375,7 +375,7 @@ class TestReading:
         run = await _offering(MCP, owner=ann)
         async with serve(reply(b"{}")) as server:
             text = await _post(async_client, run, "server/", server_url=server.url)
-        assert "Not read." in text
+        assert "Loading failed." in text
         assert server.requests == []
 
 

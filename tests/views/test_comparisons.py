@@ -49,13 +49,13 @@ class TestReplies:
     def test_the_same(self, client: Client) -> None:
         html = compared(client, run(EGGS, SOUP), run(EGGS, SOUP))
         assert "Request: no difference" in html
-        assert "Reply: no difference" in html
+        assert "Response: no difference" in html
         assert headlines(html) == ["same", "same"]
 
     def test_what_is_new_gone_and_changed_by_sign_and_word(self, client: Client) -> None:
         bread = {"@type": "Recipe", "name": "Bread"}
         html = compared(client, run(EGGS, SOUP), run({**EGGS, "n": 2, "name": "Omelette"}, bread))
-        assert "Reply: 4 differences" in html
+        assert "Response: 4 differences" in html
         changes = [row.attributes["data-change"] for row in read(html).find("tr")
                    if "data-change" in row.attributes]  # fmt: skip
         assert sorted(changes[:4]) == ["added", "changed", "changed", "removed"]
@@ -65,11 +65,11 @@ class TestReplies:
     def test_order_counts_unless_it_is_to_mean_nothing(self, client: Client) -> None:
         left, right = run(EGGS, SOUP), run(SOUP, EGGS)
         html = compared(client, left, right)
-        assert "Reply: 1 difference" in html
+        assert "Response: 1 difference" in html
         assert "moved" in html
-        assert "place 1" in html
+        assert "position 1" in html
         html = compared(client, left, right, order="1")
-        assert "Reply: no difference" in html
+        assert "Response: no difference" in html
         assert 'order=1" aria-current="true"' in html
 
     def test_ids_and_times_are_folded_and_can_be_seen(self, client: Client) -> None:
@@ -78,8 +78,8 @@ class TestReplies:
             run(EGGS, meta={"request_id": "first-id", "processing_time_ms": 3}),
             run(EGGS, meta={"request_id": "second-id", "processing_time_ms": 4}),
         )
-        assert "Reply: no difference" in html
-        assert "2 in ids, tokens and times" in html
+        assert "Response: no difference" in html
+        assert "2 expected differences" in html
         assert "<del>first</del>-id" in html
         assert "<ins>second</ins>-id" in html
 
@@ -94,25 +94,25 @@ class TestReplies:
         broken = run(EGGS, state="truncated", problem=problem)
         html = compared(client, broken, run(EGGS, SOUP))
         assert "The run on the left is truncated: It broke off." in html
-        assert "What arrived of it is compared with the whole of the other." in html
+        assert "It is compared as far as it was received." in html
         assert "Recipe “Soup”" in html
 
     def test_two_of_which_nothing_came(self, client: Client) -> None:
         both = [Recording().end("failed") for _ in range(2)]
         html = compared(client, *both)
-        assert "nothing came back on either side" in html
+        assert "no response on either side" in html
         assert "impossible" in headlines(html)
 
     def test_two_protocols(self, client: Client) -> None:
         other = Recording(protocol="agent-api", version="1").end()
         html = compared(client, run(EGGS), other)
-        assert "They speak different protocols" in html
+        assert "The runs use different protocols" in html
 
     def test_a_protocol_that_is_not_known_here(self, client: Client) -> None:
         old = run(EGGS)
         Run.objects.filter(pk=old.pk).update(protocol="pigeon", version="7")
         html = compared(client, old, old)
-        assert "Nothing here reads pigeon 7 over http." in html
+        assert "Unsupported protocol: pigeon 7 over http." in html
         assert headlines(html) == ["same", "impossible"]
 
     def test_large_replies_have_a_bound(
@@ -120,12 +120,12 @@ class TestReplies:
     ) -> None:
         monkeypatch.setattr("playground.rendering.comparison.MAX_EVENTS", 3)
         html = compared(client, run(EGGS, SOUP, EGGS), run(EGGS, SOUP))
-        assert "Of the reply on the left the first 3 events are compared." in html
+        assert "Only the first 3 events on the left are compared." in html
 
     def test_a_list_that_is_too_long_says_so(self, client: Client) -> None:
         many = [{"name": f"Dish {n}"} for n in range(230)]
         html = compared(client, run(), run(*many))
-        assert "30 more are not listed" in html
+        assert "30 more not listed" in html
 
     def test_markup_of_agents_stays_text(self, client: Client) -> None:
         evil = {"name": "<img src=x onerror=alert(1)>", "url": "javascript:alert(1)"}
@@ -156,7 +156,7 @@ class TestRequests:
         left = run(EGGS, headers=[["X-Trace", "one"], ["Authorization", ""]], environment="staging")
         right = run(EGGS, agent_name="Other", binding="mcp", headers=[["x-trace", "two"]])
         html = compared(client, left, right)
-        for words in ("staging", "one", "two", "(not kept)", "Header X-Trace", "scripted · HTTP",
+        for words in ("staging", "one", "two", "(not stored)", "Header X-Trace", "scripted · HTTP",
                       "Other · MCP", "Duration"):  # fmt: skip
             assert words in html
 
@@ -173,7 +173,7 @@ class TestChoosing:
         response = client.get("/compare/", {"run": [one.pk]}, follow=True)
         html = response.content.decode()
         assert f"/compare/?left={other.pk}&amp;right={one.pk}" in html
-        assert "Open the history" in client.get("/compare/").content.decode()
+        assert "Open history" in client.get("/compare/").content.decode()
 
     def test_the_likeliest_first(self, client: Client) -> None:
         agent = Agent.objects.create(name="A", url="http://a.example")
@@ -198,9 +198,28 @@ class TestChoosing:
         order = ["before", "long before", "later", "same text", "same agent", "neither"]
         assert links == [f"/compare/?left={runs[name].pk}&right={runs['run'].pk}" for name in order]
 
+    def test_equal_rows_say_what_tells_them_apart(self, client: Client) -> None:
+        documents: list[dict[str, Any]] = [
+            {"query": {"text": "eggs"}, "prefer": {"streaming": True}},
+            {"query": {"text": "eggs"}, "prefer": {"streaming": False}},
+            {"query": {"text": "eggs"}},
+            {"query": {"text": "eggs"}, "prefer": {"streaming": True}},
+        ]
+        runs = [run(EGGS, request=each) for each in documents]
+        for seconds, each in enumerate(reversed(runs)):
+            moment = timezone.now() - timedelta(seconds=seconds)
+            Run.objects.filter(pk=each.pk).update(created_at=moment)
+        html = client.get("/compare/choices/", {"run": runs[-1].pk}).content.decode()
+        rows = [" ".join(row.split()) for row in read(html).text.split("eggs") if "scripted" in row]
+        assert len(rows) == len(set(rows)) == 3
+        assert ["prefer" in row for row in rows] == [True, True, False]
+        assert "prefer: not set" in rows[0]
+        assert "prefer.streaming: false" in rows[1]
+        assert all("1 result" in row for row in rows)
+
     def test_no_other_run(self, client: Client) -> None:
         html = client.get("/compare/choices/", {"run": run(EGGS).pk}).content.decode()
-        assert "There is no other run yet" in html
+        assert "No other runs." in html
 
     @pytest.mark.database
     @pytest.mark.parametrize("key", ["x", str(uuid4()), "\0"], ids=["text", "nobody", "nul"])
@@ -217,7 +236,7 @@ class TestChoosing:
     def test_waits_for_what_is_under_way(self, client: Client) -> None:
         going = Recording(state="streaming", heartbeat_at=timezone.now()).run
         html = compared(client, run(EGGS), going)
-        assert "Waiting for the run" in html
+        assert "Waiting for one run" in html
         assert 'hx-trigger="every 1s"' in html
 
 

@@ -99,9 +99,9 @@ class TestReport:
     def test_can_be_judged_as_the_other_version(self, client: Client) -> None:
         run = streamed(*BAD)
         as_sent, other = part(client, run), part(client, run, version="0.54")
-        assert "Judged as NLWeb 0.55" in as_sent.text
+        assert "Checked against NLWeb 0.55" in as_sent.text
         assert "sent as" not in as_sent.text
-        assert "Judged as NLWeb 0.54" in other.text
+        assert "Checked against NLWeb 0.54" in other.text
         assert "sent as 0.55" in other.text
         assert verdicts(as_sent)["error-event"] == "not_applicable"
         chosen = [i.attributes["value"] for i in other.find("input") if "checked" in i.attributes
@@ -112,7 +112,7 @@ class TestReport:
     def test_an_unknown_version_is_the_one_it_was_sent_as(
         self, client: Client, version: str
     ) -> None:
-        assert "Judged as NLWeb 0.55" in part(client, streamed(*GOOD), version=version).text
+        assert "Checked against NLWeb 0.55" in part(client, streamed(*GOOD), version=version).text
 
     def test_shows_first_what_asks_for_attention(self, client: Client) -> None:
         boxes = [i.attributes for i in part(client, streamed(*BAD)).find("input")
@@ -123,15 +123,15 @@ class TestReport:
 
     def test_says_so_when_every_rule_passed(self, client: Client) -> None:
         markup = part(client, streamed(*GOOD))
-        assert "Every rule that applies passed" in markup.text
+        assert "All applicable rules passed" in markup.text
         assert "fail" not in verdicts(markup).values()
-        assert "Every rule" not in part(client, streamed(*BAD)).text
+        assert "All applicable" not in part(client, streamed(*BAD)).text
 
     def test_what_broke_off_did_not_pass(self, client: Client) -> None:
         markup = part(client, streamed(*GOOD[:2], state="truncated"))
         assert "incomplete" in verdicts(markup).values()
-        assert "Every rule" not in markup.text
-        assert "could not be judged" in markup.text
+        assert "All applicable" not in markup.text
+        assert "inconclusive" in markup.text
 
     @pytest.mark.parametrize("path", ["", "count/"])
     def test_waits_for_the_end(self, client: Client, path: str) -> None:
@@ -150,7 +150,7 @@ class TestReport:
     def test_a_run_of_the_agent_api(self, client: Client) -> None:
         run = spoken("agent-api", "http", "1", '{"object": "message", "id": "m"}')
         markup = part(client, run)
-        assert "Judged as Agent API" in markup.text
+        assert "Checked against Agent API" in markup.text
         assert set(verdicts(markup)) == {rule.id for rule in ruleset("agent-api").rules}
         assert verdicts(markup)["agent-api.response-first"] == "fail"
         # There is one version, so there is nothing to choose.
@@ -160,7 +160,7 @@ class TestReport:
     def test_a_run_over_mcp(self, client: Client) -> None:
         reply = '{"jsonrpc": "2.0", "id": 1, "result": {"_meta": {"response_type": "Answer"}}}'
         markup = part(client, spoken("nlweb", "mcp", "0.55", reply))
-        assert "Judged as NLWeb 0.55 over MCP" in markup.text
+        assert "Checked against NLWeb 0.55 over MCP" in markup.text
         found = verdicts(markup)
         assert set(found) == {rule.id for rule in ruleset("nlweb", "mcp").rules}
         assert found["mcp.result-content"] == found["response-type-lowercase"] == "fail"
@@ -169,13 +169,13 @@ class TestReport:
             (b.attributes["data-in"], b.attributes["data-frame"]) for b in markup.find("button")
         }
         as_other = part(client, spoken("nlweb", "mcp", "0.55", reply), version="0.54")
-        assert "Judged as NLWeb 0.54 over MCP" in as_other.text
+        assert "Checked against NLWeb 0.54 over MCP" in as_other.text
 
     def test_a_dialect_that_no_rule_is_for(self, client: Client) -> None:
         run = streamed(*BAD, version="legacy")
         markup = part(client, run)
         assert not markup.find("li")
-        assert "older than NLWeb 0.54" in markup.text
+        assert "Legacy NLWeb has no specification" in markup.text
         assert part(client, run, "count/").find("span") == []
         # It can be judged all the same.
         values = [i.attributes["value"] for i in markup.find("input")]
@@ -202,9 +202,9 @@ class TestCount:
     @pytest.mark.parametrize(
         ("lines", "state", "level", "says"),
         [
-            (BAD, "completed", "must", "must"),
+            (BAD, "completed", "must", "MUST violation"),
             (GOOD, "completed", "pass", "passed"),
-            (GOOD[:2], "truncated", "incomplete", "not judged"),
+            (GOOD[:2], "truncated", "incomplete", "inconclusive"),
         ],
     )
     def test_says_the_worst(
@@ -218,7 +218,10 @@ class TestCount:
     def test_counts_rules(self, client: Client) -> None:
         run = streamed(*BAD)
         report = json.loads(client.get(f"/runs/{run.pk}/conformance.json").content)
-        assert part(client, run, "count/").text.strip() == f"{report['counts']['must']} must"
+        assert (
+            part(client, run, "count/").text.strip()
+            == f"{report['counts']['must']} MUST violations"
+        )
 
 
 class TestDownload:
@@ -286,7 +289,20 @@ class TestReference:
             assert " ".join(rule.title.split()) in text
             for demand in rule.requirements.values():
                 assert demand.section in text
-        assert "no such rule" in text
+        assert "not in this version" in text
+
+    def test_a_section_links_to_its_rule(self, client: Client) -> None:
+        rules = read(client.get("/rules/").content.decode())
+        report = part(client, streamed(*BAD))
+        ids = {row.attributes["id"] for row in rules.find("tr") if "id" in row.attributes}
+        links = [str(link.attributes["href"]) for link in report.find("a")]
+        links = [link for link in links if link.startswith("/rules/#")]
+        assert len(links) == sum(li.attributes["class"] == "rule" for li in report.find("li")
+                                 if "class" in li.attributes)  # fmt: skip
+        on_page = [str(link.attributes["href"]) for link in rules.find("a")
+                   if link.attributes.get("class") == "rule-section"]  # fmt: skip
+        assert on_page
+        assert {link.partition("#")[2] for link in (*links, *on_page)} <= ids
 
     def test_leads_to_each_group(self, client: Client) -> None:
         markup = read(client.get("/rules/").content.decode())

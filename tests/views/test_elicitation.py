@@ -50,7 +50,7 @@ class TestForm:
         ]  # fmt: skip
         classes = [e.attributes.get("class") for e in markup.find("fieldset")]
         assert (classes.count("question"), classes.count("ways")) == (3, 1)
-        assert "Recipes asks http://agent.example" in " ".join(markup.text.split())
+        assert "Input required Recipes http://agent.example" in " ".join(markup.text.split())
 
     def test_chooses_the_defaults(self, client: Client, agent: Agent) -> None:
         markup = read(page(client, elicitation_run(agent)))

@@ -20,7 +20,7 @@ PARTS = ("polls", "cancellation", "polling")
 
 
 @pytest.fixture
-def tracker(transactional_db: None) -> PolledPromise:
+def promise(transactional_db: None) -> PolledPromise:
     """A promise that is followed."""
     return promised()
 
@@ -46,8 +46,8 @@ def promised(**fields: Any) -> PolledPromise:
     return found
 
 
-def path(tracker: PolledPromise, part: str) -> str:
-    return f"/runs/{tracker.run_id}/promise/{part}/"
+def path(promise: PolledPromise, part: str) -> str:
+    return f"/runs/{promise.run_id}/promise/{part}/"
 
 
 @pytest.mark.parametrize(
@@ -55,69 +55,69 @@ def path(tracker: PolledPromise, part: str) -> str:
     [
         ("polls", {}, ("poll_now",)),
         ("cancellation", {}, ("cancel_promise",)),
-        ("polling", {"follow": "0", "patience": "60"}, ("stop_polling",)),
-        ("polling", {"follow": "1"}, ("resume_polling",)),
-        ("polling", {"follow": "1", "patience": "300"}, ("resume_polling", 300)),
-        ("polling", {"patience": "3600"}, ("resume_polling", 3600)),
-        ("polling", {"patience": "99999"}, ("resume_polling", 3600)),
+        ("polling", {"polling": "0", "polling_seconds": "60"}, ("stop_polling",)),
+        ("polling", {"polling": "1"}, ("resume_polling",)),
+        ("polling", {"polling": "1", "polling_seconds": "300"}, ("resume_polling", 300)),
+        ("polling", {"polling_seconds": "3600"}, ("resume_polling", 3600)),
+        ("polling", {"polling_seconds": "99999"}, ("resume_polling", 3600)),
     ],
 )
 async def test_is_what_the_engine_is_asked_for(
     async_client: AsyncClient,
-    tracker: PolledPromise,
+    promise: PolledPromise,
     asked: list[tuple[Any, ...]],
     part: str,
     fields: dict[str, str],
     wanted: tuple[Any, ...],
 ) -> None:
-    response = await async_client.post(path(tracker, part), fields, headers=HTMX)
+    response = await async_client.post(path(promise, part), fields, headers=HTMX)
     assert response.status_code == 200
-    assert asked == [(wanted[0], tracker.pk, *wanted[1:])]
+    assert asked == [(wanted[0], promise.pk, *wanted[1:])]
     html = response.content.decode()
     assert 'id="children-entry-4-0" data-patched hx-swap-oob="true"' in html
-    assert f'ws-connect="/ws/runs/{tracker.run_id}/"' in html
+    assert f'ws-connect="/ws/runs/{promise.run_id}/"' in html
 
 
 @pytest.mark.database
-@pytest.mark.parametrize("patience", ["-1", "1.5", "soon", "999999", "٣"])
-async def test_a_patience_that_is_no_number_of_seconds(
-    async_client: AsyncClient, tracker: PolledPromise, asked: list[Any], patience: str
+@pytest.mark.parametrize("seconds", ["-1", "1.5", "soon", "999999", "٣"])
+async def test_a_duration_that_is_not_a_number_of_seconds(
+    async_client: AsyncClient, promise: PolledPromise, asked: list[Any], seconds: str
 ) -> None:
-    response = await async_client.post(path(tracker, "polling"), {"patience": patience})
+    response = await async_client.post(path(promise, "polling"), {"polling_seconds": seconds})
     assert response.status_code == 400
     assert asked == []
 
 
 @pytest.mark.database
 async def test_stopping_and_following_again(
-    async_client: AsyncClient, tracker: PolledPromise
+    async_client: AsyncClient, promise: PolledPromise
 ) -> None:
-    html = await _post(async_client, tracker, follow="0")
-    assert "Not followed" in html
-    assert "Follow again" in html
-    html = await _post(async_client, tracker, follow="1", patience="300")
-    assert "Stop following" in html
-    await tracker.arefresh_from_db()
-    assert tracker.status == PollingStatus.POLLING
-    assert tracker.next_poll_at is not None
+    html = await _post(async_client, promise, polling="0")
+    assert "Polling paused" in html
+    assert "Resume polling" in html
+    html = await _post(async_client, promise, polling="1", polling_seconds="300")
+    assert "Stop polling" in html
+    await promise.arefresh_from_db()
+    assert promise.status == PollingStatus.POLLING
+    assert promise.next_poll_at is not None
 
 
-async def _post(client: AsyncClient, tracker: PolledPromise, **fields: str) -> str:
-    response = await client.post(path(tracker, "polling"), fields, headers=HTMX)
+async def _post(client: AsyncClient, promise: PolledPromise, **fields: str) -> str:
+    response = await client.post(path(promise, "polling"), fields, headers=HTMX)
     return response.content.decode()
 
 
 @pytest.mark.parametrize("part", PARTS)
 async def test_without_scripts_it_leads_back(
-    async_client: AsyncClient, tracker: PolledPromise, asked: list[Any], part: str
+    async_client: AsyncClient, promise: PolledPromise, asked: list[Any], part: str
 ) -> None:
-    response = await async_client.post(path(tracker, part))
-    assert (response.status_code, response["Location"]) == (302, f"/runs/{tracker.run_id}/")
+    response = await async_client.post(path(promise, part))
+    assert (response.status_code, response["Location"]) == (302, f"/runs/{promise.run_id}/")
 
 
 @pytest.mark.parametrize("part", PARTS)
-async def test_only_posts(async_client: AsyncClient, tracker: PolledPromise, part: str) -> None:
-    assert (await async_client.get(path(tracker, part))).status_code == 405
+async def test_only_posts(async_client: AsyncClient, promise: PolledPromise, part: str) -> None:
+    assert (await async_client.get(path(promise, part))).status_code == 405
 
 
 @pytest.mark.database
@@ -126,17 +126,17 @@ class TestNobodyElse:
     async def test_a_run_without_a_promise(
         self, async_client: AsyncClient, asked: list[Any], part: str
     ) -> None:
-        tracker = await _promised()
-        await tracker.adelete()
-        assert (await async_client.post(path(tracker, part))).status_code == 404
+        promise = await _promised()
+        await promise.adelete()
+        assert (await async_client.post(path(promise, part))).status_code == 404
         assert asked == []
 
     async def test_the_promise_of_somebody_else(
         self, async_client: AsyncClient, asked: list[Any], part: str
     ) -> None:
         owner = await User.objects.acreate(username="somebody")
-        tracker = await _promised(owner=owner)
-        assert (await async_client.post(path(tracker, part))).status_code == 404
+        promise = await _promised(owner=owner)
+        assert (await async_client.post(path(promise, part))).status_code == 404
         assert asked == []
 
 

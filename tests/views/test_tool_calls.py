@@ -56,6 +56,17 @@ class TestForm:
         shown = page(client, calling(agent))
         assert "Answer the call" in shown
         assert 'name="5-0-output"' in shown
+        assert "Waiting for output" in shown
+
+    def test_an_answered_call_no_longer_waits(self, client: Client, agent: Agent) -> None:
+        run = calling(agent)
+        Run.objects.create(
+            kind=RunKind.ANSWER, parent=run, parent_entry_seq=5, parent_entry_part=0,
+            agent_name="Talker", url=run.url, protocol="agent-api", state="completed",
+        )  # fmt: skip
+        shown = page(client, run)
+        assert "Waiting for output" not in shown
+        assert ">Answered</span>" in shown
 
     def test_none_is_asked_for_by_a_reply_that_did_not_come_whole(
         self, client: Client, agent: Agent
@@ -154,7 +165,7 @@ class TestAnswering:
             "approve": approve,
             "reason": "too much",
         }
-        word = "approved" if approve else "refused"
+        word = "approved" if approve else "denied"
         assert sent.answers == {"cart_add": f"{word}: too much"}
 
     async def test_an_approval_without_a_decision_is_none(

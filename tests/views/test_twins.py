@@ -56,14 +56,14 @@ class TestChoices:
     def test_say_what_is_wrong_first(self, client: Client, agent: Agent) -> None:
         for fields in (form({}), form("x"), form(agent="nobody")):
             html = client.post("/twins/choices/", fields).content.decode()
-            assert "Put this right first" in html
+            assert "Fix first" in html
             assert "Send both" not in html
 
     def test_none(self, client: Client) -> None:
         Agent.objects.create(name="Recipes", url="http://c.example", protocol="agent-api")
         document = {"input": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]}
         html = client.post("/twins/choices/", form(document, version="1")).content.decode()
-        assert "There is no second way" in html
+        assert "Nothing to compare with" in html
 
 
 @pytest.mark.django_db(transaction=True)
@@ -132,8 +132,8 @@ class TestSending:
         ("fields", "message"),
         [
             (form({}, other="version:0.54"), "A request needs a query."),
-            (form(), "Choose what the request is to be compared with."),
-            (form(other="agent:nobody"), "Choose what the request is to be compared with."),
+            (form(), "Choose a second target."),
+            (form(other="agent:nobody"), "Choose a second target."),
             (form(agent="nobody", other="version:0.54"), "Choose an agent"),
         ],
     )
@@ -170,7 +170,7 @@ class TestPage:
     def test_waits_until_both_have_ended(self, client: Client) -> None:
         twin = twin_of(ended(EGGS), ended(EGGS, state="streaming"))
         html = client.get(twin.get_absolute_url()).content.decode()
-        assert "Waiting for both replies" in html
+        assert "Waiting for both responses" in html
         assert f'hx-get="/twins/{twin.pk}/difference/"' in html
         twin.right.state = "completed"
         twin.right.save()
@@ -198,7 +198,7 @@ class TestPage:
         left, right = ended(EGGS), ended(EGGS, state="failed")
         Run.objects.filter(pk=right.pk).update(problem={"cause": "Nobody answers there."})
         text = text_of(client, twin_of(left, right).get_absolute_url())
-        assert "The replies cannot be compared" in text
+        assert "The responses cannot be compared" in text
         assert "The run on the right is failed: Nobody answers there." in text
         text = text_of(client, twin_of(ended(state="cancelled"), left).get_absolute_url())
         assert "The run on the left is cancelled." in text
@@ -207,7 +207,7 @@ class TestPage:
         many = [{"name": f"Dish {n}"} for n in range(230)]
         text = text_of(client, twin_of(ended(EGGS), ended(*many)).get_absolute_url())
         assert "231 differences" in text
-        assert "31 more are not listed." in text
+        assert "31 more not listed." in text
 
     def test_may_frame_its_panes_and_nothing_else(self, client: Client) -> None:
         twin = twin_of(ended(EGGS), ended(EGGS))

@@ -101,7 +101,7 @@ def response_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Without a final status a client cannot tell whether more follows."""
     if not is_final(t.stream_state.status):
         yield missing(
-            t, "Send the response with the status completed when all is sent.", t.objects[-1].seq
+            t, "End the stream with the response in status `completed`.", t.objects[-1].seq
         )
 
 

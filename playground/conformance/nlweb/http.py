@@ -103,7 +103,7 @@ def http_status_fits_code(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "http-retry-after",
-    "A reply with the status 429 says in Retry-After when to come back.",
+    "429 responses include Retry-After.",
     v55=should("2.5"),
     when=lambda t: t.status == 429,
 )
@@ -129,7 +129,7 @@ def _is_date(text: str) -> bool:
 
 @rule(
     "http-no-redirect",
-    "An agent answers at the address that it was asked at.",
+    "Agents respond without redirecting.",
     v55=should("7.4"),
     v54=info("8.1"),
     when=_has_head,

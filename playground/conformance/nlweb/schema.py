@@ -37,7 +37,7 @@ def _blocks(t: Transcript) -> list[Location]:
 
 @rule(
     "schema-metadata",
-    "The metadata are what their JSON Schema says.",
+    "Metadata is valid against its JSON Schema.",
     v55=must("4"),
     v54=must("4"),
     when=lambda t: t.has_response and bool(_blocks(t)),
@@ -50,7 +50,7 @@ def schema_metadata(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "schema-action",
-    "Actions are what their JSON Schema says.",
+    "Actions are valid against their JSON Schema.",
     v55=must("5"),
     v54=should("7"),
     when=lambda t: t.has_response and bool(t.actions),
@@ -73,7 +73,7 @@ def _named_events(t: Transcript) -> list[DecodedPayload]:
 
 @rule(
     "schema-event",
-    "The data of each event are what its JSON Schema says.",
+    "The data of each event is valid against its JSON Schema.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
     when=lambda t: t.streamed and bool(_named_events(t)),

@@ -165,7 +165,9 @@ def stream_complete_present(t: Transcript) -> Iterator[RuleIssue]:
         t.is_complete and last.name == "error" and t.version == "0.55"
     ):
         return
-    yield missing(t, "Send complete with the final metadata when all is sent.", last.seq)
+    yield missing(
+        t, "End the stream with a `complete` event carrying the final metadata.", last.seq
+    )
 
 
 @rule(

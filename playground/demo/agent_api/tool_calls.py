@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from playground.demo.agent_api.request_context import RequestContext
@@ -24,6 +25,8 @@ MCP_TOOLS: Sequence[Mapping[str, Any]] = (
 #: Parts of a name that do not describe the purpose of a function.
 _VERBS = frozenset("get set list find fetch read look search check call do my the for".split())
 _MAX_FOUND = 8
+#: Levels of nesting of an output that are read.
+_MAX_DEPTH = 20
 #: Functions that one response calls.
 _MAX_CALLS = 4
 
@@ -136,14 +139,30 @@ def _value(schema: Any, text: str) -> Any:
 
 
 def _texts_in(output: str) -> list[str]:
-    """Return the strings in the JSON of an output, or the output itself; commas separate."""
+    """Return the values in the JSON of an output as texts; of other text its parts."""
     try:
         found = json.loads(output)
     except (ValueError, RecursionError):
         found = output
-    values: list[Any] = [found]
-    if isinstance(found, dict):
-        values = list(found.values())
-    flat = [each for value in values for each in (value if isinstance(value, list) else [value])]
-    texts = [part.strip() for each in flat if isinstance(each, str) for part in each.split(",")]
-    return [text[:60] for text in texts if text][:_MAX_FOUND]
+    texts = (text[:60] for text in _value_texts(found) if text)
+    return list(islice(dict.fromkeys(texts), _MAX_FOUND))
+
+
+def _value_texts(value: Any, name: str = "", depth: int = 0) -> Iterator[str]:
+    """Yield the texts of a JSON value at any depth: numbers and `true` with their name."""
+    if depth > _MAX_DEPTH:
+        return
+    label = name.replace("_", " ")
+    match value:
+        case dict():
+            for key, member in value.items():
+                yield from _value_texts(member, key, depth + 1)
+        case list():
+            for member in value:
+                yield from _value_texts(member, name, depth + 1)
+        case str():
+            yield from (part.strip() for part in value.split(","))
+        case bool():
+            yield label if value else ""
+        case int() | float():
+            yield f"{label} {value}".strip()

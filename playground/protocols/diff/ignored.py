@@ -29,7 +29,7 @@ IGNORED: tuple[IgnoredMembers, ...] = (
     IgnoredMembers("Tokens", ("promise_token", "state_token", "request_state"), in_results=True),
     IgnoredMembers("Tokens, outside of results", ("token", "cursor")),
     IgnoredMembers(
-        "Moments, outside of results",
+        "Timestamps, outside of results",
         (
             "timestamp", "time", "date", "created", "created_at", "updated_at", "started_at",
             "completed_at", "generated_at", "expires_at", "server_time",
@@ -44,19 +44,19 @@ IGNORED: tuple[IgnoredMembers, ...] = (
         ),
     ),
     IgnoredMembers(
-        "What a stream says of itself, outside of results",
+        "Stream metadata, outside of results",
         ("streaming", "total_items", "total_results", "result_count", "results_count"),
     ),
     IgnoredMembers(
-        "How far something is, and what it cost, outside of results", ("progress", "usage")
+        "Progress and usage, outside of results", ("progress", "usage")
     ),
 )  # fmt: skip
 
 #: What is ignored besides members, in words.
 UNSEEN: tuple[str, ...] = (
-    "the order of the results, and the index that they give themselves",
-    "whether the reply was streamed, and how a text was cut into pieces",
-    "progress and log lines, lists of tools, and how the connection was opened",
+    "the order of the results, and their index",
+    "whether the response was streamed, and how a text was split",
+    "progress, log lines, lists of tools, and the handshake",
 )
 
 

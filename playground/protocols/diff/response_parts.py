@@ -7,8 +7,9 @@ document with the same content have the same parts.
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from playground.protocols import events as ev
@@ -53,7 +54,21 @@ def response_parts(events: Iterable[ev.Event], outcome: str) -> list[ResponsePar
     collector = _PartCollector()
     for event in events:
         collector.add(event)
-    return [_single_part("outcome", "Outcome", outcome), *collector.parts()]
+    return _numbered([_single_part("outcome", "Outcome", outcome), *collector.parts()])
+
+
+def _numbered(parts: list[ResponsePart]) -> list[ResponsePart]:
+    """Return the parts with different labels: of several with one label each has a number."""
+    counts = Counter(part.label for part in parts)
+    seen: Counter[str] = Counter()
+    numbered = []
+    for part in parts:
+        if counts[part.label] > 1:
+            seen[part.label] += 1
+            numbered.append(replace(part, label=f"{part.label} ({seen[part.label]})"))
+        else:
+            numbered.append(part)
+    return numbered
 
 
 class _PartCollector:
@@ -66,6 +81,8 @@ class _PartCollector:
         self._messages: dict[str, _Message] = {}
         #: Positions of calls and outputs among the parts, by kind, message and call id.
         self._tools: dict[tuple[str, ev.EntryRef, str], int] = {}
+        #: Names of the called tools by call id: an output may have only that.
+        self._called: dict[str, str] = {}
         #: Pieces of the incomplete text, and its kind.
         self._pieces: list[str] = []
         self._kind = ""
@@ -82,8 +99,8 @@ class _PartCollector:
             ev.Message: self._message,
             ev.Content: self._content,
             ev.Status: self._response,
-            ev.ToolCall: lambda e: self._tool(e, _tool("tool call", e.name, e.arguments)),
-            ev.ToolOutput: lambda e: self._tool(e, _tool("tool output", e.name, e.output)),
+            ev.ToolCall: self._tool_call,
+            ev.ToolOutput: self._tool_output,
         }
 
     def add(self, event: ev.Event) -> None:
@@ -142,6 +159,15 @@ class _PartCollector:
             pieces.clear()
         pieces.append(event.value)
 
+    def _tool_call(self, event: ev.ToolCall) -> None:
+        if event.name and event.call_id:
+            self._called[event.call_id] = event.name
+        self._tool(event, _tool("tool call", event.name, event.arguments))
+
+    def _tool_output(self, event: ev.ToolOutput) -> None:
+        name = event.name or self._called.get(event.call_id, "")
+        self._tool(event, _tool("tool output", name, event.output))
+
     def _tool(self, event: ev.ToolCall | ev.ToolOutput, part: ResponsePart) -> None:
         """Add a call or its output, which replaces an earlier version of it."""
         index = self._tools.setdefault(
@@ -171,7 +197,7 @@ def _result(event: ev.Result) -> ResponsePart:
     named = (name, kind) if name else None
     label_name = name or url or at_id
     nameless = None if label_name else ("nameless", kind)
-    label = f"{kind or 'Result'} {_quoted(label_name)}" if label_name else kind or "Result"
+    label = _named_label(kind or "Result", label_name)
     return ResponsePart("result", label, item, (url, at_id, named, nameless), event.index)
 
 
@@ -217,7 +243,7 @@ def _failure(event: ev.Failure) -> ResponsePart:
 
 
 def _unknown(event: ev.Unknown) -> ResponsePart:
-    label = f"Unknown {_quoted(event.name)}"
+    label = _named_label("Unknown", event.name)
     return ResponsePart("unknown", label, event.data, (None, None, None, ("unknown", event.name)))
 
 
@@ -248,10 +274,10 @@ def _tool(kind: str, name: str, value: Any) -> ResponsePart:
     if isinstance(value, str):
         with contextlib.suppress(ValueError, RecursionError):
             value = json_decoder.decode(value)
-    label = f"{kind.capitalize()} {_quoted(name)}"
+    label = _named_label(kind.capitalize(), name)
     return ResponsePart(kind, label, value, (None, None, None, (kind, name)))
 
 
-def _quoted(name: Any) -> str:
-    """Return an agent's text as part of a label."""
-    return f"“{shorten(name if isinstance(name, str) else '', MAX_LABEL)}”"
+def _named_label(kind: str, name: Any) -> str:
+    """Return a label with the name that the agent gave; without one only the kind."""
+    return f"{kind} “{shorten(name, MAX_LABEL)}”" if isinstance(name, str) and name else kind

@@ -21,7 +21,7 @@ def version_explanation(
     if versions[0].name == versions[1].name:
         return ""
     if kind == "metadata" and pointer in _version_pointers(versions):
-        return f"Each reply names its own version: {versions[0].label} and {versions[1].label}."
+        return f"Each response names its own version: {versions[0].label} and {versions[1].label}."
     if kind == "question" and _QUESTION_TYPE.fullmatch(pointer):
         return _only_one_has("question_types", "type of question", values, versions)
     if kind == "failure" and pointer == "/code":

@@ -5,6 +5,7 @@ import "./cursor.js";
 import "./elapsed-time.js";
 import "./final-part.js";
 import "./frame-link.js";
+import "./marked-event.js";
 import "./paged-list.js";
 import "./patch.js";
 import "./raw-json.js";

@@ -7,7 +7,7 @@
 import { highlight } from "../highlight.js";
 
 /** What belongs to the page and its reader, and not to the server. */
-const PAGES_OWN = new Set(["open", "aria-expanded", "data-coloured"]);
+const PAGES_OWN = new Set(["open", "aria-expanded", "data-coloured", "data-marked", "style"]);
 
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
@@ -21,7 +21,7 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   if (hadFocus && !target.contains(document.activeElement)) target.querySelector('[tabindex="-1"]')?.focus();
 });
 
-function patch(old, fresh) {
+export function patch(old, fresh) {
   copyAttributes(old, fresh);
   if ("kept" in old.dataset || isCustom(old)) return;
   const spare = [...old.childNodes];

@@ -1,8 +1,11 @@
-// A part that is drawn on the server and drawn again while the run goes on:
-// <refreshed-part data-url>. It refreshes only while somebody sees it, and not too often.
+// A part that is drawn on the server, and drawn again while the run is in progress:
+// <refreshed-part data-url>. It is refreshed only while it is visible, and not too often. A new
+// drawing is merged into the present one, so that focus, hover and marks stay.
+
+import { patch } from "./patch.js";
 
 const EVERY_MS = 500;
-/** A drawing that takes long is drawn less often: most of the time belongs to others. */
+/** A slow drawing is refreshed less often: at most this share of the time is spent on it. */
 const REST = 4;
 
 class RefreshedPart extends HTMLElement {
@@ -24,7 +27,7 @@ class RefreshedPart extends HTMLElement {
     clearTimeout(this.timer);
   }
 
-  /** Every message tells of something new: of the run, or of one that came of it. */
+  /** Every message reports something new: of the run, or of one of its child runs. */
   outdate() {
     this.outdated = true;
     this.refresh();
@@ -35,12 +38,28 @@ class RefreshedPart extends HTMLElement {
     this.outdated = false;
     this.timer = -1;
     const began = performance.now();
-    await window.htmx.ajax("GET", this.dataset.url, { source: this, target: this, swap: "innerHTML" });
+    await this.draw();
     const pause = Math.max(EVERY_MS, REST * (performance.now() - began));
     this.timer = setTimeout(() => {
       this.timer = undefined;
       this.refresh();
     }, pause);
+  }
+
+  async draw() {
+    const { signal } = this.abort;
+    try {
+      const response = await fetch(this.dataset.url, { headers: { "HX-Request": "true" }, signal });
+      if (!response.ok) return;
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const fresh = page.body.firstElementChild;
+      if (this.firstElementChild) patch(this.firstElementChild, fresh);
+      else this.append(fresh);
+      this.dispatchEvent(new CustomEvent("part:drawn", { bubbles: true }));
+    } catch (error) {
+      // The server is unavailable, or the part was removed: the next message tries again.
+      if (error.name !== "AbortError") this.outdated = true;
+    }
   }
 }
 

@@ -31,9 +31,16 @@ class TestCallsOfTheCaller:
         return document["session_id"], data_of(document, "function_call")
 
     @pytest.mark.parametrize(
-        "output", ['["eggs", "flour"]', "eggs, flour", '{"items": ["eggs", "flour"]}']
+        "output",
+        [
+            '["eggs", "flour"]',
+            "eggs, flour",
+            '{"items": ["eggs", "flour"]}',
+            {"items": ["eggs", "flour"]},
+            '{"shelves": [{"items": [{"name": "eggs"}, {"name": "flour"}]}], "note": null}',
+        ],
     )
-    async def test_the_answer_goes_on(self, output: str) -> None:
+    async def test_the_answer_goes_on(self, output: Any) -> None:
         session, call = await self.call()
         assert call["name"] == "get_pantry"
         assert json.loads(call["arguments"]) == {"shelf": "top"}
@@ -41,6 +48,29 @@ class TestCallsOfTheCaller:
         document = await response(answer, session_id=session, tools=[PANTRY])
         assert text_of(document).startswith("get_pantry says: eggs, flour. ")
         assert document["output"][-1]["content"][-1]["data"]["results"]
+
+    @pytest.mark.parametrize(
+        ("output", "text"),
+        [
+            ("42", "42"),
+            ('{"cups_of_flour": 3, "eggs": [4]}', "cups of flour 3, eggs 4"),
+            ('{"vegan": true, "spicy": false, "name": "soup, hot"}', "vegan, soup, hot"),
+            ('{"broken": "eggs"', '{"broken": "eggs"'),
+        ],
+    )
+    async def test_numbers_and_flags_are_said_with_their_names(
+        self, output: str, text: str
+    ) -> None:
+        session, call = await self.call()
+        answer = data_message("function_call_output", call_id=call["call_id"], output=output)
+        document = await response(answer, session_id=session, tools=[PANTRY])
+        assert text_of(document).startswith(f"get_pantry says: {text}.")
+
+    async def test_a_deep_answer(self) -> None:
+        session, call = await self.call()
+        output = "[" * 900 + '"eggs"' + "]" * 900
+        answer = data_message("function_call_output", call_id=call["call_id"], output=output)
+        assert "nothing to say" in text_of(await response(answer, session_id=session))
 
     async def test_an_empty_answer(self) -> None:
         session, call = await self.call()

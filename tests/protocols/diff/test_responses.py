@@ -148,7 +148,7 @@ DIFFERENT: list[tuple[str, ResponseSide, ResponseSide, list[tuple[str, str, str,
         "the same result twice",
         results(EGGS, EGGS),
         results(EGGS),
-        [("removed", "Recipe “Eggs”", "", EGGS, None)],
+        [("removed", "Recipe “Eggs” (2)", "", EGGS, None)],
     ),
     (
         "a result identified by its address",
@@ -187,7 +187,7 @@ DIFFERENT: list[tuple[str, ResponseSide, ResponseSide, list[tuple[str, str, str,
         "results that are no objects",
         results("a", 1),
         results(1, "b"),
-        [("changed", "Result", "", "a", "b")],
+        [("changed", "Result (1)", "", "a", "b")],
     ),
     (
         "members that one side has",
@@ -256,6 +256,21 @@ DIFFERENT: list[tuple[str, ResponseSide, ResponseSide, list[tuple[str, str, str,
             ("changed", "Tool output “f”", "", "x", "y"),
         ],
     ),
+    (
+        "an output without a name has that of its call",
+        reply(ev.ToolCall(1, HOME, "c", "f", "1"), ev.ToolOutput(1, HOME, "c", "", "x")),
+        reply(ev.ToolCall(1, HOME, "c", "f", "1"), ev.ToolOutput(1, HOME, "c", "", "y")),
+        [("changed", "Tool output “f”", "", "x", "y")],
+    ),
+    (
+        "several outputs without any name",
+        reply(*(ev.ToolOutput(1, HOME, call, "", "x") for call in "abc")),
+        reply(*(ev.ToolOutput(1, HOME, call, "", "x") for call in "ab"), ev.Unknown(1, "", 1)),
+        [
+            ("removed", "Tool output (3)", "", "x", None),
+            ("added", "Unknown", "", None, 1),
+        ],
+    ),
 ]  # fmt: skip
 
 
@@ -304,7 +319,7 @@ class TestVersions:
         assert found.same
         assert [(d.pointer, d.expected) for d in found.differences] == [
             ("/questions/0/type", "NLWeb 0.54 has no type of question free_text."),
-            ("/version", "Each reply names its own version: NLWeb 0.54 and NLWeb 0.55."),
+            ("/version", "Each response names its own version: NLWeb 0.54 and NLWeb 0.55."),
         ]
         changed = reply(*left.events, ev.Text(1, "more"), version="0.54")
         found = compare(changed, right)
