@@ -21,8 +21,10 @@ def test_pages(still: Page, playground: PlaygroundServer, path: str) -> None:
 
 def test_the_workbench_in_every_state(still: Page, playground: PlaygroundServer) -> None:
     workbench = Workbench(still, playground).open()
-    for name in ("Context", "Prefer", "Meta", "Auth", "Headers", "Expect", "JSON", "Query"):
-        still.locator("#compose").get_by_role("tab", name=name).click()
+    for name in ("memory", "mode", "user", "spice"):
+        workbench.add_field(name)
+    for name in ("auth", "headers", "expect", "json", "request"):
+        still.locator(f"#compose-tab-{name}").click()
         assert findings(still) == [], name
     workbench.send()
     expect(workbench.badge).to_have_text("Completed")

@@ -21,7 +21,7 @@ def panes(page: Page) -> list[FrameLocator]:
 
 def send_both(page: Page, choice: str) -> None:
     """Ask for a twin and wait for its page."""
-    page.get_by_role("button", name="Twin…").click()
+    page.get_by_role("button", name="Send to two…").click()
     page.get_by_label(choice).check()
     page.get_by_role("button", name="Send both").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(" and ")
@@ -30,7 +30,7 @@ def send_both(page: Page, choice: str) -> None:
 def test_over_both_bindings_by_keyboard(workbench: Workbench) -> None:
     page = workbench.open("/?agent=demo").page
     workbench.text.focus()
-    press(page, "Twin…")
+    press(page, "Send to two…")
     expect(page.locator('input[value="binding:mcp"]')).to_be_checked()
     tab_to(page, "Over MCP")
     page.keyboard.press("Space")
@@ -66,7 +66,7 @@ def test_a_run_that_fails_cannot_be_compared(workbench: Workbench) -> None:
 def test_what_cannot_be_sent_says_so_in_the_sheet(workbench: Workbench) -> None:
     page = workbench.open("/?agent=demo").page
     workbench.text.fill("")
-    page.get_by_role("button", name="Twin…").click()
+    page.get_by_role("button", name="Send to two…").click()
     expect(page.get_by_role("dialog")).to_contain_text("The query needs a text.")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
@@ -75,7 +75,7 @@ def test_what_cannot_be_sent_says_so_in_the_sheet(workbench: Workbench) -> None:
 def test_a_sheet_opens_without_what_it_said_before(workbench: Workbench) -> None:
     page = workbench.open("/?agent=demo").page
     for opener, shown in (
-        ("Twin…", page.locator("#twin-choices").get_by_role("radio").first),
+        ("Send to two…", page.locator("#twin-choices").get_by_role("radio").first),
         ("Copy as…", page.locator("#code-snippets").get_by_text("curl").first),
     ):
         page.get_by_role("button", name=opener).click()
@@ -152,7 +152,7 @@ def test_the_tools_of_an_agent_are_read(workbench: Workbench) -> None:
 
 def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
     page = Workbench(still, playground).open("/?agent=demo").page
-    page.get_by_role("button", name="Twin…").click()
+    page.get_by_role("button", name="Send to two…").click()
     expect(page.get_by_role("button", name="Send both")).to_be_visible()
     assert findings(page, both_themes=True) == []
     page.keyboard.press("Escape")

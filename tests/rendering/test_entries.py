@@ -134,7 +134,7 @@ def test_planted_markup_stays_text(make: Any, hostile: str) -> None:
         (ev.Failure(1, "X", details="just words"), "Details just words"),
         (ev.Failure(1, "X", details=0), "Details 0"),
         (ev.Elicitation(1, "For how many?", (ev.Question("n", "Guests", "number", ("2", "4")),)),
-         "Guests n"),
+         "Guests required n"),
         (ev.Unknown(1, "ping", {}, "No event of this name."), "Unknown · ping"),
         (ev.Note(1, "redirect", {"status": 307, "location": "https://b.example/ask"}),
          "https://b.example/ask"),
