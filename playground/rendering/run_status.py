@@ -106,12 +106,8 @@ _PROMISE_LABELS = {
 
 def is_unterminated(run: Run) -> bool:
     """Return whether a complete transfer lacks the `complete` event (NLWeb 0.55 section 6)."""
-    return (
-        run.protocol == "nlweb"
-        and run.state == RunState.COMPLETED
-        and run.outcome not in ("none", "failure")
-        and not run.terminated
-    )
+    is_answer = run.protocol == "nlweb" and run.outcome == "answer"
+    return is_answer and run.state == RunState.COMPLETED and not run.terminated
 
 
 def is_unanswered(run: Run) -> bool:

@@ -173,7 +173,7 @@ class TestParts:
         assert "Result" in markup.text
         assert '"name": "Dish 0"' in markup.text
         assert "event: result\ndata:" in markup.text
-        assert "no meaning of its own" in part(client, run, "events/1/").text
+        assert "no protocol data" in part(client, run, "events/1/").text
 
     def test_the_raw_json_of_an_entry(self, client: Client, run: Run) -> None:
         assert '"index": 2' in part(client, run, "items/5/0/").text
@@ -215,7 +215,7 @@ class TestParts:
         assert rest[0] == "12"
 
     def test_what_a_standard_client_reads(self, client: Client, run: Run) -> None:
-        assert "reads 6 events" in part(client, run, "standard-client/").text
+        assert "6 events as parsed by httpx-sse" in part(client, run, "standard-client/").text
 
     def test_the_timeline(self, client: Client, run: Run) -> None:
         assert part(client, run, "timeline/").find("svg")
