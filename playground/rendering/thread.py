@@ -19,6 +19,7 @@ from playground.rendering import action_buttons
 from playground.rendering.elicitation import elicitation_view
 from playground.rendering.entries import Entry
 from playground.rendering.entry_runs import EntryRuns
+from playground.rendering.error_card import ErrorCard, error_card
 from playground.rendering.events import payload_of
 from playground.rendering.formatting import pretty, value_text
 from playground.rendering.linked_turns import LinkedTurn, answer_values
@@ -54,6 +55,11 @@ class ChildRun:
     def bar(self) -> RunMetrics:
         """Return its status label and figures."""
         return run_metrics(self.run)
+
+    @property
+    def error(self) -> ErrorCard | None:
+        """Return its error card, None without a problem."""
+        return error_card(self.run) if self.run.problem else None
 
     @property
     def label(self) -> str:

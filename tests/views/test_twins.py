@@ -134,7 +134,7 @@ class TestSending:
             (form({}, other="version:0.54"), "A request needs a query."),
             (form(), "Choose what the request is to be compared with."),
             (form(other="agent:nobody"), "Choose what the request is to be compared with."),
-            (form(agent="nobody", other="version:0.54"), "Choose an agent"),
+            (form(agent="nobody", other="version:0.54"), "Enter a URL or choose an agent"),
         ],
     )
     async def test_what_cannot_be_sent(
