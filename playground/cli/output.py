@@ -16,9 +16,11 @@ from typing import Any, TextIO
 from playground.models import Run
 from playground.protocols import events as ev
 from playground.protocols.agent_api import constants
+from playground.protocols.doctor import Remedy
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem
 from playground.rendering.cards import card_of
+from playground.rendering.error_card import error_card
 from playground.rendering.events import event_text
 from playground.rendering.formatting import milliseconds, value_text
 from playground.rendering.run_status import status_label
@@ -101,6 +103,9 @@ class Printer:
         self._print(f"{status_label(run)}: {counted}, {self.events} events{elapsed}")
         if run.problem:
             self.print_line(f"{run.problem['cause']} {run.problem['fix']}")
+        elif (card := error_card(run)) and card.remedy in (Remedy.AUTHENTICATE, Remedy.SWITCH):
+            # The response is complete, and proves that the request was wrong.
+            self.print_line(f"{card.headline} {card.fix}")
         for finding in findings:
             if finding["verdict"] == "fail":
                 place = f" at {finding['pointer']}" if finding["pointer"] else ""

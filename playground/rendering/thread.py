@@ -58,8 +58,8 @@ class ChildRun:
 
     @property
     def error(self) -> ErrorCard | None:
-        """Return why it failed, None if it did not."""
-        return error_card(self.run)
+        """Return its error card, None without a problem."""
+        return error_card(self.run) if self.run.problem else None
 
     @property
     def label(self) -> str:

@@ -89,7 +89,7 @@ def test_a_file_with_mistakes_says_where(still: Page, playground: PlaygroundServ
     assert findings(still) == []
     still.get_by_label("Or its address").fill(f"http://127.0.0.1:{free_port()}/a.json")
     still.get_by_role("button", name="Show what it would change").click()
-    expect(problems).to_contain_text("refused the connection")
+    expect(problems).to_contain_text("connection was refused")
     still.get_by_label("Or its address").fill("")
     still.get_by_label("Or its text").fill("[{")
     still.get_by_role("button", name="Show what it would change").click()

@@ -34,4 +34,4 @@ def test_it_says_why_nothing_answered(tmp_path: Path) -> None:
     address = f"http://127.0.0.1:{port}"
     done = run("-", "--agent", address, stdin=Path(file).read_text())
     assert done.returncode == 3
-    assert f"127.0.0.1:{port} refused the connection" in done.stdout
+    assert f"Nothing listens on 127.0.0.1:{port}" in done.stdout

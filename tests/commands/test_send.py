@@ -66,6 +66,11 @@ class TestDemoAgent:
         history = httpx.get(f"{playground.url}/runs/?q=command line").text
         assert "a run of the command line" in history
 
+    def test_a_denial_says_what_is_required(self, demo: str) -> None:
+        done = run_command("send", f"{demo}/demo/scenarios/members/ask", "--text", "a")
+        assert "Authentication required (HTTP 401): Bearer, realm “members”." in done.stderr
+        assert "Add a bearer token" in done.stderr
+
     def test_a_failure_exits_with_one(self, demo: str) -> None:
         done = run_command("send", f"{demo}/demo/scenarios/server-error/ask", "--text", "a")
         assert done.returncode == 1

@@ -199,15 +199,14 @@ class TestComposing:
         assert not started
         assert not Run.objects.exists()
 
-    def test_an_address_is_kept_as_an_agent_when_it_is_sent_to(
+    def test_a_url_is_sent_to_without_an_agent(
         self, client: Client, environment: Environment, started: list[Any]
     ) -> None:
         fields = self.fields("{{city}}") | {"agent": "", "address": "https://b.example/x"}
-        client.post("/compose/preview/", fields)
-        assert not Agent.objects.filter(url="https://b.example/x").exists()
         client.post("/runs/", fields)
         ((run, target),) = started
-        assert run.agent == Agent.objects.get(name="b.example/x")
+        assert not Agent.objects.filter(url="https://b.example/x").exists()
+        assert (run.sent_to_url, run.agent_name) == (True, "b.example/x")
         assert target.url == "https://b.example/x"
         assert (run.environment, run.request["query"]["text"]) == ("staging", "Paris")
 

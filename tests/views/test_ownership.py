@@ -110,10 +110,13 @@ def test_a_repeated_run(client: Client, agent: Agent, started: list[Any]) -> Non
     assert shows(client, f"/runs/{first.pk}/", "eggs")
 
 
-def test_the_agent_that_is_made_of_an_address(client: Client, started: list[Any]) -> None:
-    for _ in range(2):  # It is made once and found then.
-        client.post("/runs/", form(agent="", address="http://new.example/api"))
-    assert Agent.objects.count() == 1
+def test_the_agent_that_is_saved_from_a_run_to_a_url(client: Client, started: list[Any]) -> None:
+    client.post("/runs/", form(agent="", address="http://new.example/api"))
+    run = Run.objects.get()
+    assert shows(client, f"/agents/new/?run={run.pk}", "new.example")
+    fields = {"name": "New", "url": run.url, "protocol": "nlweb", "binding": "http"}
+    client.post("/agents/", {**fields, "version": "0.55", "auth": "none", "run": str(run.pk)})
+    assert Agent.objects.get().owner == run.owner
     assert shows(client, "/agents/", "new.example")
 
 

@@ -137,6 +137,10 @@ GET: dict[str, tuple[int, int, int]] = {
     "agent-deletion": (405, 405, 302),
     "agent-doctor": (200, 404, 302),
     "agent-doctor-report": (200, 404, 302),
+    # Of a run to an agent: that has the doctor.
+    "run-doctor": (404, 404, 302),
+    "run-doctor-report": (404, 404, 302),
+    "detection": (405, 405, 302),
     "agent-doctor-apply": (405, 405, 302),
     "run-server-log": (200, 404, 302),
     "agent-tools": (405, 405, 302),
@@ -169,6 +173,9 @@ POST: dict[str, tuple[int, int, int]] = {
     "run-tool-outputs": (404, 404, 302),
     "run-tool-outputs-preview": (404, 404, 302),
     "agent-doctor": (302, 404, 302),
+    "run-doctor": (404, 404, 302),
+    # Why nothing was sent is part of the response.
+    "detection": (200, 200, 302),
     "agent-doctor-apply": (302, 404, 302),
     "saved-requests": (422, 422, 302),
     # Without a document there is nothing to be saved.
@@ -365,7 +372,7 @@ def test_a_stranger_cannot_send_with_somebody_elses_agent(cast: Cast) -> None:
     fields = {"agent": "mine", "document": '{"query": {"text": "a"}}', "headers": "[]"}
     answer = cast.stranger.post("/runs/", data=fields, headers=csrf(cast.stranger))
     assert answer.status_code == 422
-    assert "Choose an agent" in answer.text
+    assert "Enter a URL or choose an agent" in answer.text
 
 
 def test_only_the_owner_may_answer(cast: Cast) -> None:

@@ -134,7 +134,7 @@ class TestSending:
             (form({}, other="version:0.54"), "A request needs a query."),
             (form(), "Choose a second target."),
             (form(other="agent:nobody"), "Choose a second target."),
-            (form(agent="nobody", other="version:0.54"), "Choose an agent"),
+            (form(agent="nobody", other="version:0.54"), "Enter a URL or choose an agent"),
         ],
     )
     async def test_what_cannot_be_sent(

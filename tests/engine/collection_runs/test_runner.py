@@ -197,7 +197,7 @@ async def test_a_reply_that_did_not_come_is_explained() -> None:
     await sync_to_async(found.ask)("a", expectations=OK)
     run = await run_to_end(found)
     report = await sync_to_async(report_of)(run)
-    assert "refused the connection" in report.steps[0].problem
+    assert "connection was refused" in report.steps[0].problem
     assert report.steps[0].has_no_response
 
 
