@@ -153,7 +153,7 @@ def not_comparable_reasons(left: Run, right: Run) -> Iterator[str]:
             continue
         cause = (run.problem or {}).get("cause", "")
         reason = f": {cause}" if isinstance(cause, str) and cause else "."
-        yield f"The run on the {position} is {status_label(run).lower()}{reason}"
+        yield f"The run on the {position} did not complete ({status_label(run).lower()}){reason}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class TestDemoAgent:
         done = run_command("send", "demo", "--text", "tomato soup")
         assert done.returncode == 0, done.stderr
         assert "[Recipe]" in done.stdout
-        assert done.stdout.splitlines()[-1].startswith("Complete: ")
+        assert done.stdout.splitlines()[-1].startswith("Completed: ")
         assert done.stderr == ""
 
     @pytest.mark.usefixtures("demo")
@@ -80,7 +80,7 @@ class TestDemoAgent:
     def test_nobody_listens_exits_with_three(self) -> None:
         done = run_command("send", f"http://127.0.0.1:{free_port()}", "--text", "a")
         assert done.returncode == 3
-        assert "Failed" in done.stdout
+        assert "Connection failed" in done.stdout
         assert done.stderr.strip()
 
 

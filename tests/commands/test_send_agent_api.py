@@ -39,7 +39,7 @@ class TestText:
             'plugin_call get_weather call_1 {"city": "Paris"}',
             'plugin_call_output get_weather call_1 [{"type": "text", "text": "21 C, sunny"}]',
             "message It is 21 C and sunny in Paris.",
-            next(line for line in done.stdout.splitlines() if "Complete: 4 messages, " in line),
+            next(line for line in done.stdout.splitlines() if "Completed: 4 messages, " in line),
         ]
         assert bodies == [
             {
@@ -67,7 +67,7 @@ class TestText:
         done, bodies = sent(
             "--text", "a", "--set", "stream=false", "--set", "top_p=0.5", answer=answer
         )
-        assert done.stdout.startswith("message Hello\nyou\nComplete: 1 messages")
+        assert done.stdout.startswith("message Hello\nyou\nCompleted: 1 messages")
         assert (bodies[0]["stream"], bodies[0]["top_p"]) == (False, 0.5)
 
 

@@ -71,7 +71,7 @@ class TestOthers:
             done = run_command("twin", *both, "--text", "a")
             told = run_command("twin", *both, "--text", "a", "--output", "json", "--timeout", "20")
         assert (done.returncode, told.returncode) == (3, 3), done.stderr
-        assert "The run on the right is failed" in done.stdout
+        assert "The run on the right did not complete (no response)" in done.stdout
         document = json.loads(told.stdout)
         assert document["reasons"]
         assert document["right"]["state"] == "failed"

@@ -185,7 +185,7 @@ async def test_without_a_token_the_server_says_what_it_wants(ask: Ask) -> None:
         run = await ask(await sync_to_async(saved)(url))
     assert (run.state, run.outcome, run.status) == ("failed", "none", 401)
     assert run.problem is not None
-    assert "Bearer" in run.problem["fix"]
+    assert "bearer token" in run.problem["fix"]
     assert "oauth-protected-resource" in run.problem["fix"]
     assert len(await sent_by(run)) == 1
 

@@ -199,7 +199,7 @@ class TestPage:
         Run.objects.filter(pk=right.pk).update(problem={"cause": "Nobody answers there."})
         text = text_of(client, twin_of(left, right).get_absolute_url())
         assert "The responses cannot be compared" in text
-        assert "The run on the right is failed: Nobody answers there." in text
+        assert "The run on the right did not complete (failed): Nobody answers there." in text
         text = text_of(client, twin_of(ended(state="cancelled"), left).get_absolute_url())
         assert "The run on the left is cancelled." in text
 
