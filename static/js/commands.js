@@ -5,6 +5,7 @@ import { keyText } from "./keys.js";
 import { copyLink } from "./linked.js";
 import { closeTab, isPreview, keepTab } from "./open-tabs.js";
 import { wordsField } from "./protocols.js";
+import { canPresent, togglePresentation } from "./presentation.js";
 import { save, saveAs } from "./saving.js";
 import { recall, remember } from "./storage.js";
 import { focusTarget } from "./target.js";
@@ -54,6 +55,13 @@ export const COMMANDS = [
     run: () => document.querySelector("command-palette").search(),
   },
   { id: "sidebar", label: "Show or hide the sidebar", keys: "⌘\\", can: composer, run: toggleSidebar },
+  {
+    id: "present",
+    label: "Presentation view",
+    keys: "P",
+    can: canPresent,
+    run: togglePresentation,
+  },
   { id: "theme", label: "Change the theme: system, light, dark", run: nextTheme },
   { id: "help", label: "Keys and help", keys: "?", run: () => document.getElementById("help").showModal() },
 ];
@@ -105,7 +113,7 @@ function commandFor(event) {
   }
   if (event.altKey) return null;
   if (event.key === "Escape") return mayStop(event) ? "stop" : null;
-  return isTyping(event) ? null : ({ "?": "help", "/": "search" }[event.key] ?? null);
+  return isTyping(event) ? null : ({ "?": "help", "/": "search", p: "present" }[event.key] ?? null);
 }
 
 /** Whether Escape has nothing nearer to close, or to leave, than the run. */

@@ -156,3 +156,24 @@ def test_a_failure_is_pinned_and_a_dead_agent_offers_no_follow_up(workbench: Wor
     expect(workbench.badge).to_have_text("Connection failed")
     expect(page.locator("#run-cursor[data-final]")).to_be_attached()
     expect(page.get_by_label(FOLLOW_UP)).to_have_count(0)
+
+
+def test_the_presentation_view(workbench: Workbench) -> None:
+    page = workbench.open().page
+    workbench.compose("breakfast with eggs").send()
+    ended(workbench, None)
+    page.locator("#tab-results").focus()
+    page.keyboard.press("p")
+    for part in (page.locator("#composer"), page.locator(".topbar"), page.locator("#library")):
+        expect(part).to_be_hidden()
+    sizes = page.locator("#cards .card-title, .turn--chosen .turn-question").evaluate_all(
+        "all => all.map(each => parseFloat(getComputedStyle(each).fontSize))"
+    )
+    assert sizes
+    assert min(sizes) >= 20
+    assert findings(page, both_themes=True) == []
+    ask(workbench, "without nuts")
+    expect(rows(page)).to_have_text(["breakfast with eggs", "without nuts"])
+    page.locator("#tab-results").focus()
+    page.keyboard.press("p")
+    expect(page.locator("#composer")).to_be_visible()

@@ -201,7 +201,7 @@ class TestPage:
         assert "The responses cannot be compared" in text
         assert "The run on the right did not complete (failed): Nobody answers there." in text
         text = text_of(client, twin_of(ended(state="cancelled"), left).get_absolute_url())
-        assert "The run on the left is cancelled." in text
+        assert "The run on the left did not complete (cancelled)." in text
 
     def test_a_list_that_is_too_long_says_so(self, client: Client) -> None:
         many = [{"name": f"Dish {n}"} for n in range(230)]
