@@ -1,4 +1,4 @@
-"""Context processors: the site and its assets, for every template."""
+"""Context processors: the site, its assets and the sidebar, for every template."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from playground import __version__
+from playground.rendering.sidebar import Sidebar
 
 
 def assets_built() -> bool:
@@ -32,3 +33,8 @@ def site(_: HttpRequest) -> dict[str, Any]:
         },
         "assets_built": assets_built(),
     }
+
+
+def sidebar(request: HttpRequest) -> dict[str, Any]:
+    """Return `sidebar`, which reads nothing before a template shows it."""
+    return {"sidebar": Sidebar.of(request)}

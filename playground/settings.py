@@ -128,6 +128,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "playground.context_processors.site",
+                "playground.context_processors.sidebar",
             ],
             "builtins": ["playground.templatetags.playground"],
         },

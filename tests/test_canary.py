@@ -52,7 +52,7 @@ PAGES = [
 OTHERS = [
     "/", "/runs/", "/history/", "/agents/", "/environments/", "/environments/canary/",
     "/collections/", "/collections/kept/", "/collections/kept/requests/canary/",
-    "/collections/kept/export/", "/collections/kept/postman/", "/library/", "/shares/",
+    "/collections/kept/export/", "/collections/kept/postman/", "/sidebar/", "/shares/",
     "/collections/search/?q=canary", "/compare/", "/nowhere-at-all/",
 ]  # fmt: skip
 #: Saved agents, by the kind of their credential.

@@ -13,6 +13,7 @@ from django.test import RequestFactory
 from junitparser import Failure, JUnitXml
 
 from playground.collections import recordings
+from playground.collections import shipped as shipped_files
 from playground.collections.fixture import Fixture, render
 from playground.collections.fixture_parser import parse_fixture
 from playground.demo.examples import GROUPS
@@ -211,3 +212,7 @@ def test_against_a_broken_agent_the_report_says_which(samples: str, tmp_path: Pa
     assert cases
     assert all(isinstance(case.result[0], Failure) for case in cases)
     assert "INTERNAL_ERROR" in report.read_text() or "failure" in report.read_text()
+
+
+def test_every_collection_in_the_repository_is_known_as_shipped() -> None:
+    assert shipped_files.shipped_slugs() == frozenset(SLUGS)

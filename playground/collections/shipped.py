@@ -26,6 +26,8 @@ from playground.models import Collection, TrashedItem
 
 #: The collection for new users, which is listed first.
 _TOUR = "tour.json"
+#: The files that come with the playground; users save their own collections beside them.
+SHIPPED_FILES = frozenset({_TOUR, "misbehaving.json", "specification-examples.json"})
 
 #: Start of a collection's file, and the number of bytes that are read to recognise it.
 _FIRST_ITEM = re.compile(rb'\s*\[\s*\{\s*"model":\s*"playground\.collection"')
@@ -70,6 +72,13 @@ def load() -> Iterator[tuple[Path, Exception]]:
                 disk.load_file(path)
         except (FixtureError, disk.DiskError) as error:
             yield path, error
+
+
+def shipped_slugs() -> frozenset[str]:
+    """Return the slugs of the collections that come with the playground; none in hosted mode."""
+    if settings.HOSTED:
+        return frozenset()
+    return frozenset(_describe(path).slug for path in files() if path.name in SHIPPED_FILES)
 
 
 def missing() -> list[Shipped]:

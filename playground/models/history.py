@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import models
 from django.utils.dateparse import parse_datetime
 
 from playground.models import search_index
-from playground.models.runs import Run, RunQuerySet, RunState
+from playground.models.collection_runs import CollectionRun, CollectionRunQuerySet
+from playground.models.runs import Run, RunQuerySet, RunSource, RunState
 
 #: Runs of one page.
 PAGE = 40
@@ -141,10 +143,7 @@ def history_page(
     Without an index at most `SEARCH_FIRST_ROWS` rows are scanned, after a cursor
     `SEARCH_NEXT_ROWS`, and no others where the search index has the words.
     """
-    runs = runs.order_by("-created_at", "-pk")
-    if before is not None:
-        later = models.Q(created_at=before.moment, pk__gte=before.pk)
-        runs = runs.filter(~later, created_at__lte=before.moment)
+    runs = _before(runs, before)
     floor = None
     if not filters.is_indexed:
         floor = _floor(
@@ -171,6 +170,50 @@ def _page(runs: RunQuerySet, size: int) -> HistoryPage:
         return HistoryPage(page)
     last = page[size - 1]
     return HistoryPage(page[:size], HistoryCursor(last.created_at, last.pk))
+
+
+@dataclass(frozen=True, slots=True)
+class RecentPage:
+    """One page of the sidebar's history: runs and collection runs, newest first."""
+
+    entries: Sequence[Run | CollectionRun] = field(default_factory=list)
+    #: Where the next page begins; None without older entries.
+    older: HistoryCursor | None = None
+
+
+def recent_page(
+    runs: RunQuerySet,
+    collection_runs: CollectionRunQuerySet,
+    before: HistoryCursor | None = None,
+    size: int = PAGE,
+) -> RecentPage:
+    """Return the page of turns and collection runs before the cursor, the newest first.
+
+    A collection run stands for its runs. An index finds the newest rows of each source, so that
+    many runs of a collection do not have to be skipped.
+    """
+    sources = (RunSource.USER, RunSource.RECORDING)
+    columns = (*LIST_COLUMNS, "polled_promise__status")
+    turns = runs.turns().select_related("polled_promise").only(*columns)
+    queries = [turns.filter(source=source) for source in sources]
+    found = [
+        entry
+        for query in (*queries, collection_runs)
+        for entry in _before(query, before)[: size + 1]
+    ]
+    found.sort(key=lambda entry: (entry.created_at, entry.pk), reverse=True)
+    if len(found) <= size:
+        return RecentPage(found)
+    last = found[size - 1]
+    return RecentPage(found[:size], HistoryCursor(last.created_at, last.pk))
+
+
+def _before(rows: Any, cursor: HistoryCursor | None) -> Any:
+    """Return the rows before a cursor, the newest first."""
+    if cursor is not None:
+        later = models.Q(created_at=cursor.moment, pk__gte=cursor.pk)
+        rows = rows.filter(~later, created_at__lte=cursor.moment)
+    return rows.order_by("-created_at", "-pk")
 
 
 def _search_by_index(runs: RunQuerySet, filters: HistoryFilters) -> RunQuerySet | None:

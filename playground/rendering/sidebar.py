@@ -1,6 +1,8 @@
-"""Sidebar: the tree of collections, folders and requests, a page of each node at a time.
+"""Sidebar of every page: agents, and the tree of collections, folders and requests.
 
-The browser stores the expanded nodes in a cookie, so that a page is delivered with them.
+A node of the tree is read a page at a time. The browser stores the expanded nodes in a cookie, so
+that a page is delivered with them. The history of the sidebar is loaded after the page: see
+`playground.rendering.history`.
 """
 
 from __future__ import annotations
@@ -8,12 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection as Names
 from dataclasses import dataclass, field
+from functools import cached_property
 from urllib.parse import unquote
 
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.urls import reverse
 
-from playground.models import Collection, Folder, SavedRequest
+from playground.models import Agent, Collection, Folder, SavedRequest
 from playground.rendering.outline import DEFERRED_COLUMNS, FolderPage, counted
 
 COOKIE = "playground_unfolded"
@@ -52,7 +58,7 @@ class TreePage:
     @property
     def folders_url(self) -> str:
         """Return the URL of the next page of folders."""
-        url = reverse("sidebar-branch", args=[self.collection.slug])
+        url = reverse("sidebar-node", args=[self.collection.slug])
         return f"{url}?folders={self.folders_after}"
 
 
@@ -63,7 +69,7 @@ class TreeNode:
     collection: Collection
     folder: Folder | None
     count: int
-    branch: TreePage | None
+    content: TreePage | None
 
     @property
     def key(self) -> str:
@@ -81,8 +87,39 @@ class TreeNode:
         return _url(self.collection, self.folder)
 
 
+class Sidebar:
+    """The sidebar of a page. Each part is read once, when a template or a view asks for it."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._user = getattr(request, "user", AnonymousUser())
+        self._cookie = request.COOKIES.get(COOKIE, "")
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> Sidebar:
+        """Return the sidebar of a request: the same one for its view and its templates."""
+        found: Sidebar | None = getattr(request, "_sidebar", None)
+        if found is None:
+            found = request._sidebar = cls(request)  # type: ignore[attr-defined]
+        return found
+
+    @property
+    def is_shown(self) -> bool:
+        """Return whether the reader has collections, agents and runs: not without a login."""
+        return not settings.HOSTED or self._user.is_authenticated
+
+    @cached_property
+    def agents(self) -> list[Agent]:
+        """The user's agents."""
+        return list(Agent.objects.owned_by(self._user))
+
+    @cached_property
+    def collections(self) -> list[TreeNode]:
+        """The user's collections, expanded as the browser's cookie says."""
+        return build_tree(Collection.objects.owned_by(self._user), expanded_keys(self._cookie))
+
+
 def _url(collection: Collection, folder: Folder | None) -> str:
-    url = reverse("sidebar-branch", args=[collection.slug])
+    url = reverse("sidebar-node", args=[collection.slug])
     return f"{url}?folder={folder.slug if folder else ''}"
 
 

@@ -1,8 +1,9 @@
-"""Tags of all templates: icons, and the URLs of scripts and style sheets."""
+"""Tags of all templates: icons, marks of agents, and the URLs of scripts and style sheets."""
 
 from __future__ import annotations
 
 import re
+import zlib
 
 from django import template
 from django.template.base import Parser, TextNode, Token
@@ -12,6 +13,8 @@ from playground.context_processors import assets_built
 
 register = template.Library()
 
+#: The hues of marks, `data-hue="0"` to `"6"` in static/css/sidebar.css.
+HUES = 7
 _ICON = re.compile(r"""(["'])([a-z]+(?:-[a-z]+)*)\1""")
 
 
@@ -39,3 +42,16 @@ def asset(name: str, source: str = "") -> str:
     if assets_built():
         return static(f"build/{name}")
     return static(source or f"{name.rpartition('.')[2]}/{name}")
+
+
+@register.filter
+def initials(name: str) -> str:
+    """Return one or two letters for the mark of an agent: "Demo agent" is "DA"."""
+    words = re.findall(r"\w+", name)
+    return "".join(word[0] for word in words[:2]).upper() or "?"
+
+
+@register.filter
+def hue(name: str) -> int:
+    """Return the number of the hue of an agent's mark: the same for the same name."""
+    return zlib.crc32(name.encode()) % HUES

@@ -2,9 +2,11 @@
 
     /?agent=SLUG-or-URL&text=…&streaming=0|1&version=…&binding=…&protocol=…
     /?agent=…&request={"query": …}
+    /?new=1
 
-Invalid parts are ignored: a link may come from anybody. A request with headers is in the fragment
-(`#request=…`), which a browser does not send; static/js/links.js reads that.
+Invalid parts are ignored: a link may come from anybody, and the page says where its request would
+be sent. Links on the playground's own pages are exempt from that. A request with headers is in the
+fragment (`#request=…`), which a browser does not send; static/js/links.js reads that.
 """
 
 from __future__ import annotations
@@ -14,13 +16,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import models
-from django.http import QueryDict
+from django.http import HttpRequest, QueryDict
 
 from playground.collections.credentials import clean_url_template
 from playground.engine.preparation import agent_for_url, version_and_binding
 from playground.models import Agent
 from playground.protocols import registry
-from playground.protocols.origins import MAX_URL
+from playground.protocols.origins import MAX_URL, same_origin
 from playground.transport import check_url
 
 SAMPLE = "healthy breakfast recipes with eggs"
@@ -61,8 +63,9 @@ def read_link(query: QueryDict, agents: models.QuerySet[Agent]) -> LinkedRequest
     version, binding = version_and_binding(target_agent, query.get("version"), query.get("binding"))
     text = query.get("text", "")[:MAX_LINK]
     streaming = query.get("streaming") != "0"
+    sample = "" if "new" in query else SAMPLE
     document = _document(query) or registry.new_request(
-        protocol, version, text or SAMPLE, streaming=streaming
+        protocol, version, text or sample, streaming=streaming
     )
     is_foreign = text or "request" in query or (agent_name and agent is None)
     return LinkedRequest(
@@ -77,13 +80,23 @@ def read_link(query: QueryDict, agents: models.QuerySet[Agent]) -> LinkedRequest
     )
 
 
+def is_own_link(request: HttpRequest) -> bool:
+    """Return whether a link on a page of the playground led here.
+
+    Such a page is named in `Referer`, which no other site can set; links that agents and notes
+    contain carry `noreferrer`.
+    """
+    origin = f"{request.scheme}://{request.get_host()}"
+    return same_origin(request.headers.get("Referer", ""), origin)
+
+
 def _note(agent_name: str, agent: Agent | None, address: str) -> str:
     """Return what the user has to know about a named agent that is not used as named."""
     if agent is not None or not agent_name or address == agent_name:
         return ""
     if address:
-        return "The credentials in its address were left out."
-    return f"It names an agent that is not here: {agent_name[:MAX_NAME]}"
+        return "The credentials in its URL were removed."
+    return f"It names an agent that does not exist here: {agent_name[:MAX_NAME]}"
 
 
 def _valid_url(text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from django.contrib import messages
-from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
@@ -13,14 +12,11 @@ from django.utils.http import content_disposition_header
 from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 
 from playground.models import Agent, Collection, Folder, Run, SavedRequest
-from playground.models.history import HistoryCursor, HistoryFilters, history_page
 from playground.models.liveness import mark_interrupted
-from playground.rendering.formatting import ago
-from playground.rendering.run_status import status_label
 
 Response = TypeVar("Response", bound=HttpResponseBase)
 #: The event after which the sidebar reloads its collections.
-CHANGED = "library:changed"
+CHANGED = "collections:changed"
 
 
 def get_run(request: HttpRequest, pk: Any, *related: str) -> Run:
@@ -81,24 +77,6 @@ def get_saved_request(request: HttpRequest, slug: str, saved: str) -> SavedReque
     found: SavedRequest = get_object_or_404(requests, slug=saved)
     found.collection = collection
     return found
-
-
-def history_context(
-    user: User | AnonymousUser, query: str = "", before: str = "", shown: int = 0
-) -> dict[str, Any]:
-    """Return one page of the history, newest first, and the cursor of the next one.
-
-    `before` is a `HistoryCursor` as text, anything else the first page; `shown` is the number of
-    runs shown before.
-    """
-    mark_interrupted()
-    page = history_page(
-        Run.objects.owned_by(user), HistoryFilters(search=query), HistoryCursor.read(before)
-    )
-    for run in page.runs:
-        run.status_label = status_label(run)  # type: ignore[attr-defined]
-        run.ago = ago(run.created_at)  # type: ignore[attr-defined]
-    return {"history": page, "shown": shown + len(page.runs), "q": query}
 
 
 def is_htmx(request: HttpRequest) -> bool:

@@ -5,21 +5,25 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
+from django.core.exceptions import ValidationError
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 from django_htmx.http import push_url, reswap, retarget, trigger_client_event
 
 from playground import engine
-from playground.models import Run, RunKind
+from playground.models import CollectionRun, Run, RunKind
 from playground.models.conversations import turn_of
+from playground.models.history import HistoryCursor
+from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of
 from playground.protocols import registry
 from playground.query_params import int_param
+from playground.rendering.history import MAX_STEPS, sidebar_history, sidebar_steps
 from playground.rendering.live import response_context
 from playground.views.composer import prepare_form
-from playground.views.helpers import find_run, get_run, history_context, is_htmx
+from playground.views.helpers import find_run, get_run, is_htmx
 from playground.views.history_filters import MAX_WORDS
 
 
@@ -33,11 +37,28 @@ async def runs(request: HttpRequest) -> HttpResponse:
 
 
 def _list(request: HttpRequest) -> HttpResponse:
-    """Render a page of the history beside the workbench."""
+    """Render a page of the sidebar's history, or with `collection_run` the runs of one."""
+    mark_interrupted()
+    if key := request.GET.get("collection_run", ""):
+        return _list_steps(request, key)
     query = request.GET.get("q", "").strip()[:MAX_WORDS]
-    shown = int_param(request.GET, "shown", 0)
-    context = history_context(request.user, query, request.GET.get("before", ""), shown)
-    return render(request, "runs/history.html", context)
+    before = HistoryCursor.read(request.GET.get("before", ""))
+    page = sidebar_history(request.user, query, before)
+    shown = int_param(request.GET, "shown", 0) + len(page.rows)
+    return render(request, "runs/history.html", {"history": page, "q": query, "shown": shown})
+
+
+def _list_steps(request: HttpRequest, key: str) -> HttpResponse:
+    """Render the runs of a collection run as rows of the sidebar."""
+    try:
+        found = CollectionRun.objects.owned_by(request.user).filter(pk=key).first()
+    except ValidationError:
+        found = None
+    if found is None:
+        raise Http404
+    steps = sidebar_steps(found)
+    context = {"collection_run": found, "steps": steps[:MAX_STEPS], "more": steps[MAX_STEPS:]}
+    return render(request, "runs/history_steps.html", context)
 
 
 async def _send(request: HttpRequest) -> HttpResponse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,12 +19,13 @@ from django.utils.cache import patch_vary_headers
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_aware
 from django.views.decorators.csrf import ensure_csrf_cookie
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import trigger_client_event
 
 from playground.collections import ordering
 from playground.collections.credentials import clean_auth, clean_headers, clean_url_template
 from playground.collections.recordings import RecordingError, record
+from playground.collections.shipped import shipped_slugs
 from playground.engine import request_over_binding
 from playground.engine.preparation import agent_for_url, version_and_binding
 from playground.forms.collections import PositionForm, SavedRequestForm
@@ -48,6 +49,12 @@ from playground.views.helpers import (
 from playground.views.workbench import page
 
 MAX_NAME = 120
+#: Longest notes that are saved from the workbench.
+MAX_NOTES = 100_000
+#: Name of the collection that the first save creates.
+FIRST_COLLECTION = "My requests"
+#: Session key of the shipped collections whose requests the user has chosen to change.
+CHANGED_SHIPPED_KEY = "changed_shipped"
 #: Session key of the collection and folder in which a request was saved last.
 LAST_COLLECTION_KEY = "last_place"
 
@@ -73,7 +80,7 @@ def _create(request: HttpRequest, fields: ComposerFields) -> SavedRequest:
     form = request.POST
     name = form.get("name", "").strip()
     if not name:
-        raise ValidationError("Give the request a name.")
+        raise ValidationError("Enter a name for the request.")
     if len(name) > MAX_NAME:
         raise ValidationError(f"The name is longer than {MAX_NAME} characters.")
     collection, folder = _selected_folder(request)
@@ -97,14 +104,14 @@ def _selected_folder(request: HttpRequest) -> tuple[Collection, Folder | None]:
     if slug:
         owned = Collection.objects.owned_by(request.user)
         if (collection := owned.filter(slug=slug).first()) is None:
-            raise ValidationError("This collection is gone. Choose another one.")
+            raise ValidationError("This collection was deleted. Choose another one.")
         folder = collection.folders.filter(slug=folder_slug).first() if folder_slug else None
         if folder_slug and folder is None:
-            raise ValidationError("This folder is gone. Choose another place.")
+            raise ValidationError("This folder was deleted. Choose another location.")
         return collection, folder
     name = form.get("collection", "").strip()
     if not name:
-        raise ValidationError("Give the new collection a name.")
+        raise ValidationError("Enter a name for the new collection.")
     if len(name) > MAX_NAME:
         raise ValidationError(f"The collection's name is longer than {MAX_NAME} characters.")
     owner = owner_of(request.user)
@@ -119,26 +126,38 @@ def _save_form(
 ) -> HttpResponse:
     """Render the form for a name and a collection, with the submitted values."""
     collections = Collection.objects.owned_by(request.user).prefetch_related("folders")
-    place = form.get("place", _proposed_location(request, form.get("saved", ""), collections))
+    shipped = shipped_slugs()
+    own = [each for each in collections if each.slug not in shipped]
+    place = form.get("place", _proposed_location(request, form.get("saved", ""), own))
     run = find_run(request, form.get("run", ""))
+    given = {
+        "name": form.get("name", "")[:MAX_NAME],
+        "place": place,
+        "collection": form.get("collection", FIRST_COLLECTION),
+    }
     context = {
-        "collections": collections,
-        "form": form | {"name": form.get("name", "")[:MAX_NAME], "place": place},
+        "own": own,
+        "shipped": [each for each in collections if each.slug in shipped],
+        "form": form | given,
         "run": run if run and run.is_final else None,
         "errors": errors,
     }
     return render(request, "saved/save_as.html", context, status=status)
 
 
-def _proposed_location(request: HttpRequest, opened: str, collections: Iterable[Collection]) -> str:
-    """Return the proposed location: that of the open request, the last used, or the newest."""
+def _proposed_location(request: HttpRequest, opened: str, own: Sequence[Collection]) -> str:
+    """Return the proposed location: that of the open request, the last used, or the newest.
+
+    It is in one of the user's `own` collections, and "" for a new one where there is none:
+    collections that come with the playground are saved to by choice only.
+    """
     slug, _, name = opened.partition("/")
-    owned = SavedRequest.objects.filter(collection__in=Collection.objects.owned_by(request.user))
+    owned = SavedRequest.objects.filter(collection__in=own)
     beside = owned.select_related("folder", "collection").filter(collection__slug=slug, slug=name)
-    known = {each.slug for each in collections}
-    known |= {f"{each.slug}/{folder.slug}" for each in collections for folder in each.folders.all()}
+    known = {each.slug for each in own}
+    known |= {f"{each.slug}/{folder.slug}" for each in own for folder in each.folders.all()}
     candidates = [*map(_location_of, beside), slug, request.session.get(LAST_COLLECTION_KEY, "")]
-    newest = max(collections, key=lambda each: each.modified_at, default=None)
+    newest = max(own, key=lambda each: each.modified_at, default=None)
     return next((each for each in candidates if each in known), newest.slug if newest else "")
 
 
@@ -171,10 +190,26 @@ def _update(request: HttpRequest, found: SavedRequest) -> HttpResponse:
     except ValidationError as error:
         context = {"saved": saved, "errors": error.messages}
         return render(request, "saved/errors.html", context, status=422)
+    if not _may_change(request, saved.collection):
+        return render(request, "saved/shipped.html", {"saved": saved}, status=409)
     if not fields.overwrite(saved, _expected_version(request.POST)):
         saved = get_object_or_404(SavedRequest, pk=saved.pk)
         return render(request, "saved/conflict.html", {"saved": saved}, status=409)
     return _saved_response(saved, fields)
+
+
+def _may_change(request: HttpRequest, collection: Collection) -> bool:
+    """Return whether a request of this collection may be overwritten without asking.
+
+    Those of a shipped collection may once the user has chosen that, in this session.
+    """
+    chosen = request.session.get(CHANGED_SHIPPED_KEY, [])
+    if collection.slug in chosen or collection.slug not in shipped_slugs():
+        return True
+    if not request.POST.get("shipped"):
+        return False
+    request.session[CHANGED_SHIPPED_KEY] = [*chosen, collection.slug]
+    return True
 
 
 def _expected_version(form: Mapping[str, str]) -> datetime | None:
@@ -210,6 +245,7 @@ def _open(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
             saved.headers,
             composed=composed,
             saved=found,
+            noted=saved,
             reply=offered,
             **target_fields,
         )
@@ -260,11 +296,23 @@ def _details_form(
     return render_form(request, context, status)
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def notes(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
-    """Show the whole notes of a request."""
-    context = {"saved": get_saved_request(request, slug, saved)}
-    return render(request, "collections/notes.html", context)
+    """Show the notes of a request (GET), or save them (POST).
+
+    `in=workbench` shows them as the workbench does, `in=form` in a form.
+    """
+    found = get_saved_request(request, slug, saved)
+    if request.method == "POST":
+        found.notes = request.POST.get("notes", "").strip()[:MAX_NOTES]
+        # Not its time of change: an open tab may still save the request.
+        found.save(update_fields=["notes"])
+        ordering.mark_modified(found.collection)
+        return render(request, "saved/notes.html", {"noted": found})
+    place = request.GET.get("in", "")
+    if place in {"workbench", "form"}:
+        return render(request, "saved/notes.html", {"noted": found, "is_edited": place == "form"})
+    return render(request, "collections/notes.html", {"saved": found})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

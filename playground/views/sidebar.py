@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from playground.models import Collection
 from playground.query_params import int_param
 from playground.rendering.search import search_collections
-from playground.rendering.sidebar import COOKIE, build_tree, expanded_keys, more_folders, tree_page
+from playground.rendering.sidebar import COOKIE, expanded_keys, more_folders, tree_page
 from playground.views.helpers import get_collection, is_htmx
-
-
-def library_context(request: HttpRequest) -> dict[str, Any]:
-    """Return the collections of the sidebar, expanded as the browser's cookie says."""
-    keys = expanded_keys(request.COOKIES.get(COOKIE, ""))
-    return {"library": build_tree(Collection.objects.owned_by(request.user), keys)}
 
 
 @require_safe
 def sidebar(request: HttpRequest) -> HttpResponse:
     """Show the collections of the sidebar, reloaded."""
-    return render(request, "shell/collections.html", library_context(request))
+    return render(request, "shell/collections.html")
 
 
 @require_safe
-def sidebar_branch(request: HttpRequest, slug: str) -> HttpResponse:
+def sidebar_node(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the contents of a collection, or of its `folder`; `from` and `folders` page."""
     collection = get_collection(request, slug)
     folder = collection.folders.filter(slug=request.GET.get("folder", "")).first()
@@ -37,7 +28,7 @@ def sidebar_branch(request: HttpRequest, slug: str) -> HttpResponse:
         found = more_folders(collection, keys, after)
     else:
         found = tree_page(collection, folder, keys, int_param(request.GET, "from", 0))
-    return render(request, "shell/tree_page.html", {"branch": found})
+    return render(request, "shell/tree_page.html", {"content": found})
 
 
 @require_safe

@@ -16,12 +16,12 @@ from playground.models.conversations import branch_to, turn_of
 from playground.protocols.headers import is_credential
 from playground.rendering.formatting import readable
 from playground.rendering.live import response_context
+from playground.rendering.sidebar import Sidebar
 from playground.variables import literal
 from playground.views.composer import composer_context, composer_fields_of_run, tab_data
-from playground.views.deep_links import read_link
+from playground.views.deep_links import is_own_link, read_link
 from playground.views.environments import choice_context
-from playground.views.helpers import get_current_run, history_context
-from playground.views.sidebar import library_context
+from playground.views.helpers import get_current_run
 
 #: Characters of the text of a turn that the composer's request follows.
 MAX_CONTINUED = 60
@@ -42,7 +42,7 @@ def workbench(request: HttpRequest) -> HttpResponse:
         version=linked.version,
         binding=linked.binding,
         composed={"address": linked.address},
-        linked=linked.is_foreign,
+        linked=linked.is_foreign and bool(linked.note or not is_own_link(request)),
         link_note=linked.note,
     )
 
@@ -64,6 +64,7 @@ def run_page(request: HttpRequest, pk: str) -> HttpResponse:
         composed=fields,
         parent=run.parent if run.is_turn else None,
         saved=tab_data(saved, agents) if saved else None,
+        noted=saved,
     )
 
 
@@ -115,27 +116,24 @@ def page(
 
     With `parent` the composer's request follows that turn.
 
-    `context` may have `composed`, texts by the names of the composer's other fields, and `saved`,
-    what a tab stores of the open saved request.
+    `context` may have `composed`, texts by the names of the composer's other fields, `saved`, what
+    a tab stores of the open saved request, and `noted`, that request.
     """
-    history = history_context(request.user)
     return render(
         request,
         "workbench.html",
         {
-            "agents": Agent.objects.owned_by(request.user),
+            "agents": Sidebar.of(request).agents,
             "agent": agent,
             "document_json": readable(document),
             "headers_json": json.dumps(headers, ensure_ascii=False),
-            "first_visit": not history["shown"],
+            "first_visit": not Run.objects.owned_by(request.user).exists(),
             "binding": run.binding if run else (agent.binding if agent else "http"),
             "bindings": Agent.Binding.choices,
             "protocols": Agent.Protocol.choices,
             "secret_names": _secret_names(request),
             **composer_context(agent, run),
-            **history,
             **choice_context(request, run.environment if run else None),
-            **library_context(request),
             **response_context(run),
             **parent_fields(parent),
             **context,

@@ -32,7 +32,7 @@ import "./scrollable.js";
 import "./agent-form.js";
 import "./wait-clock.js";
 import "./connection.js";
-import "./library-tree.js";
+import "./sidebar-tree.js";
 import "./history.js";
 import "./answer-form.js";
 import "./transcript.js";

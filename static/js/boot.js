@@ -12,6 +12,9 @@
   const theme = read("theme");
   if (theme === "light" || theme === "dark") root.dataset.theme = theme;
   if (read("sidebar") === "closed") root.dataset.sidebar = "closed";
+  if (read("composer") === "hidden") root.dataset.composer = "hidden";
+  const folded = ["collections", "agents", "history"].filter((name) => read(`fold.${name}`) === "closed");
+  if (folded.length) root.dataset.folded = folded.join(" ");
   for (const size of ["sidebar", "compose"]) {
     const width = Number(read(`size.${size}`));
     if (width > 0) root.style.setProperty(`--${size}-width`, `${width}px`);

@@ -1,14 +1,14 @@
-// <command-palette>: a dialog with a search box over commands, agents, fields and links, and over
-// saved requests, which the server finds. search() opens it for the saved requests alone.
+// <command-palette>: a dialog with a search box over all that can be done now (commands, views of the
+// response, agents, environments, fields, pages), and over saved requests, which the server finds.
+// search() opens it for the saved requests alone.
 
 import { COMMANDS, isPossible } from "./commands.js";
 import { make } from "./dom.js";
 import { keyText } from "./keys.js";
 import { allTabs, showTab } from "./open-tabs.js";
 import { nameOf } from "./tab-list.js";
-import { chooseAgent } from "./target.js";
 
-/** How long nothing more is typed before the server is asked. */
+/** How long a pause in typing is before saved requests are searched. */
 const PAUSE_MS = 120;
 
 class CommandPalette extends HTMLElement {
@@ -38,7 +38,18 @@ class CommandPalette extends HTMLElement {
   #open(isSearch = false) {
     this.dialog.toggleAttribute("data-search", isSearch);
     this.input.placeholder = isSearch ? this.dataset.search : this.dataset.all;
-    this.entries = isSearch ? [] : [...commands(), ...openRequests(), ...agents(), ...fields(), ...links()];
+    this.entries = isSearch
+      ? []
+      : [
+          ...commands(),
+          ...marked(),
+          ...views(),
+          ...openRequests(),
+          ...agents(),
+          ...environments(),
+          ...fields(),
+          ...pages(),
+        ];
     this.input.value = "";
     this.#filter();
     this.dialog.showModal();
@@ -57,7 +68,7 @@ class CommandPalette extends HTMLElement {
     this.#show();
   }
 
-  /** Asks the server for saved requests; what was found before stays until it answers. */
+  /** Searches saved requests; the earlier results stay until the response. */
   #ask(text) {
     const url = `${this.dataset.url}?q=${encodeURIComponent(text)}`;
     window.htmx.ajax("GET", url, { source: this.saved, target: this.saved, select: '[role="option"]' });
@@ -101,7 +112,7 @@ class CommandPalette extends HTMLElement {
   }
 }
 
-/** Goes where a row leads, by a link: what opens saved requests without loading a page sees it. */
+/** Follows a row by a link, so that saved requests open without loading a page. */
 function follow({ dataset }) {
   const link = make("a", { href: dataset.href, hidden: true });
   if (dataset.saved) link.dataset.saved = dataset.saved;
@@ -121,9 +132,32 @@ function item({ label, group, keys }, index) {
   return row;
 }
 
+const isUsable = (element) => !element.disabled && !element.hidden;
+
 function commands() {
   const possible = COMMANDS.filter((command) => !command.hidden && isPossible(command));
-  return possible.map((command) => ({ ...command, group: "Do" }));
+  return possible.map((command) => ({ ...command, group: "Action" }));
+}
+
+/** Buttons and links with a label for the palette, while they can be pressed: data-palette="Label". */
+function marked() {
+  const found = [...document.querySelectorAll("main [data-palette]")];
+  return found
+    .filter((element) => isUsable(element) && element.checkVisibility())
+    .map((element) => ({ group: "Action", label: element.dataset.palette, run: () => element.click() }));
+}
+
+/** The tabs of the response. */
+function views() {
+  const tabs = document.querySelectorAll('#response [role="tablist"] [role="tab"]');
+  return [...tabs].filter(isUsable).map((tab) => ({
+    group: "Response",
+    label: `Show ${tab.firstChild.textContent.trim() || tab.textContent.trim()}`,
+    run: () => {
+      document.querySelector("work-bench").show("outcome");
+      tab.click();
+    },
+  }));
 }
 
 function openRequests() {
@@ -133,14 +167,29 @@ function openRequests() {
 }
 
 function agents() {
-  const options = document.querySelectorAll("#agent-select option[value]:not([value=''])");
-  return [...options].map(({ value, text }) => ({
-    group: "Agent",
+  return [...document.querySelectorAll("#agent-list [data-choose-agent]:not([aria-current])")].map(
+    (link) => ({
+      group: "Agent",
+      label: link.querySelector(".side-item-text").textContent,
+      run: () => link.click(),
+    }),
+  );
+}
+
+function environments() {
+  const select = document.getElementById("environment-select");
+  const others = [...(select?.options ?? [])].filter((option) => !option.selected);
+  return others.map(({ value, text }) => ({
+    group: "Environment",
     label: text,
-    run: () => chooseAgent(value),
+    run: () => {
+      select.value = value;
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+    },
   }));
 }
 
+/** The fields of the protocol that is composed; those of another one have hidden tabs. */
 function fields() {
   // Of the protocol that is composed, and not what lists and rows are made of.
   const sections = "#composer .form-section:not([hidden])";
@@ -158,13 +207,10 @@ function goTo(field) {
   field.focus();
 }
 
-function links() {
-  const anchors = document.querySelectorAll("a[data-palette]");
-  return [...anchors].map((anchor) => ({
-    group: "Go",
-    label: anchor.dataset.palette,
-    run: () => anchor.click(),
-  }));
+function pages() {
+  return [...document.querySelectorAll("command-palette a[data-palette]")]
+    .filter(({ pathname }) => pathname !== location.pathname)
+    .map((link) => ({ group: "Page", label: link.dataset.palette, run: () => link.click() }));
 }
 
 customElements.define("command-palette", CommandPalette);

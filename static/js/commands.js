@@ -1,22 +1,43 @@
-// What can be done from anywhere: by key, by button (data-command) or from the palette.
+// Commands: what can be done from anywhere, by key, by button (data-command) or from the palette.
 
-import { announce } from "./dom.js";
-import { keyText } from "./keys.js";
+import { keyText, shortcutOf } from "./keys.js";
 import { copyLink } from "./linked.js";
 import { closeTab, isPreview, keepTab } from "./open-tabs.js";
 import { wordsField } from "./protocols.js";
 import { canPresent, togglePresentation } from "./presentation.js";
 import { save, saveAs } from "./saving.js";
+import { toggleSidebar } from "./sidebar.js";
 import { recall, remember } from "./storage.js";
 import { focusTarget } from "./target.js";
+import { setTheme, themeName } from "./theme.js";
 
-const root = document.documentElement;
 const composer = () => document.querySelector("request-composer");
+const bench = () => document.querySelector("work-bench");
 const environment = () => document.getElementById("environment-select");
 const stopButton = () => document.querySelector('[data-action="stop"]:not([disabled])');
-const THEMES = ["system", "light", "dark"];
+const run = () => document.querySelector("#response[data-run]")?.dataset.run;
+const finishedRun = () => !stopButton() && run();
+const savedRequest = () => document.getElementById("composer")?.elements.saved?.value;
+const agent = () => document.getElementById("composer")?.elements.agent?.value;
+const enabled = (selector) => document.querySelector(`${selector}:not([disabled], [hidden])`);
+const go = (path) => location.assign(path);
 
-/** id, label, keys to show, whether it can be done now, and doing it. */
+/** A button of the page as a command: it is listed while it can be pressed. */
+const press = (id, label, selector) => ({
+  id,
+  label,
+  can: () => enabled(selector),
+  run: () => enabled(selector).click(),
+});
+
+const theme = (name, label) => ({
+  id: `theme-${name}`,
+  label: `Theme: ${label}`,
+  can: () => themeName() !== name,
+  run: () => setTheme(name),
+});
+
+/** id, label, keys to press and to show, whether it can be done now (`can`), and doing it (`run`). */
 export const COMMANDS = [
   {
     id: "send",
@@ -26,13 +47,41 @@ export const COMMANDS = [
     run: () => composer().submit(),
   },
   { id: "stop", label: "Stop the run", keys: "Esc", can: stopButton, run: () => stopButton().click() },
+  press("send-again", "Send again", "#response [data-again]"),
   { id: "new", label: "New request", can: composer, run: newRequest },
   { id: "save", label: "Save the request", keys: "⌘S", can: composer, run: () => save() },
   { id: "save-as", label: "Save the request as…", keys: "⌘⇧S", can: composer, run: () => saveAs() },
+  press("copy-as", "Copy as cURL, Python or JavaScript…", '[data-open="code-sheet"]'),
+  press("side-by-side", "Send to two targets…", "#twin-open"),
   { id: "copy-link", label: "Copy a link to this request", can: composer, run: () => copyLink() },
   { id: "target", label: "Edit the agent or URL", can: composer, run: focusTarget },
   { id: "curl", label: "Paste a cURL command", can: composer, run: focusTarget },
-  { id: "keep", label: "Keep this tab open: it is a preview", can: isPreview, run: () => keepTab() },
+  {
+    id: "compare",
+    label: "Compare with another run…",
+    can: finishedRun,
+    run: () => go(`/compare/?left=${run()}`),
+  },
+  { id: "share", label: "Share this run…", can: finishedRun, run: () => go(`/shares/new/?run=${run()}`) },
+  {
+    id: "export-har",
+    label: "Export this run as HAR",
+    can: finishedRun,
+    run: () => go(`/runs/${run()}/run.har`),
+  },
+  {
+    id: "export-fixture",
+    label: "Export this collection as a fixture",
+    can: savedRequest,
+    run: () => go(`/collections/${savedRequest().split("/")[0]}/export/`),
+  },
+  {
+    id: "diagnose",
+    label: "Diagnose the agent’s connection",
+    can: agent,
+    run: () => go(`/agents/${agent()}/doctor/`),
+  },
+  { id: "keep", label: "Pin preview tab", can: isPreview, run: () => keepTab() },
   { id: "close", label: "Close the request", can: composer, run: () => closeTab() },
   {
     id: "palette",
@@ -54,7 +103,20 @@ export const COMMANDS = [
     keys: "/",
     run: () => document.querySelector("command-palette").search(),
   },
-  { id: "sidebar", label: "Show or hide the sidebar", keys: "⌘\\", can: composer, run: toggleSidebar },
+  {
+    id: "sidebar",
+    label: "Show or hide the sidebar",
+    keys: "⌘\\",
+    can: () => document.getElementById("sidebar"),
+    run: toggleSidebar,
+  },
+  {
+    id: "composer",
+    label: "Show or hide the composer",
+    keys: "⌘⇧\\",
+    can: () => bench()?.isWide,
+    run: () => bench().toggleComposer(),
+  },
   {
     id: "present",
     label: "Presentation view",
@@ -62,7 +124,9 @@ export const COMMANDS = [
     can: canPresent,
     run: togglePresentation,
   },
-  { id: "theme", label: "Change the theme: system, light, dark", run: nextTheme },
+  theme("system", "System"),
+  theme("light", "Light"),
+  theme("dark", "Dark"),
   { id: "help", label: "Keys and help", keys: "?", run: () => document.getElementById("help").showModal() },
 ];
 
@@ -71,32 +135,19 @@ export function isPossible(command) {
   return !command.can || Boolean(command.can());
 }
 
+/** Runs a command, if it can be carried out; returns whether it could. */
 function runCommand(id) {
   const command = COMMANDS.find((each) => each.id === id);
-  if (command && isPossible(command)) command.run();
+  const isRun = Boolean(command) && isPossible(command);
+  if (isRun) command.run();
+  return isRun;
 }
 
 function newRequest() {
   document.getElementById("composer").dispatchEvent(new CustomEvent("composer:new"));
-  document.querySelector("work-bench").show("compose");
-  composer().querySelector("tab-set").show("tab-request");
+  bench().show("compose");
+  composer().querySelector("tab-set")?.show("tab-request");
   wordsField(document.getElementById("composer"))?.focus();
-}
-
-function toggleSidebar() {
-  const closed = root.dataset.sidebar === "closed";
-  if (closed) delete root.dataset.sidebar;
-  else root.dataset.sidebar = "closed";
-  remember("sidebar", closed ? "open" : "closed");
-}
-
-function nextTheme() {
-  const now = THEMES.indexOf(recall("theme") ?? "system");
-  const theme = THEMES[(now + 1) % THEMES.length];
-  if (theme === "system") delete root.dataset.theme;
-  else root.dataset.theme = theme;
-  remember("theme", theme);
-  announce(`Theme: ${theme}`);
 }
 
 /** Whether a text field has the focus, one inside the code editor's shadow root too. */
@@ -106,19 +157,16 @@ function isTyping(event) {
 }
 
 function commandFor(event) {
-  if (event.metaKey || event.ctrlKey) {
-    if (event.altKey) return null;
-    if (event.shiftKey) return event.key.toLowerCase() === "s" ? "save-as" : null;
-    return { Enter: "send", k: "palette", s: "save", e: "environment", "\\": "sidebar" }[event.key] ?? null;
-  }
-  if (event.altKey) return null;
-  if (event.key === "Escape") return mayStop(event) ? "stop" : null;
-  return isTyping(event) ? null : ({ "?": "help", "/": "search", p: "present" }[event.key] ?? null);
+  const keys = shortcutOf(event);
+  const command = keys && COMMANDS.find((each) => each.keys === keys);
+  if (!command) return null;
+  if (keys === "Esc") return mayStop(event) ? command.id : null;
+  return keys.startsWith("⌘") || !isTyping(event) ? command.id : null;
 }
 
 /** Whether Escape has nothing nearer to close, or to leave, than the run. */
 function mayStop(event) {
-  if (!stopButton() || document.querySelector("dialog[open]")) return false;
+  if (!stopButton() || document.querySelector("dialog[open], :popover-open")) return false;
   const [target] = event.composedPath();
   if (target.closest("action-panel, [popover]")) return false;
   const editor = target.getRootNode();
@@ -141,7 +189,11 @@ document.addEventListener(
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-command]");
-  if (button) runCommand(button.dataset.command);
+  const isPlain = !event.metaKey && !event.ctrlKey && !event.shiftKey;
+  // A link that is a command leads somewhere where the command cannot be carried out.
+  if (button && isPlain && runCommand(button.dataset.command)) event.preventDefault();
+  const fold = event.target.closest("[data-fold]");
+  if (fold) toggleFold(fold);
   const opener = event.target.closest("[data-open]");
   if (opener) openAfresh(document.getElementById(opener.dataset.open));
   if (event.target.closest('[data-action="stop"]')) keepFocus(event.target);
@@ -149,19 +201,31 @@ document.addEventListener("click", (event) => {
   if (event.target instanceof HTMLDialogElement) event.target.close(); // the backdrop
 });
 
-/**
- * Open a dialog without what it said the time before: nobody is to choose in, or copy from, an
- * answer that is about to be replaced.
- */
+/** Opens a dialog without its previous content, which is about to be replaced. */
 function openAfresh(dialog) {
   for (const part of dialog.querySelectorAll("[data-afresh]")) part.replaceChildren();
   dialog.showModal();
 }
 
-/** The Stop button goes with its run: the focus, where it has it, stays in the bar. */
+/** Keeps the focus in the bar when the Stop button, which has it, disappears with its run. */
 function keepFocus(button) {
-  if (button === document.activeElement) button.closest(".response-header").focus();
+  if (button === document.activeElement) button.closest(".response-header")?.focus();
 }
+
+function toggleFold(button) {
+  const open = button.getAttribute("aria-expanded") === "true";
+  button.setAttribute("aria-expanded", String(!open));
+  remember(`fold.${button.dataset.fold}`, open ? "closed" : "open");
+}
+
+// A low window has no room for both the fields and the effective request.
+const isLow = matchMedia("(height < 500px)").matches;
+for (const button of document.querySelectorAll("[data-fold]")) {
+  const initial = isLow && !button.closest("#sidebar") ? "closed" : "open";
+  const state = recall(`fold.${button.dataset.fold}`) ?? initial;
+  if (state === "closed") button.setAttribute("aria-expanded", "false");
+}
+delete document.documentElement.dataset.folded; // boot.js folds the sidebar until then.
 
 for (const key of document.querySelectorAll("kbd")) key.textContent = keyText(key.textContent);
 for (const each of document.querySelectorAll('[title*="⌘"]'))

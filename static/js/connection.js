@@ -1,22 +1,27 @@
-// Says so when the playground itself does not answer, or answers with an error, and when the
-// socket of a run that is still under way has gone.
+// Reports that the playground itself does not respond, or responds with an error, and that the
+// websocket of a run in progress was lost. One failure is reported once: while the run says that the
+// connection was lost, requests that the page makes by itself fail silently.
 
 import { toast } from "./toasts.js";
 
-/** The note that is shown about the connection: the answer that comes next takes it away. */
+/** The note about the connection that is shown, until the next response. */
 let shown;
 
-document.addEventListener("htmx:sendError", () => {
+/** Whether the user made a request, by a click or by submitting a form. */
+const isByUser = ({ requestConfig }) => ["click", "submit"].includes(requestConfig?.triggeringEvent?.type);
+
+document.addEventListener("htmx:sendError", ({ detail }) => {
+  if (document.querySelector("[data-lost]") && !isByUser(detail)) return;
   shown = toast(
-    "The playground does not answer.",
-    "Is the server still running? What you composed is kept here; try again when it is back.",
+    "The playground does not respond.",
+    "Is the server still running? The composed request is stored in this window; try again later.",
     { level: "error" },
   );
 });
 document.addEventListener("htmx:responseError", (event) => {
   const { status } = event.detail.xhr;
-  const why = status === 403 ? "The session is no longer valid: reload the page." : "Its log says more.";
-  toast(`The playground answered ${status}.`, why, { level: "error" });
+  const why = status === 403 ? "The session is no longer valid: reload the page." : "See its log.";
+  toast(`The playground responded with ${status}.`, why, { level: "error" });
 });
 // Other errors stay until they are read: pages ask for many things by themselves.
 document.addEventListener("htmx:afterOnLoad", (event) => {

@@ -1,5 +1,7 @@
-// Keeps the history in the sidebar current: after a send, and when the run has ended. The
-// search box knows how to fetch it, whatever is searched for.
+// Keeps the history in the sidebar current: after a send, and when the run has ended. The search box
+// reloads it, whatever is searched for. Collection runs that are expanded stay so.
+
+const list = document.getElementById("history");
 
 function refresh() {
   const box = document.querySelector(".side-search input");
@@ -8,19 +10,31 @@ function refresh() {
 
 function mark() {
   const run = document.querySelector("#response[data-run]")?.dataset.run;
-  for (const link of document.querySelectorAll(".history a")) {
+  for (const link of list?.querySelectorAll("[data-run]") ?? []) {
     if (link.dataset.run === run) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }
 }
 
-/** Whether the run, or what came of it, was seen under way: its end is then worth fetching. */
+/** Keys of the expanded collection runs, before the list is replaced. */
+let expanded = [];
+
+list?.addEventListener("htmx:beforeSwap", ({ target }) => {
+  if (target !== list) return;
+  expanded = [...list.querySelectorAll("details[open]")].map(({ dataset }) => dataset.collectionRun);
+});
+list?.addEventListener("htmx:afterSettle", () => {
+  for (const group of list.querySelectorAll("details:not([open])"))
+    if (expanded.includes(group.dataset.collectionRun)) group.open = true;
+  expanded = [];
+});
+
+/** Whether the run, or a child run, was seen in progress: its end is then worth loading. */
 let awaited = false;
 let ended = false;
 
 document.addEventListener("htmx:afterSwap", (event) => {
   const { id } = event.detail.target;
-  if (id === "history") document.addEventListener("pane:show", mark);
   mark();
   // Another tab shows its run: nothing was sent.
   if (id !== "response" || event.detail.requestConfig?.elt.localName === "request-tabs") return;
@@ -33,7 +47,6 @@ document.addEventListener("run:progress", ({ detail }) => {
   if (!("final" in detail)) awaited = true;
   else if (awaited && (isSettled || !ended)) refresh();
   ended = "final" in detail;
-  awaited = !isSettled; // A promise may be followed then, or an action be under way.
+  awaited = !isSettled; // A promise may be polled then, or an action be in progress.
 });
 document.addEventListener("pane:show", mark);
-mark();

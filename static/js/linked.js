@@ -1,5 +1,6 @@
-// Requests that came with a link: a banner says so until they are sent or it is put away, and
-// where they would go. Opens a link in the fragment, and makes one of the request that is shown.
+// Requests that were opened from a link: a banner names their target until they are sent or it is
+// dismissed. Links on our own pages need none. Opens a link in the fragment, and creates one of the
+// request that is shown.
 
 import { write } from "./copy-button.js";
 import { activeTab, changeTab, makeTab, openTab } from "./open-tabs.js";
@@ -9,6 +10,9 @@ const form = document.getElementById("composer");
 const banner = document.querySelector("[data-linked]");
 const isLink = () => location.hash.startsWith("#request=");
 const load = () => import(banner.dataset.module);
+
+/** Whether a click on a link of this page, or a link on another page of ours, led here. */
+let isOwn = URL.canParse(document.referrer) && new URL(document.referrer).origin === location.origin;
 
 /** Whether the agent of a link is one of ours, and not another one that is called the same. */
 function isHere({ agent, address }) {
@@ -20,17 +24,18 @@ const originOf = (address) => (URL.canParse(address) ? new URL(address).origin :
 
 async function open() {
   const { hash } = location;
-  // It has been taken in: a reload is not to open it again.
+  // It was read: a reload is not to open it again.
   history.replaceState(history.state, "", location.pathname);
   try {
     const { readLink } = await load();
     const { fields, notes } = readLink(hash);
     const target = isHere(fields) ? fields : { ...fields, agent: "" };
-    const note = notes.length ? `Its credentials were left out: ${notes.join(", ")}.` : "";
-    openTab(makeTab(target, { link: { note } }));
+    const note = notes.length ? `Its credentials were removed: ${notes.join(", ")}.` : "";
+    openTab(makeTab(target, isOwn && !note ? {} : { link: { note } }));
   } catch (error) {
     toast("The link was not opened.", error.message, { level: "error" });
   }
+  isOwn = false; // What is pasted into the address bar next is not ours.
 }
 
 function show() {
@@ -39,7 +44,7 @@ function show() {
   banner.querySelector("[data-linked-note]").textContent = link?.note ?? "";
 }
 
-/** Puts a link to the request that is shown on the clipboard. */
+/** Copies a link to the request that is shown to the clipboard. */
 export async function copyLink() {
   try {
     const { makeLink } = await load();
@@ -47,10 +52,10 @@ export async function copyLink() {
     const option = form.elements.agent.selectedOptions[0];
     const address = fields.agent ? (option.dataset.url ?? "") : fields.address;
     const done = await write(makeLink({ ...fields, address }, location.origin));
-    if (!done) throw new Error("The browser did not allow it.");
+    if (!done) throw new Error("The browser denied access to the clipboard.");
     toast("Link copied.", "It holds the request, without credentials. Opening it sends nothing.");
   } catch (error) {
-    toast("No link was copied.", error.message, { level: "error" });
+    toast("The link was not copied.", error.message, { level: "error" });
   }
 }
 
@@ -68,6 +73,10 @@ if (banner) {
       changeTab({ link: undefined });
       show();
     }
+  });
+  document.addEventListener("click", ({ target }) => {
+    const link = target.closest("a[href]");
+    isOwn = link?.hash.startsWith("#request=") && !link.relList.contains("noreferrer");
   });
   window.addEventListener("hashchange", () => isLink() && open());
   show();

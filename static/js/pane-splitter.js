@@ -1,5 +1,5 @@
-// <pane-splitter data-size="sidebar" aria-controls="library" aria-value…>: the edge between two
-// panes, moved with the mouse or, focused, with the arrow keys. The width is kept.
+// <pane-splitter data-size="sidebar" aria-controls="sidebar" aria-value…>: the edge between two
+// panes, moved with the mouse or, focused, with the arrow keys. The width is remembered.
 
 import { remember } from "./storage.js";
 
@@ -12,8 +12,8 @@ class PaneSplitter extends HTMLElement {
     this.addEventListener("pointerdown", (event) => this.#grab(event));
     this.addEventListener("keydown", (event) => this.#key(event));
     this.addEventListener("dblclick", () => this.#reset());
-    this.addEventListener("focus", () => this.#tell());
-    this.#tell();
+    this.addEventListener("focus", () => this.#report());
+    this.#report();
   }
 
   get #width() {
@@ -28,16 +28,16 @@ class PaneSplitter extends HTMLElement {
     const room = Math.max(this.#limit("min"), Math.min(this.#limit("max"), width));
     document.documentElement.style.setProperty(`--${this.dataset.size}-width`, `${room}px`);
     remember(`size.${this.dataset.size}`, String(room));
-    this.#tell();
+    this.#report();
   }
 
   #reset() {
     document.documentElement.style.removeProperty(`--${this.dataset.size}-width`);
     remember(`size.${this.dataset.size}`, "");
-    this.#tell();
+    this.#report();
   }
 
-  #tell() {
+  #report() {
     this.setAttribute("aria-valuenow", String(this.#width));
   }
 

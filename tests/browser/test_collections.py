@@ -228,7 +228,7 @@ def test_the_sidebar_keeps_what_is_unfolded(
 ) -> None:
     slug = import_requests(playground, "Beside", "a b", hot="c")
     page = workbench.open().page
-    tree = page.locator("library-tree")
+    tree = page.locator("sidebar-tree")
     expect(tree.get_by_role("link", name="a", exact=True)).to_have_count(0)
     tree.locator("summary").filter(has_text="Beside").click()
     expect(tree.get_by_role("link", name="a", exact=True)).to_be_visible()
@@ -256,7 +256,7 @@ def test_the_sidebar_fetches_itself_anew(
 ) -> None:
     slug = import_requests(playground, "Changing", "a")
     page = workbench.open().page
-    tree = page.locator("library-tree")
+    tree = page.locator("sidebar-tree")
     tree.locator("summary").filter(has_text="Changing").click()
     expect(tree.get_by_role("link", name="a", exact=True)).to_be_visible()
     page.evaluate(
@@ -347,7 +347,7 @@ def test_nor_with_those_around_them(still: Page, playground: PlaygroundServer, p
 def test_nor_with_the_sidebar_and_the_search(still: Page, playground: PlaygroundServer) -> None:
     import_requests(playground, "Unfolded", "a b", hot="c")
     workbench = Workbench(still, playground).open()
-    tree = still.locator("library-tree")
+    tree = still.locator("sidebar-tree")
     tree.locator("summary").filter(has_text="Unfolded").click()
     tree.get_by_role("link", name="a", exact=True).click()
     expect(workbench.text).to_have_value("soup a")

@@ -57,7 +57,7 @@ def test_a_whole_request_in_the_fragment(workbench: Workbench, fragment: str) ->
     page.goto(f"{workbench.server.url}/#request={fragment}")
     expect(banner(page)).to_contain_text("It goes to https://other.example")
     expect(banner(page)).to_contain_text("new origin")
-    expect(banner(page)).to_contain_text("credentials were left out: Authorization")
+    expect(banner(page)).to_contain_text("credentials were removed: Authorization")
     expect(workbench.text).to_have_value("<img src=x onerror=alert(1)>")
     expect(page.locator("#address")).to_have_value("https://other.example/agent")
     expect(workbench.effective).to_contain_text("kept")
@@ -95,7 +95,9 @@ def test_an_agent_that_nobody_has(workbench: Workbench) -> None:
     page = workbench.page
     page.goto(f"{workbench.server.url}/?agent=no-such-agent&text=soup")
     expect(banner(page)).to_contain_text("It goes to nowhere yet")
-    expect(banner(page)).to_contain_text("It names an agent that is not here: no-such-agent")
+    expect(banner(page)).to_contain_text(
+        "It names an agent that does not exist here: no-such-agent"
+    )
     expect(page.locator("#agent-select")).to_have_value("")
     page.reload()
     expect(banner(page)).to_contain_text("no-such-agent")

@@ -176,8 +176,8 @@ def open_collection(workbench: Workbench, name: str) -> Locator:
     """Open a collection in the sidebar; returns the links to its requests."""
     slug = import_requests(workbench.server, name, "one two three")
     page = workbench.open().compose("own work").page
-    page.locator("#library summary").filter(has_text=name).click()
-    return page.locator(f'#library [data-saved^="{slug}/"]')
+    page.locator("#sidebar summary").filter(has_text=name).click()
+    return page.locator(f'#sidebar [data-saved^="{slug}/"]')
 
 
 def test_what_is_only_looked_at_says_so_and_gives_way(workbench: Workbench) -> None:

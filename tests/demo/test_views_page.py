@@ -25,6 +25,7 @@ def test_everything_is_on_the_page(playground: PlaygroundServer, path: str) -> N
         assert f"{playground.url}/demo/scenarios/{scenario.slug}/ask" in page
         assert escape(scenario.description) in page
         assert escape(scenario.demonstrates) in page
+        assert f'aria-label="Try: {escape(scenario.title)}"' in page
     for group in GROUPS:
         assert escape(group.lead) in page
         for example in group.examples:

@@ -139,3 +139,20 @@ class TestAsset:
         for name, source in found:
             path = source or f"{name.rpartition('.')[2]}/{name}"
             assert (Path(site.BASE_DIR) / "static" / path).is_file(), name
+
+
+class TestAgentMark:
+    @pytest.mark.parametrize(
+        ("name", "letters"),
+        [
+            ("Demo agent", "DA"), ("Recipes", "R"), ("über-Agent 2", "ÜA"), ("  ", "?"),
+            ("“x”", "X"), ("<b>", "B"),
+        ],
+    )  # fmt: skip
+    def test_initials(self, name: str, letters: str) -> None:
+        assert rendered("{{ name|initials }}", name=name) == letters
+
+    def test_hue_is_that_of_the_name(self) -> None:
+        hues = [rendered("{{ name|hue }}", name=f"Agent {number}") for number in range(60)]
+        assert hues[0] == rendered("{{ name|hue }}", name="Agent 0")
+        assert set(hues) == {str(number) for number in range(7)}

@@ -41,7 +41,7 @@ def test_making_one_opens_it(client: Client) -> None:
     make_collection("First")
     response = client.post("/collections/", {"name": "Second", "description": "a\r\nb\rc"})
     assert (response.status_code, response["Location"]) == (302, "/collections/second/")
-    assert "library:changed" in response["HX-Trigger"]
+    assert "collections:changed" in response["HX-Trigger"]
     made = Collection.objects.get(slug="second")
     assert (made.description, made.owner) == ("a\nb\nc", None)
     assert [each.name for each in Collection.objects.all()] == ["First", "Second"]
@@ -100,7 +100,7 @@ def test_from_the_page_only_the_head_is_replaced(client: Client) -> None:
     head = read(response.content.decode())
     assert head.elements[0].attributes["id"] == "collection-head"
     assert "Stews" in head.text
-    assert json.loads(response["HX-Trigger"]) == {"library:changed": {}}
+    assert json.loads(response["HX-Trigger"]) == {"collections:changed": {}}
 
 
 def test_its_requests_in_order_with_what_is_known_of_them(client: Client) -> None:
@@ -129,7 +129,7 @@ def test_folders_are_shown_in_their_order(client: Client) -> None:
     collection = make_collection("Recipes", "a", hot="b", cold="c")
     client.post("/collections/recipes/folders/cold/place/", {"step": "-1"})
     assert names(client, url(collection)) == ["a", "c", "b"]
-    tree = client.get("/library/recipes/").content.decode()
+    tree = client.get("/sidebar/recipes/").content.decode()
     assert tree.index("recipes/cold") < tree.index("recipes/hot")
 
 
@@ -160,7 +160,7 @@ def test_names_are_text_and_descriptions_are_sanitised(client: Client) -> None:
     Collection.objects.update(description=f"{evil} [x](javascript:alert(1))")
     Folder.objects.update(name=evil, description=evil)
     saved(collection, evil, notes=evil, agent=evil, address=evil)
-    for address in ("/collections/", url(collection), "/library/", f"/library/{collection.slug}/"):
+    for address in ("/collections/", url(collection), "/sidebar/", f"/sidebar/{collection.slug}/"):
         page = read(client.get(address).content.decode())
         assert not page.find("img"), address
         assert not [each for each in page.elements if "onerror" in each.attributes], address

@@ -15,7 +15,7 @@ from tests.support.collections import make_collection, names, url
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 PAGE = "/collections/many/"
-BRANCH = "/library/many/"
+BRANCH = "/sidebar/many/"
 
 
 @pytest.fixture

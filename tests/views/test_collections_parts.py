@@ -33,7 +33,7 @@ def test_from_the_page_the_folder_is_put_below(client: Client, soups: Collection
     response = client.post("/collections/soups/folders/", {"name": "Sweet"}, headers=HTMX)
     part = read(response.content.decode())
     assert part.elements[0].attributes["id"] == "folder-sweet"
-    assert "library:changed" in response["HX-Trigger"]
+    assert "collections:changed" in response["HX-Trigger"]
 
 
 @pytest.mark.parametrize("address", [*PARTS, "/collections/soups/folders/"])

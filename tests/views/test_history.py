@@ -12,9 +12,17 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from playground.models import Agent, Conversation, PolledPromise, Run, Share
+from playground.models import (
+    Agent,
+    CollectionRun,
+    Conversation,
+    PolledPromise,
+    Run,
+    Share,
+    Step,
+)
 from playground.models import history as pages
-from playground.models.history import HistoryCursor, HistoryFilters, history_page
+from playground.models.history import HistoryCursor, HistoryFilters, history_page, recent_page
 from tests.support.markup import read
 
 pytestmark = pytest.mark.database
@@ -34,6 +42,20 @@ def make(**fields: Any) -> Run:
     found.created_at = timezone.now() - timedelta(minutes=ago)
     found.save(update_fields=["created_at"])
     return found
+
+
+def collection_run(name: str, *verdicts: str, ago: int = 0) -> CollectionRun:
+    """Return a completed collection run; what was not sent has no run."""
+    created: CollectionRun = CollectionRun.objects.create(
+        name=name, state="completed", planned=len(verdicts),
+        created_at=timezone.now() - timedelta(minutes=ago),
+    )  # fmt: skip
+    for number, verdict in enumerate(verdicts, 1):
+        run = None if verdict == "unsent" else make(source="collection", ago=ago)
+        Step.objects.create(
+            collection_run=created, number=number, name=f"step {number}", verdict=verdict, run=run
+        )
+    return created
 
 
 def shown(client: Client, address: str = "/history/", **headers: str) -> list[str]:
@@ -365,13 +387,54 @@ class TestSidebar:
     def test_every_run_once_also_of_one_moment(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(history_page, "__defaults__", (None, 2))
+        monkeypatch.setattr(recent_page, "__defaults__", (None, 2))
         runs = [make(ago=number) for number in range(7)]
         Run.objects.filter(pk__in=[run.pk for run in runs[1:5]]).update(
             created_at=runs[2].created_at
         )
         expected = [str(run.pk) for run in Run.objects.order_by("-created_at", "-pk")]
         assert self.pages(client, "/runs/") == expected
+
+    def test_the_runs_of_a_collection_are_one_group(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(recent_page, "__defaults__", (None, 2))
+        group = collection_run("Soups", "met", "unmet", "met", "unsent", ago=2)
+        mine = [make(ago=number) for number in (1, 3)]
+        make(source="recording", ago=4)
+        first = read(client.get("/runs/").content.decode())
+        assert "Soups 2 failed, 2 of 4 passed" in " ".join(first.text.split())
+        assert [a.attributes["data-run"] for a in first.find("a")] == [str(mine[0].pk)]
+        assert len(self.pages(client, "/runs/")) == 3
+        steps = read(client.get(f"/runs/?collection_run={group.pk}").content.decode())
+        assert " ".join(steps.text.split()) == (
+            "Met: step 1 Not met: step 2 Met: step 3 Not sent: step 4 Report"
+        )
+        assert [a.attributes["href"] for a in steps.find("a")] == [
+            *(f"/runs/{step.run_id}/" for step in group.steps.exclude(run=None)),
+            f"/collection-runs/{group.pk}/",
+        ]
+
+    @pytest.mark.parametrize("key", ["no-key", "00000000-0000-0000-0000-000000000000"])
+    def test_there_are_no_steps_of_another_one(self, client: Client, key: str) -> None:
+        assert client.get(f"/runs/?collection_run={key}").status_code == 404
+
+    def test_costs_few_queries_however_much_it_shows(self, client: Client) -> None:
+        def queries() -> int:
+            with CaptureQueriesContext(
+                connection,
+            ) as captured:
+                client.get("/runs/")
+            return len(captured)
+
+        for number in range(3):
+            make(ago=number, request={"n": number})
+            collection_run(f"C{number}", "met", ago=number)
+        few = queries()
+        for number in range(20):
+            make(ago=number, request={"n": number})
+            collection_run(f"D{number}", "met", "unmet", ago=number)
+        assert queries() == few <= 7
 
     def test_a_search_goes_on_by_itself_and_ends_with_a_word(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
@@ -380,14 +443,14 @@ class TestSidebar:
         monkeypatch.setattr(pages, "SEARCH_NEXT_ROWS", 2)
         for number in range(8):
             make(text="xy" if number == 6 else "hay", ago=number)
-        assert "looking further" in client.get("/runs/?q=go").content.decode()
+        assert "searching further" in client.get("/runs/?q=go").content.decode()
         assert self.pages(client, "/runs/?q=go") == ["No run matches “go”."]
         assert self.pages(client, "/runs/?q=xy") == [str(Run.objects.get(text="xy").pk)]
 
     def test_says_what_else_a_run_was_made_by(self, client: Client) -> None:
         make(source="collection", ago=1)
         make(source="recording")
-        html = client.get("/runs/").content.decode()
+        html = client.get("/runs/?q=eggs").content.decode()
         assert "recorded · Recipes" in html
         assert "collection run · Recipes" in html
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from playground.models import Agent, Run, Share
+from playground.rendering.sidebar import COOKIE
+from tests.support.collections import make_collection
 from tests.support.markup import read
 
 pytestmark = pytest.mark.django_db
@@ -39,3 +44,48 @@ def test_the_palette_leads_there_from_every_page(client: Client, place: str) -> 
 @pytest.mark.parametrize(("name", "near"), NEIGHBOURS)
 def test_a_page_near_it_leads_there(client: Client, name: str, near: str) -> None:
     assert reverse(name) in links_of(client, near, palette=False)
+
+
+def make_run(text: str) -> Run:
+    created: Run = Run.objects.create(
+        agent_name="Recipes", url="http://agent.example", protocol="nlweb", binding="http",
+        version="0.55", request={}, text=text, state="completed",
+    )  # fmt: skip
+    return created
+
+
+PAGES = [
+    "workbench", "history", "history-retention", "format-har", "collections", "collection-new",
+    "collection-import", "collection-search", "collection-runs", "agents", "agent-new",
+    "environments", "shares", "compare", "rules", "demo",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_has_the_sidebar(client: Client, agent: Agent, name: str) -> None:
+    """It links to agents and collections, and leaves its history for later."""
+    make_collection("Soups", "a")
+    make_run("a run of the past")
+    client.cookies[COOKIE] = "soups"
+    html = client.get(reverse(name)).content.decode()
+    page = read(html[html.index('<aside id="sidebar"') : html.index("</aside>") + len("</aside>")])
+    links = {link.attributes["href"] for link in page.find("a")}
+    assert {f"/?agent={agent.slug}", "/collections/soups/requests/a/", "/?new=1"} <= links
+    assert "a run of the past" not in page.text
+
+
+def test_the_sidebar_costs_two_queries(
+    client: Client, django_assert_num_queries: Any, agent: Agent
+) -> None:
+    """One for the agents, one for the collections with their counts, however many there are."""
+    for number in range(5):
+        make_collection(f"C{number}", "a b", hot="c")
+    with django_assert_num_queries(2):
+        client.get(reverse("rules"))
+
+
+def test_a_shared_page_and_a_pane_have_none(client: Client, agent: Agent) -> None:
+    run = make_run("soup")
+    token = Share.objects.create(run=run).token
+    for address in (reverse("share", args=[token]), reverse("run-frame", args=[run.pk])):
+        assert 'id="sidebar"' not in client.get(address).content.decode()

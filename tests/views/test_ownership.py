@@ -81,7 +81,7 @@ def test_a_saved_request_in_a_new_collection(client: Client, agent: Agent) -> No
     fields = form(name="Eggs", place="", collection="Brunch")
     assert client.post("/saved-requests/", fields).status_code == 200
     assert shows(client, "/collections/brunch/requests/eggs/", "Eggs")
-    assert shows(client, "/library/", "Brunch")
+    assert shows(client, "/sidebar/", "Brunch")
 
 
 def test_an_imported_collection(client: Client, user: User) -> None:

@@ -76,7 +76,7 @@ class TestSavingAs:
             "url": "/collections/kept/requests/eggs/",
             "dropped": [],
         }
-        assert "library:changed" in json.loads(response["HX-Trigger"])
+        assert "collections:changed" in json.loads(response["HX-Trigger"])
         assert (found.agent, found.address) == ("recipes", "http://agent.example/api/mcp")
         assert (found.protocol, found.version, found.binding) == ("nlweb", "0.54", "mcp")
         assert found.document == {"query": {"text": "eggs"}}
@@ -111,7 +111,7 @@ class TestSavingAs:
         self, client: Client, agent: Agent, collection: Collection, run: Run
     ) -> None:
         asked = client.get(SAVED, {"name": "Eggs", "run": str(run.pk)}).content.decode()
-        assert "With the reply that is shown" in asked
+        assert "Include this response" in asked
         create(client, run=str(run.pk), keep_reply="1")
         reply = SavedRequest.objects.get().reply
         assert reply["state"] == "completed"
@@ -122,7 +122,7 @@ class TestSavingAs:
         self, client: Client, agent: Agent, collection: Collection, run_pk: str
     ) -> None:
         asked = client.get(SAVED, {"run": run_pk}).content.decode()
-        assert "With the reply" not in asked
+        assert "Include this response" not in asked
         create(client, run=run_pk, keep_reply="1")
         assert SavedRequest.objects.get().reply is None
 
@@ -136,12 +136,12 @@ class TestSavingAs:
     @pytest.mark.parametrize(
         ("fields", "message"),
         [
-            ({"name": " "}, "Give the request a name."),
+            ({"name": " "}, "Enter a name for the request."),
             ({"name": "x" * 121}, "The name is longer than 120 characters."),
-            ({"place": "", "collection": ""}, "Give the new collection a name."),
+            ({"place": "", "collection": ""}, "Enter a name for the new collection."),
             ({"place": "", "collection": "x" * 121}, "name is longer than 120"),
-            ({"place": "gone"}, "This collection is gone."),
-            ({"place": "kept/gone"}, "This folder is gone."),
+            ({"place": "gone"}, "This collection was deleted."),
+            ({"place": "kept/gone"}, "This folder was deleted."),
             ({"document": "{"}, "Line 1, column 2"),
             ({"headers": "{"}, "The headers are not valid JSON."),
             ({"expectations": "{}"}, "The expectations have to be a list."),
@@ -470,3 +470,65 @@ def test_the_response_of_a_run_comes_by_itself(client: Client, run: Run) -> None
     part = client.get(f"/runs/{run.pk}/response/").content.decode()
     assert part.lstrip().startswith("<section")
     assert f'data-run="{run.pk}"' in part
+
+
+class TestShipped:
+    """Collections that come with the playground are changed by choice only."""
+
+    @pytest.fixture
+    def tour(self, agent: Agent, monkeypatch: pytest.MonkeyPatch) -> SavedRequest:
+        monkeypatch.setattr(saved_views, "shipped_slugs", lambda: frozenset({"tour"}))
+        collection = Collection.objects.create(name="Tour")
+        return SavedRequest.objects.create(
+            collection=collection, name="Eggs", agent=agent.slug, document={}
+        )
+
+    def test_the_first_save_creates_a_collection(self, client: Client, tour: Any) -> None:
+        html = client.get(SAVED, {"name": "x", "saved": "tour/eggs"}).content.decode()
+        assert '<option value="" selected>New collection…</option>' in html
+        assert 'name="collection" dir="auto" maxlength="120" value="My requests"' in html
+        client.post(SAVED, form(name="x", place="", collection="My requests"))
+        html = client.get(SAVED, {"name": "y", "saved": "tour/eggs"}).content.decode()
+        assert '<option value="my-requests" selected>My requests</option>' in html
+        assert html.index('value="my-requests"') < html.index('value="tour"')
+
+    def test_one_that_was_chosen_before_is_not_proposed(self, client: Client, tour: Any) -> None:
+        assert client.post(SAVED, form(name="x", place="tour")).status_code == 200
+        assert 'value="" selected' in client.get(SAVED).content.decode()
+
+    def test_overwriting_asks_once(self, client: Client, tour: SavedRequest) -> None:
+        url = "/collections/tour/requests/eggs/"
+        refused = client.post(url, form())
+        assert refused.status_code == 409
+        assert "comes with the playground" in refused.content.decode()
+        tour.refresh_from_db()
+        assert tour.document == {}
+        assert client.post(url, form(shipped="1")).status_code == 200
+        assert client.post(url, form()).status_code == 200
+        tour.refresh_from_db()
+        assert tour.document
+
+
+class TestNotes:
+    URL = "/collections/kept/requests/eggs/notes/"
+
+    def test_are_shown_beside_the_request(self, client: Client, saved: SavedRequest) -> None:
+        assert "Add notes" in client.get("/collections/kept/requests/eggs/").content.decode()
+        SavedRequest.objects.update(notes="Boil *soft*.")
+        html = client.get("/collections/kept/requests/eggs/").content.decode()
+        assert "Boil <em>soft</em>." in html
+        assert 'data-saved="kept/eggs"' in html
+        assert 'id="saved-notes" class="saved-notes" aria-label="Notes" hidden' in (
+            client.get("/").content.decode()
+        )
+
+    def test_are_edited_in_place_and_the_request_can_still_be_saved(
+        self, client: Client, saved: SavedRequest
+    ) -> None:
+        assert "<textarea" in client.get(self.URL, {"in": "form"}).content.decode()
+        answer = client.post(self.URL, {"notes": " <b>New</b> "})
+        assert "<b>" not in answer.content.decode().replace("&lt;b&gt;", "")
+        before = saved.modified_at
+        saved.refresh_from_db()
+        assert (saved.notes, saved.modified_at) == ("<b>New</b>", before)
+        assert "<textarea" not in client.get(self.URL, {"in": "workbench"}).content.decode()

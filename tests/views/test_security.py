@@ -72,7 +72,7 @@ GET: dict[str, tuple[int, int, int]] = {
     "collection-new": (200, 200, 302),
     "collection-search": (200, 200, 302),
     "sidebar": (200, 200, 302),
-    "sidebar-branch": (200, 404, 302),
+    "sidebar-node": (200, 404, 302),
     "collection": (200, 404, 302),
     "collection-outline": (200, 404, 302),
     "collection-details": (200, 404, 302),
@@ -200,6 +200,7 @@ POST: dict[str, tuple[int, int, int]] = {
     "folder-details": (422, 404, 302),
     "folder-move": (302, 404, 302),
     "folder-duplicate": (302, 404, 302),
+    "saved-request-notes": (200, 404, 302),
     "saved-request-details": (422, 404, 302),
     "saved-request-move": (302, 404, 302),
     "saved-request-duplicate": (302, 404, 302),
@@ -353,7 +354,7 @@ def test_a_stranger_can_delete_nothing(cast: Cast, name: str) -> None:
 
 
 def test_collections_are_found_by_their_owner_only(cast: Cast) -> None:
-    for path in ("/collections/search/?q=Mine", "/collections/", "/library/"):
+    for path in ("/collections/search/?q=Mine", "/collections/", "/sidebar/"):
         assert "/collections/mine/" in cast.owner.get(path).text
         assert "/collections/mine/" not in cast.stranger.get(path).text
 

@@ -25,26 +25,24 @@ def branch(client: Client, address: str) -> list[str]:
 
 
 def test_without_any_it_says_what_they_are_for(client: Client) -> None:
-    page = client.get("/library/").content.decode()
-    assert "Collections keep requests" in page
+    page = client.get("/sidebar/").content.decode()
+    assert "Collections store requests" in page
     assert 'href="/collections/new/"' in page
 
 
 def test_folded_it_holds_no_request(client: Client) -> None:
     make_collection("Soups", "a b", hot="c")
-    page = client.get("/library/").content.decode()
+    page = client.get("/sidebar/").content.decode()
     assert links(page) == []
     assert "Soups3" in "".join(read(page).text.split())
-    assert 'hx-get="/library/soups/?folder="' in page
+    assert 'hx-get="/sidebar/soups/?folder="' in page
 
 
 def test_what_is_unfolded_is_fetched(client: Client) -> None:
     make_collection("Soups", "a b", hot="c")
-    assert branch(client, "/library/soups/") == ["soups/a", "soups/b"]
-    assert branch(client, "/library/soups/?folder=hot") == ["soups/c"]
-    assert (
-        "Nothing in it yet" in client.get(f"/library/{make_collection('x').slug}/").content.decode()
-    )
+    assert branch(client, "/sidebar/soups/") == ["soups/a", "soups/b"]
+    assert branch(client, "/sidebar/soups/?folder=hot") == ["soups/c"]
+    assert "Empty" in client.get(f"/sidebar/{make_collection('x').slug}/").content.decode()
 
 
 @pytest.mark.parametrize(
@@ -64,7 +62,7 @@ def test_what_the_browser_has_kept_unfolded_comes_with_the_page(
 ) -> None:
     make_collection("Soups", "a b", hot="c")
     client.cookies[sidebar.COOKIE] = cookie
-    assert branch(client, "/library/") == wanted
+    assert branch(client, "/sidebar/") == wanted
     assert branch(client, "/") == wanted
 
 
@@ -72,19 +70,19 @@ def test_no_more_is_unfolded_than_fits(client: Client) -> None:
     for number in range(sidebar.MAX_OPEN + 3):
         make_collection(f"c{number}", "a")
     client.cookies[sidebar.COOKIE] = "%20".join(f"c{n}" for n in range(sidebar.MAX_OPEN + 3))
-    assert len(branch(client, "/library/")) == sidebar.MAX_OPEN
+    assert len(branch(client, "/sidebar/")) == sidebar.MAX_OPEN
 
 
 def test_a_long_one_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sidebar, "PAGE", 2)
     make_collection("Long", "a b c", hot="d e")
-    first = client.get("/library/long/").content.decode()
+    first = client.get("/sidebar/long/").content.decode()
     assert links(first) == ["long/a", "long/b"]
-    assert 'hx-get="/library/long/?folder=&amp;from=2"' in first
-    rest = client.get("/library/long/?folder=&from=2").content.decode()
+    assert 'hx-get="/sidebar/long/?folder=&amp;from=2"' in first
+    rest = client.get("/sidebar/long/?folder=&from=2").content.decode()
     assert links(rest) == ["long/c"]
     assert "Hot" not in rest
-    assert "More requests" not in client.get("/library/long/?folder=hot").content.decode()
+    assert "More requests" not in client.get("/sidebar/long/?folder=hot").content.decode()
 
 
 # --- search --------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def test_from_the_page_only_the_note_comes(client: Client, soups: Collection) ->
     response = client.post(url(soups, "a/deletion/"), headers=HTMX)
     part = response.content.decode()
     assert 'hx-swap-oob="beforeend:#notes"' in part
-    assert "library:changed" in response["HX-Trigger"]
+    assert "collections:changed" in response["HX-Trigger"]
     assert client.post(undo_of(part), headers=HTMX)["HX-Redirect"] == "/collections/soups/"
     assert order(soups) == BEFORE
 

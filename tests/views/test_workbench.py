@@ -86,6 +86,32 @@ class TestLinks:
         assert found["document"] == {"query": {"text": "<b>", "x": [1]}}
         assert found["linked"]
 
+    @pytest.mark.parametrize(
+        ("referer", "linked"),
+        [
+            ("http://testserver/demo/", False),
+            ("http://testserver.example/demo/", True),
+            ("https://elsewhere.example/http://testserver/", True),
+            ("", True),
+        ],
+    )
+    def test_only_links_of_other_sites_raise_a_warning(
+        self, client: Client, referer: str, linked: bool
+    ) -> None:
+        query = {"agent": "https://other.example/a", "text": "soup"}
+        page = client.get("/", query, headers={"Referer": referer}).content.decode()
+        banner = BANNER.search(page)
+        assert banner
+        assert (not banner[1]) is linked
+
+    def test_an_agent_that_does_not_exist_is_said_on_own_pages_too(self, client: Client) -> None:
+        page = client.get("/", {"agent": "x"}, headers={"Referer": "http://testserver/"})
+        assert "It names an agent that does not exist here: x" in page.content.decode()
+
+    def test_a_new_request_is_empty(self, client: Client) -> None:
+        found = shown(client, {"new": "1"})
+        assert (found["document"]["query"], found["linked"]) == ({"text": ""}, False)
+
     def test_an_agent_alone_is_no_request_of_somebody_else(self, client: Client) -> None:
         assert not shown(client, {"agent": "talker"})["linked"]
         assert not shown(client, {})["linked"]
@@ -108,7 +134,7 @@ class TestLinks:
         for query in ({"agent": named, "text": "soup"}, {"agent": named}):
             found = shown(client, query)
             assert (found["agent"], found["address"], found["linked"]) == ("", "", True)
-            assert found["note"] == f"It names an agent that is not here: {named[:80]}"
+            assert found["note"] == f"It names an agent that does not exist here: {named[:80]}"
 
     def test_without_any_agent_there_is_no_banner(self, client: Client) -> None:
         Agent.objects.all().delete()
