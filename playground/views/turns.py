@@ -7,7 +7,7 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.forms import ValidationError
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
@@ -140,18 +140,26 @@ def prepare_follow_up(
 
 
 def follow_up_headers(request: HttpRequest, run: Run) -> list[tuple[str, str]]:
-    """Return the composer's headers if they are for the same agent, else those of the turn.
+    """Return the composer's headers if they are for the same target, else those of the turn.
 
     Credentials are not stored with a turn, so only the composer may still hold them; a secret is
     represented by its placeholder. Raises `ValidationError`.
     """
     form, turn = request.POST, turn_of(run)
-    if not (turn.agent and form.get("agent") == turn.agent.slug and "headers" in form):
+    if "headers" not in form or not _is_same_target(turn, form):
         return engine.stored_headers(turn)
     try:
         return [_substituted(turn, name, value) for name, value in parse_headers(form["headers"])]
     except ValidationError as error:
         raise ValidationError(f"In the composer's headers: {error.messages[0]}") from error
+
+
+def _is_same_target(turn: Run, form: QueryDict) -> bool:
+    """Return whether the composer has the agent of the turn, or the URL that it was sent to."""
+    if turn.agent:
+        return form.get("agent") == turn.agent.slug
+    address = (turn.request_template or {}).get("address") or turn.url
+    return not form.get("agent") and form.get("address") == address
 
 
 def _substituted(turn: Run, name: str, value: str) -> tuple[str, str]:

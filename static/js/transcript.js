@@ -9,7 +9,7 @@ const MAX_TITLE = 60;
 const LEAD = 44;
 
 const pane = () => document.getElementById("response");
-const scroller = () => document.getElementById("tab-results");
+const scroller = () => document.querySelector("#tab-results [data-scroller]");
 
 /** Entries that were fetched, with whether their turn had ended by then. */
 const loaded = new WeakMap();
@@ -41,7 +41,7 @@ let before = {};
 async function choose(place) {
   const row = document.getElementById(`turn-${/runs\/([^/]+)/.exec(place)?.[1]}`);
   const tab = pane().querySelector('[role="tab"][aria-selected="true"]')?.getAttribute("aria-controls");
-  before = { top: row && !scroller().hidden ? topOf(row) : undefined, tab };
+  before = { top: row && scroller().checkVisibility() ? topOf(row) : undefined, tab };
   await showTurn(place);
 }
 
@@ -62,20 +62,20 @@ document.addEventListener("change", ({ target }) => {
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.target.id !== "response") return;
-  const { activeElement } = document;
-  before.hadFocus = detail.target.contains(activeElement) || !activeElement?.checkVisibility();
+  before.focused = document.activeElement;
 });
 
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
   const { target, requestConfig } = detail;
   if (target?.id !== "response") return;
-  const { top, tab, hadFocus } = before;
+  const { top, tab, focused } = before;
   before = {};
   const continues = requestConfig?.elt.closest("[data-continues]");
   if (tab) pane().querySelector("tab-set")?.show(tab);
   place(top);
-  // The caret stays in the follow-up field; what else had the focus is gone.
-  if (hadFocus && !pane().contains(document.activeElement))
+  // The caret stays in the follow-up field; what else had the focus is gone, or put away.
+  const isLost = focused && focused !== document.body && !(focused.isConnected && focused.checkVisibility());
+  if (isLost && !pane().contains(document.activeElement))
     giveFocus(pane().querySelector(".response-header"), { preventScroll: true });
   if (!continues) return;
   const text = pane().dataset.title ?? "";

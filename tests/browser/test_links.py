@@ -170,7 +170,7 @@ def paste(page: Page, text: str) -> None:
 def test_a_curl_command_fills_the_request(workbench: Workbench) -> None:
     page = workbench.open().page
     page.keyboard.press("ControlOrMeta+k")
-    page.keyboard.type("curl")
+    page.keyboard.type("paste a curl")
     page.keyboard.press("Enter")
     expect(page.locator("#target-input")).to_be_focused()
     url = f"{workbench.server.url}/demo/ask"
@@ -191,13 +191,13 @@ def test_a_curl_command_fills_the_request(workbench: Workbench) -> None:
 def test_a_request_authenticates_in_its_own_way(workbench: Workbench) -> None:
     page = workbench.open().page
     page.get_by_role("tab", name="Auth").click()
-    page.get_by_label("This request authenticates").select_option("api_key")
+    page.get_by_label("Authentication").select_option("api_key")
     page.get_by_label("Secret", exact=True).fill("kitchen_key")
     expect(workbench.effective).to_contain_text("kitchen_key")
     page.reload()
     page.get_by_role("tab", name="Auth").click()
     expect(page.get_by_label("Secret", exact=True)).to_have_value("kitchen_key")
-    page.get_by_label("This request authenticates").select_option("")
+    page.get_by_label("Authentication").select_option("")
     expect(page.get_by_label("Secret", exact=True)).to_be_hidden()
     expect(workbench.effective).not_to_contain_text("kitchen_key")
 

@@ -153,7 +153,7 @@ def test_the_reader_is_not_dragged_along(workbench: Workbench) -> None:
     workbench.page.set_viewport_size({"width": 1440, "height": 500})
     workbench.scenario("endless").send()
     expect(workbench.cards.nth(5)).to_be_attached()
-    panel = workbench.page.locator("#tab-results")
+    panel = workbench.page.locator(".transcript")
     panel.evaluate("panel => { panel.scrollTop = 20 }")
     expect(workbench.page.locator(".pill")).to_contain_text("new")
     assert panel.evaluate("panel => panel.scrollTop") == 20

@@ -162,7 +162,7 @@ def test_the_presentation_view(workbench: Workbench) -> None:
     page = workbench.open().page
     workbench.compose("breakfast with eggs").send()
     ended(workbench, None)
-    page.locator("#tab-results").focus()
+    page.locator(".transcript").focus()
     page.keyboard.press("p")
     for part in (page.locator("#composer"), page.locator(".topbar"), page.locator("#library")):
         expect(part).to_be_hidden()
@@ -174,6 +174,6 @@ def test_the_presentation_view(workbench: Workbench) -> None:
     assert findings(page, both_themes=True) == []
     ask(workbench, "without nuts")
     expect(rows(page)).to_have_text(["breakfast with eggs", "without nuts"])
-    page.locator("#tab-results").focus()
+    page.locator(".transcript").focus()
     page.keyboard.press("p")
     expect(page.locator("#composer")).to_be_visible()

@@ -269,6 +269,17 @@ class TestAsk:
         assert box["aria-invalid"] == "true"
         assert "follow-up-error" in str(box["aria-describedby"])
 
+    async def test_headers_of_the_composer_for_the_same_url(
+        self, async_client: AsyncClient, started: list[Any]
+    ) -> None:
+        url = "http://agent.example/ask"
+        first = await sync_to_async(turn)(None, url=url, sent_to_url=True)
+        fields = {"agent": "", "headers": '[["Authorization", "Bearer t"]]'}
+        for address in (url, "http://other.example/"):
+            await self.ask(async_client, first, "wine", address=address, **fields)
+        headers = [dict(target.headers) for _, target in started]
+        assert [each.get("Authorization") for each in headers] == ["Bearer t", None]
+
     async def test_headers_that_cannot_be_sent(
         self, async_client: AsyncClient, talk: list[Run], started: list[Any]
     ) -> None:

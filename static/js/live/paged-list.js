@@ -21,7 +21,8 @@ class PagedList extends HTMLElement {
     this.addEventListener("change", (event) => event.target.matches("[data-order]") && this.restart(), {
       signal,
     });
-    this.scroller = this.closest(".tabpanel");
+    this.scroller = this.closest("[data-scroller]") ?? this.closest(".tabpanel");
+    this.panel = this.closest(".tabpanel");
     this.scroller.addEventListener("scroll", () => this.onScroll(), { signal, passive: true });
     this.watcher = new IntersectionObserver((entries) => {
       this.visible = entries.some((entry) => entry.isIntersecting);
@@ -60,7 +61,7 @@ class PagedList extends HTMLElement {
 
   /** Show what is missing, and keep a reader who is at the end there. */
   update() {
-    if (this.scroller.hidden) return;
+    if (this.panel.hidden) return;
     // What is still growing has no order but that of its arrival.
     const choice = this.querySelector(".order");
     if (choice) choice.hidden = !("final" in this.cursor);
@@ -77,7 +78,7 @@ class PagedList extends HTMLElement {
   }
 
   async fetchMore() {
-    if (this.fetching || this.shown >= this.total || this.scroller.hidden) return;
+    if (this.fetching || this.shown >= this.total || this.panel.hidden) return;
     this.fetching = true;
     const before = this.shown;
     const url = `${this.dataset.url}?offset=${before}&order=${this.order}`;
@@ -149,7 +150,7 @@ class PagedList extends HTMLElement {
       this.pill.type = "button";
       this.pill.className = "pill";
       this.pill.addEventListener("click", () => this.toEnd());
-      const foot = this.scroller.querySelector(".transcript-foot");
+      const foot = this.panel.querySelector(".transcript-foot");
       if (foot) foot.prepend(this.pill);
       else this.scroller.after(this.pill);
     }
