@@ -51,11 +51,11 @@ export const COMMANDS = [
   { id: "new", label: "New request", can: composer, run: newRequest },
   { id: "save", label: "Save the request", keys: "⌘S", can: composer, run: () => save() },
   { id: "save-as", label: "Save the request as…", keys: "⌘⇧S", can: composer, run: () => saveAs() },
+  { id: "curl", label: "Paste a cURL command", can: composer, run: focusTarget },
   press("copy-as", "Copy as cURL, Python or JavaScript…", '[data-open="code-sheet"]'),
   press("side-by-side", "Send to two targets…", "#twin-open"),
   { id: "copy-link", label: "Copy a link to this request", can: composer, run: () => copyLink() },
   { id: "target", label: "Edit the agent or URL", can: composer, run: focusTarget },
-  { id: "curl", label: "Paste a cURL command", can: composer, run: focusTarget },
   {
     id: "compare",
     label: "Compare with another run…",

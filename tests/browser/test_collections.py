@@ -297,7 +297,7 @@ def test_the_palette_finds_saved_requests_too(
     page = workbench.open().page
     page.keyboard.press("ControlOrMeta+k")
     page.keyboard.type("theme")
-    expect(page.get_by_role("option", name="Change the theme")).to_be_visible()
+    expect(page.get_by_role("option", name="Theme: Dark")).to_be_visible()
     page.get_by_role("combobox", name="Search").fill("xyloph")
     expect(page.get_by_role("option", name="xylophone")).to_be_visible()
     page.keyboard.press("Enter")
@@ -359,7 +359,7 @@ def test_nor_with_the_sidebar_and_the_search(still: Page, playground: Playground
     expect(still.locator("#palette-saved li").first).to_be_visible()
     assert findings(still, both_themes=True) == [], "found"
     still.keyboard.type(" nothing-of-that-kind")
-    expect(still.get_by_text("Nothing is called that.")).to_be_visible()
+    expect(still.get_by_text("No results", exact=True)).to_be_visible()
     assert findings(still) == [], "not found"
 
 

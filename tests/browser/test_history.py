@@ -31,7 +31,7 @@ def search(page: Page, words: str) -> None:
 def test_found_as_one_types_and_by_its_address(workbench: Workbench) -> None:
     ask(workbench, "lentil stew zanzibar", "bean stew zanzibar")
     page = workbench.page
-    page.get_by_role("link", name="History", exact=True).click()
+    page.get_by_role("link", name="Full history").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("History")
     search(page, "zanzibar lentil")
     expect(rows(page)).to_have_count(1)

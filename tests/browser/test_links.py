@@ -170,7 +170,7 @@ def paste(page: Page, text: str) -> None:
 def test_a_curl_command_fills_the_request(workbench: Workbench) -> None:
     page = workbench.open().page
     page.keyboard.press("ControlOrMeta+k")
-    page.keyboard.type("paste a curl")
+    page.keyboard.type("curl")
     page.keyboard.press("Enter")
     expect(page.locator("#target-input")).to_be_focused()
     url = f"{workbench.server.url}/demo/ask"

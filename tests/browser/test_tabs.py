@@ -234,7 +234,7 @@ def test_a_preview_is_kept_by_a_command_and_by_sending(workbench: Workbench) -> 
     links.filter(has_text="one").click()
     looked_at(workbench, "one")
     page.keyboard.press("ControlOrMeta+k")
-    page.keyboard.type("keep this tab")
+    page.keyboard.type("pin preview")
     page.keyboard.press("Enter")
     expect(tabs(workbench).filter(has_text="one")).to_have_accessible_name("one")
     links.filter(has_text="two").click()
