@@ -23,14 +23,24 @@ from playground.rendering.doctor import text_of
 class Command(BaseCommand):
     """`python manage.py doctor AGENT`."""
 
-    help = "Examine what answers at an agent's address, step by step, and say what to mend."
+    help = "Diagnose the connection to an agent step by step, and suggest fixes."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the agent, its assumed protocol and binding, and the output."""
         parser.add_argument("agent", help="slug of a saved agent, or a URL")
-        parser.add_argument("--protocol", choices=sorted(registry.PROTOCOLS))
-        parser.add_argument("--binding", choices=sorted(registry.BINDINGS))
-        parser.add_argument("--output", choices=["text", "json"], default="text")
+        parser.add_argument(
+            "--protocol",
+            choices=sorted(registry.PROTOCOLS),
+            help="protocol to assume; default: the agent's, nlweb for a URL",
+        )
+        parser.add_argument(
+            "--binding",
+            choices=sorted(registry.BINDINGS),
+            help="binding to assume; default: the agent's, http for a URL",
+        )
+        parser.add_argument(
+            "--output", choices=["text", "json"], default="text", help="format; default: text"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Announce the calls, send them, print the report, and exit by its result.
