@@ -29,7 +29,8 @@ export DJANGO_SETTINGS_MODULE := playground.settings
 unexport PYTHONDONTWRITEBYTECODE
 
 # The plugins of the browser's tests cost every other test a millisecond.
-WITHOUT_BROWSER := $(BIN)/pytest --dist=worksteal --ignore=tests/browser -p no:playwright -p no:base_url
+WITHOUT_BROWSER := $(BIN)/pytest --dist=worksteal --ignore=tests/browser --ignore=tests/firefox \
+	-p no:playwright -p no:base_url
 
 .PHONY: help setup run quick test test-without-browser test-browser test-scale check format bench build browser clean
 
@@ -56,8 +57,8 @@ test-without-browser: setup $(MODULES)
 	@npm test --silent
 	@$(WITHOUT_BROWSER) --numprocesses=auto
 
-test-browser: setup browser
-	@$(BIN)/pytest --numprocesses=$(BROWSERS) --dist=worksteal tests/browser
+test-browser: setup $(MODULES) browser
+	@$(BIN)/pytest --numprocesses=$(BROWSERS) --dist=worksteal tests/browser tests/firefox
 
 test-scale: setup ## Run what needs a database on PostgreSQL and Redis, and in two processes
 	@$(BIN)/python -m tests.scale $(ARGS)

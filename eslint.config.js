@@ -22,4 +22,5 @@ export default [
     },
   },
   { files: ["static/src/build.js", "tests/js/**"], languageOptions: { globals: globals.node } },
+  { files: ["tests/firefox/**"], languageOptions: { globals: { ...globals.browser, ...globals.node } } },
 ];

@@ -1,4 +1,4 @@
-"""The pages of docs/: their links, the settings and the files that they name."""
+"""The pages of docs/: their links, the settings, options and files that they name."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from playground.limits import RunLimits
+from tests.support import command_reference
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
@@ -80,6 +81,32 @@ class TestSettings:
         for field in fields(RunLimits):
             default = f"`{int(field.default)}`"
             assert self.ROWS[f"PLAYGROUND_{field.name.upper()}"] == default
+
+
+class TestCommands:
+    TEXT = command_reference.PAGE.read_text()
+
+    def test_every_command_has_a_section(self) -> None:
+        sections = re.findall(r"^## `(\w+)`$", self.TEXT, re.MULTILINE)
+        assert sorted(sections) == command_reference.COMMANDS
+
+    def test_every_command_with_options_has_a_table_of_them(self) -> None:
+        tables = [name for name, _ in command_reference.BLOCK.findall(self.TEXT)]
+        expected = filter(command_reference.options_table, command_reference.COMMANDS)
+        assert sorted(tables) == list(expected)
+
+    def test_the_tables_are_those_of_the_commands(self) -> None:
+        written = "python -m tests.support.command_reference writes them"
+        assert command_reference.with_tables(self.TEXT) == self.TEXT, written
+
+    @pytest.mark.parametrize("name", command_reference.COMMANDS)
+    def test_every_option_has_a_meaning(self, name: str) -> None:
+        assert "|  |" not in command_reference.options_table(name)
+
+
+class TestReadme:
+    def test_it_is_read_in_five_minutes(self) -> None:
+        assert len((ROOT / "README.md").read_text().splitlines()) <= 130
 
 
 #: A name within the package, as comments of templates write it.

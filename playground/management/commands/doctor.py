@@ -28,9 +28,19 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the agent, its assumed protocol and binding, and the output."""
         parser.add_argument("agent", help="slug of a saved agent, or a URL")
-        parser.add_argument("--protocol", choices=sorted(registry.PROTOCOLS))
-        parser.add_argument("--binding", choices=sorted(registry.BINDINGS))
-        parser.add_argument("--output", choices=["text", "json"], default="text")
+        parser.add_argument(
+            "--protocol",
+            choices=sorted(registry.PROTOCOLS),
+            help="protocol to assume; default: the agent's, nlweb for a URL",
+        )
+        parser.add_argument(
+            "--binding",
+            choices=sorted(registry.BINDINGS),
+            help="binding to assume; default: the agent's, http for a URL",
+        )
+        parser.add_argument(
+            "--output", choices=["text", "json"], default="text", help="format; default: text"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Announce the calls, send them, print the report, and exit by its result.

@@ -19,12 +19,14 @@ from playground.models import Collection
 class Command(BaseCommand):
     """`python manage.py export_collection SLUG [--output FILE]`."""
 
-    help = "Write a collection as a Django fixture that loaddata and import_collection read."
+    help = "Export a collection as a Django fixture for loaddata and import_collection."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the slug, and the file."""
         parser.add_argument("slug", help="slug of a collection")
-        parser.add_argument("--output", metavar="FILE", help="a file; the standard output if none")
+        parser.add_argument(
+            "--output", metavar="FILE", help="file to write; default: standard output"
+        )
 
     def handle(self, *args: Any, slug: str, output: str | None, **options: Any) -> None:
         """Write the text, in UTF-8 whatever the terminal's encoding is."""

@@ -28,13 +28,13 @@ _SIGNS = {"added": "+", "changed": "~"}
 class Command(BaseCommand):
     """`python manage.py import_collection FILE|- [--dry-run]`."""
 
-    help = "Import a collection: what is there is brought up to date, nothing is removed."
+    help = "Import a collection: add and update its requests, and remove none."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the file, and the dry run."""
-        parser.add_argument("file", help="a file; - reads the standard input")
+        parser.add_argument("file", help="fixture or Postman collection; - for standard input")
         parser.add_argument(
-            "--dry-run", action="store_true", help="say what would be done, and do nothing"
+            "--dry-run", action="store_true", help="print the changes without importing"
         )
 
     def handle(self, *args: Any, file: str, dry_run: bool, **options: Any) -> None:

@@ -32,15 +32,19 @@ MEBIBYTE = 1024 * 1024
 class Command(BaseCommand):
     """`python manage.py prune_history [--dry-run]`."""
 
-    help = "Delete the runs that the limits on the history do not keep."
+    help = "Delete the runs beyond the retention limits."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the limits, the owner, and the dry run."""
-        parser.add_argument("--dry-run", action="store_true", help="say what would go")
-        parser.add_argument("--days", type=_up_to(MAX_DAYS), help="delete what is older")
-        parser.add_argument("--runs", type=_up_to(MAX_RUNS), help="how many requests to keep")
-        parser.add_argument("--megabytes", type=_up_to(MAX_MEBIBYTES), help="how much to keep")
-        parser.add_argument("--user", help="of one user only, by name (hosted mode)")
+        parser.add_argument("--dry-run", action="store_true", help="print what would be deleted")
+        parser.add_argument("--days", type=_up_to(MAX_DAYS), help="delete runs older than this")
+        parser.add_argument(
+            "--runs", type=_up_to(MAX_RUNS), help="number of runs to keep, newest first"
+        )
+        parser.add_argument(
+            "--megabytes", type=_up_to(MAX_MEBIBYTES), help="total size to keep, newest first"
+        )
+        parser.add_argument("--user", help="only the runs of this user, by name (hosted mode)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the runs beyond the limits, for each owner, and delete them."""

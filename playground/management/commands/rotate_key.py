@@ -21,13 +21,12 @@ class Command(BaseCommand):
     """`python manage.py rotate_key`."""
 
     help = (
-        "Encrypt all stored secrets with a new key. Stop every process of the playground first:"
-        " a running one goes on with the key that it has read. Without PLAYGROUND_KEY in the"
-        " environment the new key is made here and takes the place of the one in the data"
-        " directory (encryption-key); it waits in encryption-key.next until everything is stored,"
-        " and where this is interrupted, run it again. With PLAYGROUND_KEY in the environment,"
-        " set that to the new key and PLAYGROUND_OLD_KEY to the old one, run this, and remove"
-        " PLAYGROUND_OLD_KEY. All or nothing: it is one transaction."
+        "Encrypt all stored secrets with a new key, in one transaction. Stop every process of the"
+        " playground first: a running process keeps using the old key. Without PLAYGROUND_KEY in"
+        " the environment, a new key is generated and replaces encryption-key in the data"
+        " directory; until everything is stored it is in encryption-key.next, and an interrupted"
+        " command can be run again. With PLAYGROUND_KEY in the environment, set it to the new key"
+        " and PLAYGROUND_OLD_KEY to the old one, run the command, and unset PLAYGROUND_OLD_KEY."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

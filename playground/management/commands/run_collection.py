@@ -51,7 +51,7 @@ Reporters = list[tuple[str, str]]
 class Command(BaseCommand):
     """`python manage.py run_collection SLUG|FILE`."""
 
-    help = "Send the requests of a collection in order, and say which met what is expected."
+    help = "Send the requests of a collection in order, and check their expectations."
     # The checks look at every page and would take longer than a small collection.
     requires_system_checks: list[str] = []
 
@@ -59,42 +59,41 @@ class Command(BaseCommand):
         """Add the collection, the selection, the values, the order, and the reporters."""
         parser.add_argument(
             "collection",
-            help="slug of a collection, or a file with one, which is not imported; - for a pipe",
+            help="slug of a collection, or a fixture, which is not imported; - for standard input",
         )
         parser.add_argument(
-            "--folder", metavar="F", help="only the requests of this folder, by slug or name"
+            "--folder", metavar="F", help="send only the requests in this folder, by slug or name"
         )
         parser.add_argument(
             "--request", action="append", default=[], metavar="R",
-            help="only this request, by slug or name; may be repeated",
+            help="send only this request, by slug or name; can be repeated",
         )  # fmt: skip
         parser.add_argument(
             "--agent", metavar="A",
-            help="slug or URL; stands in for the agent of each request that speaks its protocol",
+            help="slug or URL; replaces the agent of every request with the same protocol",
         )  # fmt: skip
-        values = parser.add_argument_group("values, the later ones win")
-        values.add_argument("--environment", metavar="E", help="slug of an environment")
+        values = parser.add_argument_group("variables, in ascending precedence")
+        values.add_argument("--environment", metavar="E", help="slug of the environment to use")
         values.add_argument(
-            "--var", action="append", default=[], metavar="NAME=VALUE", help="may be repeated"
-        )
+            "--var", action="append", default=[], metavar="NAME=VALUE",
+            help="set a variable; JSON values are parsed; can be repeated",
+        )  # fmt: skip
         values.add_argument(
-            "--data", metavar="FILE", help="CSV or JSON with values, one row for each iteration"
+            "--data", metavar="FILE", help="CSV or JSON file with a data row per iteration"
         )
-        way = parser.add_argument_group("way")
+        way = parser.add_argument_group("order")
         way.add_argument(
             "--iterations", type=int, metavar="N",
-            help="how often; once, or once for each row; after the last row comes the first again",
+            help="number of iterations; default: 1, or one per data row; data rows are reused",
         )  # fmt: skip
         way.add_argument(
             "--parallel", type=int, default=1, metavar="N",
-            help="iterations at once; folders, too, where no request captures anything",
+            help="iterations sent at the same time, or folders if no request captures a value",
         )  # fmt: skip
-        way.add_argument(
-            "--bail", action="store_true", help="begin nothing more once something is not met"
-        )
+        way.add_argument("--bail", action="store_true", help="stop on first failure")
         parser.add_argument(
             "--reporter", action="append", default=[], metavar="NAME[=FILE]",
-            help=f"{', '.join(FORMATS)}; may be repeated; without a file to the standard output",
+            help=f"{', '.join(FORMATS)}; can be repeated; without FILE to standard output",
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -42,54 +42,75 @@ from playground.variables import literal, names_in
 class Command(BaseCommand):
     """`python manage.py send AGENT --text "…"`."""
 
-    help = "Send a request to an agent and print what comes back as it happens."
+    help = "Send a request to an agent and print the response as it arrives."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the agent, the request, the conversation, and the output."""
         parser.add_argument("agent", help="slug of a saved agent, or a URL")
         request = parser.add_mutually_exclusive_group()
-        request.add_argument("--text", help="what a new request asks")
-        request.add_argument("--request", metavar="FILE", help="request document; - reads stdin")
+        request.add_argument("--text", help="text of a new request")
+        request.add_argument(
+            "--request", metavar="FILE", help="request document; - for standard input"
+        )
         parser.add_argument(
             "--set",
             action="append",
             default=[],
             metavar="PATH=VALUE",
             dest="assignments",
-            help="set a field, such as query.site=recipes.example; JSON values, else strings",
+            help="set a field, for example query.site=recipes.example; JSON values are parsed",
         )
-        parser.add_argument("--protocol", default=None, choices=sorted(registry.PROTOCOLS))
+        parser.add_argument(
+            "--protocol", choices=sorted(registry.PROTOCOLS),
+            help="protocol of the request; default: the agent's, nlweb for a URL",
+        )  # fmt: skip
         parser.add_argument(
             "--protocol-version", "--version", dest="protocol_version", metavar="VERSION",
-            help="protocol version, such as 0.54; the agent's, or else the latest",
+            help="protocol version, for example 0.54; default: the agent's, the latest for a URL",
         )  # fmt: skip
         parser.add_argument(
             "--binding", choices=sorted(registry.BINDINGS),
-            help="how it travels: the agent's own, or at an address, http",
+            help="transport of the request; default: the agent's, http for a URL",
         )  # fmt: skip
         parser.add_argument(
-            "--header", action="append", default=[], metavar="'NAME: VALUE'", help="may be repeated"
+            "--header",
+            action="append",
+            default=[],
+            metavar="'NAME: VALUE'",
+            help="request header; can be repeated",
         )
         parser.add_argument(
-            "--environment", metavar="SLUG", help="whose variables {{name}} stands for"
+            "--environment", metavar="SLUG", help="environment that defines the variables"
         )
         parser.add_argument(
             "--var", action="append", default=[], metavar="NAME=VALUE", dest="variables",
-            help="what {{NAME}} stands for; JSON values, else text; may be repeated",
+            help="set a variable; JSON values are parsed; can be repeated",
         )  # fmt: skip
-        parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for the run")
-        talk = parser.add_argument_group("conversation")
-        talk.add_argument("--follow", action="store_true", help="ask after a promise to its end")
-        talk.add_argument(
-            "--answers", metavar="FILE", help="answers by question id, a JSON object; - reads stdin"
-        )
-        talk.add_argument(
-            "--reply", choices=sorted(STRATEGIES), help="how answers are sent; the agent's own"
-        )
-        talk.add_argument("--conversation", metavar="ID", help="go on with a conversation or run")
-        parser.add_argument("--output", choices=["text", "jsonl"], default="text")
         parser.add_argument(
-            "--fail-on", choices=["must", "should"], help="exit 4 for findings of this level"
+            "--timeout", type=seconds, metavar="S", help="timeout of the run in seconds"
+        )
+        talk = parser.add_argument_group("conversation")
+        talk.add_argument(
+            "--follow", action="store_true", help="poll a promise until it is settled"
+        )
+        talk.add_argument(
+            "--answers",
+            metavar="FILE",
+            help="JSON object of answers by question id; - for standard input",
+        )
+        talk.add_argument(
+            "--reply",
+            choices=sorted(STRATEGIES),
+            help="answer strategy; default: the one last used with the agent",
+        )
+        talk.add_argument("--conversation", metavar="ID", help="continue a conversation or a run")
+        parser.add_argument(
+            "--output", choices=["text", "jsonl"], default="text", help="format; default: text"
+        )
+        parser.add_argument(
+            "--fail-on",
+            choices=["must", "should"],
+            help="exit with 4 if a rule of this level, or a stricter one, fails",
         )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:

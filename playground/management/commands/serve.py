@@ -25,15 +25,17 @@ _LOCK_ID = 0x706C6179
 class Command(BaseCommand):
     """`python manage.py serve [--host H] [--port N]`."""
 
-    help = __doc__ or ""
+    help = "Migrate the database, load the shipped collections, and serve the playground."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the address to listen on, and the origin behind a proxy."""
-        parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-        parser.add_argument("--port", type=int, default=8000, help="port; 0 takes a free one")
         parser.add_argument(
-            "--public-url", default="", help="origin as browsers see it, behind a proxy"
+            "--host", default="127.0.0.1", help="address to listen on; default: 127.0.0.1"
         )
+        parser.add_argument(
+            "--port", type=int, default=8000, help="port; 0 for a free one; default: 8000"
+        )
+        parser.add_argument("--public-url", default="", help="origin of the site behind a proxy")
 
     def handle(self, *args: Any, host: str, port: int, public_url: str, **options: Any) -> None:
         """Prepare the database, print the address, and serve until interrupted."""

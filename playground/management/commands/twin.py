@@ -39,22 +39,28 @@ RequestPair = tuple[engine.PreparedRequest, engine.PreparedRequest]
 class Command(BaseCommand):
     """`python manage.py twin AGENT AGENT --text "…"`."""
 
-    help = "Send one request two ways and tell what the replies do not have in common."
+    help = "Send one request to two targets and compare the responses."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add two agents, or one of them twice, and the version and binding of each side."""
         parser.add_argument("left", metavar="agent", help="slug of a saved agent, or a URL")
-        parser.add_argument("right", metavar="agent", help="the other one; the same one is fine")
+        parser.add_argument("right", metavar="agent", help="the other agent, or the same one again")
         request = parser.add_mutually_exclusive_group()
-        request.add_argument("--text", help="what a new request asks")
-        request.add_argument("--request", metavar="FILE", help="request document; - reads stdin")
+        request.add_argument("--text", help="text of a new request")
+        request.add_argument(
+            "--request", metavar="FILE", help="request document; - for standard input"
+        )
         for name, metavar in (("version", "VERSION"), ("binding", "BINDING")):
             parser.add_argument(
                 f"--{name}", action="append", default=[], metavar=metavar,
-                help=f"{name} of both sides; given twice, of the left and of the right one",
+                help=f"{name} of both sides; given twice, of the left and the right side",
             )  # fmt: skip
-        parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for each run")
-        parser.add_argument("--output", choices=["text", "json"], default="text")
+        parser.add_argument(
+            "--timeout", type=seconds, metavar="S", help="timeout of each run in seconds"
+        )
+        parser.add_argument(
+            "--output", choices=["text", "json"], default="text", help="format; default: text"
+        )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """Return Django's parser without its own --version, which is the protocol's here."""
