@@ -148,7 +148,7 @@ class TestComposing:
         page.reload()
         expect(said(workbench)).to_have_value("kept")
         expect(page.locator("#agent-select")).to_have_value("demo-agent-api")
-        page.get_by_role("button", name="New request").click()
+        page.get_by_role("link", name="New request").click()
         expect(said(workbench)).to_have_value("")
         page.get_by_role("tab", name="kept").click()
         expect(said(workbench)).to_have_value("kept")
@@ -224,7 +224,7 @@ class TestAnswering:
         expect(page.locator("#response")).not_to_have_attribute("data-run", before or "")
         completed(workbench)
         expect(page.locator(".msg-text").last).to_contain_text("sunny")
-        page.locator(".turn > summary").first.click()
+        page.locator(".turn-fold > summary").first.click()
         expect(page.locator(".turn .answered")).to_contain_text("sunny")
 
     def test_two_calls_are_answered_at_once(self, workbench: Workbench) -> None:
@@ -248,7 +248,7 @@ class TestAnswering:
         completed(workbench)
         said = page.locator(".msg-text").last
         expect(said).to_contain_text("get_pantry says: eggs. get_calendar says: flour.")
-        page.locator(".turn > summary").first.click()
+        page.locator(".turn-fold > summary").first.click()
         expect(page.locator(".turn .answered")).to_have_count(2)
 
     def test_an_approval_is_refused_with_a_reason(self, workbench: Workbench) -> None:
@@ -270,7 +270,7 @@ class TestAnswering:
         page = workbench.page
         completed(workbench)
         expect(page.locator("#follow-up-context")).to_contain_text("Includes the session")
-        page.get_by_label("Ask next").fill("what did I ask you?")
+        page.get_by_label("Ask a follow-up").fill("what did I ask you?")
         page.get_by_role("button", name="Ask", exact=True).click()
         expect(page.locator(".msg-text").last).to_contain_text("hello")
         session = workbench.tab("Session")

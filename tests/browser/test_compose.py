@@ -236,7 +236,7 @@ def test_what_cannot_be_written_down_leaves_no_old_warning(workbench: Workbench)
 
 def test_a_new_request_leaves_the_other_open_and_does_not_scold(workbench: Workbench) -> None:
     page = workbench.open().compose("kept for later").page
-    page.get_by_role("button", name="New request").click()
+    page.get_by_role("link", name="New request").click()
     expect(workbench.text).to_have_value("")
     problem = workbench.effective.locator(".problem-item")
     expect(problem).to_have_count(1)

@@ -40,7 +40,7 @@ def test_an_agent_that_says_no_is_not_a_broken_wire(workbench: Workbench) -> Non
 
 def test_nobody_listens(workbench: Workbench) -> None:
     workbench.add_agent("Nobody", "http://127.0.0.1:9").send()
-    expect(workbench.badge).to_have_text("Failed")
+    expect(workbench.badge).to_have_text("Connection failed")
     expect(workbench.page.locator(".problem")).to_contain_text("Nothing listens on 127.0.0.1:9")
 
 

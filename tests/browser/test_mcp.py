@@ -129,7 +129,7 @@ def test_a_question_whose_call_was_stopped_can_no_longer_be_answered(
     ("button", "heard", "said"),
     [
         ("Answer", ("accept", {"diet": "vegetarian", "guests": 4}), "guests 4"),
-        ("Decline", ("decline", None), "declined"),
+        ("Decline", ("decline", None), "Declined"),
     ],
 )
 def test_a_question_instead_of_a_result_is_answered_by_the_next_turn(

@@ -54,7 +54,7 @@ def connecting(page: Page, workbench: Workbench, gateway: Gateway) -> Workbench:
 def test_one_that_is_left_for_another_tab(
     page: Page, connecting: Workbench, gateway: Gateway, errors: list[str]
 ) -> None:
-    page.get_by_role("button", name="New request").first.click()
+    page.get_by_role("link", name="New request").first.click()
     expect(page.locator("#response")).not_to_have_attribute("data-run", connecting.run or "-")
     gateway.open.set()
     page.evaluate(CLOSED)

@@ -125,8 +125,8 @@ def test_mcp_taken_for_nlweb_is_one_click_away(workbench: Workbench) -> None:
     expect(page.locator("#response")).not_to_have_attribute("data-run", first or "")
     expect(workbench.badge).to_have_text("Completed")
     expect(page.locator("[data-target-chip]")).to_have_text("NLWeb 0.55 · MCP")
-    page.locator("#next-text").fill("without meat")
-    page.locator("#next-text").press("Enter")
+    page.locator("#follow-up-text").fill("without meat")
+    page.locator("#follow-up-text").press("Enter")
     expect(page.locator("#response")).to_have_attribute("data-title", "without meat")
     expect(workbench.badge).to_have_text("Completed")
 
