@@ -49,7 +49,7 @@ def test_names_stand_for_their_values(page: Page, playground: PlaygroundServer) 
 
 def test_what_is_not_defined_is_created_on_the_spot(workbench: Workbench) -> None:
     page = workbench.open().compose("eggs in {{town}} with {{kitchen_key}}").page
-    page.locator(".send-bar").click()
+    page.locator(".effective-request").click()
     field = page.locator('json-field[data-pointer="/query/text"]')
     expect(field.locator(".field-error")).to_contain_text("{{town}} is not defined")
     field.get_by_role("button", name="Create {{town}}…").click()

@@ -29,12 +29,13 @@ const PAGE = {
   actionResult: { css: "#cards .child", text: /"saved": true/ },
   saveDialog: { css: "dialog[open]" },
   saveName: { css: `dialog[open] :is(${FIELD})`, name: "Name" },
-  saveWhere: { css: "dialog[open] select", name: "Where" },
+  saveWhere: { css: "dialog[open] select", name: "Collection" },
   saveCollection: { css: `dialog[open] :is(${FIELD})`, name: "Name of the new collection" },
   save: { css: "dialog[open] button", name: "Save" },
   tab: { css: '[role=tablist][aria-label="Open requests"] [role=tab]' },
   newTab: { css: BUTTON, name: "Open a new tab" },
-  theme: { css: BUTTON, name: "Change the theme" },
+  theme: { css: BUTTON, name: "Theme" },
+  themes: { css: "#theme-menu button" },
 };
 
 // What htmx and Firefox log when a page is left while it loads a part, and when a websocket is closed
@@ -237,14 +238,15 @@ const STEPS = {
   async theme() {
     const look = () =>
       page.evaluate(() => [document.documentElement.dataset.theme, getComputedStyle(document.body).color]);
-    const choose = (theme) =>
-      until(`the ${theme} theme`, async () => {
-        await click(PAGE.theme);
-        const [shown, ink] = await look();
-        return shown === theme && ink;
-      });
-    const light = await choose("light");
-    const dark = await choose("dark");
+    const choose = async (theme) => {
+      await click(PAGE.theme);
+      await click({ ...PAGE.themes, name: theme });
+      const [shown, ink] = await look();
+      assert.equal(shown, theme.toLowerCase());
+      return ink;
+    };
+    const light = await choose("Light");
+    const dark = await choose("Dark");
     assert.notEqual(dark, light);
     await page.reload();
     assert.deepEqual(await look(), ["dark", dark]);
