@@ -279,6 +279,12 @@ async function loadTurn(tab) {
   const now = readFields(form);
   const fields = { ...turn.fields, headers: withCredentials(turn.fields, now) };
   tab.isBehind = false;
+  // Nothing changes under the hands of somebody who types: the header says that they differ.
+  if (isEdited(tab, now) && form.contains(document.activeElement)) {
+    tab.turn = canonical(fields);
+    keep();
+    return;
+  }
   if (canonical(fields) !== canonical(now)) {
     if (isEdited(tab, now)) putAside(tab, now);
     putFields(form, fields, true);

@@ -190,9 +190,9 @@ class TestConversation:
         expect(workbench.badge).to_have_text("Completed")
         panel = workbench.tab("Session")
         with held(page, "/session/"):
-            panel.get_by_role("button", name="Do not echo").click()
+            panel.get_by_role("button", name="Don’t send").click()
             go_on_typing(page, workbench.text, "!")
-        expect(panel.get_by_role("button", name="Echo the latest again")).to_be_visible()
+        expect(panel.get_by_role("button", name="Use latest from agent")).to_be_visible()
         expect(workbench.text).to_be_focused()
 
 
