@@ -58,7 +58,7 @@ def test_a_truncated_one_is_compared_as_far_as_it_came(workbench: Workbench) -> 
     expect(workbench.badge).to_have_text("Truncated")
     workbench.page.goto(f"{workbench.server.url}/compare/?left={whole}&right={workbench.run}")
     reply = workbench.page.locator("section[aria-labelledby=response-title]")
-    expect(reply).to_contain_text("The run on the right is truncated")
+    expect(reply).to_contain_text("The run on the right did not complete (truncated)")
     expect(reply).to_contain_text("It is compared as far as it was received")
 
 

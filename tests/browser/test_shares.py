@@ -35,7 +35,7 @@ def test_a_run_in_a_private_window(workbench: Workbench, browser: Browser) -> No
     page.goto(link)
     expect(page.get_by_role("heading", level=1)).to_have_text("soup to be shared")
     expect(page.locator(".card").first).to_be_visible()
-    expect(page.get_by_text("Shared, to be read only")).to_be_visible()
+    expect(page.get_by_text("Shared · read-only")).to_be_visible()
     page.locator("#share-wire > summary").click()
     expect(page.locator("#share-wire")).to_contain_text("POST /demo/ask")
     page.get_by_role("link", name="Open in the workbench").click()
