@@ -132,7 +132,7 @@ BAD = [
     ("results-object", "article.card", "Recipe"),
     ("results-strings", "article.card", "text"),
     ("meta-list", ".unknown", "_meta"),
-    ("results-null", "#run-ending", "empty"),
+    ("results-null", "#run-ending", "has no results"),
 ]
 
 

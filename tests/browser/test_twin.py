@@ -60,7 +60,9 @@ def test_a_run_that_fails_cannot_be_compared(workbench: Workbench) -> None:
     page = workbench.page
     send_both(page, "To Demo agent")
     expect(page.locator("#difference")).to_contain_text("The responses cannot be compared")
-    expect(page.locator("#difference")).to_contain_text("The run on the left is truncated")
+    expect(page.locator("#difference")).to_contain_text(
+        "The run on the left did not complete (truncated)"
+    )
 
 
 def test_what_cannot_be_sent_says_so_in_the_sheet(workbench: Workbench) -> None:

@@ -93,7 +93,7 @@ class TestReplies:
         problem = {"state": "truncated", "stage": "body", "cause": "It broke off.", "fix": "x"}
         broken = run(EGGS, state="truncated", problem=problem)
         html = compared(client, broken, run(EGGS, SOUP))
-        assert "The run on the left is truncated: It broke off." in html
+        assert "The run on the left did not complete (truncated): It broke off." in html
         assert "It is compared as far as it was received." in html
         assert "Recipe “Soup”" in html
 
