@@ -107,7 +107,7 @@ def test_edits_are_kept_and_a_stale_response_is_marked(workbench: Workbench) -> 
     page.get_by_role("link", name="Inspect").click()
     expect(workbench.text).to_have_value("soups with lentils")
     expect(strip.get_by_role("button", name="Restore draft")).to_be_visible()
-    page.get_by_role("button", name="Demo over MCP").click()
+    page.get_by_role("link", name="Demo over MCP").click()
     expect(stale).to_have_text("Another agent is selected")
 
 
