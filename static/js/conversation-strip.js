@@ -44,8 +44,8 @@ class ConversationStrip extends HTMLElement {
       part.hidden = !follows;
     this.hidden = !follows && draft === undefined;
     const hasRun = Boolean(document.getElementById("response")?.dataset.run);
-    const label = follows ? "Send as follow-up" : hasRun ? "Send as new" : "Send";
-    for (const place of document.querySelectorAll("[data-send-label]")) place.textContent = label;
+    const purpose = follows ? " as follow-up" : hasRun ? " as new" : "";
+    document.querySelector("[data-send-purpose]").textContent = purpose;
   }
 
   /** Follows no turn any more; what is in the document stays. */

@@ -380,7 +380,8 @@ def test_form_and_json_side_by_side_are_one_document(workbench: Workbench) -> No
     page.get_by_role("button", name="Effective request").click()
     expect(page.locator("#effective .http-headers").first).to_be_visible()
     expect(page.locator("#effective-json")).to_be_hidden()
-    page.locator("[data-target-binding]").get_by_text("MCP").click()
+    with workbench.target_menu() as menu:
+        menu.get_by_text("MCP").click()
     expect(page.locator("#effective-json")).to_be_visible()
     assert findings(page) == []
     page.reload()

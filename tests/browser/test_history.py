@@ -22,7 +22,8 @@ def rows(page: Page) -> Locator:
 
 
 def search(page: Page, words: str) -> None:
-    page.get_by_role("searchbox").first.fill(words)
+    page.wait_for_load_state()
+    page.get_by_role("main").get_by_role("searchbox").first.fill(words)
     expect(page).to_have_url(
         f"{page.url.split('/history')[0]}/history/?q={words.replace(' ', '+')}"
     )

@@ -111,7 +111,7 @@ def test_a_server_that_is_killed_in_mid_stream(tmp_path: Path) -> None:
         assert again.badge(url) == "interrupted"
         assert again.results(url) >= seen
         html = again.http.get(url).text
-        assert "went down while this run was under way" in html
+        assert "The playground stopped while this run was in progress" in html
         assert "ws-connect" not in html
         cards = [e for e in read(html).find("article") if e.attributes.get("class") == "card"]
         assert len(cards) == again.results(url)

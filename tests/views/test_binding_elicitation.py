@@ -135,7 +135,7 @@ class TestSending:
             RunKind.CLIENT_RESPONSE, (4, 0), {"diet": "v", "guests": 3},
         )  # fmt: skip
         text = sent.content.decode()
-        assert "Answered while the call went on." in text
+        assert "Answered during the call." in text
         assert "q0" not in [e.attributes.get("name") for e in read(text).find("input")]
 
     @pytest.mark.parametrize("action", ["decline", "cancel"])
@@ -201,7 +201,7 @@ class TestRefusal:
         )
         failed.end("failed")
         markup = page(client, run)
-        assert "This answer did not arrive." in markup.text
+        assert "The answer was not delivered." in markup.text
         assert "q0" in [e.attributes.get("name") for e in markup.find("input")]
 
     def test_a_call_that_has_ended_takes_no_answer(self, client: Client, agent: Agent) -> None:

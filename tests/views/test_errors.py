@@ -32,4 +32,4 @@ def test_a_page_that_is_not_there(client: Client) -> None:
     assert response.status_code == 404
     text = read(response.content.decode()).text
     assert "There is nothing here" in text
-    assert "may have ended or been revoked" in text
+    assert "belongs to another user" in text

@@ -84,7 +84,7 @@ class TestAnswering:
         assert {name: sent.request[name] for name in SESSION} == SESSION
         assert (sent.kind, sent.parent_id) == (RunKind.ANSWER, run.pk)
         assert f"{sent.parent_entry_seq}-{sent.parent_entry_part}" == place
-        assert sent.answers == {"look_up": "42", "look_up (2)": "", "cart_add": "refused"}
+        assert sent.answers == {"look_up": "42", "look_up (2)": "", "cart_add": "denied"}
 
     @pytest.mark.parametrize(
         ("wrong", "place", "sentence"),
@@ -122,7 +122,7 @@ class TestAnswering:
         response = await self.post(async_client, run, FIRST, form)
         assert response.status_code == 422
         shown = response.content.decode()
-        assert "Not on the page, so not answered: look_up (2)." in form_of(shown, FIRST)
+        assert "Not on the page and not answered: look_up (2)." in form_of(shown, FIRST)
         assert f'data-place="{SECOND}"' not in shown
         assert started == []
 

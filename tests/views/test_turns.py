@@ -168,7 +168,7 @@ class TestThread:
         markup = read(client.get("/runs/").content.decode())
         listed = [e.attributes.get("data-run") for e in markup.find("a")]
         assert listed == [str(run.pk) for run in reversed(talk)]
-        assert markup.text.count("Continues a conversation") == 2
+        assert markup.text.count("Follow-up: ") == 2
 
 
 @pytest.mark.django_db
