@@ -11,10 +11,14 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
+from playground.demo.requests import read_pace
 from playground.demo.responses import encode
 
 #: Seconds between two events of a stream at pace 1: slow enough to watch.
 PAUSE = 0.06
+
+#: Names the factor of all delays where a URL has no parameter `pace`.
+PACE_HEADER = "Demo-Pace"
 
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 
@@ -59,3 +63,11 @@ def event_stream(
     return StreamingHttpResponse(
         chunks, content_type=content_type, headers={**unbuffered, **(headers or {})}
     )
+
+
+def pace_of(request: HttpRequest) -> float:
+    """Return the factor of the delays that a request asks for, 1 by default.
+
+    It is the parameter `pace`, else the header Demo-Pace. Raise `FailureError` if it is invalid.
+    """
+    return read_pace(request.GET.get("pace", request.headers.get(PACE_HEADER)))

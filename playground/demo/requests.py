@@ -88,8 +88,8 @@ def session_of(document: Mapping[str, Any]) -> dict[str, Any] | None:
     return session if isinstance(session, dict) else None
 
 
-def read_ask(document: Mapping[str, Any], accept: str, pace: str | None) -> AskRequest:
-    """Read an `ask` request from `document`, the Accept header and the parameter `pace`.
+def read_ask(document: Mapping[str, Any], accept: str, pace: float) -> AskRequest:
+    """Read an `ask` request from `document`, the Accept header and the factor `pace`.
 
     Raise `FailureError` with the code of the response.
     """
@@ -106,7 +106,7 @@ def read_ask(document: Mapping[str, Any], accept: str, pace: str | None) -> AskR
         streaming=_streaming(prefer, accept),
         response_format=_format(prefer),
         modes=_modes(prefer, version),
-        pace=read_pace(pace),
+        pace=pace,
         pending=_pending(document),
     )
 

@@ -19,6 +19,7 @@ from django.urls import reverse
 from playground.demo import corpus, decide, lists, promises, requests
 from playground.demo.actions import DemoUrls
 from playground.demo.corpus import Corpus
+from playground.demo.http import pace_of
 from playground.demo.promises import PromiseRequest
 from playground.demo.responses import Answer, Document, ListResponse, SingleResponse, meta
 
@@ -68,7 +69,7 @@ async def ask(
     Raise `FailureError`.
     """
     started_at = time.monotonic()
-    parsed = requests.read_ask(document, request.headers.get("Accept", ""), request.GET.get("pace"))
+    parsed = requests.read_ask(document, request.headers.get("Accept", ""), pace_of(request))
     if whole:
         parsed = replace(parsed, streaming=False)
     response = decide.ask(await loaded_corpus(), parsed, links(request))

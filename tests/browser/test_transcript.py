@@ -164,7 +164,7 @@ def test_the_presentation_view(workbench: Workbench) -> None:
     ended(workbench, None)
     page.locator(".transcript").focus()
     page.keyboard.press("p")
-    for part in (page.locator("#composer"), page.locator(".topbar"), page.locator("#library")):
+    for part in (page.locator("#composer"), page.locator(".topbar"), page.locator("#sidebar")):
         expect(part).to_be_hidden()
     sizes = page.locator("#cards .card-title, .turn--chosen .turn-question").evaluate_all(
         "all => all.map(each => parseFloat(getComputedStyle(each).fontSize))"
@@ -172,8 +172,30 @@ def test_the_presentation_view(workbench: Workbench) -> None:
     assert sizes
     assert min(sizes) >= 20
     assert findings(page, both_themes=True) == []
+    # The pace of the demo agent is sent with the follow-up, as a header.
+    page.get_by_label("Pace of the demo agent").select_option("Fast")
     ask(workbench, "without nuts")
     expect(rows(page)).to_have_text(["breakfast with eggs", "without nuts"])
+    page.get_by_label("Pace of the demo agent").select_option("Normal")
     page.locator(".transcript").focus()
     page.keyboard.press("p")
+    expect(page.get_by_label("Pace of the demo agent")).to_be_hidden()
+    expect(workbench.tab("Wire")).to_contain_text("Demo-Pace: 0.3")
     expect(page.locator("#composer")).to_be_visible()
+
+
+def test_the_same_conversation_in_two_tabs(workbench: Workbench) -> None:
+    page = workbench.open().page
+    workbench.compose("breakfast with eggs").send()
+    first = ended(workbench, None)
+    other = Workbench(page.context.new_page(), workbench.server)
+    other.open(f"/runs/{first}/")
+    ask(workbench, "without nuts")
+    # This tab knows nothing of that turn: its follow-up is another branch, and both are there.
+    ask(other, "under 20 minutes")
+    expect(rows(other.page)).to_have_text(["breakfast with eggs", "under 20 minutes"])
+    expect(rows(page)).to_have_text(["breakfast with eggs", "without nuts"])
+    chosen = other.page.locator(".turn--chosen")
+    expect(chosen).to_contain_text("2/2")
+    chosen.get_by_role("link", name="Previous branch").click()
+    expect(rows(other.page)).to_have_text(["breakfast with eggs", "without nuts"])

@@ -69,6 +69,11 @@ async def test_pace(post: Ask, clock: Clock) -> None:
     assert (await checkin(post, token)).status == 200
     slow = (await post("ask?pace=3", PLAN)).document["promise"]
     assert slow["estimated_time"] == 30
+    # Or as a header, over which the URL takes precedence.
+    slow = (await post("ask", PLAN, **{"demo-pace": "3"})).document["promise"]
+    assert slow["estimated_time"] == 30
+    slow = (await post("ask?pace=2", PLAN, **{"demo-pace": "3"})).document["promise"]
+    assert slow["estimated_time"] == 20
 
 
 async def test_cancel(post: Ask, clock: Clock) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import connection
 from django.test import AsyncClient, Client
+from django.test.utils import CaptureQueriesContext
 
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind
 from playground.rendering import transcript
@@ -97,6 +99,31 @@ class TestThread:
         assert ("2 earlier turns" in page, "2 later turns" in page) == (True, True)
         assert shown(get(client, talk[4], "turns/?part=earlier")) == [0, 1]
         assert shown(get(client, talk[4], "turns/?part=later")) == [7, 8]
+
+    def test_three_hundred_turns_cost_no_more_queries_than_forty(
+        self, client: Client, agent: Agent, django_assert_max_num_queries: Any
+    ) -> None:
+        last = turn(agent, text="0", request={"query": {"text": "0"}})
+        for number in range(1, 300):
+            last = turn(agent, last, text=str(number), request={"query": {"text": str(number)}})
+            if number == 40:
+                with CaptureQueriesContext(connection) as few:
+                    get(client, last)
+        with django_assert_max_num_queries(len(few)):
+            html = get(client, last)
+        assert html.count('class="turn"') + html.count('class="turn ') <= transcript.WINDOW + 1
+        assert "279 earlier turns" in html
+
+    def test_a_question_of_a_megabyte_is_on_a_page_once(self, client: Client, agent: Agent) -> None:
+        text = "lentils " * 131_072
+        first = turn(agent, text=text, request={"query": {"text": text}})
+        second = turn(agent, first, text="and wine", request={"query": {"text": "and wine"}})
+        assert len(get(client, first)) < len(text) + 150_000, "in the composer"
+        assert composed(get(client, first))["query"]["text"] == text
+        assert len(get(client, second)) < 150_000
+        assert len(get(client, second, "next/")) < len(text) + 150_000, "in context.prev"
+        for url in ("/runs/", "/history/", f"/shares/new/?run={first.pk}"):
+            assert len(client.get(url).content) < 150_000
 
     def test_a_json_request_is_told_by_its_first_difference(
         self, client: Client, agent: Agent

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from playground.demo import jsonrpc, requests
+from playground.demo import jsonrpc
 from playground.demo.a2a import message_handler, tasks, versions
 from playground.demo.a2a.card import card as card_document
 from playground.demo.a2a.tasks import Task
 from playground.demo.a2a.versions import DirectAnswer, Incoming, ServedVersion
 from playground.demo.failures import FailureError
-from playground.demo.http import endpoint, event_stream, json_response
+from playground.demo.http import endpoint, event_stream, json_response, pace_of
 from playground.demo.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from playground.demo.responses import Document, encode
 
@@ -58,7 +58,7 @@ async def _respond(
     operation = _operation(call, version)
     if operation in ("send", "stream"):
         message = version.read(call.params)
-        pace = requests.read_pace(request.GET.get("pace"))
+        pace = pace_of(request)
         answer = await message_handler.receive(request, message, pace)
         if operation == "stream":
             return event_stream(_events(call, version, message, answer))

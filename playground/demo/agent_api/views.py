@@ -21,9 +21,8 @@ from playground.demo.agent_api.requests import (
 from playground.demo.agent_api.search import Catalog
 from playground.demo.agent_api.writer import ResponseWriter
 from playground.demo.failures import FailureError
-from playground.demo.http import PAUSE, endpoint, event_stream, json_response
+from playground.demo.http import PAUSE, endpoint, event_stream, json_response, pace_of
 from playground.demo.jsonrpc import MAX_BODY
-from playground.demo.requests import read_pace
 from playground.demo.responses import Document, encode
 
 logger = logging.getLogger("playground.demo")
@@ -42,7 +41,7 @@ async def agent_api(request: HttpRequest) -> HttpResponseBase:
         if len(request.body) > MAX_BODY:
             raise InvalidRequestError("too_long", (), f"At most {MAX_BODY:,} bytes")
         parsed = read_request(request.body)
-        pace = read_pace(request.GET.get("pace"))
+        pace = pace_of(request)
     except InvalidRequestError as invalid:
         return json_response({"detail": invalid.detail}, 422)
     except FailureError as failure:

@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from playground.demo import elicitation, jsonrpc, lists, requests, responses, service
 from playground.demo.corpus import CorpusItem, strings
 from playground.demo.failures import FailureError
-from playground.demo.http import PAUSE
+from playground.demo.http import PAUSE, pace_of
 from playground.demo.jsonrpc import INVALID_PARAMS, JsonRpcMessage, RpcError
 from playground.demo.responses import Answer, Document
 from playground.demo.service import ServedResponse
@@ -110,7 +110,7 @@ def call_params(request: HttpRequest, message: JsonRpcMessage) -> dict[str, Any]
     return {
         "tool": name,
         "arguments": arguments or {},
-        "pace": requests.read_pace(request.GET.get("pace")),
+        "pace": pace_of(request),
         "token": token if jsonrpc.is_id(token) else None,
     }
 
