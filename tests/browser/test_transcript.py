@@ -173,13 +173,13 @@ def test_the_presentation_view(workbench: Workbench) -> None:
     assert min(sizes) >= 20
     assert findings(page, both_themes=True) == []
     # The pace of the demo agent is sent with the follow-up, as a header.
-    page.get_by_label("Pace of the demo agent").select_option("Fast")
+    page.get_by_label("Demo agent’s pace").select_option("Fast")
     ask(workbench, "without nuts")
     expect(rows(page)).to_have_text(["breakfast with eggs", "without nuts"])
-    page.get_by_label("Pace of the demo agent").select_option("Normal")
+    page.get_by_label("Demo agent’s pace").select_option("Normal")
     page.locator(".transcript").focus()
     page.keyboard.press("p")
-    expect(page.get_by_label("Pace of the demo agent")).to_be_hidden()
+    expect(page.get_by_label("Demo agent’s pace")).to_be_hidden()
     expect(workbench.tab("Wire")).to_contain_text("Demo-Pace: 0.3")
     expect(page.locator("#composer")).to_be_visible()
 
