@@ -189,6 +189,8 @@ def test_the_same_conversation_in_two_tabs(workbench: Workbench) -> None:
     workbench.compose("breakfast with eggs").send()
     first = ended(workbench, None)
     other = Workbench(page.context.new_page(), workbench.server)
+    # It has a small window, in which a turn begins below what can be seen.
+    other.page.set_viewport_size({"width": 720, "height": 450})
     other.open(f"/runs/{first}/")
     ask(workbench, "without nuts")
     # This tab knows nothing of that turn: its follow-up is another branch, and both are there.
@@ -197,5 +199,6 @@ def test_the_same_conversation_in_two_tabs(workbench: Workbench) -> None:
     expect(rows(page)).to_have_text(["breakfast with eggs", "without nuts"])
     chosen = other.page.locator(".turn--chosen")
     expect(chosen).to_contain_text("2/2")
+    expect(chosen.locator(".turn-line")).to_be_in_viewport()
     chosen.get_by_role("link", name="Previous branch").click()
     expect(rows(other.page)).to_have_text(["breakfast with eggs", "without nuts"])

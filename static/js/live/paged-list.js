@@ -104,10 +104,12 @@ class PagedList extends HTMLElement {
     return this.fetchMore();
   }
 
-  /** At the end of what overflows one follows; only going up again ends that. */
+  /** Follows once the reader has gone into the list and to its end; only going up ends that. */
   onScroll() {
     const { scrollTop, clientHeight, scrollHeight } = this.scroller;
-    const isAtEnd = scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - AT_END_PX;
+    // The start of a turn is scrolled to while it has no entries: that is not going to the end.
+    const isWithin = this.items.getBoundingClientRect().top < this.scroller.getBoundingClientRect().top;
+    const isAtEnd = isWithin && scrollTop + clientHeight >= scrollHeight - AT_END_PX;
     // What arrives while one is on the way down moves the end away, which is not going up.
     if (isAtEnd) this.following = true;
     else if (scrollTop < this.lastTop) this.following = false;
