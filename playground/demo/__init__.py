@@ -13,7 +13,7 @@ playground reaches it over the network, like any other agent.
 `service`       the agent behind every protocol: a request document in, a response out
 `decide`        choice of the response: elicitation, promise, search or failure
 `responses`     responses as data and as JSON documents (section 4)
-`failures`      failure codes with status, message and a way to provoke each
+`failures`      failure codes with status, message and a way to trigger each
 `search`        filtering, scoring and ranking of the corpus
 `filters`       filter attributes of a query (section 3.1)
 `query_parser`  search terms and constraints in the text of a query

@@ -43,10 +43,10 @@ GROUPS: Mapping[str, Sequence[Scenario]] = {
         *http.ROWS,
     ),
     "Answers": answers.ROWS,
-    "Questions": elicitations.ROWS,
+    "Elicitation": elicitations.ROWS,
     "Promises": promises.ROWS,
     "Actions": actions.ROWS,
-    "Refusals": http.REFUSALS,
+    "Errors": http.REFUSALS,
 }
 SCENARIOS: Mapping[str, Scenario] = {
     scenario.slug: scenario for rows in GROUPS.values() for scenario in rows

@@ -159,18 +159,19 @@ async def response(request: HttpRequest, kind: str) -> HttpResponseBase:
 
 
 ROWS = (
-    Scenario("actions-shapes", "Actions of odd shapes", "A single object for a list, no protocol,"
-             " a method in lower case, strings for actions, sixty at once.",
-             "What can be called, and what is wrong with the rest.", "completed", "answer", shapes),
-    Scenario("actions-endpoints", "Actions that lead astray", "Endpoints that are scripts, files,"
-             " relative, on this machine, or missing.",
-             "Where each would go, and why some go nowhere.", "completed", "answer", endpoints),
-    Scenario("actions-headers", "Actions with odd headers", "Headers such as Host, Cookie and"
-             " Content-Length, and some that are no headers.",
-             "Why they are not sent.", "completed", "answer", headers),
-    Scenario("actions-replies", "Actions with odd replies", "Endpoints that answer with 500, a web"
-             " page, nothing, slowly, a stream, text or a redirect.",
-             "Each reply for what it is, under its card.", "completed", "answer", responses),
-    Scenario("actions-nested", "Actions at any depth", "Items within items, each with an action.",
-             "All three actions.", "completed", "answer", nested),
+    Scenario("actions-shapes", "Malformed actions", "An object instead of a list, a missing"
+             " protocol, a method in lower case, strings as actions, sixty actions on one result.",
+             "The valid actions can be run; a note says what is wrong with the others.",
+             "completed", "answer", shapes),
+    Scenario("actions-endpoints", "Actions with unsafe endpoints", "Endpoints that are scripts,"
+             " files, relative, on this machine, or missing.", "The target of each action is"
+             " shown, or the reason why it cannot be run.", "completed", "answer", endpoints),
+    Scenario("actions-headers", "Actions with invalid headers", "Headers such as Host, Cookie and"
+             " Content-Length, and malformed ones.", "A note says why they are not sent.",
+             "completed", "answer", headers),
+    Scenario("actions-replies", "Actions with unusual responses", "Endpoints that respond with a"
+             " 500, a web page, an empty body, a delay, a stream, text or a redirect.",
+             "Each response is shown below its card.", "completed", "answer", responses),
+    Scenario("actions-nested", "Nested actions", "Items within items, each with an action.",
+             "All three actions are shown.", "completed", "answer", nested),
 )  # fmt: skip

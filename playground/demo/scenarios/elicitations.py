@@ -155,26 +155,26 @@ def _row(
 
 ROWS = (
     _row("defaults", "Defaults of every type", "Five questions, one of each type, each with a"
-         " default.", "The form, filled in.", _DEFAULTS),
-    _row("bad-defaults", "Impossible defaults", "Five questions whose defaults are no answers to"
-         " them.", "The form, empty, and what was wrong with each default.", _BAD_DEFAULTS),
-    _row("password", "Members only", "A question for a user name and a password.",
-         "The form with a warning: answers go to the agent as they are.", _PASSWORD),
-    _row("unknown-question", "Unknown types of question", "Questions of the types date and"
-         " colour_wheel, and one whose type is a list.",
-         "Fields for text, and that the types are unknown.", _UNKNOWN),
-    _row("duplicate-ids", "Duplicate ids", "Two questions with the same id, and one with none.",
-         "All three, and that they cannot be told apart.", _DUPLICATES),
-    _row("object-options", "Options that are objects", "A choice between objects, a number, null"
-         " and one string.", "What can be chosen, and what cannot.", _OBJECTS),
-    _row("no-options", "No options", "Selects without options, with none, and with a string for"
-         " a list.", "Fields for text.", _NO_OPTIONS),
-    _row("html-labels", "HTML in labels", "Markup and script in the text, ids and options of"
-         " questions.", "The characters as they are; nothing runs.", _HTML),
-    _row("odd-questions", "Questions that are no list", "An object where the list of questions"
-         " should be.", "A field for a free answer.", _QUESTIONS_ODD),
-    _row("many-questions", "500 questions", "An elicitation of 500 questions.",
-         "The first of them, and how many more there are.", _MANY_QUESTIONS),
-    _row("long-question", "A text of 1 MB", "An elicitation with a megabyte of text.",
-         "The beginning of it, and the question.", _LONG),
+         " default.", "The form is filled in.", _DEFAULTS),
+    _row("bad-defaults", "Invalid defaults", "Five questions whose defaults are not valid answers.",
+         "The form is empty and says what is wrong with each default.", _BAD_DEFAULTS),
+    _row("password", "Password request", "A request for a user name and a password.",
+         "The form warns that the agent seems to ask for a secret.", _PASSWORD),
+    _row("unknown-question", "Unknown question types", "Questions of the types date and"
+         " colour_wheel, and one whose type is a list.", "The form has text fields and says that"
+         " the types are unknown.", _UNKNOWN),
+    _row("duplicate-ids", "Duplicate ids", "Two questions with the same id and one without an id.",
+         "All three are shown, with a note that they cannot be told apart.", _DUPLICATES),
+    _row("object-options", "Options as objects", "A choice between objects, a number, null and a"
+         " string.", "The form offers the valid options and lists the invalid ones.", _OBJECTS),
+    _row("no-options", "No options", "Select questions without options, with an empty list and"
+         " with a string instead of a list.", "The form has text fields.", _NO_OPTIONS),
+    _row("html-labels", "HTML in labels", "Markup and scripts in the text, ids and options of"
+         " questions.", "The markup is shown as text; no script runs.", _HTML),
+    _row("odd-questions", "Questions as an object", "An object where the list of questions is"
+         " expected.", "The form has one free-text field.", _QUESTIONS_ODD),
+    _row("many-questions", "500 questions", "An elicitation with 500 questions.",
+         "The first questions are shown, with the number of the others.", _MANY_QUESTIONS),
+    _row("long-question", "1 MB of text", "An elicitation with 1 MB of text.",
+         "The beginning of the text and the question are shown.", _LONG),
 )  # fmt: skip
