@@ -19,7 +19,7 @@ def card(request: HttpRequest) -> Document:
     interface = {"url": url, "protocolBinding": "JSONRPC"}
     return {
         "name": "NLWeb demo agent",
-        "description": "Recipes, restaurants and a little more; ships with the playground.",
+        "description": "Recipes, restaurants and more. Ships with the playground.",
         "version": "1.0.0",
         "supportedInterfaces": [
             {**interface, "protocolVersion": "1.0"},

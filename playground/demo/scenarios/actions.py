@@ -26,30 +26,30 @@ _ACTION_COUNT = 60
 _SLOW_SECONDS = 3.0
 #: Names of actions, with the endpoint: a URL, an object, or None for no endpoint.
 _ENDPOINTS: Mapping[str, Any] = {
-    "A script for an address": "javascript:alert(1)",
-    "A relative address": "../cart/",
-    "An address on this machine": "http://localhost:9/cart",
-    "An address in a private network": "http://10.0.0.1/cart",
+    "A script as the endpoint": "javascript:alert(1)",
+    "A relative endpoint": "../cart/",
+    "An endpoint on this machine": "http://localhost:9/cart",
+    "An endpoint in a private network": "http://10.0.0.1/cart",
     "A file": "file:///etc/passwd",
-    "No address": None,
-    "An empty address": "",
-    "An object for an address": {"url": "https://example.com/cart"},
-    "A password in the address": "https://user:secret@example.com/cart",
+    "No endpoint": None,
+    "An empty endpoint": "",
+    "An object as the endpoint": {"url": "https://example.com/cart"},
+    "A password in the endpoint": "https://user:secret@example.com/cart",
 }
 _HEADERS: Mapping[str, Any] = {
     "Another host": {"Host": "internal.example"},
     "A cookie": {"Cookie": "session=stolen"},
-    "Headers of the connection": {"Connection": "close", "Transfer-Encoding": "chunked"},
-    "A length": {"Content-Length": "0"},
+    "Connection headers": {"Connection": "close", "Transfer-Encoding": "chunked"},
+    "Content-Length": {"Content-Length": "0"},
     "A line break in a value": {"X-Note": "a\r\nX-Injected: b"},
-    "A number for a value": {"X-Count": 7},
-    "A list for headers": ["X-Note: a"],
+    "A number as a value": {"X-Count": 7},
+    "A list of headers": ["X-Note: a"],
     "A credential": {"Authorization": "Bearer of-someone-else"},
 }
 _RESPONSES: Mapping[str, str] = {
     "error": "500 with JSON",
     "html": "A web page",
-    "empty": "204 and nothing",
+    "empty": "204 without content",
     "slow": "An answer after three seconds",
     "stream": "A stream of events",
     "text": "Plain text",
@@ -92,7 +92,7 @@ async def shapes(request: ScenarioRequest) -> HttpResponseBase:
         "Not objects": ["add_to_cart", 7, None, [bare]],
         "An unknown protocol": [{**bare, "protocol": "SMTP"}],
         "A tool without a server": [{"name": "tool", "description": "Call it", "protocol": "MCP"}],
-        "Params that are no object": [{**bare, "params": ["salt"]}],
+        "Params as a list": [{**bare, "params": ["salt"]}],
         f"{_ACTION_COUNT} actions": [
             {**bare, "name": f"act_{number}"} for number in range(_ACTION_COUNT)
         ],
@@ -155,7 +155,7 @@ async def response(request: HttpRequest, kind: str) -> HttpResponseBase:
     if kind == "slow":
         await asyncio.sleep(_SLOW_SECONDS)
         return json_response({"saved": True})
-    return json_response({"error": "There is no such reply."}, 404)
+    return json_response({"error": "Unknown response."}, 404)
 
 
 ROWS = (

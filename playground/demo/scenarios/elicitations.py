@@ -59,7 +59,7 @@ def is_answered(request: Mapping[str, Any], elicitation: Elicitation) -> bool:
 
 
 _DEFAULTS: Elicitation = {
-    "text": "All of this is filled in already.",
+    "text": "All answers are already filled in.",
     "questions": [
         _select(options=_COLOURS, default="green"),
         {
@@ -69,33 +69,33 @@ _DEFAULTS: Elicitation = {
             "options": ["small", "medium", "large"],
             "default": ["small", "large"],
         },
-        {"id": "note", "text": "What shall the card say?", "type": "free_text",
+        {"id": "note", "text": "What should the card say?", "type": "free_text",
          "default": "With love"},
         {"id": "count", "text": "How many?", "type": "number", "default": 3},
-        {"id": "wrapped", "text": "Shall it be wrapped?", "type": "boolean", "default": True},
+        {"id": "wrapped", "text": "Should it be wrapped?", "type": "boolean", "default": True},
     ],
 }  # fmt: skip
 _BAD_DEFAULTS: Elicitation = {
-    "text": "None of these defaults can be the answer.",
+    "text": "None of these defaults is a valid answer.",
     "questions": [
         _select(options=_COLOURS, default="mauve"),
         {"id": "sizes", "text": "Which sizes?", "type": "multi_select",
          "options": ["small", "large"], "default": "huge"},
         {"id": "count", "text": "How many?", "type": "number", "default": "a few"},
-        {"id": "wrapped", "text": "Shall it be wrapped?", "type": "boolean", "default": "perhaps"},
-        {"id": "note", "text": "What shall the card say?", "type": "free_text",
+        {"id": "wrapped", "text": "Should it be wrapped?", "type": "boolean", "default": "perhaps"},
+        {"id": "note", "text": "What should the card say?", "type": "free_text",
          "default": {"say": "hello"}},
     ],
 }  # fmt: skip
 _PASSWORD: Elicitation = {
-    "text": "This answer is for members only. Please sign in to go on.",
+    "text": "This answer is for members only. Please sign in to continue.",
     "questions": [
         {"id": "username", "text": "Your user name?", "type": "free_text"},
         {"id": "password", "text": "Your password?", "type": "free_text"},
     ],
 }
 _UNKNOWN: Elicitation = {
-    "text": "Two questions of types that nobody has heard of.",
+    "text": "Questions of unknown types.",
     "questions": [
         {"id": "when", "text": "For which day?", "type": "date", "default": "2026-01-01"},
         {"id": "shade", "text": "Which shade?", "type": "colour_wheel", "options": _COLOURS},
@@ -103,7 +103,7 @@ _UNKNOWN: Elicitation = {
     ],
 }
 _DUPLICATES: Elicitation = {
-    "text": "The same name for different things.",
+    "text": "The same id for different questions.",
     "questions": [
         {"id": "size", "text": "What size is the table?", "type": "free_text"},
         {"id": "size", "text": "What size is the party?", "type": "number"},

@@ -118,7 +118,7 @@ async def members(request: ScenarioRequest) -> HttpResponseBase:
         return await respond(request, dish(0), dish(1))
     error = {
         "code": "UNAUTHORIZED",
-        "message": f"For members: the bearer token is {_MEMBERS_TOKEN}.",
+        "message": f"Members only: the bearer token is {_MEMBERS_TOKEN}.",
     }
     challenge = {"WWW-Authenticate": 'Bearer realm="members"'}
     return json_response(document("failure", error=error), 401, challenge)

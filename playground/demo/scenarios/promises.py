@@ -43,7 +43,7 @@ def _answer() -> HttpResponseBase:
 
 
 def _fail() -> HttpResponseBase:
-    return failed(FailureError("INTERNAL_ERROR", "The kitchen burned down half-way."))
+    return failed(FailureError("INTERNAL_ERROR", "The kitchen burned down halfway through."))
 
 
 def _ask() -> HttpResponseBase:
@@ -91,7 +91,7 @@ class TaskScript:
         if action not in ("checkin", "cancel"):
             raise invalid_parameter("action", action, "checkin | cancel", "'checkin' or 'cancel'")
         if not (match := _TOKEN.fullmatch(str(token))):
-            raise FailureError("INVALID_QUERY", "No task has this promise_token.")
+            raise FailureError("INVALID_QUERY", "Unknown promise_token.")
         if action == "cancel" and self.cancels:
             raise FailureError("CANCELLED")
         started, seconds = int(match[1]) / 1000, int(match[2]) / 1000

@@ -62,7 +62,7 @@ Play = Callable[[ScenarioRequest], Awaitable[HttpResponseBase]]
 
 async def await_unknown(request: ScenarioRequest) -> HttpResponseBase:
     """Refuse an `await` of a scenario without promises (section 4.2)."""
-    raise FailureError("INVALID_QUERY", "This scenario has promised nothing.")
+    raise FailureError("INVALID_QUERY", "This scenario has no promises.")
 
 
 @dataclass(frozen=True, slots=True)
