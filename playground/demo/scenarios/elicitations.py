@@ -164,7 +164,7 @@ ROWS = (
          " colour_wheel, and one whose type is a list.", "The form has text fields and says that"
          " the types are unknown.", _UNKNOWN),
     _row("duplicate-ids", "Duplicate ids", "Two questions with the same id and one without an id.",
-         "All three are shown, with a note that they cannot be told apart.", _DUPLICATES),
+         "All three are shown, with a note that they cannot be distinguished.", _DUPLICATES),
     _row("object-options", "Options as objects", "A choice between objects, a number, null and a"
          " string.", "The form offers the valid options and lists the invalid ones.", _OBJECTS),
     _row("no-options", "No options", "Select questions without options, with an empty list and"
