@@ -1,7 +1,7 @@
 """The built-in agent: a conformant NLWeb agent over a small corpus, and scripted misbehaviour.
 
-A leaf: only the root URLs mention it, and it imports nothing of the playground, so that the
-playground reaches it over the network, like any other agent.
+Only the root URLs reference this package, and it imports nothing from the playground, which
+therefore reaches it over the network, like any other agent.
 
 ==============  ========================================================================
 `apps`          the app configuration

@@ -12,7 +12,7 @@ from playground.demo.responses import Document
 def card(request: HttpRequest) -> Document:
     """Return the card with URLs on the origin of the request.
 
-    It is for both versions: clients of 0.3 read `url` and `preferredTransport`, those of 1.0
+    The card serves both versions: clients of 0.3 read `url` and `preferredTransport`, those of 1.0
     `supportedInterfaces`.
     """
     url = request.build_absolute_uri(reverse("demo-a2a"))

@@ -18,7 +18,7 @@ Handler = Callable[[RequestContext], None]
 
 @dataclass(frozen=True, slots=True)
 class HandlerRow:
-    """A text with a handler of its own."""
+    """A text with its handler."""
 
     title: str
     text: str

@@ -129,7 +129,7 @@ async def responses(request: ScenarioRequest) -> HttpResponseBase:
 
 
 async def nested(request: ScenarioRequest) -> HttpResponseBase:
-    """Send an item in an item in an item, each with an action of its own."""
+    """Send an item in an item in an item, each with its own action."""
     cart = _cart(request)
     inner = _item(2, "A sauce", [_action("Add the sauce", cart)])
     middle = {**_item(1, "A main course", [_action("Add the course", cart)]), "hasPart": [inner]}

@@ -34,7 +34,7 @@ def _summary_at(position: int) -> Play:
 
 
 def _document(body: Any) -> Play:
-    """Send always the same JSON document, even if a stream is preferred."""
+    """Always send the same JSON document, even if a stream is preferred."""
 
     async def play(request: ScenarioRequest) -> HttpResponseBase:
         return json_response(body)

@@ -1,4 +1,4 @@
-"""Scenarios in which the transfer breaks off."""
+"""Scenarios with interrupted transfers."""
 
 from __future__ import annotations
 

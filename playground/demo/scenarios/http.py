@@ -113,7 +113,7 @@ async def empty(request: ScenarioRequest) -> HttpResponseBase:
 
 
 async def members(request: ScenarioRequest) -> HttpResponseBase:
-    """Require a bearer token; the failure has a code of its own."""
+    """Require a bearer token; the failure has a custom code."""
     if request.http_request.headers.get("Authorization") == f"Bearer {_MEMBERS_TOKEN}":
         return await respond(request, dish(0), dish(1))
     error = {

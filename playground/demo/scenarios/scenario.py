@@ -37,13 +37,13 @@ class ScenarioRequest:
     """A request to a scenario, with the parameters of its URL."""
 
     http_request: HttpRequest
-    #: `?n=`: number of results, where the scenario leaves that open.
+    #: `?n=`: number of results, if the scenario allows it.
     count: int | None
-    #: `?every=`: seconds between two events, where the scenario is about time.
+    #: `?every=`: seconds between two events, if the scenario is about time.
     every: float | None
     #: `?for=`: seconds after which an endless scenario closes the connection.
     seconds: float | None
-    #: The body; {} if it cannot be read.
+    #: The body; {} if it is invalid.
     document: Mapping[str, Any]
 
     @property
@@ -75,7 +75,7 @@ class Scenario:
     description: str
     #: What the playground shows.
     demonstrates: str
-    #: State and outcome of a run that is not cancelled, in the words of the playground.
+    #: State and outcome of a run that is not cancelled.
     state: str
     outcome: str
     #: The response to `ask`.

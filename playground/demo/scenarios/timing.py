@@ -28,7 +28,7 @@ _HUGE = 5_000_000
 
 
 async def slow(request: ScenarioRequest) -> HttpResponseBase:
-    """Send an event each second."""
+    """Send one event per second."""
     total = 8 if request.count is None else request.count
     events = (start(), *(result(index) for index in range(total)), complete())
     return event_stream(paced(events, request.pause(1.0)))
@@ -62,7 +62,7 @@ async def silent(request: ScenarioRequest) -> HttpResponseBase:
     await _wait(request)
     hang_up(request.http_request, reset=False)
     await asyncio.Event().wait()
-    raise AssertionError("nobody sets this event")
+    raise AssertionError("this event is never set")
 
 
 async def _until_hang_up(
