@@ -1,7 +1,7 @@
 """The built-in agent: a conformant NLWeb agent over a small corpus, and scripted misbehaviour.
 
-A leaf: only the root URLs mention it, and it imports nothing of the playground, so that the
-playground reaches it over the network, like any other agent.
+Only the root URLs reference this package, and it imports nothing from the playground, which
+therefore reaches it over the network, like any other agent.
 
 ==============  ========================================================================
 `apps`          the app configuration
@@ -13,7 +13,7 @@ playground reaches it over the network, like any other agent.
 `service`       the agent behind every protocol: a request document in, a response out
 `decide`        choice of the response: elicitation, promise, search or failure
 `responses`     responses as data and as JSON documents (section 4)
-`failures`      failure codes with status, message and a way to provoke each
+`failures`      failure codes with status, message and a way to trigger each
 `search`        filtering, scoring and ranking of the corpus
 `filters`       filter attributes of a query (section 3.1)
 `query_parser`  search terms and constraints in the text of a query

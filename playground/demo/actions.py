@@ -65,7 +65,7 @@ def _recipe(entry: CorpusItem, links: DemoUrls) -> list[Action]:
         http("AddToCartAction", "add_ingredients",
              f"Add the ingredients of {entry.name} to your shopping cart",
              links.cart, params={"items": ingredients}),
-        http("FindAction", "find_in_cookbook", f"Look {entry.name} up in your cookbook",
+        http("FindAction", "find_in_cookbook", f"Find {entry.name} in your cookbook",
              links.cookbook, "GET", params={"q": entry.name}),
         {
             **_common("ConvertAction", "scale_recipe", f"Scale {entry.name} to four servings",
@@ -74,24 +74,24 @@ def _recipe(entry: CorpusItem, links: DemoUrls) -> list[Action]:
             "tool": "scale_recipe",
             "arguments": {"url": entry.document["url"], "servings": 4},
         },
-        _cart_add(f"Add the ingredients of {entry.name} to your cart, over MCP", ingredients),
+        _cart_add(f"Add the ingredients of {entry.name} to your cart over MCP", ingredients),
         _plan_shopping(entry, links),
     ]  # fmt: skip
 
 
 def _product(entry: CorpusItem, links: DemoUrls) -> list[Action]:
     return [
-        http("AddToCartAction", "add_product", f"Put {entry.name} into your shopping cart",
+        http("AddToCartAction", "add_product", f"Add {entry.name} to your shopping cart",
              links.cart, params={"items": [entry.name]},
              headers={"X-Cart-Source": "nlweb", "Accept": "application/json"}),
-        http("DeleteAction", "remove_product", f"Take {entry.name} out of your shopping cart",
+        http("DeleteAction", "remove_product", f"Remove {entry.name} from your shopping cart",
              links.cart, "DELETE", params={"q": entry.name}),
-        _cart_add(f"Put {entry.name} into your cart, over MCP", [entry.name]),
+        _cart_add(f"Add {entry.name} to your cart over MCP", [entry.name]),
     ]  # fmt: skip
 
 
 def _save(entry: CorpusItem, links: DemoUrls) -> Action:
-    description = f"Note {entry.name} in your cookbook"
+    description = f"Save {entry.name} to your cookbook"
     return http("SaveAction", "note", description, links.cookbook, params=_reference(entry))
 
 
@@ -105,7 +105,7 @@ def _cart_add(description: str, items: list[str]) -> Action:
 
 
 def _plan_shopping(entry: CorpusItem, links: DemoUrls) -> Action:
-    return _a2a("PlanAction", "plan_shopping", f"Have the shopping for {entry.name} planned",
+    return _a2a("PlanAction", "plan_shopping", f"Plan the shopping for {entry.name} over A2A",
                 links, f"Plan the shopping for {entry.name}")  # fmt: skip
 
 

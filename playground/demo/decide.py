@@ -62,7 +62,7 @@ def await_(corpus: Corpus, task: PromisedAnswer) -> Answer | SingleResponse:
     if task.progress() < 1:
         return promise(task)
     if task.script == "failing":
-        raise FailureError("INTERNAL_ERROR", "The cook has left in the middle of the plan.")
+        raise FailureError("INTERNAL_ERROR", "The meal plan could not be completed.")
     return assembled_answer(
         meal_plans.meal_plan(corpus, task.ask, datetime.now(UTC).date()), task.ask
     )
@@ -138,7 +138,7 @@ def _fail_on_request(
     """Return or raise the failure of a query `fail CODE`, so that every code can be tried."""
     if code not in CODES:
         raise FailureError(
-            "INVALID_QUERY", f"There is no failure {code}; there are {', '.join(CODES)}."
+            "INVALID_QUERY", f"Unknown error code: {code}. Codes: {', '.join(CODES)}."
         )
     failure = FailureError(code)
     # 0.54 has no error event: there, all failures are documents.

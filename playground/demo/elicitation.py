@@ -56,7 +56,7 @@ _GUESTS = {
 }
 _COURSES = {
     "id": "courses",
-    "text": "Which courses shall there be?",
+    "text": "Which courses would you like?",
     "type": "multi_select",
     "options": ["starter", "main", "side", "dessert"],
     "default": ["starter", "main", "dessert"],
@@ -76,16 +76,16 @@ _OCCASION = {
 }
 
 DINNER: Elicitation = {
-    "text": "Happy to help you find a dinner! A few questions first, so that it suits you:",
+    "text": "Happy to help you find a dinner! A few questions first:",
     "questions": [DIET, _PROTEIN, TIME],
 }
 PASTA: Elicitation = {
-    "text": "There is a lot of pasta here. Which kind would you like?",
+    "text": "There are many pasta recipes here. Which kind would you like?",
     "questions": [_SAUCE, DIET, TIME],
 }
 #: The 0.54 examples (section 3) ask without a list of questions.
 PASTA_IN_WORDS: Elicitation = {
-    "text": "There is a lot of pasta here, so tell me more about what you would like. Which"
+    "text": "There are many pasta recipes here. Tell me more about what you would like: Which"
     " sauce: tomato, cream, pesto, or just oil? Any dietary restrictions? And how much time do"
     " you have for cooking?"
 }
@@ -97,25 +97,25 @@ DINNER_PARTY: Elicitation = {
         _CHILDREN,
         _WISHES,
         DIET,
-        {**TIME, "text": "How long may a dish take?"},
+        {**TIME, "text": "How long can each dish take?"},
     ],
 }
 #: The first of two rounds: the second depends on the occasion.
 MENU: Elicitation = {
-    "text": "Gladly. What the menu should be like depends on what it is for.",
+    "text": "Gladly. The menu depends on the occasion.",
     "questions": [_OCCASION],
 }
 MENU_FOR: Mapping[str, Elicitation] = {
     "weeknight supper": {
-        "text": "A weeknight: then it had better be quick.",
+        "text": "A weeknight supper: it should be quick.",
         "questions": [{**TIME, "default": "20-40 minutes"}, DIET],
     },
     "picnic": {
-        "text": "A picnic: everything has to travel.",
+        "text": "A picnic: everything has to travel well.",
         "questions": [
             {
                 "id": "carried_far",
-                "text": "Will it be carried for longer than an hour?",
+                "text": "Will you carry it for more than an hour?",
                 "type": "boolean",
                 "default": True,
             },
@@ -123,11 +123,11 @@ MENU_FOR: Mapping[str, Elicitation] = {
         ],
     },
     "birthday": {
-        "text": "A birthday: congratulations! Two things to know about the party.",
+        "text": "A birthday: congratulations! Please tell me more about the party.",
         "questions": [
             {
                 "id": "cake",
-                "text": "Which cake shall it be?",
+                "text": "Which cake would you like?",
                 "type": "single_select",
                 "options": ["chocolate", "fruit", "no cake"],
                 "default": "chocolate",
@@ -145,7 +145,7 @@ MENU_FOR: Mapping[str, Elicitation] = {
 
 #: Asked before a surprise; over MCP it is asked by an elicitation of MCP's own.
 SURPRISE: Elicitation = {
-    "text": "A surprise it shall be! Only so that you can eat it, and in time:",
+    "text": "A surprise it is! Just two questions first:",
     "questions": [DIET, TIME],
 }
 

@@ -41,16 +41,19 @@ GROUPS: Sequence[Group] = (
     Group(
         "Search",
         "Ranked full-text search over recipes, restaurants, cookware, films and articles. Times,"
-        " diets and “without …” in the question count as constraints.",
+        " diets and “without …” in the question are applied as constraints.",
         (
             Example(
-                "Results one by one",
+                "Streaming results",
                 {
                     "query": {"text": "healthy breakfast recipes with eggs"},
                     "prefer": {"streaming": True},
                 },
             ),
-            Example("Said in plain words", {"query": {"text": "vegan curry in under 45 minutes"}}),
+            Example(
+                "Natural-language constraints",
+                {"query": {"text": "vegan curry in under 45 minutes"}},
+            ),
             Example(
                 "With a summary",
                 {
@@ -66,14 +69,14 @@ GROUPS: Sequence[Group] = (
                 },
             ),
             Example(
-                "With what is known about the person",
+                "User memory",
                 {
                     "query": {"text": "something protein rich for lunch"},
                     "context": {"memory": "vegetarian, allergic to nuts"},
                 },
             ),
             Example(
-                "A tutorial, as 0.54 streams it",
+                "Tutorial stream (0.54)",
                 {
                     "query": {"text": "a detailed tutorial on making homemade pasta"},
                     "prefer": {"streaming": True, "mode": "detailed"},
@@ -84,8 +87,8 @@ GROUPS: Sequence[Group] = (
     ),
     Group(
         "Filters",
-        "site, itemType, max_cooking_time, diet, cuisine, ingredient, price, location and"
-        " num_results. A filter that is not known is named in _meta.ignored_filters.",
+        "Supported filters: site, itemType, max_cooking_time, diet, cuisine, ingredient, price,"
+        " location and num_results. Unknown filters are listed in _meta.ignored_filters.",
         (
             Example(
                 "Time and diet",
@@ -122,8 +125,8 @@ GROUPS: Sequence[Group] = (
     ),
     Group(
         "Conversations",
-        "A follow-up is understood with the questions before it, in context.prev; what it was"
-        " taken for is in _meta.decontextualized_query. The session context counts the turns.",
+        "A follow-up is interpreted with the previous queries in context.prev; the interpreted"
+        " query is in _meta.decontextualized_query. The session context counts the turns.",
         (
             Example(
                 "Something lighter",
@@ -140,7 +143,7 @@ GROUPS: Sequence[Group] = (
                 },
             ),
             Example(
-                "The third turn",
+                "Third turn",
                 {
                     "query": {"text": "what about vegan?"},
                     "context": {"prev": ["soup", "cheaper"]},
@@ -157,17 +160,17 @@ GROUPS: Sequence[Group] = (
         ),
     ),
     Group(
-        "Questions back",
-        "Vague requests are answered with questions. Answers are understood as filters named"
-        " after the questions, in a context object of any type, or in sentences after the text."
-        " One that does not fit its question fails with INVALID_PARAMETER.",
+        "Elicitation",
+        "Vague requests are answered with questions. Answers are accepted as filters named after"
+        " the questions, in a context object of any type, or as sentences after the text. An"
+        " invalid answer fails with INVALID_PARAMETER.",
         (
             Example(
                 "Dinner", {"query": {"text": "I need something for dinner"}}, answer="elicitation"
             ),
             Example("Pasta", {"query": {"text": "pasta recipe"}}, answer="elicitation"),
             Example(
-                "Every type of question",
+                "Every question type",
                 {"query": {"text": "plan a dinner party"}},
                 answer="elicitation",
             ),
@@ -177,12 +180,12 @@ GROUPS: Sequence[Group] = (
                 answer="elicitation",
             ),
             Example(
-                "The second round",
+                "Second round",
                 {"query": {"text": "plan a menu", "occasion": "birthday"}},
                 answer="elicitation",
             ),
             Example(
-                "In words alone, as 0.54 asks",
+                "Questions as text (0.54)",
                 {"query": {"text": "pasta recipe"}, "meta": {"version": "0.54"}},
                 answer="elicitation",
             ),
@@ -198,7 +201,7 @@ GROUPS: Sequence[Group] = (
                 },
             ),
             Example(
-                "Answers in a context",
+                "Answers in the context",
                 {
                     "query": {"text": "plan a menu"},
                     "context": {"@type": "Answers", "occasion": "picnic", "carried_far": True},
@@ -214,7 +217,7 @@ GROUPS: Sequence[Group] = (
                 },
             ),
             Example(
-                "An answer that does not fit",
+                "Invalid answer",
                 {"query": {"text": "pasta recipe", "sauce_type": "ketchup"}},
                 answer="failure",
             ),
@@ -222,21 +225,21 @@ GROUPS: Sequence[Group] = (
     ),
     Group(
         "Promises",
-        "A meal plan takes ten seconds: check on it with await, or cancel it. It goes on while"
+        "A meal plan takes ten seconds: check on it or cancel it with await. It continues even if"
         " the site is restarted.",
         (
             Example(
-                "A week of meals",
+                "Weekly meal plan",
                 {"query": {"text": "make a weekly meal plan with a shopping list"}},
                 answer="promise",
             ),
             Example(
-                "A vegetarian one",
+                "Vegetarian meal plan",
                 {"query": {"text": "vegetarian meal plan for the week"}},
                 answer="promise",
             ),
             Example(
-                "One that fails",
+                "Failing meal plan",
                 {"query": {"text": "a meal plan that fails"}},
                 answer="promise",
             ),
@@ -244,18 +247,18 @@ GROUPS: Sequence[Group] = (
     ),
     Group(
         "Actions",
-        "Results can be saved to a cookbook and put into a cart, which everyone here shares:"
-        " with POST, GET and DELETE. Recipes have an action over MCP too, restaurants one over"
-        " A2A.",
+        "Results can be saved to a cookbook and added to a cart, which all users of this site"
+        " share: with POST, GET and DELETE. Recipes also have actions over MCP and A2A,"
+        " restaurants one over A2A.",
         (
             Example("Recipes to save", {"query": {"text": "tiramisu"}}),
             Example(
-                "Things to buy",
+                "Products to buy",
                 {"query": {"text": "a good chef's knife", "itemType": "Product"}},
             ),
             Example("Tables to reserve", {"query": {"text": "sushi restaurants"}}),
-            Example("What is in the cart", {"query": {"text": "what is in my cart?"}}),
-            Example("What is in the cookbook", {"query": {"text": "show my cookbook"}}),
+            Example("View the cart", {"query": {"text": "what is in my cart?"}}),
+            Example("View the cookbook", {"query": {"text": "show my cookbook"}}),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Failure codes with their HTTP status, message, and a way to provoke each.
+"""Failure codes with their HTTP status, message, and a way to trigger each.
 
 Sections 4.1.4 (codes) and 7.4 (status codes). The demo page shows the same table.
 """
@@ -16,45 +16,45 @@ class Code:
 
     status: int
     message: str
-    #: How to provoke it, for the demo page.
+    #: How to trigger it, for the demo page.
     trigger: str
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
 CODES: Mapping[str, Code] = {
     "NO_RESULTS": Code(
-        200, "Nothing in the corpus fits this query.", "Ask for “recipes from planet Mars”."
+        200, "No results match this query.", "Send the query “recipes from planet Mars”."
     ),
     "INVALID_QUERY": Code(
         400,
-        "The query could not be read.",
-        "Send broken JSON, leave out query.text, or ask only “???”.",
+        "The query is invalid.",
+        "Send invalid JSON, omit query.text, or send the query “???”.",
     ),
     "UNSUPPORTED_FORMAT": Code(
-        200, "This response format is not supported.", "Prefer the response_format “csv”."
+        200, "This response format is not supported.", "Set prefer.response_format to “csv”."
     ),
-    "UNSUPPORTED_MODE": Code(200, "This mode is not supported.", "Prefer the mode “generate”."),
+    "UNSUPPORTED_MODE": Code(200, "This mode is not supported.", "Set prefer.mode to “generate”."),
     "RATE_LIMITED": Code(
         429,
         "Too many requests; try again in 5 seconds.",
-        "Only on request: nobody is limited here.",
+        "Only on request: the demo agent has no rate limit.",
         {"Retry-After": "5"},
     ),
-    "INTERNAL_ERROR": Code(500, "Something went wrong inside the agent.", "Only on request."),
+    "INTERNAL_ERROR": Code(500, "Internal agent error.", "Only on request."),
     "TIMEOUT": Code(
         200,
-        "The agent ran out of time before it had a whole answer.",
-        "Only on request; as a stream it comes after the first results.",
+        "The agent timed out before the answer was complete.",
+        "Only on request; a stream sends it after the first results.",
     ),
     "TOKEN_LIMIT": Code(
         200,
-        "The request is more than this agent can process.",
-        "Ask with more than 4,000 characters; on request, a stream breaks off with it.",
+        "The request exceeds the token limit of this agent.",
+        "Send more than 4,000 characters; on request, a stream ends with it.",
     ),
     "INVALID_PARAMETER": Code(
-        400, "A parameter has a value that it cannot have.", "Set max_cooking_time to “soon”."
+        400, "A parameter has an invalid value.", "Set max_cooking_time to “soon”."
     ),
-    "CANCELLED": Code(200, "The task was cancelled.", "Cancel a meal plan that is in the making."),
+    "CANCELLED": Code(200, "The task was cancelled.", "Cancel a meal plan that is in progress."),
 }
 
 

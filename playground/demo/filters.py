@@ -115,7 +115,7 @@ def _at_most(value: float | None, limit: float) -> bool:
 
 def _one(name: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise invalid_parameter(name, value, "string", "a string that is not empty")
+        raise invalid_parameter(name, value, "string", "a non-empty string")
     return value.strip()
 
 
@@ -179,7 +179,7 @@ def _price(criteria: Criteria, name: str, value: Any) -> Criteria:
         return replace(criteria, price_range=text)
     numbers = sorted(float(number) for number in _AMOUNT.findall(text.replace(",", "")))
     if not numbers:
-        raise invalid_parameter(name, value, "price", "like '$$', 20 or 'less than $20'")
+        raise invalid_parameter(name, value, "price", "a price such as '$$', 20 or 'less than $20'")
     if len(numbers) > 1:
         return replace(criteria, min_price=numbers[0], max_price=numbers[-1])
     if re.search(r"more|over|above|from|least|>", text):
@@ -189,7 +189,7 @@ def _price(criteria: Criteria, name: str, value: Any) -> Criteria:
 
 def _num_results(criteria: Criteria, name: str, value: Any) -> Criteria:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_RESULTS:
-        raise invalid_parameter(name, value, "integer", f"a whole number from 1 to {MAX_RESULTS}")
+        raise invalid_parameter(name, value, "integer", f"an integer from 1 to {MAX_RESULTS}")
     return replace(criteria, limit=value)
 
 

@@ -1,4 +1,4 @@
-"""Guides to MCP, the Agent API and A2A on the demo page: URLs, prompts and what they do."""
+"""Guides to MCP, the Agent API and A2A on the demo page: URLs, prompts and responses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from playground.demo.mcp.tools import TOOLS
 
 @dataclass(frozen=True, slots=True)
 class GuideExample:
-    """A prompt, and what it does."""
+    """A prompt, and a description of the response."""
 
     prompt: str
     happens: str
@@ -89,31 +89,33 @@ _CALENDAR = _function("get_calendar", "Who comes to dinner, and when.")
 _MCP = Guide(
     "mcp",
     "Over MCP",
-    "The same agent as an MCP server over streamable HTTP, in both generations: server/discover"
-    " and no session, or initialize and a session. Plain asks get the answers that they get over"
-    " HTTP.",
+    "The same agent as an MCP server over streamable HTTP, in both generations: stateless with"
+    " server/discover, or with initialize and a session. Plain requests get the same answers as"
+    " over HTTP.",
     (
         ("POST", "demo-mcp", "both generations"),
-        ("POST", "demo-mcp-stateful", "2025-11-25 and before only"),
+        ("POST", "demo-mcp-stateful", "2025-11-25 and earlier only"),
         ("POST", "demo-mcp-stateless", "2026-07-28 only"),
     ),
     (
         ExampleTable(
             "",
-            "Ask",
+            "Query",
             (
                 _ask(
                     "tomato soup",
-                    "A log line and progress for each result, then the answer.",
+                    "A log message and progress for each result, then the answer.",
                     prefer={"streaming": True},
                 ),
                 _ask(
                     "surprise me, but ask first",
-                    "MCP asks you itself: in the stream, or with input_required and a retry.",
+                    "An MCP elicitation: in the stream, or with input_required and a retry.",
                 ),
-                _ask("a meal plan for the week", "A promise, to be fetched with the tool await."),
-                _ask("???", "A JSON-RPC error, Invalid params, with the failure as its data."),
-                _ask("fail INTERNAL_ERROR", "A result that says isError, with the failure in it."),
+                _ask("a meal plan for the week", "A promise; the tool await returns its answer."),
+                _ask("???", "The JSON-RPC error Invalid params, with the failure as its data."),
+                _ask(
+                    "fail INTERNAL_ERROR", "A result with isError: true that contains the failure."
+                ),
             ),
         ),
         ExampleTable(
@@ -125,37 +127,38 @@ _MCP = Guide(
 _AGENT_API = Guide(
     "agent-api",
     "Over the Agent API",
-    "The same corpus in a conversation: text word by word, reasoning, calls and their outputs."
-    " A session_id is remembered for a day. Without stream, the response comes whole.",
+    "The same corpus in a conversation: streamed text, reasoning, function calls and their"
+    " outputs. A session_id is remembered for a day. Without stream, the response is a single JSON"
+    " document.",
     (("POST", "demo-agent-api", ""),),
     (
         ExampleTable(
             "",
-            "Say",
+            "Message",
             (
                 _message(
                     "tomato soup",
-                    "Reasoning, a call of search_recipes and its output, then text,"
-                    " a picture and the recipes as data.",
+                    "Reasoning, a call to search_recipes and its output, then text,"
+                    " an image and the recipes as data.",
                 ),
                 _message(
                     "What can I cook with my pantry?",
                     "Calls your function get_pantry and ends; the"
-                    " output in the next request is what it cooks with.",
+                    " recipes use the output in your next request.",
                     tools=[_PANTRY],
                 ),
                 _message(
                     "Check my pantry and my calendar",
-                    "Calls two of your functions at once, and"
-                    " goes on when one request brings both outputs.",
+                    "Calls two of your functions at once;"
+                    " continues when one request includes both outputs.",
                     tools=[_PANTRY, _CALENDAR],
                 ),
                 *(_message(row.text, row.happens) for row in ROWS),
             ),
         ),
         ExampleTable(
-            "Broken on purpose",
-            "Say",
+            "Malformed responses",
+            "Message",
             [_message(f"broken: {name}", broken.happens) for name, broken in BROKEN.items()],
         ),
     ),
@@ -164,28 +167,31 @@ _AGENT_API = Guide(
 _A2A = Guide(
     "a2a",
     "Over A2A",
-    "An agent for other agents, in 0.3 and 1.0; actions on recipes and restaurants call it. Tasks"
-    " go on with the clock and are remembered for a day. A skill is chosen by the words, or named"
-    " in the metadata of the message.",
-    (("POST", "demo-a2a", ""), ("GET", "demo-a2a-card", "its card, which the root serves too")),
+    "An agent for other agents, in 0.3 and 1.0; actions of recipes and restaurants call it. Tasks"
+    " continue in the background and are remembered for a day. The skill is chosen from the text,"
+    " or named in the metadata of the message.",
+    (
+        ("POST", "demo-a2a", ""),
+        ("GET", "demo-a2a-card", "the agent card, also served at the root of the site"),
+    ),
     (
         ExampleTable(
             "",
-            "Send",
+            "Message",
             (
-                GuideExample("tomato soup", "A message: the answer in words and as data."),
+                GuideExample("tomato soup", "A message: the answer as text and data."),
                 GuideExample(
                     "Plan the shopping for tiramisu",
-                    "A task: working, a list in pieces, completed.",
+                    "A task: working, a streamed shopping list, completed.",
                 ),
                 GuideExample(
                     "A table for two, please.",
-                    "A task that needs input: at what time? Answer with its taskId.",
+                    "A task with input required: the time. Answer with its taskId.",
                 ),
                 GuideExample("A table for 50 at 8 pm", "A task that is rejected."),
                 GuideExample(
                     "Plan the shopping for soup that fails",
-                    "A task that fails after its first piece.",
+                    "A task that fails after its first chunk.",
                 ),
             ),
         ),

@@ -40,9 +40,9 @@ def _grounding(entry: CorpusItem) -> Item:
             "@type": "Rating",
             "ratingValue": entry.rating or 5,
             "bestRating": 5,
-            "ratingExplanation": f"The average of {reviews} reviews."
+            "ratingExplanation": f"Average of {reviews} reviews."
             if entry.rating
-            else "Written for this site, which is its own source.",
+            else "Original content of this site.",
         },
     }
 
@@ -51,8 +51,9 @@ def summary(found: SearchResult, text: str) -> str:
     """Return a summary in sentences, made from the results alone."""
     entries = found.entries
     names = listed([entry.name for entry in entries[:3]])
-    count = f"{found.total} results fit" if found.total != 1 else "One result fits"
-    sentences = [f"{count} “{text[:120]}”: {names}{' come first' if found.total > 3 else ''}."]
+    count = f"{found.total} results match" if found.total != 1 else "One result matches"
+    best_matches = " are the best matches" if found.total > 3 else ""
+    sentences = [f"{count} “{text[:120]}”: {names}{best_matches}."]
     timed = [(entry.minutes, entry) for entry in entries if entry.minutes is not None]
     if len(timed) > 1:
         minutes, quickest = min(timed, key=lambda pair: pair[0])
@@ -71,7 +72,7 @@ def summary_item(text: str) -> Item:
 
 def content(found: SearchResult, text: str) -> list[Item]:
     """Return the answer as text, for the language model of a ChatGPT app (section 4.1.1)."""
-    parts = [f"Here is what fits “{text[:120]}”:"]
+    parts = [f"Results for “{text[:120]}”:"]
     for number, entry in enumerate(found.entries, 1):
         description = str(entry.document.get("description") or "").strip()
         time = f" Ready in {minutes_text(entry.minutes)}." if entry.minutes is not None else ""

@@ -50,13 +50,13 @@ class JsonRpcMessage:
 def read_message(body: bytes) -> JsonRpcMessage:
     """Return the message in `body`. Raise `RpcError`, which is the response."""
     if len(body) > MAX_BODY:
-        raise RpcError(INVALID_REQUEST, f"A message may have {MAX_BODY:,} bytes.")
+        raise RpcError(INVALID_REQUEST, f"The message is larger than {MAX_BODY:,} bytes.")
     document = _parsed(body)
     method, params = document.get("method", ""), document.get("params")
     if document.get("jsonrpc") != "2.0" or not isinstance(method, str):
-        raise RpcError(INVALID_REQUEST, "That is no JSON-RPC 2.0 message.")
+        raise RpcError(INVALID_REQUEST, "Not a JSON-RPC 2.0 message.")
     if "id" in document and not is_id(document["id"]):
-        raise RpcError(INVALID_REQUEST, "The id must be a string or a whole number.")
+        raise RpcError(INVALID_REQUEST, "The id must be a string or an integer.")
     if not method and not {"result", "error"} & document.keys():
         raise RpcError(INVALID_REQUEST, "The message has no method, result or error.")
     if params is not None and not isinstance(params, dict):
@@ -105,7 +105,7 @@ def _parsed(body: bytes) -> Document:
     except FailureError as failure:
         batch = body.lstrip()[:1] == b"[" and _is_json(body)
         if batch:
-            raise RpcError(INVALID_REQUEST, "Batches are not read here.") from None
+            raise RpcError(INVALID_REQUEST, "Batches are not supported.") from None
         raise RpcError(PARSE_ERROR, f"Parse error: {failure.message}") from None
 
 

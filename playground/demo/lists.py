@@ -32,7 +32,7 @@ def add(name: str, entry: Document) -> tuple[ListItem, int]:
     """Add an entry; return its row and the length of the list. Raise `FailureError`."""
     text = json.dumps(entry)
     if len(text) > _MAX_ENTRY:
-        raise FailureError("TOKEN_LIMIT", "That is too much to save.")
+        raise FailureError("TOKEN_LIMIT", "The entry is too large.")
     row = ListItem.objects.create(list_name=name, entry=text)
     prune(ListItem.objects.filter(list_name=name), ENTRIES)
     return row, ListItem.objects.filter(list_name=name).count()
@@ -81,7 +81,7 @@ async def entry(request: HttpRequest, name: str, pk: int) -> HttpResponseBase:
         return _not_allowed("GET, DELETE")
     rows = [row for row in await entries(name) if row.pk == pk]
     if not rows:
-        return json_response({"error": f"There is no entry {pk} in the {name}."}, 404)
+        return json_response({"error": f"No entry {pk} in the {name}."}, 404)
     if request.method == "DELETE":
         return json_response({"list": name, "removed": await remove(name, pk=pk)})
     return json_response(_entry_document(request, rows[0]))
@@ -95,8 +95,8 @@ async def described(request: HttpRequest, name: str) -> Document:
     return {
         "@type": "ItemList",
         "@context": "https://schema.org",
-        "name": f"The {name} of this demo",
-        "description": f"{count}, shared by everyone who uses this playground.",
+        "name": f"The demo {name}",
+        "description": f"{count}, shared by all users of this playground.",
         "url": url,
         "numberOfItems": len(rows),
         "itemListElement": _elements(request, rows),
@@ -109,7 +109,7 @@ async def described(request: HttpRequest, name: str) -> Document:
 
 async def _add(request: HttpRequest, name: str) -> HttpResponse:
     if len(request.body) > _MAX_ENTRY:
-        return json_response({"error": "That is too much to save."}, 413)
+        return json_response({"error": "The entry is too large."}, 413)
     try:
         row, count = await add(name, requests.read_json(request.body))
     except FailureError as failure:
@@ -137,7 +137,7 @@ def _elements(request: HttpRequest, rows: Sequence[ListItem]) -> list[Document]:
 
 def _element(request: HttpRequest, row: ListItem) -> Document:
     url = _id_and_url(request, row)["url"]
-    remove_text = f"Take this off the {row.list_name}"
+    remove_text = f"Remove from the {row.list_name}"
     return {
         "@type": "Thing",
         "name": _title(row.content),
@@ -153,8 +153,8 @@ def _title(content: Document) -> str:
         return str(content["name"])[:80]
     if isinstance(items, list) and items:
         return ", ".join(str(item) for item in items)[:80]
-    return "Something"
+    return "Unnamed entry"
 
 
 def _not_allowed(methods: str) -> HttpResponse:
-    return json_response({"error": f"Only {methods}."}, 405, {"Allow": methods})
+    return json_response({"error": f"Allowed methods: {methods}."}, 405, {"Allow": methods})

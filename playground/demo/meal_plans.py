@@ -55,7 +55,7 @@ def meal_plan(corpus: Corpus, ask: AskRequest, today: date) -> list[Document]:
             "@type": "MealPlan",
             "@context": context,
             "name": f"Your meal plan for the week of {monday:%-d %B}",
-            "description": "Three meals a day, chosen from the recipes of this agent.",
+            "description": "Three meals a day, chosen from this agent's recipes.",
             **period,
             "meals": days,
         },
@@ -63,7 +63,7 @@ def meal_plan(corpus: Corpus, ask: AskRequest, today: date) -> list[Document]:
             "@type": "ShoppingList",
             "@context": context,
             "name": f"Shopping list for the week of {monday:%-d %B}",
-            "description": "Everything that the meal plan needs, by shelf.",
+            "description": "All ingredients of the meal plan, by category.",
             "items": _shopping_list(used),
         },
     ]
@@ -78,7 +78,7 @@ def _recipes_for(corpus: Corpus, ask: AskRequest, meal: str) -> list[CorpusItem]
         if meal in entry.categories and diets <= entry.diets
     ]
     if not pool:
-        raise FailureError("NO_RESULTS", f"There is no {meal} here for that diet.")
+        raise FailureError("NO_RESULTS", f"No {meal} matches that diet.")
 
     def order(entry: CorpusItem) -> str:
         return hashlib.sha256(f"{ask.text}\n{entry.name}".encode(errors="replace")).hexdigest()

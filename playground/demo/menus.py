@@ -66,7 +66,7 @@ def menu(corpus: Corpus, answers: Mapping[str, Any], links: DemoUrls) -> list[Do
             if criteria.admits(entry) and _COURSES[course] & entry.categories
         ]
         if not pool:
-            raise FailureError("NO_RESULTS", f"There is no {course} here for that diet and time.")
+            raise FailureError("NO_RESULTS", f"No {course} matches that diet and time.")
         # A dish is repeated only if there is no other; wishes are preferred first, then ratings.
         fresh = [entry for entry in pool if entry not in chosen] or pool
         chosen.append(max(fresh, key=lambda entry: (_matches(entry, wishes), entry.rating)))

@@ -27,7 +27,7 @@ TASKS = 256
 #: Characters of a stored request.
 _MAX_REQUEST = 20_000
 _TOKEN = re.compile(r"[\w-]{1,80}", re.ASCII)
-_FIRST_STAGE = (0.0, "Looking at what you like to eat…")
+_FIRST_STAGE = (0.0, "Checking your preferences…")
 #: (least progress, message) of each stage, by script.
 _STAGES: dict[str, Sequence[tuple[float, str]]] = {
     "plan": (
@@ -39,7 +39,7 @@ _STAGES: dict[str, Sequence[tuple[float, str]]] = {
     "failing": (
         _FIRST_STAGE,
         (0.25, "Choosing breakfasts, lunches and dinners…"),
-        (0.6, "The cellar is empty, looking again…"),
+        (0.6, "Retrying: a recipe is missing…"),
     ),
 }
 
@@ -106,7 +106,7 @@ def save_task(request: PromiseRequest) -> PromisedAnswer:
     }
     text = json.dumps(stored)
     if len(text) > _MAX_REQUEST:
-        raise FailureError("TOKEN_LIMIT", "That is more than this agent can keep in mind.")
+        raise FailureError("TOKEN_LIMIT", "The request is too large to store.")
     row = PromisedTask.objects.create(
         token=f"promise_{secrets.token_urlsafe(12)}",
         ask=text,
@@ -137,7 +137,7 @@ def cancel(token: str) -> PromisedAnswer:
 def _row_of(token: str) -> PromisedTask:
     found = PromisedTask.objects.filter(token=token).first() if _TOKEN.fullmatch(token) else None
     if found is None:
-        raise FailureError("INVALID_QUERY", "No task has this promise_token.")
+        raise FailureError("INVALID_QUERY", "Unknown promise_token.")
     return found
 
 

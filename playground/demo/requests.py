@@ -153,11 +153,11 @@ def _object(document: Mapping[str, Any], name: str, *, required: bool = False) -
 def _text(query: Mapping[str, Any]) -> str:
     text = query.get("text")
     if not isinstance(text, str) or not text.strip():
-        raise FailureError("INVALID_QUERY", "query.text must be a string that is not empty.")
+        raise FailureError("INVALID_QUERY", "query.text must be a non-empty string.")
     if len(text) > MAX_TEXT:
         raise FailureError(
             "TOKEN_LIMIT",
-            f"The query has {len(text):,} characters; this agent reads {MAX_TEXT:,}.",
+            f"The query has {len(text):,} characters; the limit is {MAX_TEXT:,}.",
         )
     return text.strip()
 
@@ -208,7 +208,7 @@ def _format(prefer: Mapping[str, Any]) -> str:
             return name
     raise FailureError(
         "UNSUPPORTED_FORMAT",
-        f"No answer as {', '.join(requested)}: this agent has {' and '.join(FORMATS)}.",
+        f"Unsupported format {', '.join(requested)}: this agent supports {' and '.join(FORMATS)}.",
     )
 
 
@@ -219,6 +219,7 @@ def _modes(prefer: Mapping[str, Any], version: str) -> frozenset[str]:
     if unknown := sorted(requested - known):
         raise FailureError(
             "UNSUPPORTED_MODE",
-            f"Unknown mode {', '.join(unknown)}: this agent has {', '.join(sorted(known))}.",
+            f"Unsupported mode {', '.join(unknown)}:"
+            f" this agent supports {', '.join(sorted(known))}.",
         )
     return requested

@@ -57,13 +57,13 @@ def find(corpus: Corpus, ask: AskRequest) -> SearchResult:
     invalid filter, NO_RESULTS if nothing matches.
     """
     if not words_of(ask.text):
-        raise FailureError("INVALID_QUERY", "There is no word in query.text.")
+        raise FailureError("INVALID_QUERY", "query.text has no words.")
     query = parse_query(ask.text)
     criteria = _criteria(ask, query)
     if criteria.site and criteria.site not in corpus.sites:
         raise FailureError(
             "NO_RESULTS",
-            f"There is no site {criteria.site} here; there are {', '.join(corpus.sites)}.",
+            f"Unknown site: {criteria.site}. Sites: {', '.join(corpus.sites)}.",
         )
     entries = _ranked(corpus, query, ask.context, criteria)
     # Soft criteria, such as a sauce or a protein, are dropped if nothing meets them.
@@ -71,7 +71,7 @@ def find(corpus: Corpus, ask: AskRequest) -> SearchResult:
     if query.order:
         entries = _reordered(entries, query.order)
     if not entries:
-        raise FailureError("NO_RESULTS", f"Nothing here fits “{ask.text[:200]}”.")
+        raise FailureError("NO_RESULTS", f"No results match “{ask.text[:200]}”.")
     return SearchResult(entries[: criteria.limit], len(entries), criteria)
 
 

@@ -53,7 +53,7 @@ async def await_(request: HttpRequest) -> HttpResponseBase:
 async def scenario(request: HttpRequest, slug: str, operation: str) -> HttpResponseBase:
     """`POST scenarios/<slug>/ask` and `…/await`: the response of a scripted scenario."""
     if not (found := SCENARIOS.get(slug)):
-        failure = FailureError("INVALID_QUERY", f"There is no scenario {slug[:80]}.")
+        failure = FailureError("INVALID_QUERY", f"Unknown scenario: {slug[:80]}.")
         return json_response(responses.failure(failure, requests.VERSIONS[-1], None), 404)
     if request.method != "POST":
         return _post_only()
@@ -107,7 +107,7 @@ async def _respond_or_fail(
 
 
 def _post_only() -> HttpResponse:
-    failure = FailureError("INVALID_QUERY", "Ask with POST.")
+    failure = FailureError("INVALID_QUERY", "Use POST.")
     return json_response(
         responses.failure(failure, requests.VERSIONS[-1], None), 405, {"Allow": "POST"}
     )

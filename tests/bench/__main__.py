@@ -59,7 +59,7 @@ def flood(viewer: Viewer, url: str, pid: int, events: int) -> list[Row]:
     ratio, growth = ours / theirs, memory.growth
     return [
         Row(
-            f"{events:,} events, stored, announced and shown, beside a bare httpx-sse client",
+            f"{events:,} events stored, announced and shown, compared with a bare httpx-sse client",
             f"{ours:,.0f} to {theirs:,.0f} events/s: {ratio:.2f}",
             "≥ 0.40",
             ratio >= 0.4,
@@ -80,8 +80,8 @@ def growing(viewer: Viewer, url: str, count: int) -> Row:
     ours = _best([pair[1] for pair in pairs])
     theirs = _best([pair[0] for pair in pairs])
     return Row(
-        f"a text in {count:,} Agent API pieces, shown while it grows, beside the same bare client",
-        f"{ours:,.0f} to {theirs:,.0f} pieces/s: {ours / theirs:.2f}",
+        f"text in {count:,} Agent API deltas, shown live, compared with the same client",
+        f"{ours:,.0f} to {theirs:,.0f} deltas/s: {ours / theirs:.2f}",
         "≥ 0.40",
         ours / theirs >= 0.4,
     )
@@ -136,7 +136,7 @@ def pages(playground: str, url: str, count: int) -> list[Row]:
     weight, heavier = page.weight / 1024, page.weight_with_editor / 1024
     return [
         Row(
-            f"{count:,} results in Chromium beside a bare page",
+            f"{count:,} results in Chromium, compared with a bare page",
             f"{page.playground_ms:.0f} to {page.bare_ms:.0f} ms: {ratio:.1f} times",
             "≤ 3 times",
             ratio <= 3,
@@ -148,7 +148,7 @@ def pages(playground: str, url: str, count: int) -> list[Row]:
             page.longest_task_ms <= 200,
         ),
         Row(
-            "weight of the page, compressed",
+            "page weight, compressed",
             f"{weight:.0f} KB in {page.requests} requests, {heavier:.0f} KB with the JSON editor",
             "≤ 200 KB",
             heavier <= 200,
@@ -161,7 +161,7 @@ def collections(count: int) -> list[Row]:
     times = runners.measure(count)
     return [
         Row(
-            f"run_collection of {count} requests beside {name}",
+            f"run_collection of {count} requests, compared with {name}",
             f"{times.ours:.2f} to {seconds:.2f} s: {times.ours / seconds:.2f}",
             "< 1",
             times.ours < seconds,
@@ -176,7 +176,7 @@ def print_table(rows: list[Row]) -> None:
     today = datetime.datetime.now(tz=datetime.UTC).date()
     print(f"Measured on {today}, {platform.system()} {platform.machine()}, {machine}, ", end="")
     print(f"Python {platform.python_version()}.\n")
-    print("| what | measured | aim | |\n|---|---|---|---|")
+    print("| benchmark | result | target | |\n|---|---|---|---|")
     for row in rows:
         print(f"| {row.what} | {row.figure} | {row.aim} | {'met' if row.met else '**missed**'} |")
 

@@ -33,7 +33,7 @@ Line = tuple[str, str, str, bool]
 #: Each of them shows a full page on both sides, so that only the finding differs.
 PAGES = {
     "plain": "",
-    "checks, too": "all=1",
+    "polls and actions": "all=1",
     "agent": "agent=even",
     "outcome": "outcome=failure",
     "state": "state=cancelled",
@@ -42,8 +42,8 @@ PAGES = {
     "text": "q=eggs",
     # Only the oldest have it.
     "rare text": "q=saffron",
-    "text that nothing has": "q=absent",
-    "made by": "made_by=collection",
+    "text without matches": "q=absent",
+    "source": "made_by=collection",
 }
 
 
@@ -61,19 +61,19 @@ def lines() -> list[Line]:
     plain = ratios["plain"]
     return [
         (
-            f"history page with {MANY:,} runs beside {FEW} ({told})",
+            f"history page with {MANY:,} runs, compared with {FEW} ({told})",
             f"{plain[1]:.0f} to {plain[2]:.0f} ms; at most {ratios[worst][0]:.2f} times",
             "≤ 1.3 times",
             ratios[worst][0] <= 1.3,
         ),
         (
-            f"a word that none of {MANY:,} runs has, until that is said",
+            f"search for a word that none of {MANY:,} runs contains",
             f"{absent:.0f} ms",
             "≤ 0.3 s",
             absent <= 300,
         ),
         (
-            f"two letters that none of {MANY:,} runs has, looked for in all of them",
+            f"search for two letters that none of {MANY:,} runs contains",
             f"{short:.0f} ms",
             "≤ 2 s",
             short <= 2000,

@@ -29,13 +29,13 @@ def lines(url: str, pid: int) -> list[Line]:
     slower = max(added, changed)
     return [
         (
-            f"import of {REQUESTS:,} requests by the page, preview included",
+            f"import of {REQUESTS:,} requests in the browser, including the preview",
             f"{added:.1f} s new, {changed:.1f} s all changed",
             f"≤ {SECONDS} s",
             slower <= SECONDS,
         ),
         (
-            f"peak memory growth for importing {REQUESTS:,} requests, twice",
+            f"peak memory growth for importing {REQUESTS:,} requests twice",
             f"{memory.growth:.0f} MB",
             f"≤ {GROWTH} MB",
             memory.growth <= GROWTH,

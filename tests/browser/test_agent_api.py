@@ -247,7 +247,7 @@ class TestAnswering:
         expect(page.locator("#response")).not_to_have_attribute("data-run", before or "")
         completed(workbench)
         said = page.locator(".msg-text").last
-        expect(said).to_contain_text("get_pantry says: eggs. get_calendar says: flour.")
+        expect(said).to_contain_text("get_pantry returned: eggs. get_calendar returned: flour.")
         page.locator(".turn-fold > summary").first.click()
         expect(page.locator(".turn .answered")).to_have_count(2)
 

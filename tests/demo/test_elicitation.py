@@ -160,8 +160,8 @@ class TestAnswersHoweverTheyCome:
             ("", {}, {"@type": "X", "answers": {"guests": 8, "courses": ["main"]}}),
             ("", {}, {"answers": [{"id": "guests", "answer": 8}, {"id": "courses", "value": "main"},
                                   {"id": 7}, {"id": "guests"}, 5]}),
-            (" How many guests do you expect? 8. Which courses shall there be? main.", {}, {}),
-            (". how many guests do you expect? 8\nWhich courses shall there be? main", {}, {}),
+            (" How many guests do you expect? 8. Which courses would you like? main.", {}, {}),
+            (". how many guests do you expect? 8\nWhich courses would you like? main", {}, {}),
             ("\nguests: 8\ncourses: main", {}, {}),
             ("; guests = 8; courses = main;", {}, {}),
             (" guests: 3. courses: side.", {"guests": 8}, {"courses": "main"}),
@@ -178,7 +178,7 @@ class TestAnswersHoweverTheyCome:
 
     async def test_lists_and_booleans_in_sentences(self, ask: Ask) -> None:
         reply = await ask(
-            "plan a dinner party. Which courses shall there be? starter, dessert."
+            "plan a dinner party. Which courses would you like? starter, dessert."
             " Will there be children at the table? yes."
             " Do you have any dietary restrictions? vegetarian and gluten-free."
         )

@@ -121,7 +121,7 @@ class TestShownByTheAgent:
         check(version, "answer", reply.document)
         (shown,) = reply.document["results"]
         inner = [element["item"] for element in shown["itemListElement"]]
-        assert [item["name"] for item in inner] == ["Tea", "Salt, Pepper", "Something"]
+        assert [item["name"] for item in inner] == ["Tea", "Salt, Pepper", "Unnamed entry"]
         for action in [*shown["actions"], *(a for item in inner for a in item["actions"])]:
             check(version, "action", action)
         (remove,) = inner[1]["actions"]

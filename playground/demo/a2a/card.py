@@ -12,14 +12,14 @@ from playground.demo.responses import Document
 def card(request: HttpRequest) -> Document:
     """Return the card with URLs on the origin of the request.
 
-    It is for both versions: clients of 0.3 read `url` and `preferredTransport`, those of 1.0
+    The card serves both versions: clients of 0.3 read `url` and `preferredTransport`, those of 1.0
     `supportedInterfaces`.
     """
     url = request.build_absolute_uri(reverse("demo-a2a"))
     interface = {"url": url, "protocolBinding": "JSONRPC"}
     return {
         "name": "NLWeb demo agent",
-        "description": "Recipes, restaurants and a little more; ships with the playground.",
+        "description": "Recipes, restaurants and more. Ships with the playground.",
         "version": "1.0.0",
         "supportedInterfaces": [
             {**interface, "protocolVersion": "1.0"},

@@ -89,9 +89,9 @@ async def _continued_task(message: Incoming) -> Task:
     """Return the task that a message continues. Raise `RpcError`."""
     task = await tasks.find(message.task)
     if task is None:
-        raise RpcError(TASK_NOT_FOUND, "There is no such task here, or not any more.")
+        raise RpcError(TASK_NOT_FOUND, "Task not found, or expired.")
     if task.state != "input-required":
-        raise RpcError(UNSUPPORTED, f"The task is {task.state}: it waits for no message.")
+        raise RpcError(UNSUPPORTED, f"The task is {task.state} and accepts no messages.")
     return replace(task, history=[*task.history, message.parts])
 
 

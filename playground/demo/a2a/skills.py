@@ -28,14 +28,14 @@ SKILLS: Sequence[Document] = (
     {
         "id": "plan_shopping",
         "name": "Plan the shopping",
-        "description": "Writes a shopping list for dishes, one after the other.",
+        "description": "Writes a shopping list for one or more dishes.",
         "tags": ["recipes", "shopping"],
         "examples": ["Plan the shopping for tiramisu", "Plan the shopping for soup that fails"],
     },
     {
         "id": "reserve_table",
         "name": "Reserve a table",
-        "description": "Reserves a table for up to 12; asks for the time where it is not said.",
+        "description": "Reserves a table for up to 12 guests; asks for the time if it is missing.",
         "tags": ["restaurants"],
         "examples": ["A table for two at the trattoria, please", "A table for 50 at 8 pm"],
     },
@@ -81,7 +81,7 @@ def choose(named: str, text: str) -> str:
     """Return the skill that is named, or that fits the text. Raise `RpcError`."""
     if named and named not in SKILL_IDS:
         known = ", ".join(sorted(SKILL_IDS))
-        raise RpcError(INVALID_PARAMS, f"There is no skill {named[:80]}; there are {known}.")
+        raise RpcError(INVALID_PARAMS, f"Unknown skill: {named[:80]}. Skills: {known}.")
     if named:
         return named
     if _SHOPPING.search(text):
@@ -102,7 +102,7 @@ def find(corpus: Corpus, text: str, **filters: str) -> search.SearchResult:
 def _plan_shopping(corpus: Corpus, text: str) -> Plan:
     dishes = " ".join(word for word in words_of(text) if word not in _COMMON)
     if not dishes:
-        return InputRequired("For which dishes shall I plan the shopping?")
+        return InputRequired("Which dishes would you like to shop for?")
     try:
         entries = find(corpus, dishes, itemType="Recipe").entries[:_DISHES]
     except FailureError as failure:
@@ -115,7 +115,7 @@ def _plan_shopping(corpus: Corpus, text: str) -> Plan:
     pieces += [[{"text": _ingredients(entry)}] for entry in entries]
     items = [item for entry in entries for item in strings(entry.document["recipeIngredient"])]
     pieces.append([{"data": {"@type": "ItemList", "name": names, "itemListElement": items}}])
-    done = f"The list has {len(items)} things for {names}."
+    done = f"The list has {len(items)} items for {names}."
     return TaskWork("Reading the recipes…", "shopping list", pieces, final_message=done)
 
 
@@ -127,16 +127,14 @@ def _ingredients(entry: CorpusItem) -> str:
 def _reserve_table(_: Corpus, text: str) -> Plan:
     party = _party(text)
     if party > _MOST_GUESTS:
-        return TaskRejected(
-            f"There is no table for {party}: the largest has {_MOST_GUESTS} chairs."
-        )
+        return TaskRejected(f"No table for {party} available: the largest seats {_MOST_GUESTS}.")
     if (time := _time(text)) is None:
-        return InputRequired("At what time would you like to come? For example: 7 pm.")
+        return InputRequired("What time would you like to come? For example: 7 pm.")
     place = _PLACE.search(text)
     name = place[1].strip() if place else "the restaurant"
     message = f"Calling {name}…"
     if _FAILS.search(text):
-        return TaskWork(message, "reservation", [], "failed", "Nobody answers the telephone.")
+        return TaskWork(message, "reservation", [], "failed", "No one answered the phone.")
     guests = "one" if party == 1 else str(party)
     final_message = f"A table for {guests} at {name} is reserved for {time}."
     number = uuid4().hex[:6].upper()
@@ -148,7 +146,7 @@ def _reserve_table(_: Corpus, text: str) -> Plan:
         "partySize": party,
         "startTime": time,
     }
-    text = f"{final_message} Its number is {number}."
+    text = f"{final_message} The reservation number is {number}."
     return TaskWork(
         message,
         "reservation",

@@ -58,7 +58,7 @@ class ServedVersion:
         found = message.get("parts")
         parts = [p for each in found if (p := _part(each))] if isinstance(found, list) else []
         if not parts:
-            raise RpcError(CONTENT_TYPE, "A message has a part of text or data here.")
+            raise RpcError(CONTENT_TYPE, "The message must have at least one text or data part.")
         received = TaskMessage("user", parts, message["messageId"])
         options = params.get("configuration")
         options = options if isinstance(options, dict) else {}
@@ -180,7 +180,7 @@ def served_version(version: str | None) -> ServedVersion:
     requested = ".".join((version or "0.3").strip().split(".")[:2])
     if requested not in ("0.3", "1.0"):
         raise RpcError(
-            VERSION_NOT_SUPPORTED, f"A2A {requested[:20]} is not spoken; 0.3 and 1.0 are."
+            VERSION_NOT_SUPPORTED, f"A2A {requested[:20]} is not supported; use 0.3 or 1.0."
         )
     return V1_0 if requested == "1.0" else V0_3
 

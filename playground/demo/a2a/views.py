@@ -27,7 +27,7 @@ _HEADER = "A2A-Version"
 async def card(request: HttpRequest) -> HttpResponseBase:
     """`GET /.well-known/agent-card.json`."""
     if request.method not in ("GET", "HEAD"):
-        return json_response({"error": "Only GET."}, 405, {"Allow": "GET, HEAD"})
+        return json_response({"error": "Use GET."}, 405, {"Allow": "GET, HEAD"})
     return json_response(card_document(request))
 
 
@@ -35,7 +35,7 @@ async def card(request: HttpRequest) -> HttpResponseBase:
 async def a2a(request: HttpRequest) -> HttpResponseBase:
     """`POST` takes one call. Errors have status 200, as with agents in use."""
     if request.method != "POST":
-        return json_response({"error": "Only POST."}, 405, {"Allow": "POST"})
+        return json_response({"error": "Use POST."}, 405, {"Allow": "POST"})
     # The version of errors, if the header is invalid.
     version = versions.V0_3
     try:
@@ -48,7 +48,7 @@ async def a2a(request: HttpRequest) -> HttpResponseBase:
         failed = RpcError(INVALID_PARAMS, failure.message)
     except Exception:
         logger.exception("Answering a call over A2A failed")
-        failed = RpcError(INTERNAL_ERROR, "Something went wrong here.")
+        failed = RpcError(INTERNAL_ERROR, "Internal server error.")
     return json_response(jsonrpc.error(jsonrpc.id_in(request.body), version.error(failed)))
 
 
@@ -68,8 +68,8 @@ async def _respond(
     task = await _task(call)
     if operation == "cancel":
         if task.state in tasks.ENDED:
-            raise RpcError(versions.NOT_CANCELABLE, f"The task is {task.state} already.")
-        task = task.moved("canceled", "Cancelled at your wish.")
+            raise RpcError(versions.NOT_CANCELABLE, f"The task is already {task.state}.")
+        task = task.moved("canceled", "Cancelled at your request.")
         await tasks.save(task)
     return json_response(jsonrpc.result(call.id, version.task(task)))
 
@@ -79,24 +79,24 @@ def _operation(call: jsonrpc.JsonRpcMessage, version: ServedVersion) -> str:
     other = versions.V0_3 if version.is_v1 else versions.V1_0
     if call.method in other.methods:
         name = "1.0" if version.is_v1 else "0.3"
-        text = f"A2A {name} has no method {call.method}: the header {_HEADER} says the version."
+        text = f"A2A {name} has no method {call.method}. Set the version in the {_HEADER} header."
         raise RpcError(versions.VERSION_NOT_SUPPORTED, text)
     operation = version.methods.get(call.method)
     if operation is None:
         raise RpcError(METHOD_NOT_FOUND, f"Method not found: {call.method[:80]}")
     if operation == "push":
-        raise RpcError(versions.NO_PUSH, "There are no push notifications here.")
+        raise RpcError(versions.NO_PUSH, "Push notifications are not supported.")
     if operation == "other":
-        raise RpcError(versions.UNSUPPORTED, f"{call.method} is not supported here.")
+        raise RpcError(versions.UNSUPPORTED, f"{call.method} is not supported.")
     return operation
 
 
 async def _task(call: jsonrpc.JsonRpcMessage) -> Task:
     """Return the task of a call. Raise `RpcError`."""
     if not isinstance(task_id := call.params.get("id"), str):
-        raise RpcError(INVALID_PARAMS, "params.id names a task.")
+        raise RpcError(INVALID_PARAMS, "params.id must be a task id.")
     if (task := await tasks.find(task_id)) is None:
-        raise RpcError(versions.TASK_NOT_FOUND, "There is no such task here, or not any more.")
+        raise RpcError(versions.TASK_NOT_FOUND, "Task not found, or expired.")
     return task
 
 

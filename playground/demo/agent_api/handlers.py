@@ -18,7 +18,7 @@ Handler = Callable[[RequestContext], None]
 
 @dataclass(frozen=True, slots=True)
 class HandlerRow:
-    """A text with a handler of its own."""
+    """A text with its handler."""
 
     title: str
     text: str
@@ -96,9 +96,7 @@ def _fail(context: RequestContext) -> None:
 def _reject(context: RequestContext) -> None:
     # Without `in_progress`: after it a response can no longer be rejected.
     context.writer.objects.pop()
-    context.writer.end(
-        "rejected", {"code": "REJECTED", "message": "This kitchen is closed to you."}
-    )
+    context.writer.end("rejected", {"code": "REJECTED", "message": "You may not use this kitchen."})
 
 
 def _cancel(context: RequestContext) -> None:
@@ -141,22 +139,22 @@ def _row(title: str, text: str, happens: str, pattern: str, handle: Handler) -> 
 
 
 ROWS: Sequence[HandlerRow] = (
-    _row("Words alone", "hello", "One message; with a session, it knows how often you came.",
+    _row("Text only", "hello", "One message; in a session, it counts your questions.",
          r"^\W*(?:hello|hi|hey|good (?:morning|evening))\b", _greet),
-    _row("Memory", "what did I ask you?", "Names the questions of this session.",
+    _row("Memory", "what did I ask you?", "Lists the questions of this session.",
          r"\bwhat (?:did|have) i ask", _recall),
-    _row("Approval", "order the ingredients", "Lists the tools of an MCP server and asks whether"
-         " it may call one; the next request approves or refuses.",
+    _row("Approval", "order the ingredients", "Lists the tools of an MCP server and asks for"
+         " approval to call one; the next request approves or denies it.",
          r"\border (?:the )?ingredients\b", _approve),
-    _row("Error in mid-stream", "break in the middle", "Five words, then message and response"
-         " fail.", r"\bbreak in the middle\b", _fail),
-    _row("Refusal", "reject me", "The response is rejected before any work.",
+    _row("Error mid-stream", "break in the middle", "Five words, then the message and the"
+         " response fail.", r"\bbreak in the middle\b", _fail),
+    _row("Rejection", "reject me", "The response is rejected before it starts.",
          r"^\W*reject me\b", _reject),
-    _row("Given up", "cancel yourself", "The response is canceled in mid-sentence.",
+    _row("Cancellation", "cancel yourself", "The response is canceled mid-sentence.",
          r"\bcancel yourself\b", _cancel),
-    _row("Signs of life", "take your time", "Three heartbeats, then the answer.",
+    _row("Heartbeats", "take your time", "Three heartbeats, then the answer.",
          r"\btake your time\b", _send_heartbeats),
     _row("Everything at once", "use everything you have", "Reasoning, plugin, component and"
          " function calls with their outputs, a list of tools, a heartbeat, text, image, data and"
-         " an error that does not end it.", r"\buse everything\b", _everything),
+         " a non-fatal error.", r"\buse everything\b", _everything),
 )  # fmt: skip

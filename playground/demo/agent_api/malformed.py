@@ -110,28 +110,26 @@ def _silence(writer: ResponseWriter) -> None:
 
 
 BROKEN: Mapping[str, MalformedResponse] = {
-    "unknown message": MalformedResponse(
-        "A piece for a message that was never announced.", _unknown_message
-    ),
-    "index gap": MalformedResponse("Contents with the indexes 0 and 3.", _index_gap),
+    "unknown message": MalformedResponse("A delta for an unknown message.", _unknown_message),
+    "index gap": MalformedResponse("Contents with indexes 0 and 3.", _index_gap),
     "late content": MalformedResponse(
-        "Pieces after a content and a message are completed.", _late_content
+        "Deltas for a content and a message that are already completed.", _late_content
     ),
     "wrong sum": MalformedResponse(
-        "A completed text that is not what its pieces make.", _wrong_total_text
+        "A completed text that differs from its deltas.", _wrong_total_text
     ),
-    "unclosed message": MalformedResponse("A message that never ends.", _unclosed),
+    "unclosed message": MalformedResponse("A message that is never completed.", _unclosed),
     "unknown type": MalformedResponse(
-        "A type, a role and a content that nobody knows.", _unknown_type
+        "An unknown message type, role and content type.", _unknown_type
     ),
-    "bare error": MalformedResponse(
-        "An error and nothing else, as a string.", _bare_error, ends=False
-    ),
+    "bare error": MalformedResponse("Only an error, as a string.", _bare_error, ends=False),
     "no numbers": MalformedResponse("No sequence numbers.", _no_numbers),
-    "wrong numbers": MalformedResponse("Sequence numbers that are no strings and jump.", _numbers),
-    "backwards": MalformedResponse("A message that is completed and goes on.", _backwards),
+    "wrong numbers": MalformedResponse(
+        "Sequence numbers that are not strings and have gaps.", _numbers
+    ),
+    "backwards": MalformedResponse("A completed message that is in progress again.", _backwards),
     "after the end": MalformedResponse(
-        "A message after the response has ended.", _after_end, ends=False
+        "A message after the end of the response.", _after_end, ends=False
     ),
     "silence": MalformedResponse(
         "The stream ends in the middle of a message.", _silence, ends=False

@@ -57,7 +57,9 @@ def read_request(body: bytes) -> ParsedRequest:
     outputs, approvals = dict(_outputs(messages)), dict(_approvals(messages))
     if not (text or outputs or approvals):
         location = ("input", len(messages) - 1, "content")
-        raise InvalidRequestError("missing", location, "There is no text, and no answer to a call")
+        raise InvalidRequestError(
+            "missing", location, "Text, a function output or an approval is required"
+        )
     return ParsedRequest(
         _session(document), text, stream, tuple(_functions(document)), outputs, approvals
     )
@@ -79,7 +81,7 @@ def _check_parameters(document: Document) -> None:
     """Check the one range of the specification, and the parameters that this agent uses."""
     number = document.get("n")
     if number is not None and (type(number) is not int or not 1 <= number <= 5):
-        raise InvalidRequestError("range", ("n",), "Input should be a whole number from 1 to 5")
+        raise InvalidRequestError("range", ("n",), "Input should be an integer from 1 to 5")
     if not isinstance(document.get("tools", []), list | None):
         raise InvalidRequestError("list_type", ("tools",), "Input should be a list of tools")
     session = document.get("session_id")
@@ -104,9 +106,7 @@ def _text(messages: Sequence[Document]) -> str:
         text = "\n".join(texts).strip()
         if len(text) > MAX_TEXT:
             location = ("input", number, "content")
-            raise InvalidRequestError(
-                "too_long", location, f"This agent reads {MAX_TEXT:,} characters"
-            )
+            raise InvalidRequestError("too_long", location, f"At most {MAX_TEXT:,} characters")
         return text
     return ""
 

@@ -14,7 +14,7 @@ from playground.demo.agent_api.request_context import RequestContext
 MCP_TOOLS: Sequence[Mapping[str, Any]] = (
     {
         "name": "cart_add",
-        "description": "Put things into the shopping cart of this demo.",
+        "description": "Add items to the demo's shopping cart.",
         "input_schema": {
             "type": "object",
             "properties": {"items": {"type": "array", "items": {"type": "string"}}},
@@ -48,8 +48,7 @@ def call(context: RequestContext, functions: Sequence[Mapping[str, Any]]) -> Non
     text, writer = context.request.text, context.writer
     names = [str(function["name"]) for function in functions]
     listed = " and ".join(name[:60] for name in names)
-    says = "says" if len(names) == 1 else "say"
-    writer.write_text(f"For that I have to know what {listed} {says}.", "reasoning")
+    writer.write_text(f"To answer, I need the output of {listed}.", "reasoning")
     context.state["calls"] = [
         {"id": writer.call("function_call", name, _arguments(function, text)), "name": name}
         for name, function in zip(names, functions, strict=True)
@@ -77,12 +76,12 @@ def resume(context: RequestContext) -> None:
         _with_outputs(context, {each["name"]: request.outputs[each["id"]] for each in waiting})
     elif len(missing) < len(waiting):
         state["calls"] = waiting
-        text = f"I wait for the outputs of all calls in one request: {missing[0][:60]} is missing."
+        text = f"Send the outputs of all calls in one request: {missing[0][:60]} is missing."
         context.writer.end("failed", {"code": "MISSING_OUTPUT", "message": text})
     elif approval.get("id") in request.approvals:
         _order(context, approval["items"], request.approvals[approval["id"]])
     else:
-        text = "Nothing in this session waits for that: no call has this id."
+        text = "Unknown call id: no call in this session is waiting for it."
         context.writer.end("failed", {"code": "UNKNOWN_CALL", "message": text})
 
 
@@ -90,11 +89,11 @@ def _with_outputs(context: RequestContext, outputs: Mapping[str, str]) -> None:
     """Answer the question with the outputs of the functions."""
     texts = {name: words for name, output in outputs.items() if (words := _texts_in(output))}
     if not texts:
-        names, have = " and ".join(outputs), "has" if len(outputs) == 1 else "have"
-        context.writer.write_text(f"{names} {have} nothing to say, so neither have I.")
+        names = " and ".join(outputs)
+        context.writer.write_text(f"{names} returned no data, so there is nothing to search for.")
     else:
         found = context.catalog.find(", ".join(word for words in texts.values() for word in words))
-        sentences = [f"{name} says: {', '.join(words)}." for name, words in texts.items()]
+        sentences = [f"{name} returned: {', '.join(words)}." for name, words in texts.items()]
         context.writer.write_text(" ".join([*sentences, found.text]), parts=found.parts)
     context.writer.end()
 
@@ -109,8 +108,8 @@ def _order(context: RequestContext, items: Sequence[str], approved: bool) -> Non
     more = {"server_label": "demo-mcp"}
     call_id = writer.call("mcp_call", "cart_add", {"items": list(items)}, **more)
     context.state["bought"] = list(items)
-    writer.output("mcp_call_output", call_id, f"{len(items)} things are in the cart.")
-    writer.write_text(f"Done: {', '.join(items)} are in the cart.")
+    writer.output("mcp_call_output", call_id, f"Added {len(items)} items to the cart.")
+    writer.write_text(f"Done. Added to the cart: {', '.join(items)}.")
     writer.end()
 
 

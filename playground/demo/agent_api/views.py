@@ -69,7 +69,7 @@ async def _objects(request: HttpRequest, parsed: ParsedRequest) -> Sequence[Docu
         writer.end("failed", failure.error)
     except Exception:
         logger.exception("Answering a request over the Agent API failed")
-        writer.end("failed", {"code": "INTERNAL_ERROR", "message": "Something went wrong here."})
+        writer.end("failed", {"code": "INTERNAL_ERROR", "message": "Internal server error."})
     if bought := state.pop("bought", None):
         await lists.add("cart", {"items": bought})
     await state_store.save(_AREA, parsed.session, state)

@@ -14,10 +14,10 @@ from playground.demo.jsonrpc import INVALID_REQUEST, RpcError
 def check_request(request: HttpRequest) -> HttpResponse | None:
     """Return an error response for an invalid request; None for a valid one."""
     if _is_cross_origin(request):
-        return error_response(403, "This server is not called by pages of other sites.")
+        return error_response(403, "Cross-origin requests are not allowed.")
     if request.method not in ("POST", "DELETE"):
         return error_response(
-            405, "Method not allowed: there is no stream to listen to.", "POST, DELETE"
+            405, "Method not allowed: this server has no GET stream.", "POST, DELETE"
         )
     if request.method == "POST" and not _accepts(request):
         text = "Not acceptable: accept both application/json and text/event-stream."

@@ -53,7 +53,7 @@ async def _next(message_id: str | int | None, messages: Messages) -> Document:
         return jsonrpc.error(message_id, failed)
     except Exception:
         logger.exception("Answering a tool call over MCP failed")
-        return jsonrpc.error(message_id, RpcError(INTERNAL_ERROR, "Something went wrong here."))
+        return jsonrpc.error(message_id, RpcError(INTERNAL_ERROR, "Internal server error."))
 
 
 def _event(message: Document) -> bytes:

@@ -28,7 +28,7 @@ from playground.demo.mcp.versions import INSTRUCTIONS, SERVER, STATEFUL_VERSIONS
 from playground.demo.responses import Document
 
 SESSION = "Mcp-Session-Id"
-_UNKNOWN_SESSION = "Session not found: it has ended or was never begun."
+_UNKNOWN_SESSION = "Session not found: it has ended or never existed."
 
 
 async def respond(request: HttpRequest, message: JsonRpcMessage) -> HttpResponseBase:
@@ -37,7 +37,7 @@ async def respond(request: HttpRequest, message: JsonRpcMessage) -> HttpResponse
         return await _initialize(message)
     key = request.headers.get(SESSION)
     if not key:
-        return error_response(400, "Bad request: no session. Begin with initialize.")
+        return error_response(400, "Bad request: no session. Send initialize first.")
     state = await sessions.session(key)
     if state is None:
         return error_response(404, _UNKNOWN_SESSION)
@@ -58,7 +58,7 @@ async def end(request: HttpRequest) -> HttpResponse:
     """End the session and return the response to `DELETE`."""
     key = request.headers.get(SESSION, "")
     if not key:
-        return error_response(400, "Bad request: name the session to end.")
+        return error_response(400, "Bad request: the {SESSION} header is missing.")
     if not await sessions.close(key):
         return error_response(404, _UNKNOWN_SESSION)
     return HttpResponse(status=200, content_type="application/json")
@@ -67,7 +67,7 @@ async def end(request: HttpRequest) -> HttpResponse:
 async def _initialize(message: JsonRpcMessage) -> HttpResponse:
     requested = message.params.get("protocolVersion")
     if not isinstance(requested, str):
-        raise RpcError(INVALID_PARAMS, "initialize names a protocolVersion.")
+        raise RpcError(INVALID_PARAMS, "initialize requires a protocolVersion.")
     version = requested if requested in STATEFUL_VERSIONS else STATEFUL_VERSIONS[-1]
     capabilities = message.params.get("capabilities")
     can_elicit = isinstance(capabilities, dict) and isinstance(
@@ -92,9 +92,7 @@ async def _result(message: JsonRpcMessage, key: str, state: Mapping[str, Any]) -
     if message.method == "logging/setLevel":
         level = message.params.get("level")
         if level not in LEVELS:
-            raise RpcError(
-                INVALID_PARAMS, f"There is no such level; there are {', '.join(LEVELS)}."
-            )
+            raise RpcError(INVALID_PARAMS, f"Unknown level. Levels: {', '.join(LEVELS)}.")
         await sessions.update(key, {**state, "level": level})
         return {}
     raise RpcError(METHOD_NOT_FOUND, f"Method not found: {message.method[:80]}")
@@ -122,7 +120,7 @@ async def _messages(message: JsonRpcMessage, call: Call, key: str) -> AsyncItera
             elicitation = jsonrpc.notification("elicitation/create", step.params)
             yield {**elicitation, "id": request_id}
             if (answer := await sessions.wait_for_answer(key, request_id)) is None:
-                text = f"Nobody answered within {sessions.PATIENCE:g} seconds."
+                text = f"No answer within {sessions.PATIENCE:g} seconds."
                 yield jsonrpc.result(message.id, text_result(text, failed=True).result)
                 return
             async for later in _messages(message, replace(call, answer=answer), key):

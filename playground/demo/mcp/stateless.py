@@ -50,7 +50,7 @@ _ENCODED = re.compile(r"=\?base64\?([A-Za-z0-9+/=]*)\?=", re.ASCII)
 async def respond(request: HttpRequest, message: JsonRpcMessage) -> HttpResponseBase:
     """Return the response to one message. Raise `RpcError` before the response has begun."""
     if not message.method:
-        raise RpcError(INVALID_REQUEST, "Nothing is asked here that a response could answer.")
+        raise RpcError(INVALID_REQUEST, "Unexpected response: this server sends no requests.")
     if not message.is_request:
         # Calls are cancelled by closing their connection: notifications are ignored.
         return HttpResponse(status=202)
@@ -66,13 +66,13 @@ def _checked_meta(request: HttpRequest, message: JsonRpcMessage) -> Mapping[str,
     meta = message.params.get("_meta")
     if not isinstance(meta, dict) or not {_VERSION, _CAPABILITIES} <= meta.keys():
         needed = f"{_VERSION} and {_CAPABILITIES}"
-        raise RpcError(INVALID_PARAMS, f"params._meta must have {needed}.")
+        raise RpcError(INVALID_PARAMS, f"params._meta must include {needed}.")
     expected = {"MCP-Protocol-Version": meta[_VERSION], "Mcp-Method": message.method}
     if message.method == "tools/call" and "name" in message.params:
         expected["Mcp-Name"] = message.params["name"]
     for name, value in expected.items():
         if decode_header(request.headers.get(name)) != value:
-            raise RpcError(HEADER_MISMATCH, f"The header {name} does not say what the body says.")
+            raise RpcError(HEADER_MISMATCH, f"The header {name} does not match the body.")
     if meta[_VERSION] not in STATELESS_VERSIONS:
         data = {"supported": list(STATELESS_VERSIONS), "requested": meta[_VERSION]}
         raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
@@ -139,12 +139,12 @@ def _answer(message: JsonRpcMessage) -> Mapping[str, Any] | None:
     try:
         digest = signing.loads(str(state), salt="demo-mcp", max_age=_PATIENCE)
     except signing.BadSignature:
-        raise RpcError(INVALID_PARAMS, "The requestState is not ours, or too old.") from None
+        raise RpcError(INVALID_PARAMS, "The requestState is invalid or has expired.") from None
     if digest != _digest(message):
         raise RpcError(INVALID_PARAMS, "The requestState belongs to another call.")
     answer = responses.get(_QUESTION) if isinstance(responses, dict) else None
     if not isinstance(answer, dict):
-        raise RpcError(INVALID_PARAMS, f"inputResponses has no answer to {_QUESTION}.")
+        raise RpcError(INVALID_PARAMS, f"inputResponses must include an answer to {_QUESTION}.")
     return answer
 
 

@@ -102,7 +102,7 @@ def call_params(request: HttpRequest, message: JsonRpcMessage) -> dict[str, Any]
     """Return the fields of `Call` that are read alike in both generations. Raise `RpcError`."""
     name, arguments = message.params.get("name"), message.params.get("arguments")
     if not isinstance(name, str):
-        raise RpcError(INVALID_PARAMS, "tools/call names a tool.")
+        raise RpcError(INVALID_PARAMS, "tools/call requires a tool name.")
     if arguments is not None and not isinstance(arguments, dict):
         raise RpcError(INVALID_PARAMS, "arguments must be an object.")
     meta = message.params.get("_meta")
@@ -183,7 +183,7 @@ def _with_answers(call: Call) -> Mapping[str, Any]:
     if call.answer is None:
         return call.arguments
     if call.answer.get("action") != "accept":
-        raise FailureError("CANCELLED", "The question was not answered, so nothing was looked for.")
+        raise FailureError("CANCELLED", "The question was not answered; no search was performed.")
     content = call.answer.get("content")
     answers = content if isinstance(content, dict) else {}
     ids = elicitation.ids_of(elicitation.SURPRISE)
@@ -202,7 +202,7 @@ async def _notifications(call: Call, served: ServedResponse) -> AsyncIterator[No
         return
     items = served.response.items
     if call.logs("info"):
-        data = f"{len(items)} results fit, best first"
+        data = f"{len(items)} results, best first"
         log_params = {"level": "info", "logger": "demo", "data": data}
         yield Notification("notifications/message", log_params)
     for number, item in enumerate(items, 1):
@@ -226,14 +226,14 @@ async def _cart_add(call: Call) -> Done:
     if not isinstance(items, list) or not 0 < len(items) <= _MAX_ITEMS:
         raise RpcError(INVALID_PARAMS, f"items must be a list of 1 to {_MAX_ITEMS} strings.")
     if not all(isinstance(item, str) and 0 < len(item) <= _MAX_ITEM for item in items):
-        raise RpcError(INVALID_PARAMS, f"An item is a string of up to {_MAX_ITEM} characters.")
+        raise RpcError(INVALID_PARAMS, f"An item must be a string of up to {_MAX_ITEM} characters.")
     entry: Document = {"items": items}
     if isinstance(note := call.arguments.get("note"), str) and note:
         entry["note"] = note[:_MAX_ITEM]
     _, count = await lists.add("cart", entry)
-    count_text = "1 thing" if len(items) == 1 else f"{len(items)} things"
+    count_text = "1 item" if len(items) == 1 else f"{len(items)} items"
     entries = "1 entry" if count == 1 else f"{count} entries"
-    return text_result(f"Put {count_text} into the cart, which has {entries} now.")
+    return text_result(f"Added {count_text} to the cart, which now has {entries}.")
 
 
 async def _shopping_list(_: Call) -> Done:
@@ -247,12 +247,12 @@ async def _shopping_list(_: Call) -> Done:
 async def _scale(call: Call) -> Done:
     url, servings = call.arguments.get("url"), call.arguments.get("servings", 4)
     if not isinstance(servings, int) or isinstance(servings, bool) or not 1 <= servings <= 100:
-        raise RpcError(INVALID_PARAMS, "servings must be a whole number from 1 to 100.")
+        raise RpcError(INVALID_PARAMS, "servings must be an integer from 1 to 100.")
     recipes = (await service.loaded_corpus()).of_kind("Recipe")
     for entry in recipes:
         if entry.document["url"] == url:
             return text_result(_scaled(entry, servings))
-    return text_result("This agent has no recipe at that address.", failed=True)
+    return text_result("This agent has no recipe with that URL.", failed=True)
 
 
 def _scaled(entry: CorpusItem, servings: int) -> str:
@@ -292,7 +292,7 @@ def _start(cursor: Any) -> int:
         return 0
     starts = {f"{_CURSOR}{number}": number for number in range(PAGE, len(TOOLS), PAGE)}
     if not isinstance(cursor, str) or cursor not in starts:
-        raise RpcError(INVALID_PARAMS, "There is no such page: the cursor is not ours.")
+        raise RpcError(INVALID_PARAMS, "Invalid cursor.")
     return starts[cursor]
 
 
@@ -345,13 +345,13 @@ _ITEMS = {
     "items": {"type": "string", "maxLength": 200},
     "minItems": 1,
     "maxItems": 100,
-    "description": "What to buy, one thing each",
+    "description": "Items to buy",
 }
-_NOTE = {"type": "string", "maxLength": 200, "description": "Anything to bear in mind"}
+_NOTE = {"type": "string", "maxLength": 200, "description": "Note for the shopper"}
 _CART_ADD = _object({"items": _ITEMS, "note": _NOTE}, ["items"])
 _SCALE = _object(
     {
-        "url": {"type": "string", "description": "The address of a recipe of this agent"},
+        "url": {"type": "string", "description": "URL of one of this agent's recipes"},
         "servings": {"type": "integer", "minimum": 1, "maximum": 100, "default": 4},
     },
     ["url"],
@@ -361,11 +361,11 @@ _READS = {"readOnlyHint": True}
 
 #: `ask` and `await` of NLWeb 0.55, A.1 and A.2, and the tools of this agent's actions (section 5).
 TOOLS: Sequence[Document] = (
-    _tool("ask", "Natural language interface to recipes, restaurants and a little more.", _ASK),
+    _tool("ask", "Natural language interface to recipes, restaurants and more.", _ASK),
     _tool("await", "Check status or cancel a long-running promise.", _AWAIT),
-    _tool("cart_add", "Put things into the shopping cart of this demo.", _CART_ADD),
-    _tool("shopping_list", "Everything in the shopping cart of this demo.", _object({}),
+    _tool("cart_add", "Add items to the demo's shopping cart.", _CART_ADD),
+    _tool("shopping_list", "List everything in the demo's shopping cart.", _object({}),
           outputSchema=_LIST, annotations=_READS),
-    _tool("scale_recipe", "The ingredients of a recipe for another number of servings.", _SCALE,
+    _tool("scale_recipe", "Scale the ingredients of a recipe to a number of servings.", _SCALE,
           annotations=_READS),
 )  # fmt: skip

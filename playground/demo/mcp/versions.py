@@ -8,6 +8,6 @@ STATEFUL_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS_VERSIONS = ("2026-07-28",)
 SERVER = {"name": "nlweb-demo", "title": "NLWeb demo agent", "version": "1.0"}
 INSTRUCTIONS = (
-    "Ask for recipes, restaurants, cookware, films or articles with the tool ask; what it"
-    " promises is fetched with await. The other tools keep a shopping cart."
+    "Use the tool ask to search recipes, restaurants, cookware, films and articles, and await to"
+    " get the answer to a promise. The other tools manage a shopping cart and scale recipes."
 )

@@ -58,7 +58,7 @@ async def _respond(request: HttpRequest) -> HttpResponseBase:
         failed = RpcError(INVALID_PARAMS, failure.message)
     except Exception:
         logger.exception("Answering a message over MCP failed")
-        failed = RpcError(INTERNAL_ERROR, "Something went wrong here.")
+        failed = RpcError(INTERNAL_ERROR, "Internal server error.")
     return _error_response(request, failed, is_stateful)
 
 

@@ -1,18 +1,18 @@
 """Scripted agents, most of which misbehave on purpose, each at its own URL.
 
-One table, from which the URLs, the demo page and the tests are made; each row is in the module
+The URLs, the demo page and the tests are generated from one table; each row is in the module
 of its scenario. A scenario reads nothing from the database and ends when its client disconnects.
 
 ==============  ================================================================================
 `scenario`      `Scenario`, `ScenarioRequest`, and the events and responses that all of them use
 `events`        order, indexes, names and contents of the events of a stream
 `timing`        slow, endless, silent, very many, very large
-`connections`   a transfer that breaks off
+`connections`   interrupted transfers
 `hangup`        closing the connection of a request
 `http`          status codes, media types, encodings, redirects, refusals
 `answers`       position of the summary, and results that are not a list of items
 `elicitations`  valid and invalid questions
-`promises`      promises that fail, go back, or have invalid members
+`promises`      promises that fail, report less progress, or have invalid members
 `actions`       actions with unusual shapes, URLs, headers and responses
 ==============  ================================================================================
 """
@@ -43,10 +43,10 @@ GROUPS: Mapping[str, Sequence[Scenario]] = {
         *http.ROWS,
     ),
     "Answers": answers.ROWS,
-    "Questions": elicitations.ROWS,
+    "Elicitation": elicitations.ROWS,
     "Promises": promises.ROWS,
     "Actions": actions.ROWS,
-    "Refusals": http.REFUSALS,
+    "Errors": http.REFUSALS,
 }
 SCENARIOS: Mapping[str, Scenario] = {
     scenario.slug: scenario for rows in GROUPS.values() for scenario in rows

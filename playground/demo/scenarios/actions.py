@@ -26,30 +26,30 @@ _ACTION_COUNT = 60
 _SLOW_SECONDS = 3.0
 #: Names of actions, with the endpoint: a URL, an object, or None for no endpoint.
 _ENDPOINTS: Mapping[str, Any] = {
-    "A script for an address": "javascript:alert(1)",
-    "A relative address": "../cart/",
-    "An address on this machine": "http://localhost:9/cart",
-    "An address in a private network": "http://10.0.0.1/cart",
+    "A script as the endpoint": "javascript:alert(1)",
+    "A relative endpoint": "../cart/",
+    "An endpoint on this machine": "http://localhost:9/cart",
+    "An endpoint in a private network": "http://10.0.0.1/cart",
     "A file": "file:///etc/passwd",
-    "No address": None,
-    "An empty address": "",
-    "An object for an address": {"url": "https://example.com/cart"},
-    "A password in the address": "https://user:secret@example.com/cart",
+    "No endpoint": None,
+    "An empty endpoint": "",
+    "An object as the endpoint": {"url": "https://example.com/cart"},
+    "A password in the endpoint": "https://user:secret@example.com/cart",
 }
 _HEADERS: Mapping[str, Any] = {
     "Another host": {"Host": "internal.example"},
     "A cookie": {"Cookie": "session=stolen"},
-    "Headers of the connection": {"Connection": "close", "Transfer-Encoding": "chunked"},
-    "A length": {"Content-Length": "0"},
+    "Connection headers": {"Connection": "close", "Transfer-Encoding": "chunked"},
+    "Content-Length": {"Content-Length": "0"},
     "A line break in a value": {"X-Note": "a\r\nX-Injected: b"},
-    "A number for a value": {"X-Count": 7},
-    "A list for headers": ["X-Note: a"],
+    "A number as a value": {"X-Count": 7},
+    "A list of headers": ["X-Note: a"],
     "A credential": {"Authorization": "Bearer of-someone-else"},
 }
 _RESPONSES: Mapping[str, str] = {
     "error": "500 with JSON",
     "html": "A web page",
-    "empty": "204 and nothing",
+    "empty": "204 without content",
     "slow": "An answer after three seconds",
     "stream": "A stream of events",
     "text": "Plain text",
@@ -92,7 +92,7 @@ async def shapes(request: ScenarioRequest) -> HttpResponseBase:
         "Not objects": ["add_to_cart", 7, None, [bare]],
         "An unknown protocol": [{**bare, "protocol": "SMTP"}],
         "A tool without a server": [{"name": "tool", "description": "Call it", "protocol": "MCP"}],
-        "Params that are no object": [{**bare, "params": ["salt"]}],
+        "Params as a list": [{**bare, "params": ["salt"]}],
         f"{_ACTION_COUNT} actions": [
             {**bare, "name": f"act_{number}"} for number in range(_ACTION_COUNT)
         ],
@@ -129,7 +129,7 @@ async def responses(request: ScenarioRequest) -> HttpResponseBase:
 
 
 async def nested(request: ScenarioRequest) -> HttpResponseBase:
-    """Send an item in an item in an item, each with an action of its own."""
+    """Send an item in an item in an item, each with its own action."""
     cart = _cart(request)
     inner = _item(2, "A sauce", [_action("Add the sauce", cart)])
     middle = {**_item(1, "A main course", [_action("Add the course", cart)]), "hasPart": [inner]}
@@ -155,22 +155,23 @@ async def response(request: HttpRequest, kind: str) -> HttpResponseBase:
     if kind == "slow":
         await asyncio.sleep(_SLOW_SECONDS)
         return json_response({"saved": True})
-    return json_response({"error": "There is no such reply."}, 404)
+    return json_response({"error": "Unknown response."}, 404)
 
 
 ROWS = (
-    Scenario("actions-shapes", "Actions of odd shapes", "A single object for a list, no protocol,"
-             " a method in lower case, strings for actions, sixty at once.",
-             "What can be called, and what is wrong with the rest.", "completed", "answer", shapes),
-    Scenario("actions-endpoints", "Actions that lead astray", "Endpoints that are scripts, files,"
-             " relative, on this machine, or missing.",
-             "Where each would go, and why some go nowhere.", "completed", "answer", endpoints),
-    Scenario("actions-headers", "Actions with odd headers", "Headers such as Host, Cookie and"
-             " Content-Length, and some that are no headers.",
-             "Why they are not sent.", "completed", "answer", headers),
-    Scenario("actions-replies", "Actions with odd replies", "Endpoints that answer with 500, a web"
-             " page, nothing, slowly, a stream, text or a redirect.",
-             "Each reply for what it is, under its card.", "completed", "answer", responses),
-    Scenario("actions-nested", "Actions at any depth", "Items within items, each with an action.",
-             "All three actions.", "completed", "answer", nested),
+    Scenario("actions-shapes", "Malformed actions", "An object instead of a list, a missing"
+             " protocol, a method in lower case, strings as actions, sixty actions on one result.",
+             "The valid actions can be run; a note says what is wrong with the others.",
+             "completed", "answer", shapes),
+    Scenario("actions-endpoints", "Actions with unsafe endpoints", "Endpoints that are scripts,"
+             " files, relative, on this machine, or missing.", "The target of each action is"
+             " shown, or the reason why it cannot be run.", "completed", "answer", endpoints),
+    Scenario("actions-headers", "Actions with invalid headers", "Headers such as Host, Cookie and"
+             " Content-Length, and malformed ones.", "A note says why they are not sent.",
+             "completed", "answer", headers),
+    Scenario("actions-replies", "Actions with unusual responses", "Endpoints that respond with a"
+             " 500, a web page, an empty body, a delay, a stream, text or a redirect.",
+             "Each response is shown below its card.", "completed", "answer", responses),
+    Scenario("actions-nested", "Nested actions", "Items within items, each with an action.",
+             "All three actions are shown.", "completed", "answer", nested),
 )  # fmt: skip

@@ -34,7 +34,7 @@ def _summary_at(position: int) -> Play:
 
 
 def _document(body: Any) -> Play:
-    """Send always the same JSON document, even if a stream is preferred."""
+    """Always send the same JSON document, even if a stream is preferred."""
 
     async def play(request: ScenarioRequest) -> HttpResponseBase:
         return json_response(body)
@@ -44,21 +44,21 @@ def _document(body: Any) -> Play:
 
 ROWS = (
     Scenario("summary-first", "Summary first", "A summary, then four dishes.",
-             "The summary above the results.", "completed", "answer", _summary_at(0)),
+             "The summary is above the results.", "completed", "answer", _summary_at(0)),
     Scenario("summary-middle", "Summary in the middle", "Two dishes, a summary, two more dishes.",
-             "The summary above the results.", "completed", "answer", _summary_at(2)),
+             "The summary is above the results.", "completed", "answer", _summary_at(2)),
     Scenario("summary-last", "Summary last", "Four dishes, then a summary.",
-             "The summary above the results.", "completed", "answer", _summary_at(4)),
-    Scenario("results-object", "Results that are an object", "One result where the list should"
-             " be.", "What came, and that it is no list.", "completed", "answer",
+             "The summary is above the results.", "completed", "answer", _summary_at(4)),
+    Scenario("results-object", "Results as an object", "A single result where a list is expected.",
+             "The raw value is shown, with a note that it is not a list.", "completed", "answer",
              _document(document("answer", results=dish(0)))),
-    Scenario("results-null", "Results that are null", "Null where the list should be.",
-             "An answer without results.", "completed", "answer",
+    Scenario("results-null", "Results are null", "null where a list is expected.",
+             "The answer has no results.", "completed", "answer",
              _document(document("answer", results=None))),
-    Scenario("results-strings", "Results that are strings", "A list of strings, numbers and null.",
-             "Each as what it is.", "completed", "answer",
+    Scenario("results-strings", "Results as strings", "A list of strings, numbers and null.",
+             "Each value is shown as text or JSON.", "completed", "answer",
              _document(document("answer", results=["Soup", 7, None, ["Salad"], dish(0)]))),
-    Scenario("meta-list", "A _meta that is a list", "An answer whose _meta is a list.",
-             "The results, and that _meta says nothing.", "completed", "answer",
-             _document({"_meta": ["answer", "0.55"], "results": [dish(0), dish(1)]})),
+    Scenario("meta-list", "_meta as a list", "An answer whose _meta is a list.",
+             "The results are shown, with a note that _meta is not an object.", "completed",
+             "answer", _document({"_meta": ["answer", "0.55"], "results": [dish(0), dish(1)]})),
 )  # fmt: skip

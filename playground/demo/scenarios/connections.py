@@ -1,4 +1,4 @@
-"""Scenarios in which the transfer breaks off."""
+"""Scenarios with interrupted transfers."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ ROWS = (
     Scenario(
         "truncated",
         "Truncated",
-        "The stream ends in the middle of an event, though HTTP sees a proper end.",
-        "Two results, the half event, and that it was cut off.",
+        "The stream ends in the middle of an event, although the HTTP framing is complete.",
+        "Two results and the incomplete event are shown; the run is truncated.",
         "truncated",
         "answer",
         truncated,
@@ -53,8 +53,8 @@ ROWS = (
     Scenario(
         "dirty-close",
         "Dirty close",
-        "The connection closes without the last chunk.",
-        "Two results, and that the connection was lost.",
+        "The connection closes without the final chunk.",
+        "Two results are shown, then a lost connection.",
         "truncated",
         "answer",
         dirty_close,
@@ -62,8 +62,8 @@ ROWS = (
     Scenario(
         "reset",
         "Reset",
-        "The connection is reset in mid-stream.",
-        "Two results, and that the connection was lost.",
+        "The connection is reset mid-stream.",
+        "Two results are shown, then a lost connection.",
         "truncated",
         "answer",
         reset,

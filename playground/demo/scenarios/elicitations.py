@@ -59,7 +59,7 @@ def is_answered(request: Mapping[str, Any], elicitation: Elicitation) -> bool:
 
 
 _DEFAULTS: Elicitation = {
-    "text": "All of this is filled in already.",
+    "text": "All answers are already filled in.",
     "questions": [
         _select(options=_COLOURS, default="green"),
         {
@@ -69,33 +69,33 @@ _DEFAULTS: Elicitation = {
             "options": ["small", "medium", "large"],
             "default": ["small", "large"],
         },
-        {"id": "note", "text": "What shall the card say?", "type": "free_text",
+        {"id": "note", "text": "What should the card say?", "type": "free_text",
          "default": "With love"},
         {"id": "count", "text": "How many?", "type": "number", "default": 3},
-        {"id": "wrapped", "text": "Shall it be wrapped?", "type": "boolean", "default": True},
+        {"id": "wrapped", "text": "Should it be wrapped?", "type": "boolean", "default": True},
     ],
 }  # fmt: skip
 _BAD_DEFAULTS: Elicitation = {
-    "text": "None of these defaults can be the answer.",
+    "text": "None of these defaults is a valid answer.",
     "questions": [
         _select(options=_COLOURS, default="mauve"),
         {"id": "sizes", "text": "Which sizes?", "type": "multi_select",
          "options": ["small", "large"], "default": "huge"},
         {"id": "count", "text": "How many?", "type": "number", "default": "a few"},
-        {"id": "wrapped", "text": "Shall it be wrapped?", "type": "boolean", "default": "perhaps"},
-        {"id": "note", "text": "What shall the card say?", "type": "free_text",
+        {"id": "wrapped", "text": "Should it be wrapped?", "type": "boolean", "default": "perhaps"},
+        {"id": "note", "text": "What should the card say?", "type": "free_text",
          "default": {"say": "hello"}},
     ],
 }  # fmt: skip
 _PASSWORD: Elicitation = {
-    "text": "This answer is for members only. Please sign in to go on.",
+    "text": "This answer is for members only. Please sign in to continue.",
     "questions": [
         {"id": "username", "text": "Your user name?", "type": "free_text"},
         {"id": "password", "text": "Your password?", "type": "free_text"},
     ],
 }
 _UNKNOWN: Elicitation = {
-    "text": "Two questions of types that nobody has heard of.",
+    "text": "Questions of unknown types.",
     "questions": [
         {"id": "when", "text": "For which day?", "type": "date", "default": "2026-01-01"},
         {"id": "shade", "text": "Which shade?", "type": "colour_wheel", "options": _COLOURS},
@@ -103,7 +103,7 @@ _UNKNOWN: Elicitation = {
     ],
 }
 _DUPLICATES: Elicitation = {
-    "text": "The same name for different things.",
+    "text": "The same id for different questions.",
     "questions": [
         {"id": "size", "text": "What size is the table?", "type": "free_text"},
         {"id": "size", "text": "What size is the party?", "type": "number"},
@@ -155,26 +155,26 @@ def _row(
 
 ROWS = (
     _row("defaults", "Defaults of every type", "Five questions, one of each type, each with a"
-         " default.", "The form, filled in.", _DEFAULTS),
-    _row("bad-defaults", "Impossible defaults", "Five questions whose defaults are no answers to"
-         " them.", "The form, empty, and what was wrong with each default.", _BAD_DEFAULTS),
-    _row("password", "Members only", "A question for a user name and a password.",
-         "The form with a warning: answers go to the agent as they are.", _PASSWORD),
-    _row("unknown-question", "Unknown types of question", "Questions of the types date and"
-         " colour_wheel, and one whose type is a list.",
-         "Fields for text, and that the types are unknown.", _UNKNOWN),
-    _row("duplicate-ids", "Duplicate ids", "Two questions with the same id, and one with none.",
-         "All three, and that they cannot be told apart.", _DUPLICATES),
-    _row("object-options", "Options that are objects", "A choice between objects, a number, null"
-         " and one string.", "What can be chosen, and what cannot.", _OBJECTS),
-    _row("no-options", "No options", "Selects without options, with none, and with a string for"
-         " a list.", "Fields for text.", _NO_OPTIONS),
-    _row("html-labels", "HTML in labels", "Markup and script in the text, ids and options of"
-         " questions.", "The characters as they are; nothing runs.", _HTML),
-    _row("odd-questions", "Questions that are no list", "An object where the list of questions"
-         " should be.", "A field for a free answer.", _QUESTIONS_ODD),
-    _row("many-questions", "500 questions", "An elicitation of 500 questions.",
-         "The first of them, and how many more there are.", _MANY_QUESTIONS),
-    _row("long-question", "A text of 1 MB", "An elicitation with a megabyte of text.",
-         "The beginning of it, and the question.", _LONG),
+         " default.", "The form is filled in.", _DEFAULTS),
+    _row("bad-defaults", "Invalid defaults", "Five questions whose defaults are not valid answers.",
+         "The form is empty and says what is wrong with each default.", _BAD_DEFAULTS),
+    _row("password", "Password request", "A request for a user name and a password.",
+         "The form warns that the agent seems to ask for a secret.", _PASSWORD),
+    _row("unknown-question", "Unknown question types", "Questions of the types date and"
+         " colour_wheel, and one whose type is a list.", "The form has text fields and says that"
+         " the types are unknown.", _UNKNOWN),
+    _row("duplicate-ids", "Duplicate ids", "Two questions with the same id and one without an id.",
+         "All three are shown, with a note that they cannot be distinguished.", _DUPLICATES),
+    _row("object-options", "Options as objects", "A choice between objects, a number, null and a"
+         " string.", "The form offers the valid options and lists the invalid ones.", _OBJECTS),
+    _row("no-options", "No options", "Select questions without options, with an empty list and"
+         " with a string instead of a list.", "The form has text fields.", _NO_OPTIONS),
+    _row("html-labels", "HTML in labels", "Markup and scripts in the text, ids and options of"
+         " questions.", "The markup is shown as text; no script runs.", _HTML),
+    _row("odd-questions", "Questions as an object", "An object where the list of questions is"
+         " expected.", "The form has one free-text field.", _QUESTIONS_ODD),
+    _row("many-questions", "500 questions", "An elicitation with 500 questions.",
+         "The first questions are shown, with the number of the others.", _MANY_QUESTIONS),
+    _row("long-question", "1 MB of text", "An elicitation with 1 MB of text.",
+         "The beginning of the text and the question are shown.", _LONG),
 )  # fmt: skip

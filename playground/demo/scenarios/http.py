@@ -113,12 +113,12 @@ async def empty(request: ScenarioRequest) -> HttpResponseBase:
 
 
 async def members(request: ScenarioRequest) -> HttpResponseBase:
-    """Require a bearer token; the failure has a code of its own."""
+    """Require a bearer token; the failure has a custom code."""
     if request.http_request.headers.get("Authorization") == f"Bearer {_MEMBERS_TOKEN}":
         return await respond(request, dish(0), dish(1))
     error = {
         "code": "UNAUTHORIZED",
-        "message": f"For members: the bearer token is {_MEMBERS_TOKEN}.",
+        "message": f"Members only: the bearer token is {_MEMBERS_TOKEN}.",
     }
     challenge = {"WWW-Authenticate": 'Bearer realm="members"'}
     return json_response(document("failure", error=error), 401, challenge)
@@ -150,8 +150,8 @@ ROWS = (
     Scenario(
         "gzip",
         "Gzip",
-        "A stream compressed with gzip although identity was asked for.",
-        "The results; the encoding is in the response head.",
+        "A stream compressed with gzip although the request asks for identity.",
+        "The results are shown; the response headers include the encoding.",
         "completed",
         "answer",
         gzip,
@@ -159,8 +159,8 @@ ROWS = (
     Scenario(
         "wrong-type",
         "Wrong content type",
-        "A good event stream that says it is text/plain.",
-        "The results all the same.",
+        "A valid event stream with the content type text/plain.",
+        "The results are shown as usual.",
         "completed",
         "answer",
         wrong_type,
@@ -168,8 +168,8 @@ ROWS = (
     Scenario(
         "json-as-stream",
         "JSON as a stream",
-        "A JSON document that says it is text/event-stream.",
-        "The results all the same.",
+        "A JSON document with the content type text/event-stream.",
+        "The results are shown as usual.",
         "completed",
         "answer",
         json_as_stream,
@@ -177,8 +177,8 @@ ROWS = (
     Scenario(
         "html-error",
         "HTML error page",
-        "502 and a gateway's HTML page.",
-        "That the reply is a web page and not an agent's, with its source.",
+        "502 with a gateway's HTML error page.",
+        "The error says that the response is a web page, and includes its source.",
         "failed",
         "none",
         html_error,
@@ -187,7 +187,7 @@ ROWS = (
         "unauthorized",
         "Unauthorized",
         "401 until the bearer token “demo” is sent.",
-        "The agent's failure and its WWW-Authenticate header; with the token, an answer.",
+        "The agent's error and its WWW-Authenticate header are shown; with the token, an answer.",
         "completed",
         "failure",
         unauthorized,
@@ -195,8 +195,8 @@ ROWS = (
     Scenario(
         "rate-limited",
         "Rate limited",
-        "429 with Retry-After: 30 and the failure RATE_LIMITED.",
-        "The agent's failure.",
+        "429 with Retry-After: 30 and the error code RATE_LIMITED.",
+        "The agent's error is shown.",
         "completed",
         "failure",
         rate_limited,
@@ -204,8 +204,8 @@ ROWS = (
     Scenario(
         "server-error",
         "Server error",
-        "500 with the failure INTERNAL_ERROR.",
-        "The agent's failure.",
+        "500 with the error code INTERNAL_ERROR.",
+        "The agent's error is shown.",
         "completed",
         "failure",
         server_error,
@@ -214,7 +214,7 @@ ROWS = (
         "redirect",
         "Redirect",
         "307 to another host.",
-        "Where it leads; nothing is sent there.",
+        "The redirect's target is shown; nothing is sent to it.",
         "failed",
         "none",
         redirect,
@@ -223,25 +223,25 @@ ROWS = (
         "empty",
         "Empty",
         "200 with an empty body.",
-        "That there is nothing to read.",
+        "The error says that the response is empty.",
         "failed",
         "none",
         empty,
     ),
 )
 REFUSALS = (
-    Scenario("members", "Bearer token", f"401 until the bearer token {_MEMBERS_TOKEN} is sent;"
-             " the failure has a code of its own, UNAUTHORIZED.",
-             "The failure with its code; with the token, an answer.", "completed", "failure",
-             members),
-    Scenario("rate-limited-date", "Rate limited until", "429 with a date in Retry-After, half a"
-             " minute from now.", "The failure, and how long until then.", "completed", "failure",
-             rate_limited_date),
-    Scenario("failure-details", "Failure with details", "400 with INVALID_PARAMETER and an object"
-             " of details.", "The failure and its details.", "completed", "failure", details),
-    Scenario("foreign-error", "Error that is not NLWeb", "500 with JSON as a web framework writes"
-             " it.", "The JSON, and that it is no NLWeb reply.", "failed", "none",
+    Scenario("members", "Bearer token", f"401 until the bearer token {_MEMBERS_TOKEN} is sent; the"
+             " error has a custom code, UNAUTHORIZED.", "The agent's error and its code are"
+             " shown; with the token, an answer.", "completed", "failure", members),
+    Scenario("rate-limited-date", "Retry-After with a date", "429 with a date in Retry-After, 30"
+             " seconds from now.", "The agent's error is shown, with the time left until then.",
+             "completed", "failure", rate_limited_date),
+    Scenario("failure-details", "Failure with details", "400 with INVALID_PARAMETER and a details"
+             " object.", "The agent's error and its details are shown.", "completed", "failure",
+             details),
+    Scenario("foreign-error", "Error that is not NLWeb", "500 with a web framework's JSON error.",
+             "The JSON is shown, with a note that it is not an NLWeb response.", "failed", "none",
              foreign_error),
-    Scenario("empty-error", "Empty error", "503 with an empty body.",
-             "The status, and that there is nothing to read.", "failed", "none", empty_error),
+    Scenario("empty-error", "Empty error", "503 with an empty body.", "The status is shown, with a"
+             " note that the body is empty.", "failed", "none", empty_error),
 )  # fmt: skip

@@ -43,7 +43,7 @@ def _answer() -> HttpResponseBase:
 
 
 def _fail() -> HttpResponseBase:
-    return failed(FailureError("INTERNAL_ERROR", "The kitchen burned down half-way."))
+    return failed(FailureError("INTERNAL_ERROR", "The kitchen burned down halfway through."))
 
 
 def _ask() -> HttpResponseBase:
@@ -91,7 +91,7 @@ class TaskScript:
         if action not in ("checkin", "cancel"):
             raise invalid_parameter("action", action, "checkin | cancel", "'checkin' or 'cancel'")
         if not (match := _TOKEN.fullmatch(str(token))):
-            raise FailureError("INVALID_QUERY", "No task has this promise_token.")
+            raise FailureError("INVALID_QUERY", "Unknown promise_token.")
         if action == "cancel" and self.cancels:
             raise FailureError("CANCELLED")
         started, seconds = int(match[1]) / 1000, int(match[2]) / 1000
@@ -110,23 +110,29 @@ def _row(
 
 
 ROWS = (
-    _row("promise-fails", "Promise that fails", "A promise that ends in the failure"
-         " INTERNAL_ERROR after six seconds (every changes that).",
-         "The tracker, then the failure.", TaskScript(_fail)),
-    _row("promise-back", "Progress that goes back", "A promise whose progress goes 0.3, 0.6, 0.2,"
-         " 0.8.", "The tracker, and that it went back.", TaskScript(progress=_back_and_forth)),
-    _row("promise-stubborn", "Promise that goes on", "A promise that answers cancel with how far"
-         " it is, and goes on.", "That the task was not cancelled.", TaskScript(cancels=False)),
-    _row("promise-200", "Promise with 200", "A promise with the status of an answer, 200 and not"
-         " 202.", "The tracker, as for any promise.", TaskScript(status=200)),
-    _row("promise-asks", "Promise that asks", "A promise that becomes a question.",
-         "The tracker, then the form.", TaskScript(_ask)),
-    _row("promise-no-token", "Promise without token", "A promise that nobody can ask about.",
-         "The promise, and that it cannot be followed.", TaskScript(has_token=False)),
-    _row("promise-progress-7", "Progress 7", "A promise whose progress is 7 at all times.",
-         "The tracker without a bar, and what was said.", TaskScript(progress=lambda done: 7)),
-    _row("promise-half", "Progress “half”", "A promise whose progress is a word.",
-         "The tracker without a bar, and what was said.", TaskScript(progress=lambda done: "half")),
-    _row("promise-year", "A year", "A promise that says it takes a year, and takes six seconds.",
-         "The tracker; it asks long before the year is over.", TaskScript(estimated_time=_YEAR)),
+    _row("promise-fails", "Failing promise", "A promise that fails with INTERNAL_ERROR after six"
+         " seconds (change with ?every=).", "The progress is shown, then the agent's error.",
+         TaskScript(_fail)),
+    _row("promise-back", "Decreasing progress", "A promise whose progress is 0.3, 0.6, 0.2, 0.8.",
+         "The progress is shown, with a note that it decreased.",
+         TaskScript(progress=_back_and_forth)),
+    _row("promise-stubborn", "Promise that ignores cancel", "A promise that responds to cancel"
+         " with its progress and continues.", "A note says that the task was not cancelled.",
+         TaskScript(cancels=False)),
+    _row("promise-200", "Promise with status 200", "A promise with the status of an answer: 200"
+         " instead of 202.", "The progress is shown, as for any promise.", TaskScript(status=200)),
+    _row("promise-asks", "Promise that ends in a question", "A promise that becomes an"
+         " elicitation.", "The progress is shown, then the form.", TaskScript(_ask)),
+    _row("promise-no-token", "Promise without a token", "A promise that cannot be polled.",
+         "The promise is shown, with a note that it cannot be polled.",
+         TaskScript(has_token=False)),
+    _row("promise-progress-7", "Progress 7", "A promise whose progress is always 7.",
+         "The promise is shown without a progress bar, with the value received.",
+         TaskScript(progress=lambda done: 7)),
+    _row("promise-half", "Progress “half”", "A promise whose progress is a string.",
+         "The promise is shown without a progress bar, with the value received.",
+         TaskScript(progress=lambda done: "half")),
+    _row("promise-year", "Estimate of a year", "A promise with an estimated time of one year that"
+         " takes six seconds.", "The promise is polled long before the year is over.",
+         TaskScript(estimated_time=_YEAR)),
 )  # fmt: skip

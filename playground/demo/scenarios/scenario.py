@@ -37,13 +37,13 @@ class ScenarioRequest:
     """A request to a scenario, with the parameters of its URL."""
 
     http_request: HttpRequest
-    #: `?n=`: number of results, where the scenario leaves that open.
+    #: `?n=`: number of results, if the scenario allows it.
     count: int | None
-    #: `?every=`: seconds between two events, where the scenario is about time.
+    #: `?every=`: seconds between two events, if the scenario is about time.
     every: float | None
     #: `?for=`: seconds after which an endless scenario closes the connection.
     seconds: float | None
-    #: The body; {} if it cannot be read.
+    #: The body; {} if it is invalid.
     document: Mapping[str, Any]
 
     @property
@@ -62,7 +62,7 @@ Play = Callable[[ScenarioRequest], Awaitable[HttpResponseBase]]
 
 async def await_unknown(request: ScenarioRequest) -> HttpResponseBase:
     """Refuse an `await` of a scenario without promises (section 4.2)."""
-    raise FailureError("INVALID_QUERY", "This scenario has promised nothing.")
+    raise FailureError("INVALID_QUERY", "This scenario has no promises.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Scenario:
     description: str
     #: What the playground shows.
     demonstrates: str
-    #: State and outcome of a run that is not cancelled, in the words of the playground.
+    #: State and outcome of a run that is not cancelled.
     state: str
     outcome: str
     #: The response to `ask`.

@@ -28,7 +28,7 @@ _HUGE = 5_000_000
 
 
 async def slow(request: ScenarioRequest) -> HttpResponseBase:
-    """Send an event each second."""
+    """Send one event per second."""
     total = 8 if request.count is None else request.count
     events = (start(), *(result(index) for index in range(total)), complete())
     return event_stream(paced(events, request.pause(1.0)))
@@ -62,7 +62,7 @@ async def silent(request: ScenarioRequest) -> HttpResponseBase:
     await _wait(request)
     hang_up(request.http_request, reset=False)
     await asyncio.Event().wait()
-    raise AssertionError("nobody sets this event")
+    raise AssertionError("this event is never set")
 
 
 async def _until_hang_up(
@@ -127,8 +127,8 @@ def _template(number: int) -> bytes:
 SLOW = Scenario(
     "slow",
     "Slow",
-    "An event each second, eight results in all (n and every change that).",
-    "Results one by one; Stop works at any moment.",
+    "One event per second, eight results in total (change with ?n= and ?every=).",
+    "Results appear one by one; Stop works at any time.",
     "completed",
     "answer",
     slow,
@@ -137,8 +137,9 @@ ROWS = (
     Scenario(
         "endless",
         "Endless",
-        "Ten results a second, for ever (every changes that; for hangs up after so many seconds).",
-        "Counters that go up until Stop is pressed or a limit is reached.",
+        "Ten results per second, forever (change with ?every=; ?for= closes the connection"
+        " after that many seconds).",
+        "The counters rise until you press Stop or a limit is reached.",
         "failed",
         "answer",
         endless,
@@ -146,8 +147,9 @@ ROWS = (
     Scenario(
         "heartbeats",
         "Heartbeats only",
-        "A comment each second and never an event (for hangs up after so many seconds).",
-        "A stream without events, until Stop or the limit on time.",
+        "One comment per second and no events (?for= closes the connection after that many"
+        " seconds).",
+        "The stream has no events, until you press Stop or the time limit is reached.",
         "failed",
         "none",
         heartbeats,
@@ -155,8 +157,9 @@ ROWS = (
     Scenario(
         "silent",
         "Silent",
-        "The request is taken and never answered (for hangs up after so many seconds).",
-        "A run that waits, until Stop or the limit on idle time.",
+        "The request is accepted and never answered (?for= closes the connection after that"
+        " many seconds).",
+        "The run waits until you press Stop or the idle timeout is reached.",
         "failed",
         "none",
         silent,
@@ -164,8 +167,8 @@ ROWS = (
     Scenario(
         "flood",
         "Flood",
-        "20,000 results as fast as they go (n changes that).",
-        "Exact numbers and a window of cards.",
+        "20,000 results as fast as possible (change with ?n=).",
+        "The counts are exact; cards are loaded while scrolling.",
         "completed",
         "answer",
         flood,
@@ -173,8 +176,8 @@ ROWS = (
     Scenario(
         "huge",
         "Huge",
-        "One result of 5 MB; as a JSON reply if no stream is preferred.",
-        "As a stream: the result before it, then refused at the limit on a line.",
+        "One 5 MB result; sent as JSON if no stream is preferred.",
+        "In a stream, the result before it is shown; the run then ends at the line length limit.",
         "refused",
         "answer",
         huge,

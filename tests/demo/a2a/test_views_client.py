@@ -117,7 +117,7 @@ async def test_what_is_missing_is_asked_for(card: AgentCard, streaming: bool) ->
         assert states(asked)[-1] == "input_required"
         last = asked[-1].status_update if streaming else asked[-1].task
         task = last.task_id if streaming else last.id
-        assert "At what time" in last.status.message.parts[0].text
+        assert "What time" in last.status.message.parts[0].text
         again = await send(client, "whenever you like", task=task)
         assert states(again)[-1] == "input_required"
         done = await send(client, "at 7:30 pm", task=task)

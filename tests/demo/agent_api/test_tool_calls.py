@@ -46,7 +46,7 @@ class TestCallsOfTheCaller:
         assert json.loads(call["arguments"]) == {"shelf": "top"}
         answer = data_message("function_call_output", call_id=call["call_id"], output=output)
         document = await response(answer, session_id=session, tools=[PANTRY])
-        assert text_of(document).startswith("get_pantry says: eggs, flour. ")
+        assert text_of(document).startswith("get_pantry returned: eggs, flour. ")
         assert document["output"][-1]["content"][-1]["data"]["results"]
 
     @pytest.mark.parametrize(
@@ -64,18 +64,18 @@ class TestCallsOfTheCaller:
         session, call = await self.call()
         answer = data_message("function_call_output", call_id=call["call_id"], output=output)
         document = await response(answer, session_id=session, tools=[PANTRY])
-        assert text_of(document).startswith(f"get_pantry says: {text}.")
+        assert text_of(document).startswith(f"get_pantry returned: {text}.")
 
     async def test_a_deep_answer(self) -> None:
         session, call = await self.call()
         output = "[" * 900 + '"eggs"' + "]" * 900
         answer = data_message("function_call_output", call_id=call["call_id"], output=output)
-        assert "nothing to say" in text_of(await response(answer, session_id=session))
+        assert "returned no data" in text_of(await response(answer, session_id=session))
 
     async def test_an_empty_answer(self) -> None:
         session, call = await self.call()
         answer = data_message("function_call_output", call_id=call["call_id"], output="[]")
-        assert "nothing to say" in text_of(await response(answer, session_id=session))
+        assert "returned no data" in text_of(await response(answer, session_id=session))
 
     async def test_an_answer_that_nobody_waits_for(self) -> None:
         session, call = await self.call()
@@ -99,7 +99,9 @@ class TestCallsOfTheCaller:
             for call, output in zip(calls, ('["eggs"]', "flour"), strict=True)
         ]
         document = await response(*answers, session_id=session)
-        assert text_of(document).startswith("get_pantry says: eggs. get_calendar says: flour. ")
+        assert text_of(document).startswith(
+            "get_pantry returned: eggs. get_calendar returned: flour. "
+        )
 
     async def test_one_of_two_is_not_enough(self) -> None:
         session, calls = await self.call_two()
@@ -111,7 +113,7 @@ class TestCallsOfTheCaller:
         assert document["error"]["code"] == "MISSING_OUTPUT"
         assert "get_calendar is missing" in document["error"]["message"]
         document = await response(*both, session_id=session)
-        assert text_of(document).startswith("get_pantry and get_calendar have nothing to say")
+        assert text_of(document).startswith("get_pantry and get_calendar returned no data")
 
     async def test_a_function_that_does_not_fit_is_not_called(self) -> None:
         document = await response(user_message("tomato soup"), tools=[PANTRY])

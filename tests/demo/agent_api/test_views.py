@@ -70,7 +70,7 @@ class TestLifecycle:
     async def test_nothing_found_is_an_answer(self) -> None:
         document = await response(user_message("zzzzz"))
         assert document["status"] == "completed"
-        assert "Nothing here fits" in text_of(document)
+        assert "No results match" in text_of(document)
 
     async def test_no_words(self) -> None:
         document = await response(user_message("???"))

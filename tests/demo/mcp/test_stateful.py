@@ -146,7 +146,7 @@ class TestStateful:
         reply = await post(call("tools/call", SURPRISE), Mcp_Session_Id=session)
         _, result = messages(b"".join([chunk async for chunk in reply]))
         assert result["result"]["isError"]
-        assert "Nobody answered" in result["result"]["content"][0]["text"]
+        assert "No answer" in result["result"]["content"][0]["text"]
 
     async def test_a_question_that_was_pruned_is_given_up(self) -> None:
         number = await sessions.ask("key")

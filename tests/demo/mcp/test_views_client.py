@@ -164,7 +164,7 @@ async def test_the_cart_is_filled_and_read(url: str, mode: str) -> None:
         listed = await caller.client.list_tools()
         await caller.client.list_tools(cursor=listed.next_cursor)
         added = await caller.call("cart_add", {"items": [f"salt for {mode}", "pepper"]})
-        assert "Put 2 things into the cart" in added.content[0].text
+        assert "Added 2 items to the cart" in added.content[0].text
         shown = await caller.call("shopping_list", {})
         assert {f"salt for {mode}", "pepper"} <= set(shown.structured_content["items"])
         for items in ([], "x" * 201, [1], None):
