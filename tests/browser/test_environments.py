@@ -39,7 +39,9 @@ def test_names_stand_for_their_values(page: Page, playground: PlaygroundServer) 
     expect(shown.locator(".placed--secret")).to_contain_text("token")
     expect(shown.locator(".placed--missing")).to_contain_text("{{salt}}")
     page.get_by_role("button", name="Send").first.click()
-    expect(page.locator("#compose-problems")).to_contain_text("{{salt}} is not defined")
+    # The message is at the field, and only there.
+    expect(page.locator("#compose-problems")).to_contain_text("Not sent")
+    expect(page.get_by_text("{{salt}} is not defined").filter(visible=True)).to_have_count(1)
     workbench.compose("eggs in {{city}} with {{token}}").send()
     wire = page.request.get(f"{page.url}wire.txt").text()
     assert "eggs in Paris with ••••••" in wire
