@@ -11,6 +11,7 @@ import { showProtocol } from "./protocols.js";
 import { documentOf } from "./request-document.js";
 import { recall, remember } from "./storage.js";
 import { isCommand, isSameUrl, matching, typedUrl } from "./target-url.js";
+import { toast } from "./toasts.js";
 import { translated, versioned } from "./translation.js";
 
 class TargetBar extends HTMLElement {
@@ -35,7 +36,10 @@ class TargetBar extends HTMLElement {
       this.say();
       this.show();
     });
-    document.addEventListener("target:switch", ({ detail }) => this.switchTo(detail));
+    document.addEventListener("target:switch", ({ detail }) => {
+      this.switchTo(detail);
+      if (this.agent) toast("Agent updated.", `${this.agent.text} has the settings of this request now.`);
+    });
     this.show();
   }
 

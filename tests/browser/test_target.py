@@ -129,6 +129,12 @@ def test_mcp_taken_for_nlweb_is_one_click_away(workbench: Workbench) -> None:
     page.locator("#follow-up-text").press("Enter")
     expect(page.locator("#response")).to_have_attribute("data-title", "without meat")
     expect(workbench.badge).to_have_text("Completed")
+    # Of a saved agent it is the settings that are switched, and the page says so.
+    workbench.add_agent("Taken for HTTP", f"{workbench.server.url}/demo/mcp")
+    workbench.compose("soup").send()
+    card(workbench).get_by_role("button", name="Switch to MCP and resend").click()
+    expect(workbench.badge).to_have_text("Completed")
+    expect(page.locator("toast-note")).to_contain_text("Taken for HTTP has the settings")
 
 
 def test_a_url_that_requires_a_token_becomes_an_agent(workbench: Workbench) -> None:
