@@ -290,7 +290,7 @@ def test_what_is_set_is_shown_and_the_rest_is_added_by_name(workbench: Workbench
     button = page.get_by_role("button", name="Add field")
     button.focus()
     page.keyboard.press("Enter")
-    name = page.get_by_role("combobox", name="Name of the field")
+    name = page.get_by_role("combobox", name="Field name")
     expect(name).to_be_focused()
     assert findings(page) == []
     # By what it means, too; and nothing of another protocol.
