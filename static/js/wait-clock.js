@@ -19,7 +19,7 @@ class WaitClock extends HTMLElement {
   tick() {
     const left = Math.ceil((this.until - performance.now()) / 1000);
     if (left > 0) {
-      this.textContent = `The agent asked to wait ${inWords(left)} more.`;
+      this.textContent = `Retry after ${inWords(left)}.`;
       return;
     }
     clearInterval(this.timer);

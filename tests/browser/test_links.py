@@ -177,7 +177,7 @@ def test_a_curl_command_fills_the_request(workbench: Workbench) -> None:
     body = '{"query": {"text": "pasted soup"}}'
     paste(page, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' -o out.json")
     note = page.locator("#address-note")
-    expect(note).to_contain_text("Nothing was imported.")
+    expect(note).to_contain_text("The command was not imported.")
     expect(note).to_contain_text("no file is written here")
     paste(page, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' --compressed")
     expect(note).to_contain_text("Imported from cURL")

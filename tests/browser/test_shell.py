@@ -123,7 +123,7 @@ def test_the_palette_lists_what_can_be_done_now(workbench: Workbench) -> None:
     page.keyboard.press("Escape")
     page.locator("#outcome").focus()
     page.keyboard.press("?")
-    keys = page.get_by_role("dialog", name="Keys")
+    keys = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(keys).to_contain_text("Show or hide the composer")
     assert "⌘" not in keys.inner_text()
     expect(keys).to_contain_text("Ctrl")

@@ -31,5 +31,5 @@ def test_a_page_that_is_not_there(client: Client) -> None:
     response = client.get("/nowhere/")
     assert response.status_code == 404
     text = read(response.content.decode()).text
-    assert "There is nothing here" in text
+    assert "Page not found" in text
     assert "belongs to another user" in text

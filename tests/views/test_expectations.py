@@ -62,7 +62,7 @@ class TestChecks:
         text = found.text
         assert "1 of 3 met" in text
         assert '$.results[0].name equals "Tea"' in text
-        assert 'It was: "<b>Soup</b>"' in text
+        assert 'Actual: "<b>Soup</b>"' in text
 
     def test_the_tally_is_for_the_bar_and_for_the_tab(self, client: Client) -> None:
         found = part(client, a_run(MET, UNMET), "checks/count")
@@ -84,7 +84,7 @@ class TestChecks:
         page = client.get(f"/runs/{a_run().pk}/").content.decode()
         assert "tab-checks" not in page
         assert "checks/count" not in page
-        assert "Nothing is expected" in part(client, a_run(), "checks").text
+        assert "No expectations" in part(client, a_run(), "checks").text
 
     def test_with_expectations_the_page_has_a_tab(self, client: Client) -> None:
         run = a_run(MET)

@@ -93,7 +93,7 @@ class TestMaking:
         assert told["address"] == run.url
 
     def test_they_are_listed(self, client: Client, run: Run) -> None:
-        assert "No link yet" in client.get("/shares/").content.decode()
+        assert "No shared links" in client.get("/shares/").content.decode()
         Share.objects.create(run=run, expires_at=timezone.now() - timedelta(days=1))
         assert "ended" in read(client.get("/shares/").content.decode()).text
 

@@ -68,7 +68,7 @@ class TestCode:
 
     def test_what_cannot_be_read_has_no_code(self, client: Client, agent: Agent) -> None:
         html = client.post("/compose/code/", form("{")).content.decode()
-        assert "Put this right first" in html
+        assert "Fix first" in html
 
     def test_the_agent_api_does_not_go_over_mcp(self, client: Client) -> None:
         Agent.objects.create(
