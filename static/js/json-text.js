@@ -89,9 +89,7 @@ class Reader {
     const line = /^"(?:[^"\\\n]|\\.)*/.exec(this.text.slice(start))[0];
     const closed = this.text[start + line.length] === '"';
     return this.fail(
-      closed
-        ? "invalid escape sequence or control character in the string"
-        : "unterminated string",
+      closed ? "invalid escape sequence or control character in the string" : "unterminated string",
       start,
     );
   }

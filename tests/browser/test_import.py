@@ -55,7 +55,7 @@ def test_in_with_a_preview_and_out_again(still: Page, playground: PlaygroundServ
     page.goto(f"{playground.url}/collections/import/")
     assert findings(page, both_themes=True) == [], "form"
     choose(page, playground, collection(slug), "soups.json")
-    expect(page.locator(".page-lead")).to_contain_text("from soups.json. It becomes a new")
+    expect(page.locator(".page-lead")).to_contain_text("from soups.json. Creates a new")
     expect(group(page, "added")).to_contain_text("Lentils")
     assert findings(page, both_themes=True) == [], "preview"
     page.get_by_role("button", name="Import", exact=True).click()

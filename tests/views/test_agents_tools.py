@@ -128,7 +128,7 @@ class TestToolsOfAnAgent:
         assert "search used for ask <b>Finds</b>" in text
         assert "later used for await" in text
         assert '"promise_token": {}' in text
-        assert "As the list suggests: search" in text
+        assert "Default: search" in text
         assert "s-canary" not in html
 
     def test_can_be_chosen(self, client: Client, agent: Agent) -> None:

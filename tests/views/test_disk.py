@@ -49,7 +49,7 @@ class TestDisk:
         path.write_text(path.read_text("utf-8").replace("About Leek.", "Of leeks."), "utf-8")
         shown = text_in(self.section(client))
         assert "The file is newer." in shown
-        assert "Load the file into the collection here (1 changed)" in shown
+        assert "Load the file into this collection (1 changed)" in shown
         assert "− About Leek. + Of leeks." in shown
         assert self.post(client, "load").status_code == 302
         assert collection.requests.get(slug="leek").notes == "Of leeks."

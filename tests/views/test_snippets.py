@@ -64,7 +64,7 @@ class TestCode:
 
     def test_a_name_without_a_value_is_said(self, client: Client, agent: Agent) -> None:
         html = client.post("/compose/code/", form({"query": {"text": "{{who}}"}})).content.decode()
-        assert "No value for <code>who</code>" in html
+        assert "Not defined: <code>who</code>" in html
 
     def test_what_cannot_be_read_has_no_code(self, client: Client, agent: Agent) -> None:
         html = client.post("/compose/code/", form("{")).content.decode()
