@@ -147,7 +147,7 @@ def test_it_is_started_with_a_value_for_one_request_at_an_address(
     page.get_by_text("Select requests").click()
     page.get_by_role("checkbox", name="Soup {{dish}}").check()
     page.get_by_label("Variables").fill("no value")
-    page.get_by_label("or its address").fill(gate.server.url)
+    page.get_by_label("or URL").fill(gate.server.url)
     page.get_by_role("button", name="Run", exact=True).click()
     # What was given is kept, with what is wrong with it.
     expect(page.locator("#variables-error")).to_contain_text("Line 1")

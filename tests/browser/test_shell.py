@@ -237,7 +237,7 @@ def test_a_shipped_request_is_saved_as_a_copy(workbench: Workbench) -> None:
     workbench.compose("changed by hand")
     page.keyboard.press("ControlOrMeta+s")
     sheet = page.get_by_role("dialog", name="Save the request")
-    expect(sheet).to_contain_text("comes with the playground")
+    expect(sheet).to_contain_text("shipped with the playground")
     assert findings(page) == []
     sheet.get_by_role("button", name="Save a copy…").click()
     where = sheet.get_by_label("Collection", exact=True)

@@ -78,7 +78,7 @@ class TestChecks:
         recording.add(CALL, OPEN, HEAD, event(LINES[1]))
         assert "when the run has ended" in part(client, recording.run, "checks").text
         assert part(client, recording.run, "checks/count").text.strip() == ""
-        assert "goes on" in part(client, recording.run, "document").text
+        assert "when the run has ended" in part(client, recording.run, "document").text
 
     def test_without_expectations_nothing_of_it_is_on_the_page(self, client: Client) -> None:
         page = client.get(f"/runs/{a_run().pk}/").content.decode()
@@ -107,7 +107,7 @@ class TestDocument:
     def test_says_where_there_is_none(self, client: Client) -> None:
         recording = Recording()
         recording.add(CALL, OPEN)
-        assert "no reply" in part(client, recording.end("failed"), "document").text
+        assert "no response document" in part(client, recording.end("failed"), "document").text
 
     def test_is_cut_where_it_would_drown_the_page(
         self, client: Client, monkeypatch: pytest.MonkeyPatch

@@ -314,7 +314,7 @@ class TestDeletion:
         make(kind="check", parent=run)
         html = client.get(f"/history/deletion/?run={run.pk}").content.decode()
         assert "Delete this run?" in html
-        assert "1 check or action" in html.replace("\xa0", " ")
+        assert "1 poll or action" in html.replace("\xa0", " ")
         assert Run.objects.count() == 2
         sheet = client.get(f"/history/deletion/?run={run.pk}", headers=HTMX).content.decode()
         assert "<html" not in sheet
@@ -339,7 +339,7 @@ class TestDeletion:
         html = response.content.decode()
         assert "This run cannot be deleted now" in html
         assert "It is under way. Stop it first, or wait." in html
-        assert "Delete run" not in html
+        assert "Delete run<" not in html
         assert Run.objects.exists()
 
     def test_says_what_else_stops_working(self, client: Client) -> None:

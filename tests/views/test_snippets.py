@@ -88,4 +88,4 @@ class TestCode:
 
     def test_a_run_that_sent_nothing(self, client: Client) -> None:
         run = recorded([[]], "refused")
-        assert b"Nothing was sent" in client.get(f"/runs/{run.pk}/code/").content
+        assert b"Nothing to copy" in client.get(f"/runs/{run.pk}/code/").content
