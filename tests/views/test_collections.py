@@ -119,7 +119,9 @@ def test_its_requests_in_order_with_what_is_known_of_them(client: Client) -> Non
     saved(collection, "c", folder=Folder.objects.get(), agent="nobody", address="{{base}}/ask")
     assert names(client, url(collection)) == ["a", "b", "c"]
     page = texts(client, url(collection))
-    assert "a My kitchen NLWeb 0.55 · MCP 1 expectation recorded response Look at the summary." in page
+    assert (
+        "a My kitchen NLWeb 0.55 · MCP 1 expectation recorded response Look at the summary." in page
+    )
     assert "b no agent NLWeb 0.55" in page
     assert "Folder" in page
     assert "c {{base}}/ask NLWeb 0.55" in page
