@@ -14,7 +14,7 @@ const note = document.getElementById("address-note");
 const NOTHING = { agent: "", detected: "", expectations: "", captures: "", parent: "", continues: "" };
 
 async function take(command) {
-  note.replaceChildren("Importing the command…");
+  note.replaceChildren("Importing the cURL command…");
   try {
     const { "X-CSRFToken": token } = JSON.parse(document.body.getAttribute("hx-headers"));
     const body = new URLSearchParams({ command });
@@ -32,7 +32,7 @@ async function take(command) {
 
 function fill({ remarks, refusals, document, headers, auth, ...way }) {
   if (refusals.length) {
-    say("Nothing was imported.", refusals);
+    say("The command was not imported.", refusals);
     return;
   }
   const texts = { document, headers, auth };

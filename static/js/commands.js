@@ -127,7 +127,12 @@ export const COMMANDS = [
   theme("system", "System"),
   theme("light", "Light"),
   theme("dark", "Dark"),
-  { id: "help", label: "Keys and help", keys: "?", run: () => document.getElementById("help").showModal() },
+  {
+    id: "help",
+    label: "Keyboard shortcuts and help",
+    keys: "?",
+    run: () => document.getElementById("help").showModal(),
+  },
 ];
 
 /** Whether a command can be carried out at the moment. */

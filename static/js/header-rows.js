@@ -46,16 +46,16 @@ class HeaderRows extends HTMLElement {
       ...props,
       value: name,
       placeholder: "Name",
-      "aria-label": "Name of the header",
+      "aria-label": "Header name",
     });
     const valueInput = make("input", {
       ...props,
       value,
       placeholder: "value",
-      "aria-label": "Value of the header",
+      "aria-label": "Header value",
     });
     const row = make("div", { className: "row row--pair" }, nameInput, valueInput);
-    const remove = iconButton("close", "Remove the header", () => {
+    const remove = iconButton("close", "Remove header", () => {
       row.remove();
       this.#write();
       this.querySelector("[data-add]").focus();

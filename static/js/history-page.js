@@ -31,4 +31,4 @@ const dialog = document.getElementById("deletion");
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.target === dialog) openSheet(dialog);
 });
-document.addEventListener("htmx:responseError", () => announce("That did not work. Load the page again."));
+document.addEventListener("htmx:responseError", () => announce("The action failed. Reload the page."));

@@ -47,7 +47,7 @@ class JsonEditor extends HTMLElement {
       });
       this.dataset.editor = "code";
     } catch (error) {
-      console.warn("The code editor could not be loaded; the plain text field stays.", error);
+      console.warn("The code editor could not be loaded; using the plain text field.", error);
     }
   }
 

@@ -94,7 +94,7 @@ class JsonRows extends HTMLElement {
     Object.assign(field.dataset, { types: "text number boolean list json", bare: "" });
     if (key !== null) field.dataset.pointer = pointerOf([...this.keys, key]);
     const error = make("p", { className: "row-error field-error", hidden: true });
-    const remove = iconButton("close", `Remove the ${label}`, () => {
+    const remove = iconButton("close", `Remove ${label}`, () => {
       focusBeside(remove);
       this.#remove(entry);
     });

@@ -33,7 +33,7 @@ export function parse(text) {
   const reader = new Reader(text);
   const root = reader.value(0);
   reader.space();
-  if (reader.at < text.length) reader.fail("there is something after the end of the document");
+  if (reader.at < text.length) reader.fail("unexpected text after the end of the document");
   return root;
 }
 
@@ -62,11 +62,11 @@ class Reader {
     this.space();
     const start = this.at;
     const mark = this.text[start];
-    if (depth > MAX_DEPTH) this.fail("this is nested too deeply");
+    if (depth > MAX_DEPTH) this.fail("too deeply nested");
     if (mark === "{") return this.object(start, depth);
     if (mark === "[") return this.array(start, depth);
     if (mark === '"') return { type: "string", value: this.string(), start, end: this.at };
-    if (mark === undefined) this.fail("a value is missing: the text ends here");
+    if (mark === undefined) this.fail("unexpected end of the text, a value is missing");
     const number = this.match(NUMBER);
     if (number) return { type: "number", value: Number(number), start, end: this.at };
     return this.word(start);
@@ -75,7 +75,7 @@ class Reader {
   word(start) {
     const word = /^[^\s,:[\]{}"]+/.exec(this.text.slice(start, start + 40))?.[0] ?? "";
     if (!Object.hasOwn(WORDS, word)) {
-      this.fail(word ? `“${word}” is not a JSON value` : `a value is missing before “${this.text[start]}”`);
+      this.fail(word ? `“${word}” is not a JSON value` : `expected a value before “${this.text[start]}”`);
     }
     this.at += word.length;
     const value = WORDS[word];
@@ -89,9 +89,7 @@ class Reader {
     const line = /^"(?:[^"\\\n]|\\.)*/.exec(this.text.slice(start))[0];
     const closed = this.text[start + line.length] === '"';
     return this.fail(
-      closed
-        ? "this text has an escape or a control character that JSON does not know"
-        : "this text is not closed by a quotation mark",
+      closed ? "invalid escape sequence or control character in the string" : "unterminated string",
       start,
     );
   }
@@ -101,11 +99,11 @@ class Reader {
     this.at += 1;
     this.list("}", () => {
       const from = this.at;
-      if (this.text[from] !== '"') this.fail("a name in quotation marks is missing");
+      if (this.text[from] !== '"') this.fail("expected a member name in double quotes");
       const key = this.string();
       const keyEnd = this.at;
       this.space();
-      if (this.text[this.at] !== ":") this.fail("a colon is missing after the name");
+      if (this.text[this.at] !== ":") this.fail("expected a colon after the member name");
       this.at += 1;
       members.push({ key, start: from, keyEnd, value: this.value(depth + 1) });
     });
@@ -131,7 +129,7 @@ class Reader {
       read();
       this.space();
       const mark = this.text[this.at];
-      if (mark !== "," && mark !== closer) this.fail(`a comma or “${closer}” is missing`);
+      if (mark !== "," && mark !== closer) this.fail(`expected a comma or “${closer}”`);
       this.at += 1;
       if (mark === closer) return;
     }

@@ -53,7 +53,7 @@ export async function copyLink() {
     const address = fields.agent ? (option.dataset.url ?? "") : fields.address;
     const done = await write(makeLink({ ...fields, address }, location.origin));
     if (!done) throw new Error("The browser denied access to the clipboard.");
-    toast("Link copied.", "It holds the request, without credentials. Opening it sends nothing.");
+    toast("Link copied.", "It contains the request, without credentials. Opening it sends nothing.");
   } catch (error) {
     toast("The link was not copied.", error.message, { level: "error" });
   }

@@ -21,10 +21,10 @@ export function readLink(hash) {
   if (hash.length > MAX_LINK)
     throw new Error(`The link is longer than ${MAX_LINK.toLocaleString("en")} characters.`);
   const { document, headers, ...rest } = objectOf(decoded(hash.slice(PREFIX.length)));
-  if (!isObject(document)) throw new Error("The link holds no request.");
+  if (!isObject(document)) throw new Error("The link contains no request.");
   const { kept, dropped } = withoutCredentials(pairs(headers));
   const { address, hadCredentials } = cleanAddress(textOf(rest.address));
-  const notes = [...dropped, ...(hadCredentials ? ["the address"] : [])];
+  const notes = [...dropped, ...(hadCredentials ? ["the URL"] : [])];
   return {
     fields: {
       agent: textOf(rest.agent),
@@ -74,7 +74,7 @@ function objectOf(text) {
   } catch {
     // Said below.
   }
-  throw new Error("The link holds no JSON that could be read.");
+  throw new Error("The link contains no valid JSON.");
 }
 
 const isObject = (value) => value instanceof Object && !Array.isArray(value);

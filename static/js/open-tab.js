@@ -2,7 +2,7 @@
 
 import { icon, make } from "./dom.js";
 
-const PREVIEW = "Preview: replaced by the next request you open. Double-click or press Enter to keep it.";
+const PREVIEW = "Preview: replaced by the next request you open. Double-click or press Enter to pin it.";
 
 /** The tab of an open request: {id, name, changed, saved, preview, active}. */
 export function tabOf(tab) {

@@ -163,7 +163,7 @@ export function openTab(tab) {
   keep();
   document.querySelector("work-bench").show("compose");
   if (!tab.pinned)
-    announce(`${nameOf(tab).slice(0, 80)}: a preview. The next request that you open takes its place.`);
+    announce(`${nameOf(tab).slice(0, 80)}: preview. The next request that you open replaces it.`);
 }
 
 /** Keeps a preview open beside what is opened next. */
@@ -171,7 +171,7 @@ export function keepTab(tab = list.active) {
   if (!tab || tab.pinned) return;
   tab.pinned = true;
   keep();
-  announce(`${nameOf(tab).slice(0, 80)} stays open.`);
+  announce(`${nameOf(tab).slice(0, 80)} pinned.`);
 }
 
 /** Whether the tab that is shown gives way to what is opened next. */
@@ -345,7 +345,7 @@ function showStale() {
   const isOther = then.length > 0 && !follows && JSON.stringify(now) !== JSON.stringify(then);
   const hasOtherTarget = isOther && (now[0] !== then[0] || now[5] !== then[5]);
   note.hidden = !isOther;
-  note.textContent = hasOtherTarget ? "Another agent is selected" : "Request edited since";
+  note.textContent = hasOtherTarget ? "Different agent selected" : "Request edited after sending";
   document.getElementById("response").toggleAttribute("data-stale", hasOtherTarget);
 }
 

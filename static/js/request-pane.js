@@ -9,7 +9,7 @@ const pane = () => document.getElementById("response");
 function paneFor(run) {
   const props = { id: "response", className: "response", "aria-label": "Response" };
   if (!run) return make("section", props, document.getElementById("no-run").content.cloneNode(true));
-  const wait = make("p", { className: "response-wait hint", role: "status" }, "Fetching the reply…");
+  const wait = make("p", { className: "response-wait hint", role: "status" }, "Loading…");
   const section = make("section", props, wait);
   section.dataset.run = run;
   return section;

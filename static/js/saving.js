@@ -85,5 +85,5 @@ function open() {
 function wordsFor({ name, dropped }) {
   if (!dropped.length) return `“${name}”`;
   const what = dropped.join(", ");
-  return `“${name}”, without the credentials in ${what}: these are stored as {{name}} of a secret only.`;
+  return `“${name}”, without the credentials in ${what}. To save them, use {{name}} of a secret.`;
 }

@@ -443,7 +443,7 @@ function showOrigin(address) {
   const { origin: parsed = "" } = URL.canParse(address) ? new URL(address) : {};
   // Of an address that no request can go to ("data:…") the origin is the word "null".
   const origin = parsed && parsed !== "null" ? parsed : address.split("/")[0];
-  for (const place of document.querySelectorAll("[data-origin]")) place.textContent = origin || "nowhere yet";
+  for (const place of document.querySelectorAll("[data-origin]")) place.textContent = origin || "none";
 }
 
 /** Stores the request and shows the composer of another protocol; returns its request. */

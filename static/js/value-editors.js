@@ -111,7 +111,7 @@ function jsonEditor(options) {
 /** A list of texts: one line each, added and removed. */
 function listEditor({ id, describedBy, label }) {
   const items = make("div", { className: "list-items" });
-  const add = make("button", { type: "button", className: "btn btn-quiet btn-small" }, "Add a line");
+  const add = make("button", { type: "button", className: "btn btn-quiet btn-small" }, "Add line");
   const element = make("div", { className: "list-editor" }, items, add);
   const changed = () => element.dispatchEvent(new Event("input", { bubbles: true }));
   const boxes = () => [...items.querySelectorAll("textarea")];
@@ -125,7 +125,7 @@ function listEditor({ id, describedBy, label }) {
       "div",
       { className: "list-row" },
       area,
-      iconButton("close", "Remove the line", () => {
+      iconButton("close", "Remove line", () => {
         row.remove();
         changed();
       }),

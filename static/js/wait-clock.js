@@ -1,5 +1,5 @@
-// How long an agent asked to wait: <wait-clock data-seconds="30">. It only tells the time; what
-// is beside it can be used at once.
+// Counts down Retry-After: <wait-clock data-seconds="30">. It only shows the time; the controls
+// beside it can be used immediately.
 
 import { announce } from "./dom.js";
 
@@ -19,7 +19,7 @@ class WaitClock extends HTMLElement {
   tick() {
     const left = Math.ceil((this.until - performance.now()) / 1000);
     if (left > 0) {
-      this.textContent = `The agent asked to wait ${inWords(left)} more.`;
+      this.textContent = `Retry after ${inWords(left)}.`;
       return;
     }
     clearInterval(this.timer);
@@ -28,7 +28,7 @@ class WaitClock extends HTMLElement {
   }
 }
 
-/** Seconds as people say them, the two largest units: "2 h 5 min", "45 s". */
+/** Seconds in words, with the two largest units: "2 h 5 min", "45 s". */
 export function inWords(seconds) {
   const units = [
     ["d", 86_400],

@@ -60,7 +60,7 @@ class CollectionPage:
 
     def choose(self, name: str, action: str) -> None:
         """Choose an action in the menu of something."""
-        self.page.get_by_role("link", name=f"Actions on {name}", exact=True).click()
+        self.page.get_by_role("link", name=f"Actions for {name}", exact=True).click()
         self.page.get_by_role("menuitem", name=action, exact=True).click()
 
     def order(self) -> str:

@@ -96,8 +96,8 @@ def test_the_call_follows_what_is_filled_in(workbench: Workbench) -> None:
     expect(call.locator("pre")).to_have_count(0)
     expect(panel.get_by_role("button", name="Run action")).to_be_enabled()
     panel.get_by_role("button", name="Header", exact=True).click()
-    panel.get_by_label("Name of the header").fill("Host")
-    panel.get_by_label("Value of the header").fill("evil.example")
+    panel.get_by_label("Header name").fill("Host")
+    panel.get_by_label("Header value").fill("evil.example")
     expect(call.locator(".action-panel-errors")).to_contain_text("Host is set by the playground")
     expect(panel.get_by_role("button", name="Run action")).to_be_disabled()
 

@@ -101,7 +101,7 @@ def test_it_is_watched_over_a_reload(page: Page, playground: PlaygroundServer, g
     # What was not met stands open, with what was wanted and what came.
     expect(second).to_contain_text('equals "wait"')
     expect(second).to_contain_text('"Soup"')
-    page.get_by_role("link", name="Not met or not sent").click()
+    page.get_by_role("link", name="Failed or not sent").click()
     expect(page.locator(".collection-run-step")).to_have_count(1)
     with page.expect_download() as download:
         page.get_by_role("link", name="JUnit").click()
@@ -144,10 +144,10 @@ def test_it_is_started_with_a_value_for_one_request_at_an_address(
     address = collect(playground, "Chosen", "http://127.0.0.1:9", "Tea", "Soup {{dish}}")
     page.goto(address)
     page.get_by_role("link", name="Run…").click()
-    page.get_by_text("Only single requests").click()
+    page.get_by_text("Select requests").click()
     page.get_by_role("checkbox", name="Soup {{dish}}").check()
     page.get_by_label("Variables").fill("no value")
-    page.get_by_label("or its address").fill(gate.server.url)
+    page.get_by_label("or URL").fill(gate.server.url)
     page.get_by_role("button", name="Run", exact=True).click()
     # What was given is kept, with what is wrong with it.
     expect(page.locator("#variables-error")).to_contain_text("Line 1")

@@ -159,7 +159,7 @@ def test_a_draft_outlives_a_reload_and_a_look_at_a_run(workbench: Workbench) -> 
     workbench.compose("a draft")
     page.get_by_role("tab", name="Headers").click()
     page.get_by_role("button", name="Header", exact=True).click()
-    page.get_by_label("Name of the header").fill("X-Draft")
+    page.get_by_label("Header name").fill("X-Draft")
     page.reload()
     expect(workbench.effective).to_contain_text("X-Draft")
     assert workbench.document["query"]["text"] == "a draft"
@@ -290,7 +290,7 @@ def test_what_is_set_is_shown_and_the_rest_is_added_by_name(workbench: Workbench
     button = page.get_by_role("button", name="Add field")
     button.focus()
     page.keyboard.press("Enter")
-    name = page.get_by_role("combobox", name="Name of the field")
+    name = page.get_by_role("combobox", name="Field name")
     expect(name).to_be_focused()
     assert findings(page) == []
     # By what it means, too; and nothing of another protocol.
@@ -348,7 +348,7 @@ def test_a_filter_is_written_down_once_it_has_a_name_and_a_value(workbench: Work
     name.fill("site")
     expect(page.locator(".row-error")).to_have_text("“site” already exists")
     expect(page.get_by_role("button", name="Send").first).to_be_disabled()
-    remove = page.get_by_role("button", name="Remove the filter")
+    remove = page.get_by_role("button", name="Remove filter")
     boxes = [each.bounding_box() for each in (name, remove)]
     assert all(boxes), "both are seen"
     assert abs(boxes[0]["y"] - boxes[1]["y"]) < 8, "the button keeps its line"
@@ -453,16 +453,16 @@ def test_headers_are_told_by_their_tab(workbench: Workbench) -> None:
     tab.click()
     page.get_by_role("button", name="Header", exact=True).click()
     expect(tab).not_to_have_attribute("data-filled", "")
-    page.get_by_label("Name of the header").fill("X-Told")
+    page.get_by_label("Header name").fill("X-Told")
     expect(tab).to_have_attribute("data-filled", "")
-    page.get_by_label("Value of the header").fill("{{nobody.knows.it}}")
+    page.get_by_label("Header value").fill("{{nobody.knows.it}}")
     expect(tab).to_have_attribute("data-problems", "1")
     page.get_by_role("button", name="Send").first.click()
     expect(page.locator("#compose-problems")).to_contain_text("nobody.knows.it")
     expect(tab).to_have_attribute("data-problems", "1")
     page.reload()
     expect(tab).to_have_attribute("data-filled", "")
-    page.get_by_role("button", name="Remove the header").click()
+    page.get_by_role("button", name="Remove header").click()
     expect(tab).not_to_have_attribute("data-filled", "")
 
 

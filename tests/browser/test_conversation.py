@@ -36,7 +36,7 @@ def ended(workbench: Workbench) -> None:
 
 def test_a_long_answer_stays_within_the_strip(workbench: Workbench) -> None:
     entry = ask(workbench, "plan a dinner party")
-    entry.get_by_label("Leave out what I have not answered").check()
+    entry.get_by_label("Skip unanswered questions").check()
     entry.get_by_label("Anything you would love to serve?").fill("x" * 3000)
     answer(workbench)
     strip = workbench.page.locator(".turn--chosen > .turn-line")
@@ -76,10 +76,10 @@ def test_the_exact_next_request_follows_what_is_filled_in(workbench: Workbench) 
     entry = ask(workbench, "something for dinner")
     entry.get_by_text("Exact next request").click()
     call = entry.locator(".ask-call")
-    expect(call).to_contain_text("3 questions still to be answered")
+    expect(call).to_contain_text("3 unanswered questions")
     entry.get_by_label("vegan").check()
     expect(call).to_contain_text('"dietary_restrictions"')
-    entry.get_by_text("How it is sent").click()
+    entry.get_by_text("Send answers as").click()
     entry.get_by_label("In the text").check()
     expect(call).to_contain_text("Do you have any dietary restrictions? vegan.")
     entry.get_by_label("My own template").check()
@@ -89,7 +89,7 @@ def test_the_exact_next_request_follows_what_is_filled_in(workbench: Workbench) 
 
 def test_a_number_that_cannot_be_read_is_never_dropped(workbench: Workbench) -> None:
     entry = ask(workbench, "plan a dinner party")
-    entry.get_by_label("Leave out what I have not answered").check()
+    entry.get_by_label("Skip unanswered questions").check()
     guests = entry.get_by_label("How many guests do you expect?")
     for typed, said in (("1e400", "This number is too large."), ("six", "This is not a number")):
         guests.fill(typed)
@@ -143,13 +143,13 @@ def test_a_chain_of_questions(workbench: Workbench) -> None:
     entry.get_by_label("birthday").check()
     answer(workbench)
     expect(workbench.badge).to_have_text("Input required")
-    workbench.page.get_by_label("Leave out what I have not answered").check()
+    workbench.page.get_by_label("Skip unanswered questions").check()
     answer(workbench)
     expect(workbench.page.locator(".turn:not(.turn--chosen)")).to_have_count(2)
     earlier = workbench.page.locator(".turn:not(.turn--chosen)").first
     earlier.locator("summary").first.click()
     expect(earlier).to_contain_text("What is the occasion?")
-    expect(earlier).to_contain_text("Answered, see the reply")
+    expect(earlier).to_contain_text("Answered: show response")
 
 
 def test_answering_again_makes_a_branch(workbench: Workbench) -> None:
@@ -163,7 +163,7 @@ def test_answering_again_makes_a_branch(workbench: Workbench) -> None:
     expect(entry).to_contain_text("picnic")
     expect(entry.get_by_role("button", name="Answer", exact=True)).to_be_hidden()
     entry.get_by_text("Answer again").click()
-    expect(entry).to_contain_text("Another answer makes a branch")
+    expect(entry).to_contain_text("Another answer starts a branch")
     entry.get_by_label("birthday").check()
     answer(workbench)
     expect(page.locator(".turn--chosen > .turn-line")).to_contain_text("2/2")
@@ -182,7 +182,7 @@ def test_what_a_promise_became_may_ask(workbench: Workbench) -> None:
     expect(page.locator(".turn:not(.turn--chosen)")).to_have_count(1)
     expect(page.locator(".turn--chosen > .turn-line")).to_contain_text("salty yes")
     page.goto(f"{workbench.server.url}/runs/{promised}/")
-    expect(entry).to_contain_text("Answered, see the reply")
+    expect(entry).to_contain_text("Answered: show response")
 
 
 def test_what_was_filled_in_survives_a_reload(workbench: Workbench) -> None:
@@ -206,9 +206,9 @@ def test_later_and_never(workbench: Workbench) -> None:
     entry.locator("summary").first.click()
     entry.get_by_role("button", name="Decline").click()
     expect(entry).to_contain_text("You declined to answer. Nothing was sent")
-    expect(entry.get_by_role("button", name="Take that back")).to_be_focused()
+    expect(entry.get_by_role("button", name="Undo")).to_be_focused()
     page.reload()
-    entry.get_by_role("button", name="Take that back").click()
+    entry.get_by_role("button", name="Undo").click()
     expect(entry.get_by_label("pesto")).to_be_visible()
 
 
@@ -234,9 +234,9 @@ def test_the_session_is_carried_edited_and_turned_off(workbench: Workbench) -> N
     expect(panel).to_contain_text("A session context is a JSON object.")
     box.fill('{"last_topic": "something else"}')
     panel.get_by_role("button", name="Use this").click()
-    expect(panel).to_contain_text("Edited by you.")
+    expect(panel).to_contain_text("Edited by you;")
     workbench.tab("Results")
-    expect(page.locator("#follow-up-context")).to_contain_text("as you edited it")
+    expect(page.locator("#follow-up-context")).to_contain_text("your edited session context")
     before = workbench.run
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.locator("#follow-up")).to_contain_text("Enter a follow-up.")
@@ -307,7 +307,7 @@ def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) ->
     page = still
     workbench = Workbench(page, playground)
     entry = ask(workbench, "plan a dinner party")
-    for summary in ("How it is sent", "Exact next request"):
+    for summary in ("Send answers as", "Exact next request"):
         entry.get_by_text(summary).click()
     entry.get_by_label("My own template").check()
     expect(entry.locator(".ask-call")).to_contain_text("POST")
@@ -316,7 +316,7 @@ def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) ->
     entry.get_by_role("button", name="Answer", exact=True).click()
     expect(entry).to_contain_text("Choose at least one option.")
     assert findings(page, both_themes=True) == [], "errors"
-    entry.get_by_label("Leave out what I have not answered").check()
+    entry.get_by_label("Skip unanswered questions").check()
     answer(workbench)
     page.locator(".turn-fold > summary").first.click()
     expect(page.locator(".turn-fold")).to_contain_text("Answered")

@@ -52,7 +52,7 @@ def test_written_by_keyboard_sent_and_judged(workbench: Workbench) -> None:
     tab_to(page, "Expectation")
     page.keyboard.press("Enter")
     assert focused(page) == "at the path"
-    tab_to(page, "How")
+    tab_to(page, "Operator")
     page.keyboard.type("equals")
     tab_to(page, "the value")
     page.keyboard.type("No such dish")
@@ -66,7 +66,7 @@ def test_written_by_keyboard_sent_and_judged(workbench: Workbench) -> None:
     checks = page.locator("#tab-checks .rule")
     expect(checks.nth(0)).to_contain_text("Met")
     expect(checks.nth(1)).to_contain_text("Not met")
-    expect(checks.nth(1)).to_contain_text("It was:")
+    expect(checks.nth(1)).to_contain_text("Actual:")
     panel = page.locator("#tab-expect")
     expect(rows(panel).nth(0)).to_have_attribute("data-verdict", "pass")
     expect(rows(panel).nth(1)).to_have_attribute("data-verdict", "fail")
@@ -117,7 +117,7 @@ def test_rows_and_json_say_the_same(workbench: Workbench) -> None:
     expect(rows(panel).nth(0).get_by_role("button", name="Move down")).to_be_focused()
     rows(panel).nth(0).get_by_role("button", name="Remove").press("Enter")
     assert [each["type"] for each in written(page)] == ["json", "order"]
-    rows(panel).nth(1).get_by_label("What is expected").select_option("failure")
+    rows(panel).nth(1).get_by_label("Expectation type").select_option("failure")
     assert written(page)[1]["type"] == "failure"
 
 
@@ -169,7 +169,7 @@ def test_captures_show_their_values(workbench: Workbench) -> None:
     panel.get_by_label("Variable").fill("link")
     assert written(workbench.page, "captures") == {"link": "$.results[0].url"}
     expect(panel.locator("[data-captures]")).to_contain_text('= "https://')
-    panel.get_by_label("Path of its value").fill("$.nowhere")
+    panel.get_by_label("JSONPath of the value").fill("$.nowhere")
     expect(panel.locator("[data-captures]")).to_contain_text("Nothing stands at $.nowhere")
 
 
@@ -177,7 +177,7 @@ def test_what_a_path_sees(workbench: Workbench) -> None:
     workbench.open().compose("soup").send()
     expect(workbench.page.locator("run-cursor[data-final]")).to_be_attached()
     panel = editor(workbench)
-    panel.get_by_text("What a path sees").click()
+    panel.get_by_text("JSONPath input").click()
     expect(panel.locator(".expect-document")).to_contain_text('"results": [')
 
 

@@ -60,7 +60,7 @@ def test_credentials_are_one_click_away(workbench: Workbench) -> None:
 def test_the_wait_counts_down_and_does_not_keep_anybody(workbench: Workbench) -> None:
     workbench.scenario("rate-limited-date").send()
     clock = workbench.page.locator("wait-clock")
-    expect(clock).to_contain_text("The agent asked to wait")
+    expect(clock).to_contain_text("Retry after")
     before = clock.inner_text()
     expect(clock).not_to_have_text(before)
     first = workbench.run

@@ -161,7 +161,7 @@ class TestConversation:
     def test_an_answer_that_comes_late(self, page: Page, workbench: Workbench) -> None:
         entry = ask(workbench, "something for dinner")
         entry.get_by_label("vegan").check()
-        entry.get_by_label("Leave out what I have not answered").check()
+        entry.get_by_label("Skip unanswered questions").check()
         with held(page, "/answers/$"):
             entry.get_by_role("button", name="Answer", exact=True).click()
             go_on_typing(page, workbench.text, "!")
@@ -182,7 +182,7 @@ class TestConversation:
         with held(page, "/answers/declined/"):
             entry.get_by_role("button", name="Decline").click()
             go_on_typing(page, workbench.text, "!")
-        expect(entry.get_by_role("button", name="Take that back")).to_be_visible()
+        expect(entry.get_by_role("button", name="Undo")).to_be_visible()
         expect(workbench.text).to_be_focused()
 
     def test_a_session_that_is_changed_late(self, page: Page, workbench: Workbench) -> None:

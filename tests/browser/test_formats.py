@@ -48,7 +48,7 @@ def test_a_recording_goes_out_and_comes_in(workbench: Workbench, tmp_path: Path)
     download.value.save_as(file)
     page.goto(f"{workbench.server.url}/formats/har/")
     page.get_by_label("HAR file").set_input_files(file)
-    page.get_by_role("button", name="Show what is in it").click()
+    page.get_by_role("button", name="Show requests").click()
     page.get_by_role("button", name="Open POST").click()
     expect(page.locator(".response-header")).to_contain_text("recorded")
     expect(workbench.badge).to_contain_text("Completed")
@@ -69,6 +69,6 @@ def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
     assert findings(still, both_themes=True) == []
     file = {"name": "axe.har", "mimeType": "application/json", "buffer": archive}
     still.get_by_label("HAR file").set_input_files(file)
-    still.get_by_role("button", name="Show what is in it").click()
+    still.get_by_role("button", name="Show requests").click()
     expect(still.get_by_role("button", name="Open POST")).to_be_visible()
     assert findings(still, both_themes=True) == []

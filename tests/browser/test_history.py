@@ -38,11 +38,11 @@ def test_found_as_one_types_and_by_its_address(workbench: Workbench) -> None:
     expect(rows(page)).to_have_count(1)
     expect(rows(page).first).to_contain_text("Completed")
     page.get_by_label("Outcome").select_option("failure")
-    expect(page.locator("#runs")).to_contain_text("No run matches")
+    expect(page.locator("#runs")).to_contain_text("No matching runs")
     expect(page).to_have_url(f"{workbench.server.url}/history/?q=zanzibar+lentil&outcome=failure")
     page.reload()
     expect(page.get_by_label("Outcome")).to_have_value("failure")
-    page.get_by_role("link", name="Show every run").click()
+    page.get_by_role("link", name="Show all runs").click()
     expect(rows(page).first).to_be_visible()
 
 
@@ -82,12 +82,12 @@ def test_deleted_by_keyboard_after_a_question(workbench: Workbench) -> None:
     rows(page).first.get_by_role("link", name="Delete…").click()
     sheet = page.get_by_role("dialog")
     expect(sheet).to_contain_text("Delete this run?")
-    expect(sheet.get_by_role("button", name="Keep it")).to_be_focused()
+    expect(sheet.get_by_role("button", name="Cancel")).to_be_focused()
     page.keyboard.press("Enter")
     expect(sheet).to_be_hidden()
     rows(page).first.get_by_role("link", name="Delete…").click()
-    sheet.get_by_role("button", name="Delete the run").click()
-    expect(page.locator("#runs")).to_contain_text("No run matches")
+    sheet.get_by_role("button", name="Delete run").click()
+    expect(page.locator("#runs")).to_contain_text("No matching runs")
 
 
 @pytest.fixture
@@ -100,9 +100,9 @@ def test_what_would_go_is_shown_before_it_goes(page: Page, own: PlaygroundServer
     with own:
         ask(Workbench(page, own), "tomato soup", "onion soup")
         page.goto(f"{own.url}/history/retention/")
-        expect(page.locator("#to-delete")).to_contain_text("Everything is kept")
+        expect(page.locator("#to-delete")).to_contain_text("No limits")
         page.get_by_label("Runs", exact=True).fill("2")
-        expect(page.locator("#to-delete")).to_contain_text("Nothing would go now")
+        expect(page.locator("#to-delete")).to_contain_text("No runs to delete now")
         page.get_by_label("Runs", exact=True).fill("none")
         expect(page.locator("#to-delete")).to_contain_text("Enter a whole number")
         page.get_by_label("Runs", exact=True).fill("1")

@@ -35,7 +35,7 @@ def choose(page: Page, playground: PlaygroundServer, text: str, name: str = "a.j
     page.get_by_label("File").set_input_files(
         {"name": name, "mimeType": "application/json", "buffer": text.encode()}
     )
-    page.get_by_role("button", name="Show what it would change").click()
+    page.get_by_role("button", name="Preview").click()
 
 
 def bring(page: Page, playground: PlaygroundServer, text: str) -> None:
@@ -55,7 +55,7 @@ def test_in_with_a_preview_and_out_again(still: Page, playground: PlaygroundServ
     page.goto(f"{playground.url}/collections/import/")
     assert findings(page, both_themes=True) == [], "form"
     choose(page, playground, collection(slug), "soups.json")
-    expect(page.locator(".page-lead")).to_contain_text("from soups.json. It becomes a new")
+    expect(page.locator(".page-lead")).to_contain_text("from soups.json. Creates a new")
     expect(group(page, "added")).to_contain_text("Lentils")
     assert findings(page, both_themes=True) == [], "preview"
     page.get_by_role("button", name="Import", exact=True).click()
@@ -68,7 +68,7 @@ def test_in_with_a_preview_and_out_again(still: Page, playground: PlaygroundServ
     exported = Path(download.value.path()).read_text("utf-8")
 
     choose(page, playground, exported)
-    expect(page.get_by_text("Everything in it is here already")).to_be_visible()
+    expect(page.get_by_text("No changes: the collection is already up to date")).to_be_visible()
     expect(page.get_by_role("button", name="Import", exact=True)).to_have_count(0)
 
     choose(page, playground, collection(slug, notes="Of leeks.\nWith cream."))
@@ -87,14 +87,14 @@ def test_a_file_with_mistakes_says_where(still: Page, playground: PlaygroundServ
     problems = still.get_by_role("alert").filter(has_text="Nothing was imported")
     expect(problems).to_contain_text("Item 3, playground.savedrequest, /fields/colour")
     assert findings(still) == []
-    still.get_by_label("Or its address").fill(f"http://127.0.0.1:{free_port()}/a.json")
-    still.get_by_role("button", name="Show what it would change").click()
+    still.get_by_label("or URL").fill(f"http://127.0.0.1:{free_port()}/a.json")
+    still.get_by_role("button", name="Preview").click()
     expect(problems).to_contain_text("connection was refused")
-    still.get_by_label("Or its address").fill("")
-    still.get_by_label("Or its text").fill("[{")
-    still.get_by_role("button", name="Show what it would change").click()
+    still.get_by_label("or URL").fill("")
+    still.get_by_label("or text").fill("[{")
+    still.get_by_role("button", name="Preview").click()
     expect(problems).to_contain_text("Line 1, column 3")
-    expect(still.get_by_label("Or its text")).to_have_value("[{")
+    expect(still.get_by_label("or text")).to_have_value("[{")
 
 
 def test_the_file_in_fixtures(still: Page, playground: PlaygroundServer) -> None:
@@ -103,9 +103,9 @@ def test_the_file_in_fixtures(still: Page, playground: PlaygroundServer) -> None
     path = playground.data / "fixtures" / f"{slug}.json"
     bring(page, playground, collection(slug, notes="Of leeks."))
     disk = page.locator(".disk")
-    expect(disk).to_contain_text("Not in a file yet.")
+    expect(disk).to_contain_text("Not saved to disk yet.")
     page.get_by_role("button", name="Save to fixtures/").click()
-    expect(disk).to_contain_text(f"{slug}.json says the same.")
+    expect(disk).to_contain_text(f"In sync with fixtures/{slug}.json.")
     assert findings(page) == [], "saved"
 
     path.write_text(path.read_text("utf-8").replace("Of leeks.", "With cream."), "utf-8")
@@ -119,14 +119,14 @@ def test_the_file_in_fixtures(still: Page, playground: PlaygroundServer) -> None
     assert findings(page, both_themes=True) == [], "newer"
 
     bring(page, playground, collection(slug, notes="Of leeks, too."))
-    expect(disk).to_contain_text("Both have changed")
+    expect(disk).to_contain_text("Conflict:")
     disk.locator("summary").filter(has_text="Save to fixtures/").click()
     path.write_text(path.read_text("utf-8").replace("With cream.", "With more."), "utf-8")
     page.get_by_role("button", name="Overwrite the file").click()
     expect(disk.get_by_role("alert")).to_contain_text("was changed since you looked")
     disk.locator("summary").filter(has_text="Load the file").click()
     page.get_by_role("button", name="Load the file").click()
-    expect(disk).to_contain_text("says the same.")
+    expect(disk).to_contain_text("In sync with")
 
 
 @pytest.mark.parametrize("width", [390, 1024])
@@ -142,6 +142,6 @@ def test_nothing_scrolls_sideways(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.goto(f"{playground.url}/collections/wide-{width}/")
     disk = page.locator(".disk")
-    expect(disk).to_contain_text("Not in a file yet.")
+    expect(disk).to_contain_text("Not saved to disk yet.")
     assert disk.evaluate("section => section.scrollWidth <= section.clientWidth")
     context.close()

@@ -30,7 +30,7 @@ def in_base64(value: Any) -> str:
 
 
 def banner(page: Page) -> Locator:
-    return page.get_by_role("note").filter(has_text="This request came with a link.")
+    return page.get_by_role("note").filter(has_text="This request was opened from a link.")
 
 
 def sends(page: Page) -> list[str]:
@@ -55,7 +55,7 @@ def test_a_whole_request_in_the_fragment(workbench: Workbench, fragment: str) ->
     sent = sends(page)
     workbench.open().compose("work of one's own")
     page.goto(f"{workbench.server.url}/#request={fragment}")
-    expect(banner(page)).to_contain_text("It goes to https://other.example")
+    expect(banner(page)).to_contain_text("Target: https://other.example")
     expect(banner(page)).to_contain_text("new origin")
     expect(banner(page)).to_contain_text("credentials were removed: Authorization")
     expect(workbench.text).to_have_value("<img src=x onerror=alert(1)>")
@@ -80,21 +80,21 @@ def test_an_agent_that_is_only_called_the_same(workbench: Workbench) -> None:
     page = workbench.page
     request = REQUEST | {"agent": "demo"}
     page.goto(f"{workbench.server.url}/#request={in_base64(request)}")
-    expect(banner(page)).to_contain_text("It goes to https://other.example")
+    expect(banner(page)).to_contain_text("Target: https://other.example")
     expect(page.locator("#agent-select")).to_have_value("")
     page.goto(f"{workbench.server.url}/agents/")
     page.goto(
         f"{workbench.server.url}/#request="
         + in_base64(request | {"address": f"{workbench.server.url}/demo"})
     )
-    expect(banner(page)).to_contain_text(f"It goes to {workbench.server.url}")
+    expect(banner(page)).to_contain_text(f"Target: {workbench.server.url}")
     expect(page.locator("#agent-select")).to_have_value("demo")
 
 
 def test_an_agent_that_nobody_has(workbench: Workbench) -> None:
     page = workbench.page
     page.goto(f"{workbench.server.url}/?agent=no-such-agent&text=soup")
-    expect(banner(page)).to_contain_text("It goes to nowhere yet")
+    expect(banner(page)).to_contain_text("Target: none")
     expect(banner(page)).to_contain_text(
         "It names an agent that does not exist here: no-such-agent"
     )
@@ -106,7 +106,7 @@ def test_an_agent_that_nobody_has(workbench: Workbench) -> None:
 def test_a_link_in_the_query_is_sent_by_its_reader_alone(workbench: Workbench) -> None:
     sent = sends(workbench.page)
     page = workbench.open("/?agent=demo&text=soup+with+lentils&streaming=0").page
-    expect(banner(page)).to_contain_text(f"It goes to {workbench.server.url}")
+    expect(banner(page)).to_contain_text(f"Target: {workbench.server.url}")
     expect(page).to_have_url(f"{workbench.server.url}/")
     page.reload()
     expect(banner(page)).to_be_visible()
@@ -177,7 +177,7 @@ def test_a_curl_command_fills_the_request(workbench: Workbench) -> None:
     body = '{"query": {"text": "pasted soup"}}'
     paste(page, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' -o out.json")
     note = page.locator("#address-note")
-    expect(note).to_contain_text("Nothing was imported.")
+    expect(note).to_contain_text("The command was not imported.")
     expect(note).to_contain_text("no file is written here")
     paste(page, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' --compressed")
     expect(note).to_contain_text("Imported from cURL")

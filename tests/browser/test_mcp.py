@@ -72,7 +72,7 @@ def test_a_question_in_mid_call_is_answered_while_the_call_waits(
 ) -> None:
     entry = ask(workbench, older)
     expect(workbench.badge).to_have_attribute("data-state", "streaming")
-    expect(entry).to_contain_text("The call waits for your answer")
+    expect(entry).to_contain_text("The call is waiting for your answer")
     expect(entry).to_contain_text("A whole number from 1 to 12.")
     entry.get_by_role("button", name="Answer", exact=True).click()
     expect(entry).to_contain_text("Choose one of the options.")
@@ -142,7 +142,7 @@ def test_a_question_instead_of_a_result_is_answered_by_the_next_turn(
 ) -> None:
     entry = ask(workbench, newer)
     expect(workbench.badge).to_have_text("Input required")
-    expect(entry).to_contain_text("with the same request again")
+    expect(entry).to_contain_text("again, with your answer")
     entry.get_by_text("Exact next request").click()
     if button == "Answer":
         fill_in(entry)

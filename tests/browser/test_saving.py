@@ -110,12 +110,12 @@ def test_credentials_are_kept_as_names_only(workbench: Workbench) -> None:
     page = workbench.open().compose("with a credential").page
     page.get_by_role("tab", name="Headers").click()
     page.get_by_role("button", name="Header", exact=True).click()
-    page.get_by_label("Name of the header").fill("Authorization")
-    page.get_by_label("Value of the header").fill("Bearer typed")
+    page.get_by_label("Header name").fill("Authorization")
+    page.get_by_label("Header value").fill("Bearer typed")
     save_as(workbench, "Secretive", "Credentials")
     expect(page.locator("toast-note").last).to_contain_text("without the credentials")
     expect(page.locator("toast-note").last).to_contain_text("Authorization")
-    expect(page.get_by_label("Value of the header")).to_have_value("Bearer typed")
+    expect(page.get_by_label("Header value")).to_have_value("Bearer typed")
     answer = page.request.get(
         f"{workbench.server.url}/collections/credentials/requests/secretive/",
         headers={"Accept": "application/json"},

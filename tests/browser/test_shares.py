@@ -17,8 +17,8 @@ def share(page: Page) -> str:
     """Make a link to the run that is shown, by keyboard, and return it."""
     press(page, "Share")
     expect(page.get_by_role("heading", level=1)).to_have_text("Share this run")
-    press(page, "Make the link")
-    expect(page.get_by_role("heading", level=1)).to_have_text("The link is ready")
+    press(page, "Create link")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Link created")
     return page.get_by_label("Link to the run").input_value()
 
 
@@ -51,7 +51,7 @@ def test_a_link_that_is_revoked_opens_nothing(workbench: Workbench, browser: Bro
     page = answered(workbench, "soup to be taken back")
     link = share(page)
     page.get_by_role("button", name="Revoke").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Links")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Shared links")
     private = browser.new_context()
     other = private.new_page()
     response = other.goto(link)
@@ -63,7 +63,7 @@ def test_a_link_that_is_revoked_opens_nothing(workbench: Workbench, browser: Bro
 def test_a_collection_is_copied(workbench: Workbench, browser: Browser) -> None:
     page = workbench.page
     page.goto(f"{workbench.server.url}/shares/new/?collection=tour")
-    page.get_by_role("button", name="Make the link").click()
+    page.get_by_role("button", name="Create link").click()
     link = page.get_by_label("Link to the collection").input_value()
     private = browser.new_context()
     other = private.new_page()
@@ -83,7 +83,7 @@ def test_the_pages_are_accessible(still: Page, playground: PlaygroundServer) -> 
         still.goto(address)
         assert not findings(still, both_themes=True), address
     workbench.page.goto(f"{workbench.server.url}/shares/new/?collection=tour")
-    workbench.page.get_by_role("button", name="Make the link").click()
+    workbench.page.get_by_role("button", name="Create link").click()
     still.goto(workbench.page.get_by_label("Link to the collection").input_value())
     for summary in still.locator(".share-request > summary").all()[:3]:
         summary.click()

@@ -123,7 +123,7 @@ def test_the_palette_lists_what_can_be_done_now(workbench: Workbench) -> None:
     page.keyboard.press("Escape")
     page.locator("#outcome").focus()
     page.keyboard.press("?")
-    keys = page.get_by_role("dialog", name="Keys")
+    keys = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(keys).to_contain_text("Show or hide the composer")
     assert "⌘" not in keys.inner_text()
     expect(keys).to_contain_text("Ctrl")
@@ -237,7 +237,7 @@ def test_a_shipped_request_is_saved_as_a_copy(workbench: Workbench) -> None:
     workbench.compose("changed by hand")
     page.keyboard.press("ControlOrMeta+s")
     sheet = page.get_by_role("dialog", name="Save the request")
-    expect(sheet).to_contain_text("comes with the playground")
+    expect(sheet).to_contain_text("shipped with the playground")
     assert findings(page) == []
     sheet.get_by_role("button", name="Save a copy…").click()
     where = sheet.get_by_label("Collection", exact=True)

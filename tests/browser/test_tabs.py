@@ -30,7 +30,7 @@ def two(workbench: Workbench) -> None:
     page = workbench.open().compose("first tab").page
     page.get_by_role("tab", name="Headers").click()
     page.get_by_role("button", name="Header", exact=True).click()
-    page.get_by_label("Name of the header").fill("X-First")
+    page.get_by_label("Header name").fill("X-First")
     page.locator("#compose-tab-request").click()
     add(workbench)
     workbench.compose("second tab")
@@ -203,7 +203,7 @@ def test_a_preview_is_kept_by_what_one_does_with_it(workbench: Workbench) -> Non
     links.filter(has_text="one").click()
     looked_at(workbench, "one").dblclick()
     expect(tabs(workbench).filter(has_text="one")).to_have_accessible_name("one")
-    expect(page.locator("#announce")).to_contain_text("one stays open")
+    expect(page.locator("#announce")).to_contain_text("one pinned")
     links.filter(has_text="two").click()
     looked_at(workbench, "two").focus()
     page.keyboard.press("Enter")

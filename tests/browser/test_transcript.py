@@ -92,7 +92,7 @@ def test_edits_are_kept_and_a_stale_response_is_marked(workbench: Workbench) -> 
     stale = page.locator("[data-stale-note]")
     expect(stale).to_be_hidden()
     workbench.text.fill("soups with lentils and something else")
-    expect(stale).to_have_text("Request edited since")
+    expect(stale).to_have_text("Request edited after sending")
     ask(workbench, "without garlic")
     expect(stale).to_be_hidden()
     strip = page.locator("conversation-strip")
@@ -101,14 +101,14 @@ def test_edits_are_kept_and_a_stale_response_is_marked(workbench: Workbench) -> 
     strip.get_by_role("button", name="Restore draft").click()
     expect(workbench.text).to_have_value("soups with lentils and something else")
     expect(strip.get_by_role("button", name="Restore draft")).to_be_hidden()
-    expect(stale).to_have_text("Request edited since")
+    expect(stale).to_have_text("Request edited after sending")
     # Choosing a turn puts the draft aside again.
     page.locator(f"#turn-{first} summary").first.click()
     page.get_by_role("link", name="Inspect").click()
     expect(workbench.text).to_have_value("soups with lentils")
     expect(strip.get_by_role("button", name="Restore draft")).to_be_visible()
     page.get_by_role("link", name="Demo over MCP").click()
-    expect(stale).to_have_text("Another agent is selected")
+    expect(stale).to_have_text("Different agent selected")
 
 
 def test_branches_and_what_is_asked_meanwhile(workbench: Workbench) -> None:

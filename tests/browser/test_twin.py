@@ -144,11 +144,11 @@ def test_the_form_shows_what_applies(workbench: Workbench) -> None:
 def test_the_tools_of_an_agent_are_read(workbench: Workbench) -> None:
     page = workbench.page
     page.goto(f"{workbench.server.url}/agents/demo-mcp/")
-    page.get_by_role("button", name="Read the tools").click()
+    page.get_by_role("button", name="Load tools").click()
     tools = page.locator("#agent-tools")
     expect(tools).to_contain_text("used for ask")
     expect(tools).to_contain_text("used for await")
-    tools.get_by_text("Schema of its arguments").first.click()
+    tools.get_by_text("Input schema").first.click()
     expect(tools).to_contain_text('"properties"')
 
 
@@ -165,7 +165,7 @@ def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
         expect(pane.locator("#run-badge")).to_have_text("Completed")
     assert findings(page, both_themes=True) == []
     page.goto(f"{playground.url}/agents/demo-mcp/")
-    page.get_by_role("button", name="Read the tools").click()
+    page.get_by_role("button", name="Load tools").click()
     expect(page.locator("#agent-tools")).to_contain_text("used for ask")
     assert findings(page, both_themes=True) == []
 

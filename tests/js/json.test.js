@@ -59,15 +59,15 @@ test("refuses what JSON.parse refuses", () => {
 });
 
 test("says where and why", () => {
-  assert.deepEqual(failure('{\n  "a": 1\n  "b": 2\n}'), [3, 3, "a comma or “}” is missing"]);
+  assert.deepEqual(failure('{\n  "a": 1\n  "b": 2\n}'), [3, 3, "expected a comma or “}”"]);
   assert.deepEqual(failure('{"a": tru}'), [1, 7, "“tru” is not a JSON value"]);
-  assert.deepEqual(failure('{"a": }'), [1, 7, "a value is missing before “}”"]);
-  assert.deepEqual(failure('{"a": "b}'), [1, 7, "this text is not closed by a quotation mark"]);
-  assert.deepEqual(failure('{"a": 1'), [1, 8, "a comma or “}” is missing"]);
+  assert.deepEqual(failure('{"a": }'), [1, 7, "expected a value before “}”"]);
+  assert.deepEqual(failure('{"a": "b}'), [1, 7, "unterminated string"]);
+  assert.deepEqual(failure('{"a": 1'), [1, 8, "expected a comma or “}”"]);
 });
 
 test("refuses depths that would exhaust the stack", () => {
-  assert.match(failure("[".repeat(100_000))[2], /nested too deeply/);
+  assert.match(failure("[".repeat(100_000))[2], /too deeply nested/);
 });
 
 test("replaces a value and nothing else", () => {

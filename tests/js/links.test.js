@@ -47,7 +47,7 @@ test("credentials go along neither way", () => {
   const { fields, notes } = readLink(hashOf({ address, document: {}, headers }));
   assert.deepEqual(JSON.parse(fields.headers), headers.slice(2));
   assert.equal(fields.address, "https://agent.example/?q=a@b&api_key=&token={{token}}");
-  assert.deepEqual(notes, ["Authorization", "x-api_key", "the address"]);
+  assert.deepEqual(notes, ["Authorization", "x-api_key", "the URL"]);
 });
 
 test("what is no request is refused with a sentence", () => {
@@ -61,7 +61,7 @@ test("what is no request is refused with a sentence", () => {
     hashOf({}).slice(9),
     hashOf({ document: [] }).slice(9),
   ];
-  for (const text of bad) assert.throws(() => readLink(`#request=${text}`), /^Error: The link holds no/);
+  for (const text of bad) assert.throws(() => readLink(`#request=${text}`), /^Error: The link contains no/);
   assert.throws(() => readLink(`#request=${"a".repeat(200_001)}`), /longer than 200,000 characters/);
 });
 

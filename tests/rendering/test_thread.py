@@ -63,10 +63,10 @@ class TestStopped:
             parent_entry_part=0,
             binding=binding,
         )
-        assert ("whether the server goes on" in under(run)) == is_shown
+        assert ("The server may still continue" in under(run)) == is_shown
         child.refresh_from_db()
         ending = get_template("runs/ending.html").render({"run": child})
-        assert ("whether the server goes on" in ending) == is_shown
+        assert ("The server may still continue" in ending) == is_shown
 
 
 class TestCards:

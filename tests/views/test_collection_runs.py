@@ -310,4 +310,4 @@ class TestList:
 
     def test_there_is_none(self, client: Client, collection: Collection) -> None:
         page = client.get(reverse("collection-runs"), {"collection": "tour"}).content.decode()
-        assert "No run yet" in page
+        assert "No runs yet" in page

@@ -24,7 +24,7 @@ def texts(client: Client, address: str) -> str:
 
 def test_without_any_the_list_says_what_they_are_for(client: Client) -> None:
     page = texts(client, "/collections/")
-    assert "No collection yet A collection keeps requests" in page
+    assert "No collections yet A collection stores requests" in page
 
 
 def test_the_list_counts_what_is_in_them(client: Client) -> None:
@@ -119,7 +119,9 @@ def test_its_requests_in_order_with_what_is_known_of_them(client: Client) -> Non
     saved(collection, "c", folder=Folder.objects.get(), agent="nobody", address="{{base}}/ask")
     assert names(client, url(collection)) == ["a", "b", "c"]
     page = texts(client, url(collection))
-    assert "a My kitchen NLWeb 0.55 · MCP 1 expectation recorded reply Look at the summary." in page
+    assert (
+        "a My kitchen NLWeb 0.55 · MCP 1 expectation recorded response Look at the summary." in page
+    )
     assert "b no agent NLWeb 0.55" in page
     assert "Folder" in page
     assert "c {{base}}/ask NLWeb 0.55" in page
@@ -134,9 +136,9 @@ def test_folders_are_shown_in_their_order(client: Client) -> None:
 
 
 def test_an_empty_one_says_how_to_fill_it(client: Client) -> None:
-    assert "Nothing in it yet" in texts(client, url(make_collection()))
+    assert "No requests yet" in texts(client, url(make_collection()))
     folders = make_collection("Others", hot="")
-    assert "No request in this folder" in texts(client, url(folders))
+    assert "This folder is empty" in texts(client, url(folders))
 
 
 def test_a_long_one_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -279,7 +279,7 @@ class TestBinding:
         assert "http://agent.example/api/mcp" in text
         assert '"method": "tools/call"' in text
         assert '"text": "eggs"' in text
-        assert "A handshake comes first" in text
+        assert "The handshake is sent first" in text
         assert "handshake" not in client.post(PREVIEW, form()).content.decode()
 
     def test_a_body_that_is_the_document_is_marked_and_its_values_are_listed(

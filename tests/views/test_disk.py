@@ -40,25 +40,25 @@ class TestDisk:
 
     def test_a_file_is_written_and_followed(self, client: Client, fixture_dir: Path) -> None:
         collection = example_collections.example()
-        assert "Not in a file yet." in self.section(client)
+        assert "Not saved to disk yet." in self.section(client)
         assert self.post(client, "save").status_code == 302
         path = fixture_dir / "soups.json"
         assert path.read_text("utf-8") == fixture.dump(collection)
-        assert "says the same." in self.section(client)
+        assert "In sync with" in self.section(client)
 
         path.write_text(path.read_text("utf-8").replace("About Leek.", "Of leeks."), "utf-8")
         shown = text_in(self.section(client))
         assert "The file is newer." in shown
-        assert "Load the file into the collection here (1 changed)" in shown
+        assert "Load the file into this collection (1 changed)" in shown
         assert "− About Leek. + Of leeks." in shown
         assert self.post(client, "load").status_code == 302
         assert collection.requests.get(slug="leek").notes == "Of leeks."
-        assert "says the same." in self.section(client)
+        assert "In sync with" in self.section(client)
 
         collection.requests.filter(slug="leek").update(name="Leeks")
         assert "Changed here" in self.section(client)
         path.write_text(path.read_text("utf-8").replace("Of leeks.", "About leeks."), "utf-8")
-        assert "Both have changed" in self.section(client)
+        assert "Conflict:" in self.section(client)
         assert self.post(client, "save").status_code == 302
         assert '"name": "Leeks"' in path.read_text("utf-8")
 
@@ -83,7 +83,7 @@ class TestDisk:
         path = fixture_dir / "soups.json"
         path.write_text("[\n<<<<<<< HEAD\n", "utf-8")
         html = self.section(client)
-        assert "cannot be read, and is not overwritten" in html
+        assert "is invalid and is not overwritten" in html
         assert "Line 2, column 1" in html
         for do in ("save", "load"):
             assert self.post(client, do).status_code == 422

@@ -100,7 +100,7 @@ class TestForm:
         markup = read(page(client, elicitation_run(agent, many)))
         assert controls(markup, "q199")
         assert not controls(markup, "q200")
-        assert "300 more questions are not shown" in markup.text
+        assert "300 more questions are in the JSON" in markup.text
 
     def test_what_the_agent_writes_stays_text(self, client: Client, agent: Agent) -> None:
         hostile = '"><script>alert(1)</script>'
@@ -244,7 +244,7 @@ class TestAnswer:
         assert [each.answers["sauce"] for each in (first, second)] == ["red", "white"]
         html = (await async_client.get(f"/runs/{asking.pk}/")).content.decode()
         text = read(html).text
-        assert "Another answer makes a branch" in text
+        assert "Another answer starts a branch" in text
         assert "Answer again" in text
         for run in (first, second):
             assert f'href="/runs/{run.pk}/"' in html
@@ -340,7 +340,7 @@ class TestPreview:
 
     def test_as_far_as_it_is_answered(self, client: Client, agent: Agent) -> None:
         text = self.preview(client, elicitation_run(agent), q0="", q2="x")
-        assert "2 questions still to be answered" in text
+        assert "2 unanswered questions" in text
         assert '"sauce"' not in text
         assert '"children": true' in text
 

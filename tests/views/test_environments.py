@@ -187,7 +187,7 @@ class TestComposing:
         assert "Paris" in page
         assert "placed--secret" in page
         assert 'placed--missing" title="Not defined"' in page
-        assert "$uuid new at Send" in page
+        assert "$uuid generated at Send" in page
         assert SECRET not in page
 
     def test_names_without_a_value_are_not_sent(

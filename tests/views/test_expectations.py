@@ -62,7 +62,7 @@ class TestChecks:
         text = found.text
         assert "1 of 3 met" in text
         assert '$.results[0].name equals "Tea"' in text
-        assert 'It was: "<b>Soup</b>"' in text
+        assert 'Actual: "<b>Soup</b>"' in text
 
     def test_the_tally_is_for_the_bar_and_for_the_tab(self, client: Client) -> None:
         found = part(client, a_run(MET, UNMET), "checks/count")
@@ -78,13 +78,13 @@ class TestChecks:
         recording.add(CALL, OPEN, HEAD, event(LINES[1]))
         assert "when the run has ended" in part(client, recording.run, "checks").text
         assert part(client, recording.run, "checks/count").text.strip() == ""
-        assert "goes on" in part(client, recording.run, "document").text
+        assert "when the run has ended" in part(client, recording.run, "document").text
 
     def test_without_expectations_nothing_of_it_is_on_the_page(self, client: Client) -> None:
         page = client.get(f"/runs/{a_run().pk}/").content.decode()
         assert "tab-checks" not in page
         assert "checks/count" not in page
-        assert "Nothing is expected" in part(client, a_run(), "checks").text
+        assert "No expectations" in part(client, a_run(), "checks").text
 
     def test_with_expectations_the_page_has_a_tab(self, client: Client) -> None:
         run = a_run(MET)
@@ -107,7 +107,7 @@ class TestDocument:
     def test_says_where_there_is_none(self, client: Client) -> None:
         recording = Recording()
         recording.add(CALL, OPEN)
-        assert "no reply" in part(client, recording.end("failed"), "document").text
+        assert "no response document" in part(client, recording.end("failed"), "document").text
 
     def test_is_cut_where_it_would_drown_the_page(
         self, client: Client, monkeypatch: pytest.MonkeyPatch

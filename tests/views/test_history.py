@@ -69,7 +69,7 @@ def shown(client: Client, address: str = "/history/", **headers: str) -> list[st
 class TestPage:
     def test_says_what_it_is_for_before_anything_was_sent(self, client: Client) -> None:
         html = client.get("/history/").content.decode()
-        assert "Nothing was sent yet" in html
+        assert "No runs yet" in html
         assert "Compose a request" in html
 
     def test_a_row_tells_how_it_went(self, client: Client, agent: Agent) -> None:
@@ -195,8 +195,8 @@ class TestFilters:
 
     def test_nothing_found_says_so_and_leads_back(self, client: Client) -> None:
         html = client.get("/history/?q=nothing").content.decode()
-        assert "No run matches" in html
-        assert 'href="/history/">Show every run' in html
+        assert "No matching runs" in html
+        assert 'href="/history/">Show all runs' in html
 
 
 @pytest.mark.django_db
@@ -252,13 +252,13 @@ class TestPaging:
             make(ago=number)
         html = client.get("/history/?q=go").content.decode()
         steps = 0
-        while "looking further" in html:
+        while "searching further" in html:
             row = next(r for r in read(html).find("tr") if "hx-get" in r.attributes)
             assert row.attributes["hx-trigger"] == "load"
             html = client.get(row.attributes["hx-get"], headers=HTMX).content.decode()
             steps += 1
         assert 1 < steps < 5
-        assert "No run matches" in html
+        assert "No matching runs" in html
 
     def test_older_ones_follow(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(pages, "PAGE", 2)
@@ -274,7 +274,7 @@ class TestPaging:
         # Without a script it is a page that begins there.
         html = client.get(address).content.decode()
         assert "Runs before" in html
-        assert "Show the newest" in html
+        assert "Show newest" in html
 
     @pytest.mark.parametrize(
         "text", ["", "x", "~", "2020-01-01", "2020-01-01~x", f"2020-01-01T00:00~{'0' * 32}"]
@@ -314,7 +314,7 @@ class TestDeletion:
         make(kind="check", parent=run)
         html = client.get(f"/history/deletion/?run={run.pk}").content.decode()
         assert "Delete this run?" in html
-        assert "1 check or action" in html.replace("\xa0", " ")
+        assert "1 poll or action" in html.replace("\xa0", " ")
         assert Run.objects.count() == 2
         sheet = client.get(f"/history/deletion/?run={run.pk}", headers=HTMX).content.decode()
         assert "<html" not in sheet
@@ -339,7 +339,7 @@ class TestDeletion:
         html = response.content.decode()
         assert "This run cannot be deleted now" in html
         assert "It is under way. Stop it first, or wait." in html
-        assert "Delete the run" not in html
+        assert "Delete run<" not in html
         assert Run.objects.exists()
 
     def test_says_what_else_stops_working(self, client: Client) -> None:
@@ -444,7 +444,7 @@ class TestSidebar:
         for number in range(8):
             make(text="xy" if number == 6 else "hay", ago=number)
         assert "searching further" in client.get("/runs/?q=go").content.decode()
-        assert self.pages(client, "/runs/?q=go") == ["No run matches “go”."]
+        assert self.pages(client, "/runs/?q=go") == ["No runs match “go”."]
         assert self.pages(client, "/runs/?q=xy") == [str(Run.objects.get(text="xy").pk)]
 
     def test_says_what_else_a_run_was_made_by(self, client: Client) -> None:

@@ -84,7 +84,7 @@ class TestImport:
     def test_the_same_again_has_nothing_to_do(self, client: Client) -> None:
         text = fixture.dump(example_collections.example())
         html = client.post(PAGE, {"text": text}).content.decode()
-        assert "Everything in it is here already" in html
+        assert "No changes: the collection is already up to date" in html
         assert 'value="yes"' not in html
 
     def test_it_can_stand_beside_the_one_that_is_there(self, client: Client) -> None:

@@ -189,6 +189,6 @@ def test_the_limits_on_the_history(
     owner = owner_of(user)
     for text in ("one", "two"):
         Run.objects.create(owner=owner, text=text, state="completed")
-    assert shows(client, "/history/retention/preview/?runs=1", "1 of 2 runs would go")
+    assert shows(client, "/history/retention/preview/?runs=1", "1 of 2 runs would be deleted")
     client.post("/history/retention/", {"runs": "1", "days": "", "megabytes": ""})
     assert pruned == [owner.pk if owner else None]

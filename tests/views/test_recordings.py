@@ -32,7 +32,7 @@ class TestHar:
         assert json.loads(answer.content)["log"]["version"] == "1.2"
 
     def test_a_file_is_listed_and_opened(self, client: Client) -> None:
-        assert b"Open a recording" in client.get("/formats/har/").content
+        assert b"<h1>Import HAR</h1>" in client.get("/formats/har/").content
         listed = client.post("/formats/har/", {"file": archived()})
         assert b"http://agent.example/ask?a=1" in listed.content
         assert not Run.objects.exists()

@@ -35,7 +35,7 @@ class TestPreview:
     def test_nothing_goes_without_a_limit(self, client: Client) -> None:
         make(900)
         html = client.get("/history/retention/").content.decode()
-        assert "Everything is kept" in html
+        assert "No limits" in html
         assert "1 run, 1.0" in html
 
     def test_says_what_would_go_before_anything_is_saved(self, client: Client) -> None:
@@ -44,18 +44,18 @@ class TestPreview:
         Share.objects.create(run=shared)
         make(1)
         html = client.get(PREVIEW, {"days": "5"}).content.decode().replace("\xa0", " ")
-        assert "1 of 3 runs would go" in html
+        assert "1 of 3 runs would be deleted" in html
         assert "1.0 MB of 3.0 MB" in html
         assert "Old" in html
         assert "Save and delete 1 run now" in html
-        assert "1 run beyond the limits stays: shared by a link." in html
+        assert "1 run beyond the limits is exempt: shared by a link." in html
         assert Run.objects.count() == 3
         assert not Retention.objects.exists()
 
     def test_says_when_nothing_would(self, client: Client) -> None:
         make(1)
         html = client.get(PREVIEW, {"days": "5", "runs": "5", "megabytes": "5"}).content.decode()
-        assert "Nothing would go now" in html
+        assert "No runs to delete now" in html
 
     @pytest.mark.parametrize(
         "fields", [{"days": "0"}, {"runs": "-1"}, {"megabytes": "x"}, {"days": "9" * 30}], ids=str
@@ -73,7 +73,7 @@ class TestPreview:
     ) -> None:
         make(9, owner=django_user_model.objects.create(username="u"))
         html = client.get(PREVIEW, {"days": "5"}).content.decode()
-        assert "Nothing would go now" in html
+        assert "No runs to delete now" in html
 
 
 @pytest.mark.django_db(transaction=True)

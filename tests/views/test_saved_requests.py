@@ -500,7 +500,7 @@ class TestShipped:
         url = "/collections/tour/requests/eggs/"
         refused = client.post(url, form())
         assert refused.status_code == 409
-        assert "comes with the playground" in refused.content.decode()
+        assert "shipped with the playground" in refused.content.decode()
         tour.refresh_from_db()
         assert tour.document == {}
         assert client.post(url, form(shipped="1")).status_code == 200

@@ -368,7 +368,7 @@ def test_collections_are_found_by_their_owner_only(cast: Cast) -> None:
 def test_lists_show_only_what_is_ones_own(cast: Cast) -> None:
     assert "confidential" in cast.owner.get("/runs/").text
     assert "confidential" not in cast.stranger.get("/runs/?q=confidential").text.replace(
-        "No run matches “confidential”", ""
+        "No runs match “confidential”", ""
     )
     assert "Mine" in cast.owner.get("/agents/").text
     assert "Mine" not in cast.stranger.get("/agents/").text

@@ -70,7 +70,7 @@ def test_nothing_was_handed_out(client: Client, agent: Agent) -> None:
     text = shown(client, turn(agent, request={"query": {"text": "eggs"}}))
     assert "No turn of this conversation has returned one." in text
     assert "Turn by turn" not in text
-    assert "None: the agent has returned none" in text
+    assert "None: none was sent or returned" in text
 
 
 @pytest.mark.parametrize(

@@ -93,9 +93,9 @@ class TestMaking:
         assert told["address"] == run.url
 
     def test_they_are_listed(self, client: Client, run: Run) -> None:
-        assert "No link yet" in client.get("/shares/").content.decode()
+        assert "No shared links" in client.get("/shares/").content.decode()
         Share.objects.create(run=run, expires_at=timezone.now() - timedelta(days=1))
-        assert "ended" in read(client.get("/shares/").content.decode()).text
+        assert "expired" in read(client.get("/shares/").content.decode()).text
 
 
 class TestLooking:
@@ -170,7 +170,7 @@ class TestLooking:
     def test_a_run_under_way_says_so(self) -> None:
         recording = Recording()
         recording.add(Frame(0, 0, K.CALL, b"POST / HTTP/1.1\r\n\r\n"), OPEN, HEAD, result(0))
-        assert "still under way" in shown(recording.run)
+        assert "This run is in progress" in shown(recording.run)
 
 
 @pytest.fixture

@@ -175,17 +175,17 @@ def test_there_is_a_limit_and_it_is_said(
 ) -> None:
     monkeypatch.setattr(search, "LIMIT", 2)
     page = client.get("/collections/search/", {"q": "query"}).content.decode()
-    assert "There is more" in page
+    assert "More results" in page
     assert len(find("query")) == 2
     assert (
-        "There is more" not in client.get("/collections/search/", {"q": "noodle"}).content.decode()
+        "More results" not in client.get("/collections/search/", {"q": "noodle"}).content.decode()
     )
 
 
 def test_the_page_without_words_and_without_results(client: Client, soups: Collection) -> None:
     assert "Search all collections" in client.get("/collections/search/").content.decode()
     page = client.get("/collections/search/", {"q": "<b>x"}).content.decode()
-    assert "Nothing holds “&lt;b&gt;x”" in page
+    assert "No results for “&lt;b&gt;x”" in page
 
 
 def test_what_was_found_is_text(client: Client, soups: Collection) -> None:

@@ -64,11 +64,11 @@ class TestCode:
 
     def test_a_name_without_a_value_is_said(self, client: Client, agent: Agent) -> None:
         html = client.post("/compose/code/", form({"query": {"text": "{{who}}"}})).content.decode()
-        assert "No value for <code>who</code>" in html
+        assert "Not defined: <code>who</code>" in html
 
     def test_what_cannot_be_read_has_no_code(self, client: Client, agent: Agent) -> None:
         html = client.post("/compose/code/", form("{")).content.decode()
-        assert "Put this right first" in html
+        assert "Fix first" in html
 
     def test_the_agent_api_does_not_go_over_mcp(self, client: Client) -> None:
         Agent.objects.create(
@@ -88,4 +88,4 @@ class TestCode:
 
     def test_a_run_that_sent_nothing(self, client: Client) -> None:
         run = recorded([[]], "refused")
-        assert b"Nothing was sent" in client.get(f"/runs/{run.pk}/code/").content
+        assert b"Nothing to copy" in client.get(f"/runs/{run.pk}/code/").content

@@ -119,10 +119,10 @@ def test_twice_is_once(client: Client, soups: Collection) -> None:
 def test_after_a_day_it_is_forgotten(client: Client, soups: Collection) -> None:
     client.post(url(soups, "a/deletion/"))
     TrashedItem.objects.update(created_at=timezone.now() - timedelta(hours=25))
-    assert "Deleted in the last day" not in client.get("/collections/").content.decode()
+    assert "Deleted in the last 24 hours" not in client.get("/collections/").content.decode()
     client.post(url(soups, "b/deletion/"))
     assert [each.label for each in TrashedItem.objects.all()] == ["the request “b”"]
-    assert "Put back the request “b”" in client.get("/collections/").content.decode()
+    assert "Restore the request “b”" in client.get("/collections/").content.decode()
 
 
 def test_no_more_is_kept_than_is_of_use(
@@ -149,7 +149,7 @@ def test_between_delete_and_undo_a_link_opens_nothing(client: Client, soups: Col
     removal = trash.delete(soups)
     for end in ("", "fixture.json", "copy/"):
         assert client.get(f"{address}{end}").status_code == 404
-    assert "No link yet" in client.get("/shares/").content.decode()
+    assert "No shared links" in client.get("/shares/").content.decode()
     trash.restore(removal)
     assert client.get(address).status_code == 200
 

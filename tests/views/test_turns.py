@@ -149,7 +149,7 @@ class TestThread:
     ) -> None:
         text = said(get(client, talk[0]))
         assert "saucered" in text
-        assert "dietsvegan, none Answered, see the reply Complete" in text
+        assert "dietsvegan, none Answered: show response Complete" in text
 
     def test_branches(self, client: Client, agent: Agent, talk: list[Run]) -> None:
         other = turn(agent, talk[0], text="never mind", request={"query": {"text": "never mind"}})

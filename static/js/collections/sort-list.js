@@ -23,7 +23,7 @@ class SortList extends HTMLElement {
     else announce(`${item.dataset.name} is ${by < 0 ? "first" : "last"} already.`);
   }
 
-  /** Tells the server where `item` has come to stand; `before` is where it was. */
+  /** Sends the new position of `item` to the server; `before` is its previous one. */
   async settle(item, before) {
     const now = placeOf(item);
     if (before.parent === now.parent && before.next === now.next) return;
@@ -87,7 +87,7 @@ class SortList extends HTMLElement {
     before.parent.insertBefore(item, before.next);
     handle.focus();
     this.isMoving = false;
-    return announce(`${item.dataset.name} is where it was.`);
+    return announce(`${item.dataset.name} was not moved.`);
   }
 
   #left() {

@@ -20,7 +20,7 @@ export function captureRows(panel, changed) {
     nameField.value = name;
     pathField.value = path;
     row.querySelector("[data-tools]").append(
-      iconButton("close", "Remove the capture", () => {
+      iconButton("close", "Remove capture", () => {
         row.remove();
         write();
         adder.focus();

@@ -100,7 +100,7 @@ export function expectationRows(panel, changed) {
       const mine = problems.filter(({ pointer }) => pointer === prefix || pointer.startsWith(`${prefix}/`));
       const check = checks[index];
       const note = row.querySelector("[data-note]");
-      const text = mine.length ? mine[0].message : check ? `${check.word}. It was: ${check.actual}` : "";
+      const text = mine.length ? mine[0].message : check ? `${check.word}. Actual: ${check.actual}` : "";
       row.dataset.verdict = mine.length ? "wrong" : (check?.verdict ?? "none");
       note.querySelector("[data-words]").textContent = text;
       const wrong = new Set(mine.map(({ pointer }) => pointer.slice(prefix.length + 1)));

@@ -60,7 +60,7 @@ export class Trial {
       this.hooks.judged(answer);
       this.#offer(answer.suggestions);
     } catch (error) {
-      if (error.name !== "AbortError") console.warn("The expectations could not be tried.", error);
+      if (error.name !== "AbortError") console.warn("The expectations could not be checked.", error);
     }
   }
 
@@ -79,8 +79,7 @@ export class Trial {
     if (!this.sees.open || this.seen === this.known) return;
     this.seen = this.known;
     const target = this.sees.querySelector("[data-document]");
-    if (!this.known)
-      target.textContent = "Send the request once: its reply stands here when the run has ended.";
+    if (!this.known) target.textContent = "Send the request to see its response document here.";
     else
       window.htmx.ajax("GET", this.sees.dataset.url.replace(/0{8}-.*?(?=\/)/, this.known), {
         source: this.sees,
