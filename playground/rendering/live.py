@@ -150,7 +150,7 @@ class RunUpdates:
             if isinstance(entry.event, Elicitation):
                 view = elicitation_view(entry.event, thread, (entry.seq, entry.part))
                 if view.is_closed and not view.is_settled:
-                    context = {"asking": view, "closing": True}
+                    context = {"elicitation": view, "closing": True}
                     found.append(get_template("runs/elicitation/body.html").render(context))
         return found
 

@@ -168,7 +168,7 @@ def render_entry(entry: Entry, thread: Thread, *, follow: bool = False) -> str:
         context["raw"] = pretty(value)
     template = entry.template
     if isinstance(entry.event, Elicitation):
-        context["asking"] = elicitation_view(entry.event, thread, ref)
+        context["elicitation"] = elicitation_view(entry.event, thread, ref)
     if entry.message is not None:
         context |= tool_call_context(entry.message, thread)
     if template == "card":

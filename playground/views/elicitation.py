@@ -73,7 +73,7 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
     submitted = _submitted(request, pk)
     view, errors, preparation = submitted.view, submitted.errors, submitted.preparation
     context: dict[str, Any] = {
-        "asking": view,
+        "elicitation": view,
         "unanswered": sum(each.field.name in errors for each in view.controls),
         "wrong": [errors[name] for name in (STRATEGY, TEMPLATE) if name in errors],
         "problems": () if view.is_of_action else preparation.problems,
@@ -107,7 +107,7 @@ def declined(request: HttpRequest, pk: str) -> HttpResponse:
     if not is_htmx(request):
         return redirect(run)
     shown = ElicitationView(view.thread, view.entry_ref, view.form)
-    return render(request, "runs/elicitation/body.html", {"asking": shown})
+    return render(request, "runs/elicitation/body.html", {"elicitation": shown})
 
 
 def _view(request: HttpRequest, pk: str) -> ElicitationView:
@@ -188,7 +188,7 @@ def _refuse(request: HttpRequest, view: ElicitationView, errors: dict[str, str])
     """Return the form with its errors."""
     filled = Submitted(view.filled.data, errors)
     shown = ElicitationView(view.thread, view.entry_ref, view.form, filled)
-    response = render(request, "runs/elicitation/body.html", {"asking": shown}, status=422)
+    response = render(request, "runs/elicitation/body.html", {"elicitation": shown}, status=422)
     return reswap(retarget(response, "closest answer-form"), "outerHTML")
 
 
@@ -208,7 +208,7 @@ def _show_answered(request: HttpRequest, view: ElicitationView) -> HttpResponse:
     # The answer is among the child runs of the entry, which is on the page already.
     context = {**thread.children_context(view.entry_ref), "oob": True, "sent": True}
     shown = replace(view, thread=thread)
-    return render(request, "runs/elicitation/body.html", {**context, "asking": shown})
+    return render(request, "runs/elicitation/body.html", {**context, "elicitation": shown})
 
 
 def _show_sent(request: HttpRequest, view: ElicitationView) -> HttpResponse:
@@ -220,7 +220,7 @@ def _show_sent(request: HttpRequest, view: ElicitationView) -> HttpResponse:
         **thread.children_context(view.entry_ref),
         "oob": True,
         "sent": True,
-        "asking": replace(view, thread=thread),
+        "elicitation": replace(view, thread=thread),
         "run": page,
         "live": True,
     }

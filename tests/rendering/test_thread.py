@@ -222,12 +222,12 @@ class TestPromise:
         promise = {"_meta": {"response_type": "promise", "version": "0.55"}, "promise": data}
         found = recorded([[CALL, OPEN, HEAD, event(f"data: {json.dumps(promise)}"), END]])
         (entry,) = ThreadReader(found).page(0, 9)
-        tracker = PolledPromise(
+        promise = PolledPromise(
             run=found, entry_seq=entry.seq, entry_part=entry.part, token="t", polling_seconds=60
         )
-        tracker.updates = [{"at": 0, "progress": 0.5, "message": "<b>Soon</b>",
+        promise.updates = [{"at": 0, "progress": 0.5, "message": "<b>Soon</b>",
                             "estimated_time": 9}]  # fmt: skip
-        tracker.save()
+        promise.save()
         return found
 
     def page(self, run: Run) -> str:
@@ -245,16 +245,16 @@ class TestPromise:
 
     def test_what_became_of_it_waits_for_its_card(self, run: Run) -> None:
         """It is stored after the run was read, and before its child runs are."""
-        tracker = PolledPromise.objects.get()
+        promise = PolledPromise.objects.get()
         view = RunUpdates(run.pk, 0)
-        Run.objects.update(frames=tracker.entry_seq - 1, state="streaming")
+        Run.objects.update(frames=promise.entry_seq - 1, state="streaming")
         early = view.advance()
         assert early is not None
         assert "children-entry" not in early.html
         Run.objects.update(frames=run.frames, state="completed")
         late = view.advance()
         assert late is not None
-        name = f'id="children-entry-{tracker.entry_seq}-{tracker.entry_part}"'
+        name = f'id="children-entry-{promise.entry_seq}-{promise.entry_part}"'
         card, own = late.html.index(name), late.html.rindex(name)
         assert card < own
         assert "hx-swap-oob" in late.html[own : own + 120]
@@ -278,8 +278,8 @@ class TestPromise:
         assert Thread(run).is_settled
 
     def test_its_answer_has_its_own_cards_and_actions(self, run: Run) -> None:
-        tracker = PolledPromise.objects.get()
-        place = {"parent_entry_seq": tracker.entry_seq, "parent_entry_part": tracker.entry_part}
+        promise = PolledPromise.objects.get()
+        place = {"parent_entry_seq": promise.entry_seq, "parent_entry_part": promise.entry_part}
         answer = action(run, kind=RunKind.POLL, **place)
         PolledPromise.objects.update(
             status="fulfilled", final_run=answer, polls=1, ended_at=timezone.now()

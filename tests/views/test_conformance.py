@@ -187,13 +187,13 @@ class TestReport:
         promise = ('{"_meta": {"response_type": "promise", "version": "0.55"}, '
                    '"promise": {"token": "t", "progress": 0.2}}')  # fmt: skip
         run = recorded([[CALL, OPEN, HEAD, Frame(0, 30, FrameKind.BODY, promise.encode()), END]])
-        tracker = PolledPromise.objects.create(run=turn, entry_seq=5, token="t", polling_seconds=60)
+        promise = PolledPromise.objects.create(run=turn, entry_seq=5, token="t", polling_seconds=60)
         PolledPromise.objects.update(updates=[{"at": 0.0, "progress": 0.9}])
         Run.objects.filter(pk=run.pk).update(
             kind=RunKind.POLL,
             parent=turn,
             request={"promise_token": "t", "action": "checkin"},
-            started_at=tracker.started_at.replace(year=tracker.started_at.year + 1),
+            started_at=promise.started_at.replace(year=promise.started_at.year + 1),
         )
         assert verdicts(part(client, run))["promise-progress-monotone"] == "fail"
 
