@@ -324,5 +324,5 @@ def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) ->
     workbench.tab("Session").get_by_text("Edit", exact=True).click()
     assert findings(page, both_themes=True) == [], "session"
     page.goto(f"{playground.url}/runs/{workbench.run}/next/")
-    expect(workbench.effective).to_contain_text("The query needs a text.")
+    expect(workbench.effective).to_contain_text("The query requires text.")
     assert findings(page, both_themes=True) == [], "the next request"

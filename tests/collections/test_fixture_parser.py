@@ -74,7 +74,10 @@ def test_items_without_a_place_stand_as_in_the_file() -> None:
         ("{}", "A fixture is a JSON list of items, each with a model and its fields."),
         ("[]", "The file holds no collection: no item of the model playground.collection."),
         ("[1]", "Item 1: An item must be an object, not a number."),
-        ("[\n  {,", "Line 2, column 4: This is not JSON: a name in double quotes belongs here."),
+        (
+            "[\n  {,",
+            "Line 2, column 4: This is not JSON: expected a property name in double quotes.",
+        ),
         ('[\n  {"model": "playground.col', "Line 2, column 13: The file ends here, in the middle"),
         ('[{"model": 1', "Line 1, column 13: The file ends here, in the middle: it was cut."),
         ('[{"a": 1,\n "b": {"a": 2},\n "a": 3}]', "Line 3, column 2: “a” is given twice"),

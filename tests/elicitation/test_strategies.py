@@ -175,7 +175,7 @@ def test_what_a_template_is_filled_with_is_not_filled_again() -> None:
     [
         ("", "The template is empty: write the JSON document to send."),
         (" \n", "The template is empty: write the JSON document to send."),
-        ('{"a": }', "The template is not JSON: no JSON value begins here (line 1, column 7)."),
+        ('{"a": }', "The template is not JSON: expected a value (line 1, column 7)."),
         ("[1]", "The template must be a JSON object."),
         ('"{{text}}"', "The template must be a JSON object."),
         ("9" * 5000, "The template has a number with too many digits."),

@@ -180,7 +180,7 @@ class TestAnswer:
             ({"strategy": None}, "Choose how the answers are sent."),
             ({"strategy": "template", "template": "{"}, "The template is not JSON"),
             ({"strategy": "template", "template": '{"a": "{{b}}"}'}, "There is no placeholder “b”"),
-            ({"strategy": "template", "template": "{}"}, "A request needs a query."),
+            ({"strategy": "template", "template": "{}"}, "The request requires a query."),
             ({"agent": "recipes", "headers": '[["Host", "a"]]'}, "Host"),
         ],
     )

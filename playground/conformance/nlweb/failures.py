@@ -89,8 +89,8 @@ def failure_code_known(t: Transcript) -> Iterator[RuleIssue]:
         ):
             continue
         yield Violation(
-            f"NLWeb {t.version} does not list {code[:60]}. Custom codes are allowed; document them for "
-            "callers.",
+            f"NLWeb {t.version} does not list {code[:60]}. Custom codes are allowed; document "
+            "them for callers.",
             location.seq,
             f"{location.pointer}/code",
         )
