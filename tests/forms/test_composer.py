@@ -119,19 +119,21 @@ MISTAKES: list[tuple[str, str | None, str, str]] = [
      "The expectations cannot be read. ="),
     ("expectations", DEEP, "Line 1, column 101: The document is nested more than 100 deep.",
      "The expectations cannot be read. ="),
-    ("expectations", "{}", "Expectations, : Expectations are an array, not object.",
+    ("expectations", "{}", "Expectations, : Expectations must be an array, not an object.",
      "The expectations have to be a list."),
-    ("expectations", "null", "Expectations, : Expectations are an array, not null.",
+    ("expectations", "null", "Expectations, : Expectations must be an array, not null.",
      "The expectations have to be a list."),
-    ("expectations", "[1]", "Expectations, /0: An expectation is an object, not number.", "="),
+    ("expectations", "[1]", "Expectations, /0: An expectation must be an object, not a number.",
+     "="),
     ("expectations", '[{"type": "state"}]', "Expectations, /0/equals: Add equals.", "="),
     ("captures", "{", "", "The captures cannot be read. "
      "Line 1, column 2: expected a property name in double quotes."),
     ("captures", "[]", "", "The captures have to be an object."),
     ("captures", "null", "", "The captures have to be an object."),
-    ("captures", '{"id": 1}', "", "Captures, /id: A path is a string, not number."),
+    ("captures", '{"id": 1}', "", "Captures, /id: A path must be a string, not a number."),
     ("captures", '{"a b": "$.a"}', "",
-     "Captures, /a b: The name of a variable has letters, digits, “_”, “-” and “.”, 80 at most."),
+     "Captures, /a b: Variable names contain only letters, digits, “_”, “-” and “.”, "
+     "up to 80 characters."),
 ]  # fmt: skip
 
 

@@ -177,7 +177,7 @@ class TestDocument:
     @pytest.mark.parametrize(
         ("status", "words"),
         [
-            (200, "URL is an agent’s"),
+            (200, "this is the URL of an agent"),
             (301, "Redirects aren’t followed"),
             (400, "agent’s documentation"),
             (401, "authentication"),
@@ -191,7 +191,7 @@ class TestDocument:
             (500, "agent’s log"),
             (503, "later"),
             (599, "agent’s log"),
-            (0, "URL is an agent’s"),
+            (0, "this is the URL of an agent"),
         ],
     )
     def test_a_fix_for_every_status(self, status: int, words: str) -> None:

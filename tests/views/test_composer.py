@@ -52,7 +52,7 @@ REFUSED: list[tuple[str, dict[str, str], str, str]] = [
     ("a NUL", form(headers='[["X-A", "a\\u0000b"]]'), "#headers", "control character"),
     ("authentication that is no JSON", form(auth="x"), "#auth", "expected a value"),
     ("expectations that are no JSON", form(expectations="["), "#expectations", "Line 1, column 2"),
-    ("expectations that are no list", form(expectations="{}"), "#expectations", "are an array"),
+    ("expectations that are no list", form(expectations="{}"), "#expectations", "must be an array"),
     ("an environment that is gone", form(environment="gone"), "", "“gone” is gone"),
     ("an umlaut", form(headers='[["X-A", "ä"]]'), "#headers", "non-ASCII"),
 ]  # fmt: skip

@@ -50,7 +50,7 @@ def not_nlweb(response: McpResponse) -> Problem:
 def fix_for(status: int, headers: Mapping[str, str]) -> str:
     """Return what to do about an HTTP status, as `unreadable.fix_for_status` does for NLWeb."""
     if status // 100 == 2:
-        return "Check that the URL is an MCP server’s; the response is in the Wire tab."
+        return "Check that this is the URL of an MCP server; the response is in the Wire tab."
     if status in unreadable.DENIALS and headers.get("www-authenticate"):
         return unreadable.fix_for_status(status, headers)
     return _FIXES.get(status) or unreadable.fix_for_status(status, headers)
