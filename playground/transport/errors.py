@@ -177,10 +177,7 @@ def connection_broken(error: Exception, stage: Stage, seen: str) -> Problem:
         fix = "Data received so far is kept. Check the agent’s log: it may have crashed."
     else:
         cause = "The response violates the framing that its headers declare."
-        fix = (
-            "Data received so far is kept; the last bytes are in the details. A common cause is "
-            "a second response within the first."
-        )
+        fix = "The last bytes are in the details. A second response within the first causes this."
     return Problem("truncated", stage, cause, fix, detail)
 
 

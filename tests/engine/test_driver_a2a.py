@@ -262,7 +262,7 @@ class TestCards:
             run, _ = await run_action(server.url, "x", card=card_at(f"{server.url}/a2a"))
         assert problem is not None
         assert (problem.state, problem.cause) == ("failed", "No agent card was found.")
-        assert problem.detail.count("has more than 1,000,000 bytes") == 2
+        assert problem.detail.count("exceeds the limit of 1,000,000 bytes") == 2
         assert (run.state, run.problem["cause"]) == (RunState.FAILED, problem.cause)
         assert run.bytes < 10_000_000
 

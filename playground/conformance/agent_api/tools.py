@@ -171,7 +171,7 @@ def output_paired(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "call-answered",
-    "Calls made by the agent have an output.",
+    "Calls that the agent executes have an output.",
     info("2"),
     when=lambda t: any(tool.kind not in CLIENT_CALLS for tool in _calls(t)),
     needs_complete_response=True,

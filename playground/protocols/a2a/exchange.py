@@ -185,7 +185,7 @@ def _still_open() -> Problem:
         "truncated",
         Stage.LIMIT,
         f"The task had not ended after {MAX_POLLS} polls.",
-        "Try again later. Data received so far is kept.",
+        "Try again later; the run keeps the data received so far.",
     )
 
 
