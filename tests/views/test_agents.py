@@ -60,7 +60,7 @@ def test_adding_leads_to_the_workbench_with_the_agent_chosen(client: Client) -> 
         ("http://a b.example", "a space"),
         ("http://a.example\\@b.example", "backslash"),
         ("http://a.example/\x00", "Null characters"),
-        ("http://[::1", "cannot be read"),
+        ("http://[::1", "can’t be parsed"),
         ("http://a.example/" + "a" * 2000, "at most 2000"),
     ],
 )
