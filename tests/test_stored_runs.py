@@ -224,7 +224,7 @@ class TestObserving:
             {"type": kind, "ms": 60_000} for kind in ("first_within", "no_gap_over")
         ]
         found = [(check.met, check.actual) for check in evaluate(run.expectations, run_facts(run))]
-        assert found == [(False, "no event came")] * 2
+        assert found == [(False, "no events")] * 2
 
     def test_a_whole_reply_is_there_when_it_can_be_read(self) -> None:
         parts = b'{"results": [', b'{"name": "a"}]}'

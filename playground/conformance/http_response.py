@@ -96,7 +96,7 @@ def _document(http_response: RecordedResponse) -> Iterator[DecodedPayload]:
 def decoded(seq: int, name: str | None, text: str) -> DecodedPayload:
     """Return a text as decoded JSON, or with the reason why it is not JSON."""
     if json_decoder.exceeds_depth(text, MAX_DEPTH):
-        return DecodedPayload(seq, name, None, text, "The JSON is nested too deep to be read.")
+        return DecodedPayload(seq, name, None, text, "The JSON is nested too deeply.")
     if not text or text.isspace():
         return DecodedPayload(seq, name, None, text, "The message has no data.")
     try:

@@ -139,4 +139,4 @@ def missing(
     """Report something missing: a violation only if the response is complete."""
     if transcript.is_complete:
         return Violation(message, seq, pointer)
-    return Inconclusive("The reply broke off before this could be judged.", seq, pointer)
+    return Inconclusive("The response was truncated before this could be checked.", seq, pointer)

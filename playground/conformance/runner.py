@@ -84,11 +84,11 @@ def _rule_findings(
         return _violation_findings(rule, transcript, listed, count)
     if inconclusive is None and rule.needs_complete_response and not transcript.is_complete:
         inconclusive = Inconclusive(
-            "The reply did not come whole, so this holds only for what came."
+            "The response is incomplete; no violation in the part received."
         )
     if inconclusive is None and transcript.overflowed:
         inconclusive = Inconclusive(
-            f"The reply is larger than what is judged: {MAX_PARTS:,} parts."
+            f"The response exceeds the limit of {MAX_PARTS:,} parts that are checked."
         )
     if inconclusive is not None:
         return [_finding(rule, transcript, Verdict.INCOMPLETE, inconclusive)]

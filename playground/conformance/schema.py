@@ -72,7 +72,7 @@ def _violations_of(error: ValidationError) -> Iterator[SchemaViolation]:
         case "type":
             kinds = " or ".join(wanted) if isinstance(wanted, list) else wanted
             yield SchemaViolation(
-                pointer, f"This is {type_with_article(instance)}. The schema wants: {kinds}."
+                pointer, f"This is {type_with_article(instance)}; the schema requires: {kinds}."
             )
         case "const" | "enum":
             listed = wanted if error.validator == "enum" else [wanted]
@@ -81,7 +81,7 @@ def _violations_of(error: ValidationError) -> Iterator[SchemaViolation]:
         case "minimum" | "maximum":
             yield SchemaViolation(pointer, f"The {error.validator} for this number is {wanted}.")
         case _:
-            yield SchemaViolation(pointer, "This has none of the forms that the schema allows.")
+            yield SchemaViolation(pointer, "This matches none of the forms that the schema allows.")
 
 
 # Many values

@@ -106,7 +106,7 @@ def _chosen_options(field: QuestionField, given: Sequence[str]) -> list[str]:
 
 def _one(given: Sequence[str]) -> str:
     if len(given) > 1:
-        raise _RefusedError("Give exactly one answer.")
+        raise _RefusedError("Enter exactly one answer.")
     return given[0]
 
 
@@ -120,7 +120,7 @@ def _radio(field: QuestionField, given: Sequence[str]) -> str:
 def _checkboxes(field: QuestionField, given: Sequence[str]) -> list[str]:
     chosen = _chosen_options(field, given)
     if {_normalized(text) for text in given} != {_normalized(option) for option in chosen}:
-        raise _RefusedError("Not everything that was chosen is among the options.")
+        raise _RefusedError("Some of the choices are not among the options.")
     return chosen
 
 
@@ -131,7 +131,7 @@ def _text(_field: QuestionField, given: Sequence[str]) -> str:
 def _number(_field: QuestionField, given: Sequence[str]) -> int | float:
     text = _one(given).strip()
     if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
-        raise _RefusedError("This is not a number; write it like 12 or 2.5.")
+        raise _RefusedError("Enter a number such as 12 or 2.5.")
     number = int(text) if _INTEGER.fullmatch(text) else float(text)
     if isinstance(number, float) and not math.isfinite(number):
         raise _RefusedError("This number is too large.")
@@ -153,9 +153,9 @@ _READERS: Mapping[str, Callable[[QuestionField, Sequence[str]], Any]] = {
     "boolean": _boolean,
 }
 _MISSING: Mapping[str, str] = {
-    "text": "Write something.",
+    "text": "Enter an answer.",
     "radio": "Choose one of the options.",
     "checkboxes": "Choose at least one option.",
-    "number": "Give a number.",
+    "number": "Enter a number.",
     "boolean": "Answer yes or no.",
 }

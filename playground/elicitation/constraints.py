@@ -30,7 +30,7 @@ def describe_constraints(control: str, constraints: Constraints | None) -> str:
         sentence = ""
     if constraints.required:
         return f"{sentence}." if sentence else ""
-    return f"{sentence}; may be left out." if sentence else "May be left out."
+    return f"{sentence}; optional." if sentence else "Optional."
 
 
 def constraint_error(constraints: Constraints | None, value: Any) -> str | None:
@@ -49,16 +49,16 @@ def constraint_error(constraints: Constraints | None, value: Any) -> str | None:
 
 def _number_error(constraints: Constraints, value: float) -> str | None:
     if constraints.integer and not float(value).is_integer():
-        return "Give a whole number."
-    return None if _is_within(constraints, value) else f"Give {_lower(_number(constraints))}."
+        return "Enter a whole number."
+    return None if _is_within(constraints, value) else f"Enter {_lower(_number(constraints))}."
 
 
 def _text_error(constraints: Constraints, value: str) -> str | None:
     shortest, longest = constraints.min_length or 0, constraints.max_length
     if len(value) < shortest or (longest is not None and len(value) > longest):
-        return f"Give {_between(constraints.min_length, longest, 'character', 'characters')}."
+        return f"Enter {_between(constraints.min_length, longest, 'character', 'characters')}."
     known = _FORMATS.get(constraints.format)
-    return f"Give {known[0]}." if known and not known[1](value.strip()) else None
+    return f"Enter {known[0]}." if known and not known[1](value.strip()) else None
 
 
 def _is_within(constraints: Constraints, value: float) -> bool:
@@ -135,8 +135,11 @@ def _is_parsed_by(parse: Callable[[str], object]) -> Callable[[str], bool]:
 
 #: (name with its article, function that checks a text) by the formats of MCP.
 _FORMATS: Mapping[str, tuple[str, Callable[[str], bool]]] = {
-    "email": ("an e-mail address", lambda text: bool(_EMAIL.fullmatch(text))),
-    "uri": ("an address like https://example.com/", _is_uri),
-    "date": ("a date like 2026-11-21", _is_parsed_by(date.fromisoformat)),
-    "date-time": ("a time like 2026-11-21T18:30:00Z", _is_parsed_by(datetime.fromisoformat)),
+    "email": ("an email address", lambda text: bool(_EMAIL.fullmatch(text))),
+    "uri": ("a URL such as https://example.com/", _is_uri),
+    "date": ("a date such as 2026-11-21", _is_parsed_by(date.fromisoformat)),
+    "date-time": (
+        "a date and time such as 2026-11-21T18:30:00Z",
+        _is_parsed_by(datetime.fromisoformat),
+    ),
 }

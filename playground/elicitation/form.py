@@ -140,11 +140,11 @@ def _names(questions: Collection[Question]) -> Iterator[str]:
 def _field(number: int, question: Question, name: str) -> QuestionField:
     notes: list[str] = []
     if name != question.id:
-        notes.append("The agent uses this id twice, so this answer gets a name of its own.")
+        notes.append("The agent uses this id more than once, so this answer has a different name.")
     text, shortened = _shortened(question.text.strip(), "question")
     if not text:
         text, shortened = _shortened(name.strip(), "question")
-        notes.append("The agent gave this question no text, so its id stands here.")
+        notes.append("The question has no text, so its id is shown.")
         text = text or f"Question {number + 1}"
     options, left_out = _options(question.options)
     hint, cut = _shortened(question.hint.strip(), "explanation")
@@ -176,7 +176,7 @@ def _labels(question: Question, options: tuple[str, ...]) -> tuple[str, ...]:
 def _shortened(text: str, what: str) -> tuple[str, str]:
     if len(text) <= MAX_TEXT:
         return text, ""
-    return text[:MAX_TEXT] + "…", f"The {what} was cut after {MAX_TEXT:,} characters."
+    return text[:MAX_TEXT] + "…", f"The {what} was truncated to {MAX_TEXT:,} characters."
 
 
 def _options(given: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
@@ -190,7 +190,7 @@ def _options(given: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     if not (left_out := len(different) - len(options)):
         return options, ""
     limits = f"{MAX_OPTIONS} options of at most {MAX_TEXT:,} characters can be shown"
-    return options, f"{limits}; {left_out} more {'was' if left_out == 1 else 'were'} left out."
+    return options, f"{limits}; {left_out} more {'was' if left_out == 1 else 'were'} omitted."
 
 
 def _control(kind: str, options: tuple[str, ...]) -> tuple[str, str]:
@@ -198,9 +198,12 @@ def _control(kind: str, options: tuple[str, ...]) -> tuple[str, str]:
     control = _CONTROLS.get(kind.strip().lower().replace("-", "_"))
     if control is None:
         shown = shorten(kind, 61)
-        return "text", f"NLWeb defines no question type “{shown}”, so this is a free answer."
+        return (
+            "text",
+            f"NLWeb does not define the question type “{shown}”, so a text field is shown.",
+        )
     if control in _SELECTS and not options:
-        return "text", "The agent gave nothing to choose from, so this is a free answer."
+        return "text", "The question has no options, so a text field is shown."
     return control, ""
 
 
@@ -211,7 +214,7 @@ def _default(value: Any, control: str, options: tuple[str, ...]) -> tuple[Any, s
     default = _DEFAULTS[control](value, options)
     if default is not None:
         return default, ""
-    return None, f"The agent's default is not used, because it is not {_WANTED[control]}."
+    return None, f"The agent’s default is ignored, because it is not {_WANTED[control]}."
 
 
 def _one_of(value: Any, options: tuple[str, ...]) -> str | None:
@@ -254,7 +257,7 @@ _DEFAULTS: Mapping[str, Callable[[Any, tuple[str, ...]], Any]] = {
 _WANTED: Mapping[str, str] = {
     "radio": "one of the options",
     "checkboxes": "a list of options",
-    "text": f"a text of at most {MAX_TEXT:,} characters",
+    "text": f"text of at most {MAX_TEXT:,} characters",
     "number": "a number",
     "boolean": "true or false",
 }

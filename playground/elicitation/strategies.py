@@ -76,7 +76,7 @@ def next_request(
     """
     if strategy not in STRATEGIES:
         known = ", ".join(STRATEGIES)
-        raise ValueError(f"There is no way to answer {strategy!r}; known are {known}.")
+        raise ValueError(f"Unknown answer strategy {strategy!r}. Supported: {known}.")
     queries = requests.previous_queries([*prev, requests.query_text(request)])
     turn = _StrategyInput(
         requests.request_base(request), form, values, queries, session_context, template
@@ -170,28 +170,26 @@ def value_as_text(value: Any) -> str:
 _ROWS = (
     Strategy(
         "filters",
-        "As filters",
-        "Sends the same query again with each answer as an attribute of it, named after the"
-        " question.",
+        "Filters",
+        "Repeats the query with each answer as a filter named after its question.",
         _filters,
     ),
     Strategy(
         "text",
-        "In the text",
-        "Sends the same query again with the answers said in sentences at the end of its text.",
+        "Query text",
+        "Repeats the query with the answers as sentences at the end.",
         _text,
     ),
     Strategy(
         "context",
-        "In the context",
-        "Sends the same query again with the answers in a context object of the type"
-        " ElicitationAnswers.",
+        "Context object",
+        "Repeats the query with the answers in context, as type ElicitationAnswers.",
         _context,
     ),
     Strategy(
         "template",
-        "My own template",
-        "Sends the JSON document that you write, with the answers where your placeholders stand.",
+        "Custom template",
+        "Sends your JSON document, with placeholders replaced by the answers.",
         _template,
     ),
 )

@@ -76,14 +76,14 @@ def fill_template(
 
 def _read(template: str) -> dict[str, Any]:
     if not template.strip():
-        raise TemplateError("The template is empty: write the JSON document to send.")
+        raise TemplateError("The template is empty. Enter the JSON document to send.")
     if json_decoder.exceeds_depth(template, MAX_DEPTH):
         raise TemplateError(f"The template is nested more than {MAX_DEPTH} levels deep.")
     try:
         document = json_decoder.decode(template)
     except json.JSONDecodeError as error:
         problem = f"{json_errors.describe_error(error)} (line {error.lineno}, column {error.colno})"
-        raise TemplateError(f"The template is not JSON: {problem}.") from None
+        raise TemplateError(f"The template is not valid JSON: {problem}.") from None
     except ValueError:
         raise TemplateError("The template has a number with too many digits.") from None
     if not isinstance(document, dict):
@@ -94,6 +94,6 @@ def _read(template: str) -> dict[str, Any]:
 def _unknown(name: str, values: Mapping[str, Any]) -> str:
     shown = shorten(name, 61)
     if name.startswith("answers."):
-        return f"The agent asked no question with the id “{shown.removeprefix('answers.')}”."
+        return f"The agent sent no question with the id “{shown.removeprefix('answers.')}”."
     known = ", ".join(known for known in values if not known.startswith("answers."))
-    return f"There is no placeholder “{shown}”; known are {known} and answers.<id>."
+    return f"Unknown placeholder “{shown}”. Supported: {known} and answers.<id>."

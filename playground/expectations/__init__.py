@@ -20,7 +20,7 @@ type               members
 `complete_within`  `ms`: from the start of the request to the end of a complete response
 `no_gap_over`      `ms`: the longest time without an event, from the first one to the end
 `order`            `events`: kinds of events in this order, with others between them
-`conformance`      `level`: must (no must rule fails) or should (no should rule either)
+`conformance`      `level`: must (no MUST violations) or should (no SHOULD violations either)
 `failure`          `code`: the code of a failure that the agent reported
 =================  ============================================================================
 

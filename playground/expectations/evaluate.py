@@ -41,8 +41,8 @@ class Check:
     def message(self) -> str:
         """Return the whole check as one sentence, for a text report."""
         if self.met is None:
-            return f"Could not be judged: {self.expected}. {self.actual}"
-        return f"{'Met' if self.met else 'Not met'}: {self.expected}; it was: {self.actual}"
+            return f"Inconclusive: {self.expected}. {self.actual}"
+        return f"{'Passed' if self.met else 'Failed'}: {self.expected}; actual: {self.actual}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the check as a JSON object."""
@@ -63,9 +63,7 @@ def evaluate(expectations: Any, run_facts: RunFacts) -> list[Check]:
     """
     if not isinstance(expectations, list) or len(expectations) > MAX_EXPECTATIONS:
         reason = check_schema(expectations)[0].message
-        return [
-            Check(truncated_value(expectations), None, "expectations that can be judged", reason)
-        ]
+        return [Check(truncated_value(expectations), None, "valid expectations", reason)]
     limit = StepLimit(MAX_ALL_STEPS)
     return [_check(expectation, run_facts, limit) for expectation in expectations]
 
@@ -73,7 +71,7 @@ def evaluate(expectations: Any, run_facts: RunFacts) -> list[Check]:
 def _check(expectation: Any, run_facts: RunFacts, limit: StepLimit) -> Check:
     if problems := check_one(expectation):
         location = f"{problems[0].pointer}: " if problems[0].pointer else ""
-        expected = f"an expectation that can be judged, not {value_as_text(expectation)}"
+        expected = f"a valid expectation, not {value_as_text(expectation)}"
         return Check(
             truncated_value(expectation), None, expected, f"{location}{problems[0].message}"
         )
@@ -83,7 +81,7 @@ def _check(expectation: Any, run_facts: RunFacts, limit: StepLimit) -> Check:
     try:
         evaluation = expectation_type.evaluate(expectation, run_facts, share)
     except StepLimitError:
-        evaluation = Evaluation(None, "It takes too long to find out in this reply.")
+        evaluation = Evaluation(None, "The evaluation of this response takes too long.")
     limit.remaining -= before - max(0, share.remaining)
     return Check(
         expectation,
@@ -121,7 +119,7 @@ def capture(captures: Any, document: Any) -> tuple[dict[str, Any], list[RequestP
             if selection.nodes:
                 values[name] = selection.nodes[0].value
             else:
-                reason = f"Nothing stands at {path}, so {name} has no value."
+                reason = f"No match for {path}; {name} was not captured."
                 problems.append(RequestProblem(pointer, reason, "error"))
         limit.remaining -= before - max(0, share.remaining)
     return values, problems

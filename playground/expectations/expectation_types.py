@@ -38,7 +38,7 @@ OPERATORS = {
     "equals": "equals",
     "contains": "contains",
     "matches": "matches",
-    "is": "is of the type",
+    "is": "is of type",
 }
 #: The most values that are listed one by one.
 _MAX_LISTED_VALUES = 5
@@ -122,7 +122,7 @@ class FactExpectation(ExpectationType):
         """Compare the fact; texts in any capitalisation, because agents differ in it."""
         value = getattr(run_facts, self.type)
         limit.take(text_cost(str(value)))
-        words = shorten(str(value), MAX_TEXT) if value not in (None, "") else "there is none"
+        words = shorten(str(value), MAX_TEXT) if value not in (None, "") else "none"
         return Evaluation(
             _normalized(value) == _normalized(expectation["equals"]), words, truncated_value(value)
         )
@@ -171,7 +171,7 @@ class FailureExpectation(ExpectationType):
 
     def describe(self, expectation: ExpectationValue) -> str:
         """Return the expected code."""
-        return f"the agent fails with the code {expectation['code']}"
+        return f"the failure code is {expectation['code']}"
 
     def evaluate(
         self, expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit
@@ -179,7 +179,7 @@ class FailureExpectation(ExpectationType):
         """Look for a failure with the code, in any capitalisation."""
         codes = run_facts.failures
         limit.take(sum(map(text_cost, codes)))
-        shown = [shorten(code, MAX_TEXT) or "one without a code" for code in codes[:5]]
+        shown = [shorten(code, MAX_TEXT) or "no code" for code in codes[:5]]
         expected_code = _normalized(expectation["code"])
         met = any(_normalized(code) == expected_code for code in codes)
         return Evaluation(met, ", ".join(shown) or "no failure", truncated_value(list(codes[:5])))
@@ -195,14 +195,14 @@ class ConformanceExpectation(ExpectationType):
     fields = (
         ExpectationField(
             "level", "with", "choice",
-            (("must", "every must rule"), ("should", "every must and should rule")),
+            (("must", "no MUST violations"), ("should", "no MUST or SHOULD violations")),
         ),
     )  # fmt: skip
 
     def describe(self, expectation: ExpectationValue) -> str:
         """Return the level as text."""
-        rules = "must rule" if expectation["level"] == "must" else "must or should rule"
-        return f"no {rules} of the specification fails"
+        levels = "MUST" if expectation["level"] == "must" else "MUST or SHOULD"
+        return f"no {levels} violations"
 
     def evaluate(
         self, expectation: ExpectationValue, run_facts: RunFacts, _: StepLimit
@@ -210,13 +210,11 @@ class ConformanceExpectation(ExpectationType):
         """Run the rules; without rules for the response, the result is open."""
         failed = run_facts.findings
         if failed is None:
-            return Evaluation(
-                None, "There are no rules for a reply of this protocol over this way."
-            )
+            return Evaluation(None, "There are no rules for this protocol and binding.")
         levels = ("must", "should") if expectation["level"] == "should" else ("must",)
         names = [name for level in levels for name in failed.get(level, ())]
         if not names:
-            return Evaluation(True, "none fails", [])
+            return Evaluation(True, "none", [])
         more = f" and {len(names) - 5} more" if len(names) > 5 else ""
         return Evaluation(False, f"{len(names)}: {', '.join(names[:5])}{more}", names)
 
@@ -256,19 +254,19 @@ class JsonExpectation(ExpectationType):
     `"every": true` all of them have to, and there has to be at least one.
     """
 
-    type, label = "json", "Value in the reply"
+    type, label = "json", "Value in the response"
     fields = (
         ExpectationField("path", "at the path", "path", default="$.results[0].name"),
         ExpectationField(
             "exists", "whether it exists", "flag", (("true", "yes"), ("false", "no")), operand=True
         ),
-        ExpectationField("equals", "the value", "json", example="a text, 3 or true", operand=True),
+        ExpectationField("equals", "the value", "json", example="text, 3 or true", operand=True),
         ExpectationField("contains", "the value", "json", example="pasta", operand=True),
         ExpectationField("matches", "the pattern", "text", default=".", operand=True),
         ExpectationField("is", "the type", "choice", tuple(map(same_word, TYPES)), operand=True),
         ExpectationField(
-            "every", "of several values", "flag",
-            (("", "one is enough"), ("true", "every one has to")),
+            "every", "multiple values", "flag",
+            (("", "any must match"), ("true", "all must match")),
         ),
     )  # fmt: skip
 
@@ -297,7 +295,7 @@ class JsonExpectation(ExpectationType):
             there = bool(selection.nodes)
             return _evaluation_of_all(there is expectation["exists"], selection)
         if not selection.nodes:
-            return Evaluation(False, "nothing stands at this path")
+            return Evaluation(False, "no match")
         try:
             return _evaluate_values(expectation, operator, selection, limit)
         except PatternError as error:
@@ -310,7 +308,7 @@ def _evaluate_values(
     every = bool(expectation.get("every"))
     for value in selection.values:
         if _satisfies(operator, value, expectation[operator], limit) is not every:
-            # This value decides: it satisfies the operator if one is enough, or fails if all have
+            # This value decides: it satisfies the operator if any must match, or fails if all have
             # to.
             shown = _one_of_several(value_as_text(value), selection)
             return Evaluation(not every, shown, truncated_value(value))
@@ -342,7 +340,7 @@ def _evaluation_of_all(met: bool, selection: Selection) -> Evaluation:
     """Return an evaluation that depends on all selected values."""
     values = selection.values
     if not values:
-        return Evaluation(met, "nothing stands at this path")
+        return Evaluation(met, "no match")
     listed = [value_as_text(value) for value in values[:_MAX_LISTED_VALUES]]
     more = ", …" if len(values) > _MAX_LISTED_VALUES else ""
     words = listed[0] if len(values) == 1 else f"{selection.count}: {', '.join(listed)}{more}"
@@ -372,14 +370,14 @@ class FirstWithin(ExpectationType):
 
     def describe(self, expectation: ExpectationValue) -> str:
         """Return the time limit as text."""
-        return f"the first event comes within {milliseconds(expectation['ms'])}"
+        return f"the first event is received within {milliseconds(expectation['ms'])}"
 
     def evaluate(
         self, expectation: ExpectationValue, run_facts: RunFacts, _: StepLimit
     ) -> Evaluation:
         """Compare the time of the first event; a partial event or whitespace does not count."""
         if not run_facts.events:
-            return Evaluation(False, "no event came")
+            return Evaluation(False, "no events")
         at_ms = run_facts.events[0].at_ms
         return Evaluation(at_ms <= expectation["ms"], milliseconds(at_ms), at_ms)
 
@@ -391,16 +389,16 @@ class CompleteWithin(ExpectationType):
 
     def describe(self, expectation: ExpectationValue) -> str:
         """Return the time limit as text."""
-        return f"the reply is complete within {milliseconds(expectation['ms'])}"
+        return f"the response is complete within {milliseconds(expectation['ms'])}"
 
     def evaluate(
         self, expectation: ExpectationValue, run_facts: RunFacts, _: StepLimit
     ) -> Evaluation:
         """Compare the time of completion; a run in any other final state fails."""
         if run_facts.state != "completed":
-            return Evaluation(False, f"it did not complete: {run_facts.state}", run_facts.state)
+            return Evaluation(False, f"not completed: {run_facts.state}", run_facts.state)
         if run_facts.ended_ms is None:
-            return Evaluation(None, "When the run ended is not known.")
+            return Evaluation(None, "The end time of the run is unknown.")
         return Evaluation(
             run_facts.ended_ms <= expectation["ms"],
             milliseconds(run_facts.ended_ms),
@@ -427,14 +425,14 @@ class NoGapOver(ExpectationType):
         """Compare the longest gap."""
         events = run_facts.events
         if not events:
-            return Evaluation(False, "no event came")
+            return Evaluation(False, "no events")
         limit.take(len(events))
         marks = [each.at_ms for each in events]
         if run_facts.ended_ms is not None:
             marks.append(max(run_facts.ended_ms, marks[-1]))
         gaps = [after - before for before, after in pairwise(marks)]
         if not gaps:
-            return Evaluation(True, "there is one event only", 0)
+            return Evaluation(True, "only one event", 0)
         longest = max(gaps)
         at = gaps.index(longest)
         one, other = (_event_label(events, index) for index in (at, at + 1))
@@ -457,7 +455,7 @@ class Order(ExpectationType):
 
     def describe(self, expectation: ExpectationValue) -> str:
         """Return the kinds as text."""
-        return f"these events come in this order: {', then '.join(expectation['events'])}"
+        return f"the events are in this order: {', then '.join(expectation['events'])}"
 
     def evaluate(
         self, expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit
@@ -467,7 +465,7 @@ class Order(ExpectationType):
         kinds = iter(each.kind for each in run_facts.events)
         missing = next((kind for kind in expectation["events"] if kind not in kinds), None)
         value = _joined_runs([each.kind for each in run_facts.events])
-        words = ", ".join(value[:_MAX_LISTED_EVENTS]) or "no event came"
+        words = ", ".join(value[:_MAX_LISTED_EVENTS]) or "no events"
         words += (
             f", … {len(value) - _MAX_LISTED_EVENTS} more" if len(value) > _MAX_LISTED_EVENTS else ""
         )

@@ -103,10 +103,10 @@ def select(
             found.append(node)
     except StepLimitError:
         raise PathError(
-            "The path looks at too many values of this reply. Say more exactly where to look."
+            "The path visits too many values in this response. Use a more specific path."
         ) from None
     except RecursionError:
-        raise PathError("The path is nested too deep.") from None
+        raise PathError("The path is nested too deeply.") from None
     return Selection(tuple(found))
 
 
@@ -123,12 +123,12 @@ def _compiled(path: str) -> JSONPathQuery:
         return _ENVIRONMENT.compile(path)
     except JSONPathError as error:
         at = error.token.index + 1 if error.token is not None else 1
-        reason = error.args[0] if error.args else "it cannot be read"
-        raise PathError(f"The path is no JSONPath, at character {at}: {reason}.") from None
+        reason = error.args[0] if error.args else "syntax error"
+        raise PathError(f"Invalid JSONPath at character {at}: {reason}.") from None
     except RecursionError:
-        raise PathError("The path is nested too deep.") from None
+        raise PathError("The path is nested too deeply.") from None
     except (ValueError, OverflowError, IndexError) as error:
-        raise PathError(f"The path is no JSONPath: {error}.") from None
+        raise PathError(f"Invalid JSONPath: {error}.") from None
 
 
 def normalized_path(node: Node) -> str:

@@ -95,9 +95,9 @@ def _compile(pattern: str) -> Any:
     except (re2.error, UnicodeEncodeError) as error:
         reason = error.args[0] if error.args else ""
         text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        return f"RE2 does not take the pattern: {text}."
+        return f"Invalid RE2 pattern: {text}."
     if program.programsize > MAX_PROGRAM:
-        return "The pattern is too large: ask for fewer repetitions."
+        return "The pattern is too large. Use fewer repetitions."
     return program
 
 

@@ -19,7 +19,9 @@ from playground.protocols.exchange import RequestProblem
 from playground.protocols.json_pointer import escape, pointer_of
 from playground.variables import is_name
 
-_INVALID_NAME = "The name of a variable has letters, digits, “_”, “-” and “.”, 80 at most."
+_INVALID_NAME = (
+    "Variable names contain only letters, digits, “_”, “-” and “.”, up to 80 characters."
+)
 #: The most expectations of one request, and variables that it captures.
 MAX_EXPECTATIONS = MAX_CAPTURES = 100
 
@@ -38,7 +40,9 @@ def check_schema(expectations: Any) -> list[RequestProblem]:
     Every problem is an error: that expectation cannot be evaluated. Empty for a valid list.
     """
     if not isinstance(expectations, list):
-        return [_error("", f"Expectations are an array, not {type_of(expectations)}.")]
+        return [
+            _error("", f"Expectations must be an array, not {_type_with_article(expectations)}.")
+        ]
     if len(expectations) > MAX_EXPECTATIONS:
         return [_error("", f"There are more than {MAX_EXPECTATIONS} expectations.")]
     return [
@@ -51,14 +55,16 @@ def check_schema(expectations: Any) -> list[RequestProblem]:
 def check_one(expectation: Any) -> list[RequestProblem]:
     """Return the problems of one expectation, with pointers into the expectation."""
     if not isinstance(expectation, Mapping):
-        return [_error("", f"An expectation is an object, not {type_of(expectation)}.")]
+        return [
+            _error("", f"An expectation must be an object, not {_type_with_article(expectation)}.")
+        ]
     if "type" not in expectation:
         return [_error("/type", f"Add a type: {', '.join(EXPECTATION_TYPES)}.")]
     name = expectation["type"]
     if not isinstance(name, str) or name not in EXPECTATION_TYPES:
         listed = ", ".join(EXPECTATION_TYPES)
         return [
-            _error("/type", f"There is no expectation {value_as_text(name)}. There are: {listed}.")
+            _error("/type", f"Unknown expectation type {value_as_text(name)}. Supported: {listed}.")
         ]
     found = [
         problem
@@ -71,7 +77,7 @@ def check_one(expectation: Any) -> list[RequestProblem]:
 def check_captures(captures: Any) -> list[RequestProblem]:
     """Return the problems of captures, `{variable: JSONPath}`, with pointers into the object."""
     if not isinstance(captures, Mapping):
-        return [_error("", f"Captures are an object, not {type_of(captures)}.")]
+        return [_error("", f"Captures must be an object, not {_type_with_article(captures)}.")]
     if len(captures) > MAX_CAPTURES:
         return [_error("", f"There are more than {MAX_CAPTURES} captures.")]
     found: list[RequestProblem] = []
@@ -80,7 +86,9 @@ def check_captures(captures: Any) -> list[RequestProblem]:
         if not isinstance(name, str) or not is_name(name):
             found.append(_error(pointer, _INVALID_NAME))
         if not isinstance(path, str):
-            found.append(_error(pointer, f"A path is a string, not {type_of(path)}."))
+            found.append(
+                _error(pointer, f"A path must be a string, not {_type_with_article(path)}.")
+            )
         else:
             found += [_error(pointer, reason) for reason in _errors_of(compile_path, path)]
     return found
@@ -100,7 +108,12 @@ def _beyond_schema(expectation: Mapping[str, Any]) -> Iterator[RequestProblem]:
         for reason in _errors_of(compile_pattern, expectation.get("matches", "")):
             yield _error("/matches", reason)
     if expectation.get("min", 0) > expectation.get("max", float("inf")):
-        yield _error("/max", "The most is less than the least.")
+        yield _error("/max", "max must not be less than min.")
+
+
+def _type_with_article(value: Any) -> str:
+    name = type_of(value)
+    return name if name == "null" else f"{'an' if name[0] in 'aeio' else 'a'} {name}"
 
 
 def _errors_of(compile_: Callable[[str], Any], text: str) -> list[str]:
@@ -127,18 +140,18 @@ def _problems_of(error: ValidationError) -> Iterator[RequestProblem]:
         case "enum":
             yield _error(pointer, f"Set this to one of: {', '.join(map(str, expected))}.")
         case other:
-            message = _MESSAGES.get(str(other), f"The {other} of this is {{}}.")
+            message = _MESSAGES.get(str(other), f"The value violates {other} {{}}.")
             yield _error(pointer, message.format(value_as_text(expected)))
 
 
-_UNKNOWN_MEMBER = "There is no such member."
+_UNKNOWN_MEMBER = "Unknown member."
 _MESSAGES = {
-    "oneOf": f"Ask for exactly one of {', '.join(OPERATORS)}.",
+    "oneOf": f"Use exactly one of {', '.join(OPERATORS)}.",
     "minProperties": "Add min, max or exact.",
-    "type": "This has to be of the type {}.",
-    "exclusiveMinimum": "This has to be more than {}.",
-    "minimum": "This has to be at least {}.",
-    "maximum": "This can be {} at most.",
+    "type": "This must be of type {}.",
+    "exclusiveMinimum": "This must be greater than {}.",
+    "minimum": "This must be at least {}.",
+    "maximum": "This must be at most {}.",
 }
 
 

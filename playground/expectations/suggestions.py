@@ -47,10 +47,10 @@ def _from_response(run_facts: RunFacts) -> list[tuple[str, dict[str, Any]]]:
         found.append((many, {"type": "results", "exact": run_facts.results}))
     if run_facts.state == "completed" and run_facts.ended_ms:
         most = _rounded_up(run_facts.ended_ms * _TIME_FACTOR)
-        words = f"complete within {milliseconds(most)} ({_TIME_FACTOR} × what it took)"
+        words = f"complete within {milliseconds(most)} ({_TIME_FACTOR} × actual)"
         found.append((words, {"type": "complete_within", "ms": most}))
     if run_facts.findings is not None and not run_facts.findings.get("must"):
-        found.append(("no must rule fails", {"type": "conformance", "level": "must"}))
+        found.append(("no MUST violations", {"type": "conformance", "level": "must"}))
     return found
 
 

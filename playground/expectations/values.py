@@ -158,7 +158,7 @@ class _Truncator:
 
     def _number(self, value: float) -> Any:
         if isinstance(value, int) and value.bit_length() > _MAX_BITS:
-            return self._text("a number of many digits")
+            return self._text("a very large number")
         self._characters -= len(str(value))
         return value
 

@@ -90,7 +90,7 @@ _ADVICE: Mapping[str, str] = {
     "apikey": "Add an API key to the agent’s authentication.",
 }
 _PARAMETER_SENTENCES: Mapping[str, str] = {
-    "error_description": "The server says: {}.",
-    "scope": "The token needs the scope “{}”.",
-    "resource_metadata": "Where to get a token: {}",
+    "error_description": "Server message: {}.",
+    "scope": "The token requires the scope “{}”.",
+    "resource_metadata": "Resource metadata: {}",
 }

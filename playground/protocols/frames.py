@@ -85,4 +85,4 @@ def unpack(blob: bytes | memoryview, first: int) -> Iterator[Frame]:
         start += length
         seq += 1
     if start > end:
-        raise ValueError("The blob is cut short.")
+        raise ValueError("The blob is truncated.")

@@ -28,13 +28,13 @@ _NOT_CREDENTIALS = frozenset({"mcp-session-id"})
 def header_error(name: str, value: str) -> str | None:
     """Return why a header cannot be sent, as a sentence; None if it can."""
     if not is_token(name):
-        return f"“{shorten(name, 61)}” is not a header name."
+        return f"“{shorten(name, 61)}” is not a valid header name."
     if name.lower() in RESERVED:
-        return f"{name} is set by the playground and cannot be given."
+        return f"{name} is set by the playground and can’t be overridden."
     if _CONTROL.search(value):
-        return f"The value of {name} has a control character in it."
+        return f"The value of {name} contains a control character."
     if not value.isascii():
-        return f"The value of {name} has characters outside ASCII."
+        return f"The value of {name} contains non-ASCII characters."
     return None
 
 

@@ -167,7 +167,7 @@ class HttpExchange:
                 "truncated",
                 Stage.BODY,
                 "The event stream ended in the middle of an event.",
-                "Look into the agent's log: it stopped before it had finished its answer.",
+                "Check the agent’s log: it stopped before its response was complete.",
                 frame.data[: unreadable.QUOTED].decode("utf-8", "replace"),
             )
         )
@@ -227,7 +227,7 @@ class HttpExchange:
 
     def _unknown_body(self, seq: int, text: str, description: str) -> Unknown:
         media_type = self._headers.get("content-type", "").partition(";")[0].strip()
-        return Unknown(seq, media_type or "body", text, f"The reply {description}.")
+        return Unknown(seq, media_type or "body", text, f"The response {description}.")
 
     def _is_silent_stream(self) -> bool:
         """Return whether a stream was announced and then nothing at all was sent."""
@@ -237,7 +237,7 @@ class HttpExchange:
     def _check_stream(self) -> None:
         if self._has_readable_event:
             return
-        description = "contains nothing readable" if self._has_event else "ended without an event"
+        description = "contains no readable event" if self._has_event else "contains no events"
         self._fail(
             unreadable.unreadable_problem(description, self._status, self._headers, stream=True)
         )
@@ -247,11 +247,11 @@ class HttpExchange:
             "refused",
             Stage.LIMIT,
             f"The agent sent JSON that is nested more than {self._max_depth} levels deep.",
-            "Ask the agent for flatter data, or raise the limit PLAYGROUND_MAX_DEPTH.",
+            "Reduce the nesting in the agent’s data, or raise PLAYGROUND_MAX_DEPTH.",
             text[: unreadable.QUOTED],
             "max_depth",
         )
-        return [Unknown(seq, name, text, "The JSON is nested too deep to be read.")]
+        return [Unknown(seq, name, text, "The JSON is nested too deeply.")]
 
     def _fail(self, problem: Problem) -> None:
         """Store the first problem: later ones follow from it."""

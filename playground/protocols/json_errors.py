@@ -20,24 +20,25 @@ _MAX_DIGITS = 4300
 
 #: By the beginning of a message of the decoder: our description.
 _DESCRIPTIONS = {
-    "Expecting value": "no JSON value begins here",
-    "Expecting property name": "a name in double quotes belongs here",
-    "Expecting ':'": "a colon belongs here",
-    "Expecting ','": "a comma belongs here, or the end of the list or object",
-    "Extra data": "the JSON ends before this",
-    "Unterminated string": "the closing quote of this text is missing",
-    "Invalid control character": "a line break or tab inside a text is written as \\n or \\t",
-    "Invalid \\u": "\\u wants four hexadecimal digits",
-    "Invalid \\": "a backslash stands before a sign that it cannot go with",
-    "Illegal trailing comma": "this comma is one too many",
-    "Unexpected UTF-8 BOM": "a byte order mark stands before the text",
+    "Expecting value": "expected a value",
+    "Expecting property name": "expected a property name in double quotes",
+    "Expecting ':'": "expected a colon",
+    "Expecting ','": "expected a comma or the end of the array or object",
+    "Extra data": "unexpected text after the end of the document",
+    "Unterminated string": "unterminated string",
+    "Invalid control character": "control character in a string; write line breaks and tabs as "
+    "\\n and \\t",
+    "Invalid \\u": "invalid \\u escape: expected four hexadecimal digits",
+    "Invalid \\": "invalid escape sequence",
+    "Illegal trailing comma": "unexpected trailing comma",
+    "Unexpected UTF-8 BOM": "unexpected byte order mark",
 }
 
 
 def describe_error(error: json.JSONDecodeError) -> str:
     """Return a decoder's error as the end of a sentence, without its full stop."""
     found = (text for start, text in _DESCRIPTIONS.items() if error.msg.startswith(start))
-    return next(found, "it cannot be read from here on")
+    return next(found, "syntax error")
 
 
 def line_and_column(text: str, position: int) -> tuple[int, int]:

@@ -67,22 +67,23 @@ class Deviation(enum.StrEnum):
 #: Each deviation as a sentence about the message.
 SENTENCES: Mapping[Deviation, str] = MappingProxyType(
     {
-        Deviation.NOT_AN_OBJECT: "A JSON-RPC message is a JSON object, and this is none.",
-        Deviation.NO_VERSION: 'The message lacks "jsonrpc": "2.0".',
+        Deviation.NOT_AN_OBJECT: "The message is not a JSON object.",
+        Deviation.NO_VERSION: 'The message has no "jsonrpc": "2.0".',
         Deviation.OTHER_VERSION: 'The message\'s "jsonrpc" is not "2.0".',
-        Deviation.NO_ID: "The response has no id, so nothing says which call it answers.",
+        Deviation.NO_ID: "The response has no id, so it can’t be matched to a request.",
         Deviation.ODD_ID: "The id is neither a string nor a number.",
-        Deviation.WRONG_ID: "The response's id is not that of the call.",
-        Deviation.RESULT_AND_ERROR: "The response has a result and an error at once.",
-        Deviation.METHOD_IN_RESPONSE: "The message has a method beside its result or error.",
+        Deviation.WRONG_ID: "The response id differs from the request id.",
+        Deviation.RESULT_AND_ERROR: "The response has both a result and an error.",
+        Deviation.METHOD_IN_RESPONSE: "The message has a method in addition to its result or "
+        "error.",
         Deviation.ODD_METHOD: "The method is not a string.",
         Deviation.ODD_PARAMS: "The params are neither an object nor an array.",
         Deviation.ODD_ERROR: "The error is not an object with a code and a message.",
-        Deviation.ODD_CODE: "The error's code is not a whole number.",
-        Deviation.NOTHING: "The object has neither a method nor a result nor an error.",
-        Deviation.BATCH: "The message is one of an array of messages.",
-        Deviation.EMPTY_BATCH: "The array holds no message.",
-        Deviation.LONG_BATCH: f"Only the first {MAX_BATCH} messages of the array were read.",
+        Deviation.ODD_CODE: "The error code is not an integer.",
+        Deviation.NOTHING: "The object has no method, result or error.",
+        Deviation.BATCH: "The message is part of a batch.",
+        Deviation.EMPTY_BATCH: "The batch is empty.",
+        Deviation.LONG_BATCH: f"Only the first {MAX_BATCH} messages of the batch were read.",
     }
 )
 
@@ -263,68 +264,68 @@ def _read_error(given: Any, deviations: list[Deviation]) -> Error:
 EXPLAINED: Mapping[int, Explanation] = MappingProxyType(
     {
         PARSE_ERROR: Explanation(
-            "The server could not read the message as JSON.",
-            "Look at the bytes that were sent, and at what lies between the two.",
+            "The server could not parse the message as JSON.",
+            "Check the bytes that were sent, and any proxies in between.",
         ),
         INVALID_REQUEST: Explanation(
-            "The server read JSON, but not a request that it accepts at this point.",
-            "Check the session and the protocol version, which servers report this way as well.",
+            "The message is JSON, but not a request that the server accepts at this point.",
+            "Check the session and the protocol version; servers also use this code for them.",
         ),
         METHOD_NOT_FOUND: Explanation(
-            "The server does not offer this method.",
-            "Check that the address is that of a server of this protocol and version.",
+            "The server does not support this method.",
+            "Check that the URL is that of a server for this protocol and version.",
         ),
         INVALID_PARAMS: Explanation(
-            "The method or the tool does not take what it was called with.",
-            "Compare the arguments with the tool's schema, and the tool's name with the list.",
+            "The parameters of the method or tool are invalid.",
+            "Check the tool name, and compare the arguments with the schema of the tool.",
         ),
         INTERNAL_ERROR: Explanation(
-            "Something went wrong within the server.",
-            "Send it again, and look into the server's log if it happens again.",
+            "Internal server error.",
+            "Send it again; if the error persists, check the server’s log.",
         ),
         -32001: Explanation(
-            "MCP servers use this code for a time that ran out or a session that they do not know,"
-            " A2A agents for a task that they do not know.",
-            "Send it again; if it is about a session or a task, begin a new one.",
+            "MCP servers use this code for timeouts and unknown sessions, A2A agents for unknown "
+            "tasks.",
+            "Send it again; if the session or task is unknown, start a new one.",
         ),
         -32002: Explanation(
-            "An MCP server does not have the resource; an A2A task can no longer be cancelled.",
-            "Check the name or the id that the message speaks of.",
+            "MCP: resource not found. A2A: the task can no longer be cancelled.",
+            "Check the name or id in the error message.",
         ),
         -32003: Explanation(
-            "An A2A agent does not support push notifications.",
-            "Leave the push settings out; the playground follows tasks by itself.",
+            "The A2A agent does not support push notifications.",
+            "Remove the push notification settings; the playground polls tasks.",
         ),
         -32004: Explanation(
-            "An A2A agent does not support this operation.",
-            "Look at the capabilities in the agent's card.",
+            "The A2A agent does not support this operation.",
+            "Check the capabilities in the agent card.",
         ),
         -32005: Explanation(
-            "An A2A agent does not take or give this kind of content.",
-            "Compare the parts of the message with the input modes in the agent's card.",
+            "The A2A agent does not support this content type.",
+            "Compare the message parts with the input modes in the agent card.",
         ),
         -32009: Explanation(
-            "An A2A agent does not speak the version that was asked for.",
-            "Speak a version that the agent's card lists.",
+            "The A2A agent does not support the requested version.",
+            "Use a version that the agent card lists.",
         ),
         -32020: Explanation(
-            "Headers of the request say something else than its body (MCP 2026-07-28).",
-            "Leave MCP-Protocol-Version, Mcp-Method and Mcp-Name out of the agent's own headers.",
+            "Request headers don’t match the body (MCP 2026-07-28).",
+            "Remove MCP-Protocol-Version, Mcp-Method and Mcp-Name from the agent’s headers.",
         ),
         -32021: Explanation(
-            "The server needs something of its client that the playground did not offer.",
-            "The data beside the message name it; this tool cannot be called from here.",
+            "The server requires a client capability that the playground does not support.",
+            "See the error data; this tool can’t be called from the playground.",
         ),
         UNSUPPORTED_PROTOCOL_VERSION: Explanation(
-            "The server speaks other versions of MCP than the one that was asked for.",
-            "The data beside the message list those that it speaks.",
+            "The server does not support the requested MCP version.",
+            "The error data lists the supported versions.",
         ),
         URL_ELICITATION_REQUIRED: Explanation(
-            "The server wants somebody to visit an address before it answers.",
-            "Open the address if you trust it, do what it asks for, and send the request again.",
+            "The server requires you to open a URL first.",
+            "Open the URL if you trust it, follow the instructions, and send the request again.",
         ),
         -32800: Explanation(
-            "The request was cancelled before it was done.",
+            "The request was cancelled before it completed.",
             "Send it again.",
         ),
     }
@@ -334,19 +335,19 @@ EXPLAINED: Mapping[int, Explanation] = MappingProxyType(
 NAMED: Mapping[str, Explanation] = MappingProxyType(
     {
         "TOOL_ERROR": Explanation(
-            "The tool was called, and failed while it worked.",
-            "Read what it says; if it is about the arguments, compare them with its schema.",
+            "The tool failed.",
+            "Read the error message; if it is about the arguments, compare them with the schema.",
         ),
         "INPUT_REQUIRED": Explanation(
-            "The server cannot go on without something that only a program could give it.",
-            "Call it from a client that offers it, a model for instance, or call another tool.",
+            "The server requires input that only a program can provide.",
+            "Use a client that can provide it, such as an LLM application, or call another tool.",
         ),
     }
 )
 
 _SERVER_ERROR = Explanation(
-    "A code from the range that JSON-RPC leaves to the server, which alone knows what it means.",
-    "Read the message and the data beside it, or look the code up where the server documents it.",
+    "Server-defined error code.",
+    "Read the error message and data, or look up the code in the server’s documentation.",
 )
 
 

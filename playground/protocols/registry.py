@@ -75,7 +75,7 @@ class ProtocolSpec:
 
 
 def _no_promises(*_: Any, **__: Any) -> dict[str, Any]:
-    raise ValueError("This protocol knows no promises.")
+    raise ValueError("This protocol has no promises.")
 
 
 PROTOCOLS: Mapping[str, ProtocolSpec] = {
@@ -298,5 +298,5 @@ def with_session_context(
 def _row(table: Mapping[str, _Row], name: str, axis: str) -> _Row:
     if name not in table:
         known = ", ".join(table)
-        raise ValueError(f"There is no {axis} {name!r}; known are {known}.")
+        raise ValueError(f"Unknown {axis} {name!r}. Supported: {known}.")
     return table[name]

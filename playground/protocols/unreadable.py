@@ -13,16 +13,16 @@ from playground.protocols.problems import Problem, Stage
 QUOTED = 500
 
 _FIXES: Mapping[int, str] = {
-    400: "Compare the request with the agent’s documentation; the response body may say more.",
+    400: "Compare the request with the agent’s documentation; the response body may have details.",
     401: "Add credentials to the agent’s authentication.",
     403: "Check the agent’s credentials and their permissions.",
     404: "Check the path of the URL; NLWeb requests are sent to /ask below it.",
     405: "Check the path of the URL: it does not accept POST requests.",
-    406: "Switch streaming on or off: the agent does not offer the requested format.",
+    406: "Switch streaming on or off: the agent does not support the requested format.",
     413: "Shorten the request, for instance its context.",
     415: "Check the Content-Type header of the request; agents expect application/json.",
     421: "Check the host in the URL: this server does not serve it.",
-    422: "Compare the request with the agent’s documentation; the response body may say more.",
+    422: "Compare the request with the agent’s documentation; the response body may have details.",
     429: "Wait before sending again: the agent limits the request rate.",
     502: "Retry later: a gateway could not reach the agent behind it.",
     503: "Retry later: the agent is down or overloaded.",
@@ -30,12 +30,12 @@ _FIXES: Mapping[int, str] = {
 }
 _CLASS_FIXES: Mapping[int, str] = {
     3: "Redirects aren’t followed, to protect credentials. If you trust the new URL, use it.",
-    4: "Check the request and the URL; the response body may say what was wrong.",
+    4: "Check the request and the URL; the response body may have details.",
     5: "Check the agent’s log: it failed while processing the request.",
 }
 #: Statuses that deny a request for want of credentials.
 DENIALS = frozenset({401, 403, 407})
-_DEFAULT_FIX = "Check that the URL is an agent’s; the response is in the Wire tab."
+_DEFAULT_FIX = "Check that this is the URL of an agent; the response is in the Wire tab."
 _HTML = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<!--)", re.IGNORECASE)
 
 
@@ -78,7 +78,7 @@ def unreadable_problem(
 
 def redirect_cause(status: int, headers: Mapping[str, str]) -> str:
     """Return the cause of a response with a redirect as a sentence."""
-    where = headers.get("location", "").strip()[:200] or "a URL that it does not name"
+    where = headers.get("location", "").strip()[:200] or "an unspecified URL"
     return f"The agent redirects to {where} (HTTP {status})."
 
 
@@ -99,7 +99,7 @@ def describe_body(body: str, error: ValueError | RecursionError, *, utf8: bool) 
     where = ""
     if isinstance(error, json.JSONDecodeError):
         where = f" (line {error.lineno}, column {error.colno})"
-    broken = "" if utf8 else ", and not valid UTF-8 either"
+    broken = "" if utf8 else ", and not valid UTF-8"
     if body.lstrip()[0] in '{["':
         return f"is not valid JSON{where}{broken}", f"{error}\n{body}"
     return f"is text, not JSON{broken}", body

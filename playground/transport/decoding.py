@@ -77,7 +77,7 @@ class UnknownCoding:
 
     def decode(self, data: bytes, limit: int) -> bytes:
         """Raise `DecodeError`."""
-        raise DecodeError(f"The coding {self._coding!r} is not known here.")
+        raise DecodeError(f"Unsupported content coding {self._coding!r}.")
 
 
 class Inflate:

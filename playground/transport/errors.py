@@ -38,7 +38,7 @@ def bad_url(sentence: str) -> Problem:
 def denied_by_policy(host: str, refusal: PolicyDenial) -> Problem:
     """Return the problem for an address that the outbound policy denies."""
     if refusal.always:
-        fix = "Such addresses are never called; use the agent’s own address."
+        fix = "Such addresses are always denied. Use the address of the agent."
     else:
         fix = (
             "This hosted playground connects to public addresses only; its operator can allow the "
@@ -51,7 +51,7 @@ def denied_by_policy(host: str, refusal: PolicyDenial) -> Problem:
 def unresolved(host: str, error: Exception) -> Problem:
     """Return the problem for a host name without an address."""
     if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
-        cause = f"The name {host} could not be resolved: the name server did not answer."
+        cause = f"The name {host} could not be resolved: the name server did not respond."
         fix = "Check the spelling of the host and the network, then retry."
     else:
         cause = f"The name {host} could not be resolved."
@@ -69,7 +69,7 @@ def unreachable(peer: str, error: BaseException) -> Problem:
         cause = f"{peer} cannot be reached from here."
         fix = "Check the network, VPN and firewall, and the host in the URL."
     else:
-        cause = f"No connection to {peer}."
+        cause = f"Could not connect to {peer}."
         fix = "Check that the agent is running and that its URL is correct."
     return Problem("failed", Stage.CONNECT, cause, fix, os.strerror(code) if code else "")
 
@@ -77,7 +77,7 @@ def unreachable(peer: str, error: BaseException) -> Problem:
 #: OpenSSL's verify codes (x509_vfy.h) as text: what is wrong, what to do.
 _CERTIFICATES: dict[int, tuple[str, str]] = {
     9: ("is not valid yet", "Check the clocks of both machines, or renew the certificate."),
-    10: ("has expired", "Renew the agent's certificate."),
+    10: ("has expired", "Renew the agent’s certificate."),
     18: (
         "is self-signed",
         "Use http:// for a local agent, or trust the certificate on this machine.",
@@ -88,10 +88,11 @@ _CERTIFICATES: dict[int, tuple[str, str]] = {
     ),
     20: (
         "was issued by an authority that this machine does not know",
-        "Trust the authority’s certificate, or let the agent send its intermediate certificates.",
+        "Trust the authority’s certificate, or configure the agent to send its intermediate "
+        "certificates.",
     ),
-    62: ("is for another host name", "Use a host name that the certificate covers."),
-    64: ("is for another address", "Use a host name that the certificate covers."),
+    62: ("is for a different host name", "Use a host name that the certificate covers."),
+    64: ("is for a different address", "Use a host name that the certificate covers."),
 }
 _CERTIFICATES[21] = _CERTIFICATES[20]
 _NOT_TLS = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG"}
@@ -176,10 +177,7 @@ def connection_broken(error: Exception, stage: Stage, seen: str) -> Problem:
         fix = "Data received so far is kept. Check the agent’s log: it may have crashed."
     else:
         cause = "The response violates the framing that its headers declare."
-        fix = (
-            "Data received so far is kept. The last bytes are in the details: writing a second "
-            "response into the first causes this."
-        )
+        fix = "The last bytes are in the details. A second response within the first causes this."
     return Problem("truncated", stage, cause, fix, detail)
 
 
@@ -194,20 +192,20 @@ def _no_head(lost: bool, seen: str) -> tuple[str, str]:
         )
     return (
         "The received data is not an HTTP/1.1 response.",
-        "Check that the URL is an HTTP agent’s; the received bytes are in the details.",
+        "Check that this is the URL of an HTTP agent; the received bytes are in the details.",
     )
 
 
 def undecodable(encoding: str, error: str) -> Problem:
     """Return the problem for an unknown `Content-Encoding`, or for data that violates it."""
     cause = f"The response body could not be decompressed (Content-Encoding: {encoding})."
-    fix = "Let the agent send no Content-Encoding, gzip or deflate."
+    fix = "Configure the agent to send no Content-Encoding, or gzip or deflate."
     return Problem("failed", Stage.DECODE, cause, fix, error)
 
 
 def cut_compressed(encoding: str) -> Problem:
     """Return the problem for a body that ends within the compressed data."""
-    cause = f"The response ends in the middle of its compressed data ({encoding})."
+    cause = f"The compressed response is incomplete ({encoding})."
     fix = "Data decoded so far is kept. The agent must finish the compressed stream."
     return Problem("truncated", Stage.DECODE, cause, fix)
 

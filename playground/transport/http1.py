@@ -108,9 +108,11 @@ def _check_framing(headers: list[tuple[bytes, bytes]], body: bytes) -> None:
     """Raise `CallError` for a header that contradicts the framing of the body."""
     for name, value in headers:
         if name.lower() == b"transfer-encoding":
-            raise CallError(errors.unsendable("Transfer-Encoding cannot be set by hand."))
+            raise CallError(errors.unsendable("Transfer-Encoding can’t be set manually."))
         if name.lower() == b"content-length" and value != b"%d" % len(body):
-            raise CallError(errors.unsendable(f"The body has {len(body)} bytes."))
+            raise CallError(
+                errors.unsendable(f"Content-Length does not match the body of {len(body)} bytes.")
+            )
 
 
 def _value(value: str) -> bytes:

@@ -34,7 +34,7 @@ def _rule(name: str, what: str, networks: str, *, always: bool) -> NetworkRule:
 RULES: tuple[NetworkRule, ...] = (
     _rule(
         "metadata",
-        "a cloud provider's metadata service",
+        "a cloud provider’s metadata service",
         "169.254.169.254 169.254.170.2 168.63.129.16 100.100.100.200 192.0.0.192 "
         "fd00:ec2::254 fd20:ce::254",
         always=True,
@@ -43,31 +43,36 @@ RULES: tuple[NetworkRule, ...] = (
     _rule("multicast", "a multicast address", "224.0.0.0/4 ff00::/8", always=True),
     _rule(
         "unspecified",
-        "the unspecified address, which names no host; use 127.0.0.1 for this machine",
+        "the unspecified address; use 127.0.0.1 for this machine",
         "0.0.0.0/8 ::/128",
         always=True,
     ),
     _rule("broadcast", "the broadcast address", "255.255.255.255", always=True),
-    _rule("reserved", "reserved and belongs to no host", "240.0.0.0/4", always=True),
-    _rule("loopback", "the playground's own machine (loopback)", "127.0.0.0/8 ::1", always=False),
+    _rule("reserved", "reserved", "240.0.0.0/4", always=True),
+    _rule(
+        "loopback",
+        "a loopback address of the playground’s machine",
+        "127.0.0.0/8 ::1",
+        always=False,
+    ),
     _rule(
         "private",
         "in a private network",
         "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7",
         always=False,
     ),
-    _rule("shared", "in a provider's shared network", "100.64.0.0/10", always=False),
+    _rule("shared", "in a provider’s shared network", "100.64.0.0/10", always=False),
     _rule("site-local", "in a site-local network", "fec0::/10", always=False),
-    _rule("benchmark", "set aside for benchmarks", "198.18.0.0/15 2001:2::/48", always=False),
+    _rule("benchmark", "reserved for benchmarks", "198.18.0.0/15 2001:2::/48", always=False),
     _rule(
         "documentation",
-        "set aside for documentation",
+        "reserved for documentation",
         "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20",
         always=False,
     ),
     _rule(
         "special",
-        "set aside for a special purpose",
+        "reserved for special purposes",
         "192.0.0.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.175.48.0/24 "
         "2001::/23 2002::/16 2620:4f:8000::/48 100::/64 100:0:0:1::/64 5f00::/16",
         always=False,

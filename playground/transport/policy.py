@@ -89,7 +89,7 @@ def check_url(url: str) -> str | None:
         parsed = httpx.URL(url)
         host = parsed.host  # The property decodes lazily: punycode may be malformed.
     except (httpx.InvalidURL, UnicodeError) as error:
-        return f"The URL cannot be read: {error}."
+        return f"The URL can’t be parsed: {error}."
     if parsed.scheme not in {"http", "https"}:
         return "The URL must start with http:// or https://."
     if not host:
@@ -97,10 +97,10 @@ def check_url(url: str) -> str | None:
     if parsed.userinfo or "@" in parsed.netloc.decode("ascii"):
         return "The URL must not contain a user name or password; set them under Auth."
     if parsed.port is not None and not 0 < parsed.port < 65536:
-        return "The URL's port must be between 1 and 65535."
+        return "The port of the URL must be between 1 and 65535."
     if not origin_of(url):
         # The parser accepts any Unicode decimal digits, with which no origin can be compared.
-        return "The URL cannot be read: its port must be written in ASCII digits."
+        return "The URL can’t be parsed: the port must be written in ASCII digits."
     return None
 
 

@@ -95,7 +95,7 @@ class Substitution:
         if not isinstance(value, dict | list | tuple):
             return Substituted(value, value)
         if depth >= MAX_DEPTH:
-            raise VariableError(f"The document is nested more than {MAX_DEPTH} deep.")
+            raise VariableError(f"The document is nested more than {MAX_DEPTH} levels deep.")
         if isinstance(value, dict):
             return self._object(value, pointer, depth)
         pairs = [self.json(each, f"{pointer}/{i}", depth + 1) for i, each in enumerate(value)]
@@ -108,7 +108,7 @@ class Substitution:
             location = f"{pointer}/{escape(name)}"
             key = self.text(name, location)
             if key.wire in wire_parts or key.stored in stored_parts:
-                raise VariableError(f"{location}: with its value this name stands there twice.")
+                raise VariableError(f"{location}: duplicate name after variable substitution.")
             inner = self.json(each, location, depth + 1)
             wire_parts[key.wire], stored_parts[key.stored] = inner.wire, inner.stored
         return Substituted(wire_parts, stored_parts)
@@ -158,7 +158,7 @@ class Substitution:
     ) -> str:
         if encode is encode_value and found.secret and part.is_host:
             raise VariableError(
-                f"“{name}” is a secret, and a secret cannot stand where the address says the host."
+                f"“{name}” is a secret. Secrets are not allowed in the host of a URL."
             )
         try:
             return encode(self._text(name, found), part)
@@ -186,7 +186,7 @@ class Substitution:
     def _grow(self, text: str) -> None:
         self._remaining -= len(text)
         if self._remaining < 0:
-            raise VariableError("With the values of its variables the request is too large.")
+            raise VariableError("The request is too large after variable substitution.")
 
 
 def _iso(moment: datetime) -> str:

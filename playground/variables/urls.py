@@ -55,8 +55,7 @@ def encode_value(value: str, part: UrlPart) -> str:
         return quote(value.encode("utf-8", "replace"), safe="")
     if not _HOST.fullmatch(value):
         raise ValueError(
-            "stands where the address says the host, and its value has other characters in it"
-            " than a host and port. A whole address belongs at the beginning, and a “/” before"
-            " what comes after the host."
+            "is in the host of the URL, but its value contains characters that are not valid in "
+            "a host and port. Put a full URL at the beginning, and a “/” after the host."
         )
     return value

@@ -99,11 +99,11 @@ class Reader {
     this.at += 1;
     this.list("}", () => {
       const from = this.at;
-      if (this.text[from] !== '"') this.fail("expected a member name in double quotes");
+      if (this.text[from] !== '"') this.fail("expected a property name in double quotes");
       const key = this.string();
       const keyEnd = this.at;
       this.space();
-      if (this.text[this.at] !== ":") this.fail("expected a colon after the member name");
+      if (this.text[this.at] !== ":") this.fail("expected a colon after the property name");
       this.at += 1;
       members.push({ key, start: from, keyEnd, value: this.value(depth + 1) });
     });

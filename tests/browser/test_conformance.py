@@ -65,12 +65,12 @@ def test_what_matters_is_shown_first_and_the_rest_on_request(workbench: Workbenc
 def test_the_other_version_is_one_click_away(workbench: Workbench) -> None:
     panel = sent(workbench, "capitalised")
     must = panel.locator('.level[data-level="must"]')
-    expect(must).to_contain_text("lower case")
+    expect(must).to_contain_text("lowercase")
     panel.locator(".segment", has_text="0.54").click()
     expect(panel).to_contain_text("Checked against NLWeb 0.54")
     expect(panel).to_contain_text("sent as 0.55")
     expect(panel.get_by_label("Check against NLWeb 0.54")).to_be_checked()
-    expect(panel.locator('.level[data-level="info"]')).to_contain_text("lower case")
+    expect(panel.locator('.level[data-level="info"]')).to_contain_text("lowercase")
 
 
 def test_a_finding_leads_to_its_frame(workbench: Workbench) -> None:

@@ -80,18 +80,18 @@ def test_the_exact_next_request_follows_what_is_filled_in(workbench: Workbench) 
     entry.get_by_label("vegan").check()
     expect(call).to_contain_text('"dietary_restrictions"')
     entry.get_by_text("Send answers as").click()
-    entry.get_by_label("In the text").check()
+    entry.get_by_label("Query text").check()
     expect(call).to_contain_text("Do you have any dietary restrictions? vegan.")
-    entry.get_by_label("My own template").check()
+    entry.get_by_label("Custom template").check()
     entry.get_by_label("Template", exact=True).fill('{"query": {"text": "{{oops}}"}}')
-    expect(call).to_contain_text("There is no placeholder “oops”")
+    expect(call).to_contain_text("Unknown placeholder “oops”")
 
 
 def test_a_number_that_cannot_be_read_is_never_dropped(workbench: Workbench) -> None:
     entry = ask(workbench, "plan a dinner party")
     entry.get_by_label("Skip unanswered questions").check()
     guests = entry.get_by_label("How many guests do you expect?")
-    for typed, said in (("1e400", "This number is too large."), ("six", "This is not a number")):
+    for typed, said in (("1e400", "This number is too large."), ("six", "Enter a number such as")):
         guests.fill(typed)
         entry.get_by_role("button", name="Answer", exact=True).click()
         expect(entry).to_contain_text(said)
@@ -309,10 +309,10 @@ def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) ->
     entry = ask(workbench, "plan a dinner party")
     for summary in ("Send answers as", "Exact next request"):
         entry.get_by_text(summary).click()
-    entry.get_by_label("My own template").check()
+    entry.get_by_label("Custom template").check()
     expect(entry.locator(".ask-call")).to_contain_text("POST")
     assert findings(page) == [], "questions"
-    entry.get_by_label("As filters").check()
+    entry.get_by_label("Filters").check()
     entry.get_by_role("button", name="Answer", exact=True).click()
     expect(entry).to_contain_text("Choose at least one option.")
     assert findings(page, both_themes=True) == [], "errors"
@@ -324,5 +324,5 @@ def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) ->
     workbench.tab("Session").get_by_text("Edit", exact=True).click()
     assert findings(page, both_themes=True) == [], "session"
     page.goto(f"{playground.url}/runs/{workbench.run}/next/")
-    expect(workbench.effective).to_contain_text("The query needs a text.")
+    expect(workbench.effective).to_contain_text("The query requires text.")
     assert findings(page, both_themes=True) == [], "the next request"

@@ -140,7 +140,7 @@ def test_what_is_wrong_is_told_where_it_is(workbench: Workbench) -> None:
     panel = editor(workbench.open())
     write_json(panel, [{"type": "json", "path": "$.results[", "exists": True}])
     expect(rows(panel).nth(0)).to_have_attribute("data-verdict", "wrong")
-    expect(rows(panel).nth(0)).to_contain_text("The path is no JSONPath, at character")
+    expect(rows(panel).nth(0)).to_contain_text("Invalid JSONPath at character")
     expect(rows(panel).nth(0).get_by_label("at the path")).to_have_attribute("aria-invalid", "true")
     write_json(panel, "[{")
     expect(panel.locator("[data-json-problem=expectations]")).not_to_be_empty()
@@ -153,12 +153,12 @@ def test_suggestions_come_from_the_run_that_is_shown(workbench: Workbench) -> No
     workbench.open().compose("soup").send()
     expect(workbench.page.locator("run-cursor[data-final]")).to_be_attached()
     panel = editor(workbench)
-    panel.get_by_role("button", name="no must rule fails").click()
+    panel.get_by_role("button", name="no MUST violations").click()
     panel.get_by_role("button", name="results", exact=False).first.click()
     expect(rows(panel)).to_have_count(2)
     for at in range(2):
         expect(rows(panel).nth(at)).to_have_attribute("data-verdict", "pass")
-    expect(panel.get_by_role("button", name="no must rule fails")).to_have_count(0)
+    expect(panel.get_by_role("button", name="no MUST violations")).to_have_count(0)
 
 
 def test_captures_show_their_values(workbench: Workbench) -> None:

@@ -78,7 +78,7 @@ def test_a_question_in_mid_call_is_answered_while_the_call_waits(
     expect(entry).to_contain_text("Choose one of the options.")
     entry.get_by_label("How many guests?").fill("13")
     entry.get_by_role("button", name="Answer", exact=True).click()
-    expect(entry).to_contain_text("Give a whole number from 1 to 12.")
+    expect(entry).to_contain_text("Enter a whole number from 1 to 12.")
     fill_in(entry)
     run = workbench.run
     entry.get_by_role("button", name="Answer", exact=True).click()

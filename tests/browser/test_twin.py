@@ -69,7 +69,7 @@ def test_what_cannot_be_sent_says_so_in_the_sheet(workbench: Workbench) -> None:
     page = workbench.open("/?agent=demo").page
     workbench.text.fill("")
     page.get_by_role("button", name="Send to two…").click()
-    expect(page.get_by_role("dialog")).to_contain_text("The query needs a text.")
+    expect(page.get_by_role("dialog")).to_contain_text("The query requires text.")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
 

@@ -245,7 +245,7 @@ def test_too_many_frames_and_too_many_bytes() -> None:
 
 
 def test_a_protocol_that_the_recording_leaves_to_the_request_has_to_be_known() -> None:
-    with pytest.raises(RecordingError, match="no protocol 'gopher'"):
+    with pytest.raises(RecordingError, match="Unknown protocol 'gopher'"):
         run_from_frames(reply_of(), None, **{**TARGET, "protocol": "gopher"})
 
 

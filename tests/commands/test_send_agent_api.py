@@ -128,7 +128,7 @@ class TestUsage:
     def test_what_no_agent_could_read_is_not_sent(self) -> None:
         done, bodies = sent("--set", "input=[]", answer=())
         assert (done.returncode, bodies) == (2, [])
-        assert "/input: The input needs a message." in done.stderr
+        assert "/input: The input requires a message." in done.stderr
 
     def test_a_version_that_there_is_not(self) -> None:
         done, bodies = sent("--text", "a", "--version", "0.55", answer=())

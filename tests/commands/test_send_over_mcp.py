@@ -52,5 +52,5 @@ def test_answers_that_do_not_fit_are_not_sent(tmp_path: Path, generation: str) -
     with serving(recipes, generation=generation) as url:
         done = send(url, "--answers", answers(tmp_path, diet="vegan", guests=30))
     assert done.returncode == 2
-    assert "guests: Give a whole number from 1 to 12." in done.stderr
+    assert "guests: Enter a whole number from 1 to 12." in done.stderr
     assert recipes.heard == ([("cancel", None)] if generation else [])

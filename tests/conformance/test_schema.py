@@ -60,7 +60,7 @@ def test_what_is_missing_is_named_where_it_belongs(value: Any, found: list[str])
         ("event-start", {"_meta": {"response_type": "answer", "version": "1"}}, "Add streaming."),
         ("promise", {"_meta": {}, "promise": {"token": "p", "progress": 2}}, "maximum"),
         ("answer", {"_meta": {"response_type": "answer", "version": "1"}}, "none of the forms"),
-        ("action", [], "This is an array. The schema wants: object."),
+        ("action", [], "This is an array; the schema requires: object."),
     ],
 )
 def test_words(name: str, value: Any, message: str) -> None:

@@ -50,7 +50,7 @@ def test_every_question_but_free_text_must_be_answered() -> None:
     assert answers.errors == {
         "q0": "Choose one of the options.",
         "q1": "Choose at least one option.",
-        "q3": "Give a number.",
+        "q3": "Enter a number.",
         "q4": "Answer yes or no.",
     }
 
@@ -98,18 +98,18 @@ def test_values_have_the_type_of_the_question(number: int, given: list[str], val
     ("number", "given", "error"),
     [
         (0, ["pesto"], "This is not one of the options."),
-        (0, ["tomato", "cream"], "Give exactly one answer."),
-        (1, ["vegan", "halal"], "Not everything that was chosen is among the options."),
-        (2, ["a", "b"], "Give exactly one answer."),
-        (3, ["many"], "This is not a number; write it like 12 or 2.5."),
-        (3, ["nan"], "This is not a number; write it like 12 or 2.5."),
-        (3, ["1_000"], "This is not a number; write it like 12 or 2.5."),
-        (3, ["٣"], "This is not a number; write it like 12 or 2.5."),
-        (3, ["9" * 5000], "This is not a number; write it like 12 or 2.5."),
+        (0, ["tomato", "cream"], "Enter exactly one answer."),
+        (1, ["vegan", "halal"], "Some of the choices are not among the options."),
+        (2, ["a", "b"], "Enter exactly one answer."),
+        (3, ["many"], "Enter a number such as 12 or 2.5."),
+        (3, ["nan"], "Enter a number such as 12 or 2.5."),
+        (3, ["1_000"], "Enter a number such as 12 or 2.5."),
+        (3, ["٣"], "Enter a number such as 12 or 2.5."),
+        (3, ["9" * 5000], "Enter a number such as 12 or 2.5."),
         (3, ["1e400"], "This number is too large."),
-        (3, ["1", "2"], "Give exactly one answer."),
+        (3, ["1", "2"], "Enter exactly one answer."),
         (4, ["yes"], "Answer yes or no."),
-        (4, ["true", "false"], "Give exactly one answer."),
+        (4, ["true", "false"], "Enter exactly one answer."),
     ],
 )
 def test_what_does_not_fit_is_an_error_of_its_field(

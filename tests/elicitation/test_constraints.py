@@ -18,17 +18,17 @@ WHOLE = Constraints(required=True, integer=True, minimum=1, maximum=12)
     [
         ("number", None, ""),
         ("number", WHOLE, "A whole number from 1 to 12."),
-        ("number", Constraints(minimum=0.5), "A number of at least 0.5; may be left out."),
+        ("number", Constraints(minimum=0.5), "A number of at least 0.5; optional."),
         ("number", Constraints(required=True, maximum=9), "A number of at most 9."),
         ("number", Constraints(required=True), ""),
-        ("text", Constraints(), "May be left out."),
-        ("text", Constraints(required=True, format="email"), "An e-mail address."),
+        ("text", Constraints(), "Optional."),
+        ("text", Constraints(required=True, format="email"), "An email address."),
         ("text", Constraints(required=True, min_length=2, max_length=2), "2 characters."),
         ("text", Constraints(required=True, min_length=1), "At least 1 character."),
         (
             "text",
             Constraints(required=True, format="date", max_length=10),
-            "A date like 2026-11-21 of at most 10 characters.",
+            "A date such as 2026-11-21 of at most 10 characters.",
         ),
         ("text", Constraints(required=True, format="ipv6"), ""),
         ("checkboxes", Constraints(required=True, minimum=1, maximum=3), "1 to 3 options."),
@@ -56,8 +56,8 @@ def test_bounds_are_said_in_words(control: str, bounds: Constraints | None, word
             [["a", "b", "c"]],
             "1 to 2 options",
         ),
-        (Constraints(format="email"), ["a@b.de"], ["a", "a@b", "a b@c.de"], "e-mail"),
-        (Constraints(format="uri"), ["https://a.de/x", "urn:x"], ["a.de", "http://a b"], "address"),
+        (Constraints(format="email"), ["a@b.de"], ["a", "a@b", "a b@c.de"], "email"),
+        (Constraints(format="uri"), ["https://a.de/x", "urn:x"], ["a.de", "http://a b"], "URL"),
         (Constraints(format="date"), ["2026-11-21"], ["tomorrow", "2026-13-01"], "date"),
         (Constraints(format="date-time"), ["2026-11-21T18:30:00Z"], ["soon"], "time"),
         (Constraints(format="colour"), ["", "red"], [], ""),
@@ -84,9 +84,9 @@ def test_a_question_is_taken_at_its_word() -> None:
     form = build_form(Elicitation(1, "", questions, resume={"kind": "x"}))
     assert form.fields[2].labels == ("Vegan",)
     read = read_answers(form, {})
-    assert read.errors == {"q0": "Give a number.", "q1": "Write something."}
+    assert read.errors == {"q0": "Enter a number.", "q1": "Enter an answer."}
     read = read_answers(form, to_data(form, {"guests": 13, "mail": "x"}))
-    assert read.errors == {"q0": "Give a whole number from 1 to 12."}
+    assert read.errors == {"q0": "Enter a whole number from 1 to 12."}
     read = read_answers(form, to_data(form, {"guests": 3, "mail": "x"}))
     assert (read.values, read.errors) == ({"guests": 3, "mail": "x"}, {})
 

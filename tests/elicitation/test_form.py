@@ -41,14 +41,14 @@ def test_every_type_has_its_control(kind: str, options: list[str], control: str)
 def test_a_select_without_options_is_free_text(kind: str) -> None:
     made = field(type=kind)
     assert made.control == "text"
-    assert made.note == "The agent gave nothing to choose from, so this is a free answer."
+    assert made.note == "The question has no options, so a text field is shown."
 
 
 @pytest.mark.parametrize("kind", ["text", "slider", "select", "x" * 500])
 def test_an_unknown_type_is_free_text_and_says_so(kind: str) -> None:
     made = field(type=kind, options=["x"])
     assert (made.control, made.options) == ("text", ("x",))
-    assert made.note.startswith(f"NLWeb defines no question type “{kind[:60]}")
+    assert made.note.startswith(f"NLWeb does not define the question type “{kind[:60]}")
     assert len(made.note) < 200
 
 
@@ -96,8 +96,8 @@ def test_a_default_that_fits_is_taken(kind: str, default: Any, taken: Any) -> No
         ("single_select", ["x"], "one of the options"),
         ("multi_select", ["x", "z"], "a list of options"),
         ("multi_select", {"x": 1}, "a list of options"),
-        ("free_text", ["x"], "a text"),
-        ("free_text", "x" * (MAX_TEXT + 1), "a text"),
+        ("free_text", ["x"], "text of"),
+        ("free_text", "x" * (MAX_TEXT + 1), "text of"),
         ("number", "6", "a number"),
         ("number", True, "a number"),
         ("number", float("inf"), "a number"),
@@ -110,7 +110,7 @@ def test_a_default_that_does_not_fit_is_left_out_with_a_note(
 ) -> None:
     made = field(type=kind, default=default, options=["x", "y"])
     assert made.default is None
-    assert f"default is not used, because it is not {wanted}" in made.note
+    assert f"default is ignored, because it is not {wanted}" in made.note
 
 
 def test_options_are_different_and_not_blank() -> None:
@@ -122,16 +122,16 @@ def test_options_are_limited_in_number_and_length() -> None:
     options = ["long" * MAX_TEXT, *map(str, range(MAX_OPTIONS + 3))]
     made = field(type="multi_select", options=options)
     assert made.options == tuple(map(str, range(MAX_OPTIONS)))
-    assert made.note.endswith("; 4 more were left out.")
+    assert made.note.endswith("; 4 more were omitted.")
     short = field(type="multi_select", options=["x", "long" * MAX_TEXT])
-    assert short.note.endswith("; 1 more was left out.")
+    assert short.note.endswith("; 1 more was omitted.")
 
 
 def test_a_long_text_is_cut_with_a_note() -> None:
     form = build_form(read({"id": "a", "text": "y" * 1_000_000}, text="x" * 1_000_000))
     assert len(form.text) == len(form.fields[0].text) == MAX_TEXT + 1
-    assert form.note == "The text was cut after 20,000 characters."
-    assert form.fields[0].note == "The question was cut after 20,000 characters."
+    assert form.note == "The text was truncated to 20,000 characters."
+    assert form.fields[0].note == "The question was truncated to 20,000 characters."
     assert build_form(read("a")).note == ""
 
 
@@ -139,7 +139,7 @@ def test_ids_are_made_unique_without_taking_those_of_others() -> None:
     form = build_form(read(*({"id": name, "text": "?"} for name in ("a", "a", "a_2", "a", "a_2"))))
     assert [made.id for made in form.fields] == ["a", "a_3", "a_2", "a_4", "a_2_2"]
     assert [bool(made.note) for made in form.fields] == [False, True, False, True, True]
-    assert "uses this id twice" in form.fields[1].note
+    assert "uses this id more than once" in form.fields[1].note
 
 
 def test_too_many_questions_are_counted() -> None:

@@ -173,22 +173,22 @@ def test_what_a_template_is_filled_with_is_not_filled_again() -> None:
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        ("", "The template is empty: write the JSON document to send."),
-        (" \n", "The template is empty: write the JSON document to send."),
-        ('{"a": }', "The template is not JSON: no JSON value begins here (line 1, column 7)."),
+        ("", "The template is empty. Enter the JSON document to send."),
+        (" \n", "The template is empty. Enter the JSON document to send."),
+        ('{"a": }', "The template is not valid JSON: expected a value (line 1, column 7)."),
         ("[1]", "The template must be a JSON object."),
         ('"{{text}}"', "The template must be a JSON object."),
         ("9" * 5000, "The template has a number with too many digits."),
         ("[" * 200 + "]" * 200, "The template is nested more than 100 levels deep."),
-        ('{"a": "{{answers.spice}}"}', "The agent asked no question with the id “spice”."),
+        ('{"a": "{{answers.spice}}"}', "The agent sent no question with the id “spice”."),
         (
             '{"a": ["{{user}}"]}',
-            "There is no placeholder “user”; known are text, answers, prev, session_context and"
+            "Unknown placeholder “user”. Supported: text, answers, prev, session_context and"
             " answers.<id>.",
         ),
         (
             '{"a": "x {{}}"}',
-            "There is no placeholder “”; known are text, answers, prev, session_context and"
+            "Unknown placeholder “”. Supported: text, answers, prev, session_context and"
             " answers.<id>.",
         ),
     ],
@@ -237,7 +237,9 @@ def test_the_strategies_introduce_themselves() -> None:
 
 
 def test_an_unknown_strategy() -> None:
-    with pytest.raises(ValueError, match="no way to answer 'smoke'; known are filters, text"):
+    with pytest.raises(
+        ValueError, match=r"Unknown answer strategy 'smoke'\. Supported: filters, text"
+    ):
         answer("smoke")
 
 

@@ -135,7 +135,7 @@ class TestAServer:
         async with serve(HOLD) as server:
             report = await diagnose(server.url)
         assert failed(report)[:1] == ["http"]
-        assert "a run waits longer" in step(report, "http")["fix"]
+        assert "runs have a longer timeout" in step(report, "http")["fix"]
         assert "PLAYGROUND_" not in json.dumps(report)
 
     @pytest.mark.slow

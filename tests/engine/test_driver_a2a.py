@@ -177,7 +177,7 @@ async def test_an_agent_that_breaks_down() -> None:
 async def test_a_skill_that_the_card_does_not_have_is_told_of() -> None:
     with serving(Waiter()) as url:
         run, events = await run_action(url, "hello", skill="dance")
-    assert of(events, Log)[0].data == "The agent's card has no skill “dance”; it has “serve”."
+    assert of(events, Log)[0].data == "The agent card has no skill “dance”; it has “serve”."
     assert run.outcome == "answer"
 
 
@@ -240,7 +240,7 @@ class TestCards:
         [
             ([reply(b"<!doctype html><p>Hi", "text/html")], "is an HTML page, not JSON"),
             ([head("302 Found", location="/other", content_length="0")], "redirects to /other"),
-            ([reply(b"{}", status="404 Not Found")], "answers with HTTP 404"),
+            ([reply(b"{}", status="404 Not Found")], "returned HTTP 404"),
         ],
     )
     async def test_what_is_no_card(self, script: list[Any], said: str) -> None:
@@ -262,7 +262,7 @@ class TestCards:
             run, _ = await run_action(server.url, "x", card=card_at(f"{server.url}/a2a"))
         assert problem is not None
         assert (problem.state, problem.cause) == ("failed", "No agent card was found.")
-        assert problem.detail.count("has more than 1,000,000 bytes") == 2
+        assert problem.detail.count("exceeds the limit of 1,000,000 bytes") == 2
         assert (run.state, run.problem["cause"]) == (RunState.FAILED, problem.cause)
         assert run.bytes < 10_000_000
 

@@ -46,8 +46,8 @@ def test_one_that_cannot_be_judged_is_in_nobodys_way() -> None:
     wrong = {"type": "json", "path": "$[", "exists": True}
     checks = evaluate([wrong, {"type": "state", "equals": "completed"}], RUN)
     assert [check.met for check in checks] == [None, True]
-    assert checks[0].message.startswith("Could not be judged: ")
-    assert "/path: The path is no JSONPath" in checks[0].actual
+    assert checks[0].message.startswith("Inconclusive: ")
+    assert "/path: Invalid JSONPath" in checks[0].actual
 
 
 class TestCaptures:
@@ -63,7 +63,7 @@ class TestCaptures:
         found, problems = capture({"a.b": "$.nowhere", "ok": "$.one"}, DOCUMENT)
         assert found == {"ok": 1}
         assert [(each.pointer, each.message) for each in problems] == [
-            ("/a.b", "Nothing stands at $.nowhere, so a.b has no value.")
+            ("/a.b", "No match for $.nowhere; a.b was not captured.")
         ]
 
     @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_what_is_looked_through_is_counted(expectation: dict[str, Any]) -> None:
     """A hundred may be expected, of a run of millions of events or megabytes of codes."""
     run = replace(RUN, failures=("x" * 10_000_000,) * 101, events=RUN.events * 300_000)
     (check,) = evaluate([expectation], run)
-    assert (check.met, check.actual) == (None, "It takes too long to find out in this reply.")
+    assert (check.met, check.actual) == (None, "The evaluation of this response takes too long.")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_what_is_looked_through_is_counted(expectation: dict[str, Any]) -> None:
          {**{str(at): at for at in range(20)}, "…": "2 more"}),
         ("x" * 201, "x" * 199 + "…"),
         ("x" * 200, "x" * 200),
-        (2**256, "a number of many digits"),
+        (2**256, "a very large number"),
         (nested(1, 6, 7), nested(1, 6, 7)),
         (nested(1, 7, 7), nested(1, 6, "…")),
         ([[], {}], [[], {}]),

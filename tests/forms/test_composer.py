@@ -92,10 +92,10 @@ VALUES: list[tuple[str, str | None, Any]] = [
 
 #: Field, text, what is said where it is sent, and where it is saved.
 MISTAKES: list[tuple[str, str | None, str, str]] = [
-    ("document", None, "Line 1, column 1: no JSON value begins here.", "="),
-    ("document", "", "Line 1, column 1: no JSON value begins here.", "="),
-    ("document", " ", "Line 1, column 2: no JSON value begins here.", "="),
-    ("document", '{\n  "query": x}', "Line 2, column 12: no JSON value begins here.", "="),
+    ("document", None, "Line 1, column 1: expected a value.", "="),
+    ("document", "", "Line 1, column 1: expected a value.", "="),
+    ("document", " ", "Line 1, column 2: expected a value.", "="),
+    ("document", '{\n  "query": x}', "Line 2, column 12: expected a value.", "="),
     ("document", "[]", "The request must be a JSON object.", "="),
     ("document", "null", "The request must be a JSON object.", "="),
     ("document", '"{{name}}"', "The request must be a JSON object.", "="),
@@ -112,26 +112,28 @@ MISTAKES: list[tuple[str, str | None, str, str]] = [
     ("headers", '{"a": "b"}', "Headers are a list of [name, value] pairs.", "="),
     ("headers", '[["a"]]', "Headers are a list of [name, value] pairs.", "="),
     ("headers", '[["a", 1]]', "Headers are a list of [name, value] pairs.", "="),
-    ("auth", "x", "Line 1, column 1: no JSON value begins here.", "The auth cannot be read. ="),
+    ("auth", "x", "Line 1, column 1: expected a value.", "The auth cannot be read. ="),
     ("auth", "null", "", "The auth have to be an object."),
     ("auth", "[1]", "", "The auth have to be an object."),
-    ("expectations", "[1,", "Line 1, column 4: no JSON value begins here.",
+    ("expectations", "[1,", "Line 1, column 4: expected a value.",
      "The expectations cannot be read. ="),
     ("expectations", DEEP, "Line 1, column 101: The document is nested more than 100 deep.",
      "The expectations cannot be read. ="),
-    ("expectations", "{}", "Expectations, : Expectations are an array, not object.",
+    ("expectations", "{}", "Expectations, : Expectations must be an array, not an object.",
      "The expectations have to be a list."),
-    ("expectations", "null", "Expectations, : Expectations are an array, not null.",
+    ("expectations", "null", "Expectations, : Expectations must be an array, not null.",
      "The expectations have to be a list."),
-    ("expectations", "[1]", "Expectations, /0: An expectation is an object, not number.", "="),
+    ("expectations", "[1]", "Expectations, /0: An expectation must be an object, not a number.",
+     "="),
     ("expectations", '[{"type": "state"}]', "Expectations, /0/equals: Add equals.", "="),
     ("captures", "{", "", "The captures cannot be read. "
-     "Line 1, column 2: a name in double quotes belongs here."),
+     "Line 1, column 2: expected a property name in double quotes."),
     ("captures", "[]", "", "The captures have to be an object."),
     ("captures", "null", "", "The captures have to be an object."),
-    ("captures", '{"id": 1}', "", "Captures, /id: A path is a string, not number."),
+    ("captures", '{"id": 1}', "", "Captures, /id: A path must be a string, not a number."),
     ("captures", '{"a b": "$.a"}', "",
-     "Captures, /a b: The name of a variable has letters, digits, “_”, “-” and “.”, 80 at most."),
+     "Captures, /a b: Variable names contain only letters, digits, “_”, “-” and “.”, "
+     "up to 80 characters."),
 ]  # fmt: skip
 
 

@@ -43,8 +43,8 @@ def test_a_header_is_read(header: str, challenges: list[Challenge]) -> None:
     ("header", "words"),
     [
         ('Bearer scope="recipes"', ["bearer token", "scope “recipes”"]),
-        (f'Bearer resource_metadata="{METADATA}"', [f"Where to get a token: {METADATA}"]),
-        ('Bearer error_description="It has expired."', ["The server says: It has expired."]),
+        (f'Bearer resource_metadata="{METADATA}"', [f"Resource metadata: {METADATA}"]),
+        ('Bearer error_description="It has expired."', ["Server message: It has expired."]),
         ('Basic realm="kitchen"', ["user name and password"]),
         ("ApiKey", ["API key"]),
         ("Negotiate", ["scheme Negotiate"]),

@@ -27,7 +27,7 @@ class TestFrame:
             list(unpack(b"abc", 1))
         with pytest.raises(KeyError):
             list(unpack(b"\0" + blob[1:], 1))
-        with pytest.raises(ValueError, match="cut short"):
+        with pytest.raises(ValueError, match="truncated"):
             list(unpack(blob[:-1], 1))
 
 

@@ -8,20 +8,22 @@ from playground.protocols.headers import RESERVED, header_error, is_credential, 
 @pytest.mark.parametrize("name", sorted(RESERVED))
 def test_what_the_playground_sets_is_refused_however_it_is_written(name: str) -> None:
     written = name.title()
-    assert header_error(written, "x") == f"{written} is set by the playground and cannot be given."
+    assert (
+        header_error(written, "x") == f"{written} is set by the playground and can’t be overridden."
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("", "x", "“” is not a header name."),
-        ("X Y", "x", "“X Y” is not a header name."),
-        ("X\r\nHost", "x", "is not a header name."),
-        ("é", "x", "“é” is not a header name."),
-        ("n:" * 500, "x", "…” is not a header name."),
-        ("X", "a\r\nHost: b", "The value of X has a control character in it."),
-        ("X", "a\0", "The value of X has a control character in it."),
-        ("X", "é", "The value of X has characters outside ASCII."),
+        ("", "x", "“” is not a valid header name."),
+        ("X Y", "x", "“X Y” is not a valid header name."),
+        ("X\r\nHost", "x", "is not a valid header name."),
+        ("é", "x", "“é” is not a valid header name."),
+        ("n:" * 500, "x", "…” is not a valid header name."),
+        ("X", "a\r\nHost: b", "The value of X contains a control character."),
+        ("X", "a\0", "The value of X contains a control character."),
+        ("X", "é", "The value of X contains non-ASCII characters."),
     ],
 )
 def test_what_cannot_be_sent_is_refused(name: str, value: str, words: str) -> None:

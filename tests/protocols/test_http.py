@@ -153,10 +153,10 @@ class TestDocument:
             (b"<!DOCTYPE html><title>x</title>", "is an HTML page, not JSON"),
             (b"\n <HTML>", "is an HTML page, not JSON"),
             (b"Internal Server Error", "is text, not JSON"),
-            (b"caf\xe9", "is text, not JSON, and not valid UTF-8 either"),
+            (b"caf\xe9", "is text, not JSON, and not valid UTF-8"),
             (b'{"a": 1,\n  "b": }', "is not valid JSON (line 2, column 8)"),
             (b'{"_meta": {}', "is not valid JSON (line 1, column 13)"),
-            (b'{"a": \xff}', "is not valid JSON (line 1, column 7), and not valid UTF-8 either"),
+            (b'{"a": \xff}', "is not valid JSON (line 1, column 7), and not valid UTF-8"),
             (b"[1] [2]", "is not valid JSON (line 1, column 5)"),
             (b'{"a": ' + b"9" * 5000 + b"}", "is not valid JSON"),
         ],
@@ -177,7 +177,7 @@ class TestDocument:
     @pytest.mark.parametrize(
         ("status", "words"),
         [
-            (200, "URL is an agent’s"),
+            (200, "this is the URL of an agent"),
             (301, "Redirects aren’t followed"),
             (400, "agent’s documentation"),
             (401, "authentication"),
@@ -191,7 +191,7 @@ class TestDocument:
             (500, "agent’s log"),
             (503, "later"),
             (599, "agent’s log"),
-            (0, "URL is an agent’s"),
+            (0, "this is the URL of an agent"),
         ],
     )
     def test_a_fix_for_every_status(self, status: int, words: str) -> None:
@@ -267,13 +267,13 @@ class TestStream:
     def test_without_an_event(self, stream: bytes) -> None:
         problem = problem_of(read_stream(stream))
         assert (problem.state, problem.stage) == ("failed", Stage.DECODE)
-        assert problem.cause == ("The event stream (HTTP 200) ended without an event.")
+        assert problem.cause == ("The event stream (HTTP 200) contains no events.")
 
     def test_in_which_nothing_can_be_read(self) -> None:
         play = read_stream(event("oops"), event({"a": 1}, "other"), status=500)
         assert [type(event) for event in play.events] == [Unknown, Unknown]
         problem = problem_of(play)
-        assert problem.cause == ("The event stream (HTTP 500) contains nothing readable.")
+        assert problem.cause == ("The event stream (HTTP 500) contains no readable event.")
         assert "agent’s log" in problem.fix
 
     def test_one_readable_event_is_enough(self) -> None:

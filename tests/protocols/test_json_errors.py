@@ -13,15 +13,15 @@ from playground.protocols import json_decoder, json_errors
 THEIRS = re.compile(r"Expecting|Extra data|Unterminated|Invalid|Illegal|delimiter")
 
 BROKEN = [
-    ("{,", "a name in double quotes belongs here"),
-    ("[x]", "no JSON value begins here"),
-    ('{"a" 1}', "a colon belongs here"),
-    ("[1 2]", "a comma belongs here, or the end of the list or object"),
-    ("[] []", "the JSON ends before this"),
-    ('["a', "the closing quote of this text is missing"),
-    ('["a\nb"]', "a line break or tab inside a text is written as \\n or \\t"),
-    ('["\\u12x4"]', "\\u wants four hexadecimal digits"),
-    ('["\\q"]', "a backslash stands before a sign that it cannot go with"),
+    ("{,", "expected a property name in double quotes"),
+    ("[x]", "expected a value"),
+    ('{"a" 1}', "expected a colon"),
+    ("[1 2]", "expected a comma or the end of the array or object"),
+    ("[] []", "unexpected text after the end of the document"),
+    ('["a', "unterminated string"),
+    ('["a\nb"]', "control character in a string; write line breaks and tabs as \\n and \\t"),
+    ('["\\u12x4"]', "invalid \\u escape: expected four hexadecimal digits"),
+    ('["\\q"]', "invalid escape sequence"),
 ]
 
 

@@ -28,7 +28,7 @@ class TestRegistry:
         assert registry.exchange(target(version), request).next_call() is not None
 
     def test_an_unknown_protocol(self) -> None:
-        message = "There is no protocol 'smtp'; known are nlweb, agent-api."
+        message = "Unknown protocol 'smtp'. Supported: nlweb, agent-api."
         unknown = Target("http://a.example.com", protocol="smtp")
         for attempt in (
             lambda: registry.exchange(unknown, REQUEST),
@@ -41,12 +41,12 @@ class TestRegistry:
             assert str(raised.value) == message
 
     def test_an_unknown_binding(self) -> None:
-        with pytest.raises(ValueError, match="no binding 'pigeon'"):
+        with pytest.raises(ValueError, match="Unknown binding 'pigeon'"):
             registry.exchange(Target("http://a.example.com", binding="pigeon"), REQUEST)
 
     def test_an_unknown_version(self) -> None:
         for attempt in (registry.exchange, registry.validate_request):
-            with pytest.raises(ValueError, match=r"no NLWeb version '9'"):
+            with pytest.raises(ValueError, match=r"Unknown NLWeb version '9'"):
                 attempt(Target("http://a.example.com", version="9"), REQUEST)
 
     @pytest.mark.parametrize(

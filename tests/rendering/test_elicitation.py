@@ -81,9 +81,9 @@ def test_a_default_is_what_a_control_begins_with(
 
 
 def test_what_was_filled_in_wins_over_a_default() -> None:
-    filled = Submitted({"seq": ["4"]}, {"q0": "Give a number."})
+    filled = Submitted({"seq": ["4"]}, {"q0": "Enter a number."})
     shown = only(field("number", default=3), filled=filled)
-    assert (shown.value, shown.error) == ("", "Give a number.")
+    assert (shown.value, shown.error) == ("", "Enter a number.")
     assert shown.id == "q0-entry-4-1"
     assert shown.described_by == "q0-entry-4-1-error"
 

@@ -126,7 +126,7 @@ def test_planted_markup_stays_text(make: Any, hostile: str) -> None:
         (ev.Promise(1, "tok-1", 90.0, "", 7.0), "7.0, which is not between 0 and 1"),
         (ev.Promise(1, "tok-1"), "The response will be available later."),
         (ev.Failure(1, "NO_RESULTS", "Nothing found."), "NO_RESULTS"),
-        (ev.Failure(1, "timeout"), "took too long. TrySend it again"),
+        (ev.Failure(1, "timeout"), "timed out. TrySend it again"),
         (ev.Failure(1, "MOON_PHASE"), "NLWeb does not define this code"),
         (ev.Failure(1, "", "Sorry"), "no error code"),
         (ev.Failure(1, "X", details={"field": "site", "allowed": ["a", "b"], "at": [{"line": 3}]}),

@@ -125,7 +125,7 @@ class TestAuthentication:
             f"Authentication required (HTTP {status}): Bearer, realm “<b>”, scope “ask”."
         )
         assert (card.label, card.link) == ("Add a token", "/agents/members/#id_auth")
-        assert ("Where to get a token", "http://m.example") in card.details
+        assert ("Resource metadata", "http://m.example") in card.details
         markup = read(get_template("runs/ending.html").render(status_context(run)))
         assert [link.attributes["href"] for link in markup.find("a")] == [
             "/agents/members/#id_auth", "/agents/members/doctor/",

@@ -151,7 +151,7 @@ class TestTLS:
     async def test_another_host(self, tmp_path: Path) -> None:
         certificate = Certificate(tmp_path, [x509.DNSName("other.example")])
         frames = await self.failure(certificate, certificate.trusting)
-        assert "another address" in frames.problem.cause
+        assert "a different address" in frames.problem.cause
 
     async def test_another_name(self, tmp_path: Path, resolver) -> None:  # type: ignore[no-untyped-def]
         certificate = Certificate(tmp_path, [x509.DNSName("other.example")])
@@ -160,7 +160,7 @@ class TestTLS:
         async with serve(OK, tls=certificate.server, read=False) as server:
             url = f"https://agent.example:{server.port}/"
             frames = await record(url, transport=transport)
-        assert "another host name" in frames.problem.cause
+        assert "a different host name" in frames.problem.cause
 
     @pytest.mark.parametrize(
         ("script", "words"),

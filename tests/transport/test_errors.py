@@ -45,7 +45,7 @@ class TestConnecting:
         ("error", "words"),
         [
             (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "could not be"),
-            (socket.gaierror(socket.EAI_AGAIN, "Temporary failure"), "did not answer"),
+            (socket.gaierror(socket.EAI_AGAIN, "Temporary failure"), "did not respond"),
             (UnicodeError("label too long"), "could not be"),
         ],
     )

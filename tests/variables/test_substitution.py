@@ -98,7 +98,7 @@ def test_names_without_a_value_are_found_with_their_places() -> None:
 
 
 def test_two_names_of_an_object_must_not_become_one() -> None:
-    with pytest.raises(VariableError, match="twice"):
+    with pytest.raises(VariableError, match="duplicate name"):
         work().json({"{{city}}": 1, "Paris": 2})
 
 

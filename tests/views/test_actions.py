@@ -143,9 +143,9 @@ class TestPanel:
         ("action", "reason"),
         [
             ({**GET, "endpoint": None}, "The action has no endpoint."),
-            ({**GET, "endpoint": " "}, "The action's endpoint is empty."),
-            ({**GET, "endpoint": 5}, "The action's endpoint is not a string."),
-            ({**GET, "headers": "a"}, "The action's headers are not an object."),
+            ({**GET, "endpoint": " "}, "The endpoint of the action is empty."),
+            ({**GET, "endpoint": 5}, "The endpoint of the action is not a string."),
+            ({**GET, "headers": "a"}, "The headers of the action are not an object."),
         ],
     )
     def test_nothing_is_said_twice(self, client: Client, action: Any, reason: str) -> None:
@@ -186,7 +186,7 @@ class TestPreview:
             ({"params": '{"a": NaN}'}, "number"),
             ({"params": '{"a": 1, "a": 2}'}, "twice"),
             ({"headers": '[["Host", "a"]]'}, "Host is set by the playground"),
-            ({"headers": '[["a b", "c"]]'}, "not a header name"),
+            ({"headers": '[["a b", "c"]]'}, "not a valid header name"),
             ({"headers": "nonsense"}, "not valid JSON"),
         ],
     )

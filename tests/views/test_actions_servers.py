@@ -158,7 +158,7 @@ class TestMcp:
         response = client.post(path(offering(SCALE), 0, "preview/"), fields)
         text = text_of(response.content)
         assert "Dish is missing." in text
-        assert "servings: This is not valid JSON" in text
+        assert "servings: Invalid JSON" in text
         assert "Fix the errors" in text
         assert not can_run(read(response.content.decode()))
 
@@ -213,7 +213,7 @@ class TestA2A:
         assert "A2A 0.3, loaded" in text
         assert '"method": "message/send"' in text
         assert field(markup, "message_id")["value"] in text
-        assert "The card names" not in text
+        assert "The agent card has no" not in text
         assert can_run(markup)
 
     def test_an_unknown_skill_is_told_and_can_be_sent(self, client: Client) -> None:

@@ -66,7 +66,7 @@ class TestForm:
         ("changed", "message"),
         [
             ({"protocol": "agent-api", "version": "0.55"}, "Choose one of Agent API"),
-            ({"protocol": "nlweb", "version": "1"}, "Choose one of Older NLWeb, NLWeb 0.54"),
+            ({"protocol": "nlweb", "version": "1"}, "Choose one of Legacy NLWeb, NLWeb 0.54"),
             ({"protocol": "telnet"}, "Select a valid choice"),
             ({"binding": "pigeon"}, "Select a valid choice"),
             ({"ask_tool": "a" * 129}, "at most 128"),

@@ -182,7 +182,7 @@ class TestRefusal:
         data = {**FILLED, "q1": "0"}
         sent = client.post(f"/runs/{run.pk}/answers/", data, headers=HTMX)
         assert sent.status_code == 422
-        assert "Give a whole number of at least 1." in sent.content.decode()
+        assert "Enter a whole number of at least 1." in sent.content.decode()
         assert not Run.objects.filter(parent=run).exists()
 
     def test_a_question_is_answered_once(self, client: Client, agent: Agent) -> None:

@@ -22,8 +22,8 @@ PREVIEW = "/compose/preview/"
 
 #: The composer's fields, and what is said about them (with the place in the document).
 REFUSED: list[tuple[str, dict[str, str], str, str]] = [
-    ("invalid JSON", form('{\n  "query": x}'), "", "Line 2, column 12: no JSON value begins here."),
-    ("an empty document", form(" "), "", "Line 1, column 2: no JSON value begins here."),
+    ("invalid JSON", form('{\n  "query": x}'), "", "Line 2, column 12: expected a value."),
+    ("an empty document", form(" "), "", "Line 1, column 2: expected a value."),
     ("a list", form("[]"), "", "The request must be a JSON object."),
     ("a string", form('"query"'), "", "The request must be a JSON object."),
     ("not a number", form('{"query": {"text": NaN}}'), "", "a number that JSON does not have"),
@@ -32,11 +32,11 @@ REFUSED: list[tuple[str, dict[str, str], str, str]] = [
     ("an endless number", form('{"a": ' + "9" * 5000 + "}"), "", "a number that JSON does not"),
     ("too deep", form('{"a":' + "[" * 100 + "]" * 100 + "}"), "", "nested more than 100 deep"),
     ("much too deep", form("[" * 100_000), "", "nested more than 100 deep"),
-    ("no query", form({}), "/query", "A request needs a query."),
-    ("a query without text", form({"query": {}}), "/query/text", "The query needs a text."),
-    ("a blank text", form({"query": {"text": " "}}), "/query/text", "The query needs a text."),
+    ("no query", form({}), "/query", "The request requires a query."),
+    ("a query without text", form({"query": {}}), "/query/text", "The query requires text."),
+    ("a blank text", form({"query": {"text": " "}}), "/query/text", "The query requires text."),
     ("a text that is none", form({"query": {"text": 1}}), "/query/text", "This must be a string."),
-    ("an await without action", form({"promise_token": "t"}), "/action", "needs an action"),
+    ("an await without action", form({"promise_token": "t"}), "/action", "requires an action"),
     ("no agent", form(agent=""), "", "Enter a URL or choose an agent"),
     ("an unknown agent", form(agent="nobody"), "", "Enter a URL or choose an agent"),
     ("headers that are no JSON", form(headers="{"), "#headers", "are not valid JSON"),
@@ -44,17 +44,17 @@ REFUSED: list[tuple[str, dict[str, str], str, str]] = [
     ("headers that are no list", form(headers='{"a": "b"}'), "#headers", "a list of [name, value]"),
     ("a header that is no pair", form(headers='[["a"]]'), "#headers", "a list of [name, value]"),
     ("a header with a number", form(headers='[["a", 1]]'), "#headers", "a list of [name, value]"),
-    ("a header name with a space", form(headers='[["a b", "c"]]'), "#headers", "not a header name"),
-    ("Host", form(headers='[["hOsT", "a"]]'), "#headers", "cannot be given"),
-    ("Cookie", form(headers='[["Cookie", "a=b"]]'), "#headers", "cannot be given"),
-    ("Content-Length", form(headers='[["Content-Length", "1"]]'), "#headers", "cannot be given"),
+    ("a header name with a space", form(headers='[["a b", "c"]]'), "#headers", "a valid header"),
+    ("Host", form(headers='[["hOsT", "a"]]'), "#headers", "can’t be overridden"),
+    ("Cookie", form(headers='[["Cookie", "a=b"]]'), "#headers", "can’t be overridden"),
+    ("Content-Length", form(headers='[["Content-Length", "1"]]'), "#headers", "be overridden"),
     ("a line break", form(headers='[["X-A", "a\\r\\nX-B: c"]]'), "#headers", "control character"),
     ("a NUL", form(headers='[["X-A", "a\\u0000b"]]'), "#headers", "control character"),
-    ("authentication that is no JSON", form(auth="x"), "#auth", "no JSON value begins here"),
+    ("authentication that is no JSON", form(auth="x"), "#auth", "expected a value"),
     ("expectations that are no JSON", form(expectations="["), "#expectations", "Line 1, column 2"),
-    ("expectations that are no list", form(expectations="{}"), "#expectations", "are an array"),
+    ("expectations that are no list", form(expectations="{}"), "#expectations", "must be an array"),
     ("an environment that is gone", form(environment="gone"), "", "“gone” is gone"),
-    ("an umlaut", form(headers='[["X-A", "ä"]]'), "#headers", "outside ASCII"),
+    ("an umlaut", form(headers='[["X-A", "ä"]]'), "#headers", "non-ASCII"),
 ]  # fmt: skip
 
 
@@ -161,8 +161,8 @@ class TestPreview:
             "meta": {"version": "0.55", "session_context": {"turn": 2}},
         }
         text = read(client.post(PREVIEW, form(document)).content.decode()).text
-        assert text.index("incomplete") < text.index("The query needs a text.")
-        assert text.index("The query needs a text.") < text.index('"pasta"')
+        assert text.index("incomplete") < text.index("The query requires text.")
+        assert text.index("The query requires text.") < text.index('"pasta"')
         assert '"turn": 2' in text
         sendable = client.post(PREVIEW, form({"query": {"text": "a"}})).content.decode()
         assert "incomplete" not in sendable

@@ -184,7 +184,7 @@ class TestTrying:
             ("[{]", "no JSON: line 1, column 3"),
             ("[" * 200 + "]" * 200, "too large"),
             ("[" + " " * 300_000 + "]", "too large"),
-            ('{"a": 1}', "Expectations are an array"),
+            ('{"a": 1}', "Expectations must be an array"),
             ("[" + "1" * 5000 + "]", "a number with too many digits"),
         ],
         ids=["broken", "deep", "long", "object", "digits"],

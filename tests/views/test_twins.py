@@ -131,7 +131,7 @@ class TestSending:
     @pytest.mark.parametrize(
         ("fields", "message"),
         [
-            (form({}, other="version:0.54"), "A request needs a query."),
+            (form({}, other="version:0.54"), "The request requires a query."),
             (form(), "Choose a second target."),
             (form(other="agent:nobody"), "Choose a second target."),
             (form(agent="nobody", other="version:0.54"), "Enter a URL or choose an agent"),

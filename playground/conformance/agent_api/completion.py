@@ -25,7 +25,7 @@ def _completed(t: AgentTranscript) -> list[Location]:
 
 @rule(
     "usage",
-    "A completed response tells its usage, an object of numbers.",
+    "Completed responses include usage, an object of numbers.",
     info(_LIFECYCLE),
     when=lambda t: bool(_completed(t)),
 )
@@ -34,11 +34,14 @@ def usage(t: AgentTranscript) -> Iterator[RuleIssue]:
     for location in _completed(t)[:1]:
         pointer, value = f"{location.pointer}/usage", location.value.get("usage")
         if value is None:
-            yield Violation("No usage came with the end of the response.", location.seq, pointer)
+            yield Violation("The completed response has no usage.", location.seq, pointer)
         elif isinstance(value, dict):
             for name, number in list(value.items())[:_MAX_USAGE]:
                 if not _is_usage(number):
-                    message = "Usage is told in numbers from 0, which clients add up."
+                    message = (
+                        "Usage values must be numbers of 0 or more, so that clients can add "
+                        "them up."
+                    )
                     yield Violation(message, location.seq, f"{pointer}/{escape(name)}")
 
 
@@ -49,7 +52,7 @@ def _is_usage(value: Any) -> bool:
 
 @rule(
     "times",
-    "A completed response says when it began and ended, in that order.",
+    "Completed responses have created_at and completed_at, in that order.",
     info(_PRACTICES),
     when=lambda t: bool(_completed(t)),
 )
@@ -59,10 +62,10 @@ def times(t: AgentTranscript) -> Iterator[RuleIssue]:
         began, ended = location.value.get("created_at"), location.value.get("completed_at")
         for name, value in (("created_at", began), ("completed_at", ended)):
             if value is None:
-                message = f"{name} is missing: clients cannot tell how long it took."
+                message = f"{name} is missing, so clients can’t compute the duration."
                 yield Violation(message, location.seq, f"{location.pointer}/{name}")
         if is_number(began) and is_number(ended) and ended < began:
-            message = "The response ended before it began. Correct one of the times."
+            message = "completed_at is earlier than created_at. Correct one of them."
             yield Violation(message, location.seq, f"{location.pointer}/completed_at")
 
 
@@ -73,7 +76,7 @@ def _session(t: AgentTranscript) -> str:
 
 @rule(
     "session-echoed",
-    "The session_id that was sent comes back.",
+    "Responses return the session_id of the request.",
     should(_PRACTICES),
     when=lambda t: bool(_session(t)) and bool(t.responses),
 )
@@ -85,12 +88,12 @@ def session_echoed(t: AgentTranscript) -> Iterator[RuleIssue]:
     for location in with_session:
         if location.value["session_id"] != _session(t):
             yield Violation(
-                "This is another session than the one that was asked in. Return the same.",
+                "The session_id differs from that of the request. Return the same value.",
                 location.seq,
                 f"{location.pointer}/session_id",
             )
     if not with_session:
-        message = "A session_id was sent and none came back. Return it in the response."
+        message = "The request has a session_id and the response has none. Return it."
         yield missing(t, message, t.responses[-1].seq, f"{t.responses[-1].pointer}/session_id")
 
 

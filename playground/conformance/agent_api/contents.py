@@ -19,7 +19,7 @@ def _has_contents(t: AgentTranscript) -> bool:
 
 @rule(
     "message-announced",
-    "A message is announced before its contents.",
+    "Messages are sent before their content.",
     must(_STREAMING),
     when=_has_contents,
     needs_complete_response=True,
@@ -28,7 +28,7 @@ def message_announced(t: AgentTranscript) -> Iterator[RuleIssue]:
     """It has the type and the role. Contents without msg_id belong to the latest message."""
     for location in t.stream_state.orphans:
         yield Violation(
-            "No message of this id was announced. Send the message with the status created first.",
+            "No message with this id was sent before. Send it with status created first.",
             location.seq,
             "/msg_id",
         )
@@ -36,7 +36,7 @@ def message_announced(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "content-after-message",
-    "No content comes for a message that has ended.",
+    "No content follows the end of its message.",
     must(_STREAMING),
     when=_has_contents,
     needs_complete_response=True,
@@ -45,13 +45,13 @@ def content_after_message(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients have completed the message by then."""
     for location in t.stream_state.late:
         yield Violation(
-            "The message of this content has ended: send it before.", location.seq, "/msg_id"
+            "The message has already ended. Send its content before that.", location.seq, "/msg_id"
         )
 
 
 @rule(
     "content-after-end",
-    "No segment comes for a content that is completed.",
+    "No segments follow the completed segment of a content object.",
     must(_STREAMING),
     when=_has_contents,
     needs_complete_response=True,
@@ -60,7 +60,7 @@ def content_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The segment with the status completed is the final one."""
     for location in t.stream_state.reopened:
         yield Violation(
-            "The content of this index was completed before. Give another one its own index.",
+            "The content with this index is already completed. Use a new index for new content.",
             location.seq,
             "/index",
         )
@@ -68,7 +68,7 @@ def content_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "content-ended",
-    "The last segment of each content says completed.",
+    "The last segment of each content object has status completed.",
     must(_STREAMING),
     when=_has_contents,
     needs_complete_response=True,
@@ -76,11 +76,11 @@ def content_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
 def content_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients buffer until then."""
     if not t.is_complete and not is_final(t.stream_state.status):
-        yield Inconclusive("The stream broke off before this could be judged.")
+        yield Inconclusive("The stream was truncated before this could be checked.")
         return
     for content in t.stream_state.open_contents():
         yield Violation(
-            "This content never ends. Send it whole with the status completed.",
+            "This content is never completed. End it with a segment in status completed.",
             content.location.seq,
             "/status",
         )
@@ -88,7 +88,7 @@ def content_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "content-index-gapless",
-    "The contents of a message have indexes from 0 without gaps.",
+    "Content indexes of a message start at 0 and have no gaps.",
     should("3"),
     when=_has_contents,
     needs_complete_response=True,
@@ -99,7 +99,7 @@ def content_index_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
         for expected, index in enumerate(sorted(message.contents)):
             if index != expected:
                 yield Violation(
-                    f"Before this one index {expected} is missing. Count from 0 without gaps.",
+                    f"Index {expected} is missing. Number content from 0 without gaps.",
                     message.contents[index].location.seq,
                     "/index",
                 )
@@ -108,7 +108,7 @@ def content_index_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "delta-sum",
-    "A completed text is what its pieces make.",
+    "A completed text equals the concatenation of its deltas.",
     must(_STREAMING),
     when=lambda t: streamed(t) and bool(t.stream_state.totals),
 )
@@ -121,8 +121,8 @@ def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
         at = next((n for n, (a, b) in enumerate(zip(text, pieces, strict=False)) if a != b), None)
         at = min(len(text), len(pieces)) if at is None else at
         yield Violation(
-            f"The pieces make {len(pieces):,} characters and the completed text has "
-            f"{len(text):,}; they differ from character {at + 1:,} on. Make them the same.",
+            f"The deltas have {len(pieces):,} characters, the completed text has {len(text):,}; "
+            f"the first difference is at character {at + 1:,}. They must be identical.",
             location.seq,
             "/text",
         )
@@ -130,7 +130,7 @@ def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "text-in-pieces",
-    "A text that grows comes as deltas.",
+    "Partial text is sent as deltas.",
     should(_STREAMING),
     when=lambda t: _has_contents(t) and any(p.value.get("type") == "text" for p in t.contents),
 )
@@ -138,13 +138,13 @@ def text_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
     """A segment that is not marked as a delta replaces everything before it."""
     for location in t.stream_state.replaced:
         if location.value.get("type") == "text":
-            message = "This segment is no delta, and the text goes on. Set delta to true."
+            message = "This partial segment is not marked as a delta. Set delta to true."
             yield Violation(message, location.seq, "/delta")
 
 
 @rule(
     "data-in-pieces",
-    "Data that are not complete yet come as deltas.",
+    "Partial data is sent as deltas.",
     info(_STREAMING),
     when=lambda t: _has_contents(t) and any(p.value.get("type") != "text" for p in t.contents),
 )
@@ -153,7 +153,8 @@ def data_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
     for location in t.stream_state.replaced:
         if location.value.get("type") != "text":
             yield Violation(
-                "This is no delta and not the end: clients have to replace what came before by it.",
+                "This partial segment is not a delta, so clients have to replace the previous "
+                "one with it.",
                 location.seq,
                 "/delta",
             )
@@ -161,7 +162,7 @@ def data_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "message-content",
-    "A completed message holds the contents that were streamed for it.",
+    "Completed messages contain the content that was streamed for them.",
     should("4"),
     when=lambda t: streamed(t) and bool(t.stream_state.listed),
 )
@@ -173,8 +174,8 @@ def message_content(t: AgentTranscript) -> Iterator[RuleIssue]:
         listed: list[Any] = location.value["content"]
         if len(listed) != (count := len(message.contents)):
             yield Violation(
-                f"{count} contents came for this message and it holds {len(listed)}. "
-                "Make them the same.",
+                f"{count} content objects were streamed for this message, but it contains "
+                f"{len(listed)}. They must match.",
                 location.seq,
                 "/content",
             )
@@ -193,7 +194,7 @@ def _is_different(seq: int, listed: list[Any], message: MessageState) -> Iterato
         )
         # A final delta is not the complete content.
         if not same and received.get("delta") is not True:
-            problem = "This is not what was streamed for it. Make them the same."
+            problem = "This content differs from the streamed one. They must be identical."
             yield Violation(problem, seq, f"/content/{at}")
 
 

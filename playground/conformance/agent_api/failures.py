@@ -25,7 +25,7 @@ def _errors(t: AgentTranscript) -> list[Location]:
 
 @rule(
     "error-object",
-    "An error is an object with a code and a message.",
+    "Errors are objects with a code and a message.",
     must("7"),
     when=lambda t: bool(_errors(t)),
 )
@@ -34,7 +34,7 @@ def error_object(t: AgentTranscript) -> Iterator[RuleIssue]:
     for seq, pointer, error in _errors(t):
         if not isinstance(error, dict):
             message = (
-                f"error is {type_with_article(error)}. Make it an object with code and message."
+                f"error is {type_with_article(error)}; expected an object with code and message."
             )
             yield Violation(message, seq, pointer)
             continue
@@ -52,7 +52,7 @@ def _failures(t: AgentTranscript) -> list[Location]:
 
 @rule(
     "failed-error",
-    "What failed says why.",
+    "Failed responses and messages include an error.",
     should("Error Handling"),
     when=lambda t: bool(_failures(t)),
 )
@@ -74,7 +74,7 @@ def failed_error(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "error-failed",
-    "A response with an error did not complete.",
+    "Responses with an error do not have status completed.",
     should("Error Handling"),
     when=lambda t: any(location.value.get("error") is not None for location in t.responses),
 )
@@ -83,7 +83,7 @@ def error_failed(t: AgentTranscript) -> Iterator[RuleIssue]:
     for location in t.responses:
         if location.value.get("error") is not None and status_of(location) == "completed":
             yield Violation(
-                "The response has an error and calls itself completed. Set status to failed.",
+                "The response has an error but status completed. Set status to failed.",
                 location.seq,
                 f"{location.pointer}/status",
             )

@@ -20,7 +20,7 @@ _NULL = type(None)
 _TEXT = ((str, _NULL), "a string")
 _LIST = ((list, _NULL), "an array")
 _OBJECT = ((dict, _NULL), "an object")
-_WHOLE = ((int, float, _NULL), "a whole number")
+_WHOLE = ((int, float, _NULL), "an integer")
 
 RESPONSE: _Shape = {
     "created_at": _WHOLE,
@@ -69,7 +69,7 @@ def _typed(location: Location, shape: _Shape) -> Iterator[RuleIssue]:
         fits = type(value) in types and (float not in types or value is None or is_integer(value))
         if name in location.value and not fits:
             yield Violation(
-                f"{name} is {type_with_article(value)}. Make it {words}.",
+                f"{name} is {type_with_article(value)}; expected {words}.",
                 location.seq,
                 f"{location.pointer}/{name}",
             )
@@ -77,7 +77,7 @@ def _typed(location: Location, shape: _Shape) -> Iterator[RuleIssue]:
 
 @rule(
     "response-fields",
-    "A response has an id and a status, and its members have the types of the model.",
+    "Responses have an id, a status and members of the specified types.",
     must("6"),
     when=lambda t: bool(t.responses),
 )
@@ -90,7 +90,7 @@ def response_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "message-fields",
-    "A message has an id and a status, and its members have the types of the model.",
+    "Messages have an id, a status and members of the specified types.",
     must("4"),
     when=lambda t: bool(t.messages),
 )
@@ -103,7 +103,7 @@ def message_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "content-fields",
-    "A content names its type, and its members have the types of the model.",
+    "Content objects have a type and members of the specified types.",
     must("3"),
     when=lambda t: bool(t.contents),
 )
@@ -120,7 +120,7 @@ def _has_contents(t: AgentTranscript) -> bool:
 
 @rule(
     "content-index",
-    "A content of a stream has an index, a whole number from 0.",
+    "Streamed content has an index, an integer of 0 or more.",
     must(_STREAMING),
     when=_has_contents,
 )
@@ -129,13 +129,13 @@ def content_index(t: AgentTranscript) -> Iterator[RuleIssue]:
     for location in t.contents:
         index = location.value.get("index")
         if not is_integer(index) or index < 0:
-            message = "Set index to the content's place in its message, a whole number from 0."
+            message = "Set index to the position in the message, an integer of 0 or more."
             yield Violation(message, location.seq, f"{location.pointer}/index")
 
 
 @rule(
     "content-msg-id",
-    "A content of a stream names its message in msg_id.",
+    "Streamed content identifies its message with msg_id.",
     should("Best Practices 1"),
     when=_has_contents,
 )
@@ -148,7 +148,7 @@ def content_msg_id(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "content-status",
-    "A content of a stream has a status.",
+    "Streamed content has a status.",
     should(_STREAMING),
     when=_has_contents,
 )
@@ -162,7 +162,7 @@ def content_status(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "content-delta",
-    "A content of a stream says whether it is a piece: delta is true or false.",
+    "Streamed content has delta, either true or false.",
     info("3"),
     when=_has_contents,
 )
@@ -171,13 +171,13 @@ def content_delta(t: AgentTranscript) -> Iterator[RuleIssue]:
     for location in t.contents:
         if location.value.get("delta") is None:
             actual = "null" if "delta" in location.value else "missing"
-            message = f"delta is {actual}, which reads as false: say so."
+            message = f"delta is {actual}, which is treated as false. Set it explicitly."
             yield Violation(message, location.seq, "/delta")
 
 
 @rule(
     "content-payload",
-    "A content holds what its type is for: text, image_url or data.",
+    "Content has the member that its type requires: text, image_url or data.",
     should("3"),
     when=lambda t: any(location.value.get("type") in _words(_PAYLOAD) for location in t.contents),
 )
@@ -187,7 +187,7 @@ def content_payload(t: AgentTranscript) -> Iterator[RuleIssue]:
         kind = location.value.get("type")
         member = _PAYLOAD.get(kind) if isinstance(kind, str) else None
         if member and location.value.get(member) is None and status_of(location) != "created":
-            message = f"A content of type {kind} holds {member}: add it."
+            message = f"Content of type {kind} requires {member}."
             yield Violation(message, location.seq, f"{location.pointer}/{member}")
 
 

@@ -29,23 +29,23 @@ def _is_success(t: AgentTranscript) -> bool:
 
 @rule(
     "reply",
-    "A request is answered with a response, or with a stream of objects.",
+    "Requests are answered with a response object or a stream of objects.",
     must(_LIFECYCLE),
     when=_is_success,
 )
 def reply(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Another rule checks whether each object is one of the protocol."""
     if not t.events:
-        yield missing(t, "The reply is empty. Send a response.", t.http_response.head_seq)
+        yield missing(t, "The body is empty. Send a response object.", t.http_response.head_seq)
     elif not t.has_response and not t.bare_errors:
         first = t.events[0]
-        actual = first.reason or "Nothing in it is a response, a message or a content."
-        yield missing(t, f"{actual} Send objects of the protocol.", first.seq)
+        actual = first.reason or "The body contains no response, message or content object."
+        yield missing(t, f"{actual} Send Agent API objects.", first.seq)
 
 
 @rule(
     "content-type",
-    "The Content-Type is that of what came: JSON or an event stream.",
+    "Content-Type matches the body: JSON or an event stream.",
     should(_LIFECYCLE),
     when=lambda t: t.http_response.head_seq is not None and t.has_response,
 )
@@ -60,7 +60,7 @@ def content_type(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "error-status",
-    "An error of HTTP comes with an error of the protocol, and a refusal with an error of HTTP.",
+    "HTTP errors include an error object, and errors have an HTTP error status.",
     info("Error Handling"),
     when=lambda t: (
         t.http_response.status >= 400
@@ -72,14 +72,14 @@ def error_status(t: AgentTranscript) -> Iterator[RuleIssue]:
     status = t.http_response.status
     if status < 400:
         yield Violation(
-            f"The request was refused with HTTP {status}. Send a status such as 400, so that "
-            "clients notice before they read.",
+            f"The request was rejected with HTTP {status}. Use an error status such as 400, so "
+            "that clients can tell without parsing the body.",
             t.http_response.head_seq,
         )
     elif not any(event.members.get("error") for event in t.events):
         yield missing(
             t,
-            f"HTTP {status} came without an error object. Send one with a code and a message.",
+            f"HTTP {status} without an error object. Include one with code and message.",
             t.events[0].seq if t.events else t.http_response.head_seq,
         )
 
@@ -90,7 +90,7 @@ def _wants_stream(t: AgentTranscript) -> bool:
 
 @rule(
     "stream-honoured",
-    "The response streams if and only if that was asked for.",
+    "Responses are streamed if and only if the request asks for it.",
     should("5"),
     when=lambda t: t.has_response and isinstance(t.request.get("stream", True), bool),
 )
@@ -98,13 +98,14 @@ def stream_honoured(t: AgentTranscript) -> Iterator[RuleIssue]:
     """`stream` is true unless the request has it false."""
     if _wants_stream(t) and not t.http_response.streamed:
         yield Violation(
-            "A stream was asked for, or left to be the default, and one object came: send the "
-            "response as a stream.",
+            "The request asks for a stream (the default), but the response is a single object. "
+            "Stream the response.",
             t.http_response.head_seq,
         )
     elif not _wants_stream(t) and t.http_response.streamed:
         yield Violation(
-            '"stream": false was asked for and a stream came: send one response object.',
+            'The request has "stream": false, but the response is a stream. Send one response '
+            "object.",
             t.http_response.head_seq,
         )
 
@@ -118,11 +119,13 @@ def stream_honoured(t: AgentTranscript) -> Iterator[RuleIssue]:
 def stream_closed(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Standard clients drop an unterminated event."""
     if not t.http_response.ended:
-        yield Inconclusive("The stream broke off before its end.")
+        yield Inconclusive("The stream was truncated.")
         return
     for frame in t.http_response.frames:
         if frame.kind is FrameKind.TAIL:
-            message = "The stream ended within an event: clients drop it. End with a blank line."
+            message = (
+                "The last event is incomplete and clients discard it. End it with a blank line."
+            )
             yield Violation(message, frame.seq)
 
 
@@ -132,7 +135,7 @@ def _is_done(event: DecodedPayload) -> bool:
 
 @rule(
     "data-json",
-    "The data of every event are a JSON object.",
+    "The data of every event is a JSON object.",
     must(_LIFECYCLE),
     when=lambda t: t.http_response.streamed and bool(t.events),
 )
@@ -141,13 +144,13 @@ def data_json(t: AgentTranscript) -> Iterator[RuleIssue]:
     for event in t.events:
         if isinstance(event.payload, dict) or _is_done(event):
             continue
-        actual = event.reason or f"The data are {type_with_article(event.payload)}."
+        actual = event.reason or f"The data is {type_with_article(event.payload)}."
         yield Violation(f"{actual} Send one JSON object as the data of each event.", event.seq)
 
 
 @rule(
     "done-marker",
-    "A stream ends with its response, and needs no other mark.",
+    "Streams end with the response object, without an end marker.",
     info(_STREAMING),
     when=lambda t: t.http_response.streamed and bool(t.events),
 )
@@ -155,12 +158,12 @@ def done_marker(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Other protocols end with [DONE]: clients of this one have to ignore it."""
     for event in t.events:
         if _is_done(event):
-            yield Violation("[DONE] is no object of the protocol: leave it out.", event.seq)
+            yield Violation("[DONE] is not part of the protocol. Remove it.", event.seq)
 
 
 @rule(
     "event-names",
-    "Events have no names of their own: the object in them says what it is.",
+    "Events are unnamed; the object member gives the type.",
     info(_STREAMING),
     when=lambda t: t.http_response.streamed and bool(t.events),
 )
@@ -168,13 +171,15 @@ def event_names(t: AgentTranscript) -> Iterator[RuleIssue]:
     """A client that listens for unnamed events never receives a named one."""
     for event in t.events:
         if event.name not in (None, "message"):
-            message = f'Leave the name "{str(event.name)[:40]}" out: clients may not listen for it.'
+            message = (
+                f'Remove the event name "{str(event.name)[:40]}": clients may not listen for it.'
+            )
             yield Violation(message, event.seq)
 
 
 @rule(
     "object-known",
-    "Every object says which it is: response, message or content.",
+    "Every object has the member object: response, message or content.",
     must("3, 4, 6"),
     when=lambda t: any(event.members for event in t.events) and (_is_success(t) or t.has_response),
 )
@@ -184,7 +189,7 @@ def object_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     for event in t.events:
         if not event.members or event.seq in bare or event.members.get("object") in OBJECTS:
             continue
-        actual = "is missing" if "object" not in event.members else "is none of the protocol"
+        actual = "is missing" if "object" not in event.members else "is not defined by the protocol"
         yield Violation(
             f"object {actual}. Set it to one of {', '.join(OBJECTS)}.", event.seq, "/object"
         )
@@ -192,7 +197,7 @@ def object_known(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "bare-error",
-    "An error stands in a response or a message.",
+    "Errors are part of a response or a message.",
     should("6"),
     when=lambda t: bool(t.bare_errors) or any(event.members.get("error") for event in t.events),
 )

@@ -26,7 +26,7 @@ _NUMBERS = "Best Practices 3"
 
 @rule(
     "response-first",
-    "A stream begins with its response.",
+    "Streams start with the response object.",
     must(_LIFECYCLE),
     when=streamed,
 )
@@ -34,12 +34,12 @@ def response_first(t: AgentTranscript) -> Iterator[RuleIssue]:
     """It has the id that the following objects belong to."""
     first = t.objects[0]
     if first.value["object"] != "response":
-        yield Violation("Send the response with the status created first.", first.seq, "/object")
+        yield Violation("Send the response with status created first.", first.seq, "/object")
 
 
 @rule(
     "initial-status",
-    "A response and its messages begin with the status created.",
+    "Responses and messages start with status created.",
     should(_STATUSES),
     when=lambda t: streamed(t) and bool(t.stream_state.starts),
 )
@@ -50,7 +50,7 @@ def initial_status(t: AgentTranscript) -> Iterator[RuleIssue]:
         refused = kind == "response" and is_final(status)
         if status and status != "created" and not refused:
             yield Violation(
-                f"This {kind} begins with {status[:40]}. Announce it with created first.",
+                f"This {kind} starts with status {status[:40]}. Send it with status created first.",
                 location.seq,
                 "/status",
             )
@@ -58,7 +58,7 @@ def initial_status(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "status-transitions",
-    "A status follows only those that it may follow.",
+    "Status transitions are valid.",
     must(_STATUSES),
     when=streamed,
     needs_complete_response=True,
@@ -66,9 +66,9 @@ def initial_status(t: AgentTranscript) -> Iterator[RuleIssue]:
 def status_transitions(t: AgentTranscript) -> Iterator[RuleIssue]:
     """From created to in_progress, and from either to a final status, which is the last."""
     for change in t.stream_state.changes:
-        after = change.after if change.after != change.before else "the same again"
+        after = change.after if change.after != change.before else "the same status"
         yield Violation(
-            f"The {change.object} was {change.before} before: {after} may not follow.",
+            f"Invalid transition of the {change.object} from {change.before} to {after}.",
             change.location.seq,
             "/status",
         )
@@ -76,7 +76,7 @@ def status_transitions(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "nothing-after-end",
-    "Nothing comes after the response has ended.",
+    "Nothing follows the end of the response.",
     must(_LIFECYCLE),
     when=streamed,
     needs_complete_response=True,
@@ -85,14 +85,14 @@ def nothing_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients stop reading when it is completed, failed, rejected or canceled."""
     for location in t.stream_state.after_end:
         message = (
-            f"This {location.value['object']} came after the response had ended: send it before."
+            f"This {location.value['object']} was sent after the response ended. Send it before."
         )
         yield Violation(message, location.seq)
 
 
 @rule(
     "response-ended",
-    "A stream ends with its response completed, failed, rejected or canceled.",
+    "Streams end with the response completed, failed, rejected or canceled.",
     must(_LIFECYCLE),
     when=streamed,
     needs_complete_response=True,
@@ -107,7 +107,7 @@ def response_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "document-ended",
-    "A response that comes whole has ended.",
+    "Responses that are not streamed have a final status.",
     must(_LIFECYCLE),
     when=lambda t: not t.http_response.streamed and bool(t.responses),
 )
@@ -115,13 +115,16 @@ def document_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     """No other document could report its end."""
     for location in t.responses:
         if (status := status_of(location)) and not is_final(status):
-            message = f"The response is {status[:40]} and nothing follows. Send it when it is done."
+            message = (
+                f"The response is still {status[:40]}, and nothing follows. Send it once it has "
+                "a final status."
+            )
             yield Violation(message, location.seq, "/status")
 
 
 @rule(
     "response-id-kept",
-    "A response keeps its id.",
+    "The id of a response does not change.",
     must("6"),
     when=lambda t: streamed(t) and len(t.responses) > 1,
     needs_complete_response=True,
@@ -129,12 +132,14 @@ def document_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
 def response_id_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
     """A request has one response."""
     for location in t.stream_state.renamed:
-        yield Violation("This is another id than the first. Keep it.", location.seq, "/id")
+        yield Violation(
+            "The id changed. Use the same id in all objects of the response.", location.seq, "/id"
+        )
 
 
 @rule(
     "message-ended",
-    "Every message that was announced ends before its response does.",
+    "All messages end before their response.",
     should(_STATUSES),
     when=lambda t: streamed(t) and bool(t.stream_state.messages),
     needs_complete_response=True,
@@ -142,11 +147,11 @@ def response_id_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
 def message_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Also of a failed response: clients show a message without an end as in progress."""
     if not t.is_complete and not is_final(t.stream_state.status):
-        yield Inconclusive("The stream broke off before this could be judged.")
+        yield Inconclusive("The stream was truncated before this could be checked.")
         return
     for message in t.stream_state.open_messages():
         yield Violation(
-            "This message never ends. Send it with the status completed, or with failed.",
+            "This message never ends. Send it with status completed or failed.",
             message.location.seq,
             "/status",
         )
@@ -154,7 +159,7 @@ def message_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "messages-in-output",
-    "The output of a completed response has the messages that came.",
+    "The output of a completed response contains all streamed messages.",
     should("6"),
     when=lambda t: streamed(t) and bool(_outputs(t)),
 )
@@ -166,7 +171,7 @@ def messages_in_output(t: AgentTranscript) -> Iterator[RuleIssue]:
         missing = [name for name in announced if name not in listed and "\0" not in name]
         if missing:
             yield Violation(
-                f"{len(missing)} of the {len(announced)} messages that came are not in the output. "
+                f"{len(missing)} of {len(announced)} streamed messages are missing in output. "
                 "Add them.",
                 seq,
                 "/output",
@@ -217,13 +222,13 @@ def sequence_present(t: AgentTranscript) -> Iterator[RuleIssue]:
     count = f"{len(missing)} of {len(t.objects)} objects have no sequence_number"
     if len(missing) == len(t.objects):
         count = "No object has a sequence_number"
-    message = f"{count}: clients cannot tell whether something is missing."
+    message = f"{count}, so clients can’t detect missing objects."
     yield Violation(message, missing[0].seq, "/sequence_number")
 
 
 @rule(
     "sequence-type",
-    "A sequence number is a string of digits.",
+    "Sequence numbers are strings of digits.",
     should("6"),
     when=lambda t: any(p.value.get("sequence_number") is not None for p in t.objects),
 )
@@ -233,7 +238,7 @@ def sequence_type(t: AgentTranscript) -> Iterator[RuleIssue]:
     for location in t.objects:
         value = location.value.get("sequence_number")
         if value is not None and (not isinstance(value, str) or number_of(value) is None):
-            actual = type_with_article(value) if not isinstance(value, str) else "no number"
+            actual = type_with_article(value) if not isinstance(value, str) else "not a number"
             odd.setdefault(actual, []).append(location.seq)
     for actual, seqs in odd.items():
         more = f", here and in {len(seqs) - 1} more objects" if len(seqs) > 1 else ""
@@ -246,7 +251,7 @@ def sequence_type(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "sequence-increasing",
-    "Sequence numbers grow, so that no two are the same.",
+    "Sequence numbers are unique and increasing.",
     should(_NUMBERS),
     when=_numbered,
     needs_complete_response=True,
@@ -256,15 +261,15 @@ def sequence_increasing(t: AgentTranscript) -> Iterator[RuleIssue]:
     highest: int | None = None
     for seq, number in _numbers(t):
         if highest is not None and number <= highest:
-            actual = "came already" if number == highest else f"is less than {_short(highest)}"
-            message = f"{_short(number)} {actual}. Count up."
+            actual = "was already used" if number == highest else f"is less than {_short(highest)}"
+            message = f"{_short(number)} {actual}. Sequence numbers must increase."
             yield Violation(message, seq, "/sequence_number")
         highest = number if highest is None else max(number, highest)
 
 
 @rule(
     "sequence-gapless",
-    "Sequence numbers leave no gap.",
+    "Sequence numbers have no gaps.",
     info(_NUMBERS),
     when=_numbered,
     needs_complete_response=True,
@@ -275,7 +280,8 @@ def sequence_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
     for seq, number in _numbers(t):
         if before is not None and number > before + 1:
             message = (
-                f"{_short(number)} came after {_short(before)}. Send what is missing, or count on."
+                f"{_short(number)} follows {_short(before)}. Send the missing objects or number "
+                "them consecutively."
             )
             yield Violation(message, seq, "/sequence_number")
         before = number if before is None else max(before, number)

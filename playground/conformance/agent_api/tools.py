@@ -81,7 +81,7 @@ def _outputs(t: AgentTranscript) -> list[ToolMessage]:
 
 @rule(
     "call-fields",
-    "A call has a call_id and the name of what is called.",
+    "Calls have a call_id and a name.",
     should("2"),
     when=lambda t: bool(_calls(t)),
 )
@@ -93,7 +93,7 @@ def call_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "call-arguments",
-    "The arguments of a call are JSON in a string.",
+    "The arguments of a call are a string of JSON.",
     should("2"),
     when=lambda t: any("arguments" in tool.location.value for tool in _calls(t)),
 )
@@ -105,10 +105,10 @@ def call_arguments(t: AgentTranscript) -> Iterator[RuleIssue]:
         if arguments is None:
             continue
         if not isinstance(arguments, str):
-            message = f"arguments is {type_with_article(arguments)}. Write it as JSON in a string."
+            message = f"arguments is {type_with_article(arguments)}; expected a string of JSON."
             yield Violation(message, seq, f"{pointer}/arguments")
         elif arguments.strip() and not _is_object(arguments):
-            yield Violation("This is no JSON object.", seq, f"{pointer}/arguments")
+            yield Violation("arguments is not a JSON object.", seq, f"{pointer}/arguments")
 
 
 def _is_object(text: str) -> bool:
@@ -122,7 +122,7 @@ def _is_object(text: str) -> bool:
 
 @rule(
     "output-fields",
-    "An output has the call_id of its call and an output, both strings.",
+    "Outputs have a call_id and an output, both strings.",
     must("2"),
     when=lambda t: bool(_outputs(t)),
 )
@@ -154,7 +154,7 @@ def _sent(t: AgentTranscript) -> set[str]:
 
 @rule(
     "output-paired",
-    "An output belongs to a call that came before it.",
+    "Outputs follow the call with the same call_id.",
     should("2"),
     when=lambda t: bool(_outputs(t)),
 )
@@ -166,12 +166,12 @@ def output_paired(t: AgentTranscript) -> Iterator[RuleIssue]:
             known.add(tool.call_id)
         elif tool.kind not in _OPEN and tool.call_id and tool.call_id not in known:
             seq, pointer, _ = tool.location
-            yield Violation("No call of this call_id came before.", seq, f"{pointer}/call_id")
+            yield Violation("No previous call has this call_id.", seq, f"{pointer}/call_id")
 
 
 @rule(
     "call-answered",
-    "What the agent calls itself has an output.",
+    "Calls that the agent executes have an output.",
     info("2"),
     when=lambda t: any(tool.kind not in CLIENT_CALLS for tool in _calls(t)),
     needs_complete_response=True,
@@ -179,7 +179,7 @@ def output_paired(t: AgentTranscript) -> Iterator[RuleIssue]:
 def call_answered(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Plugins, components and tools of MCP; functions are called by the client."""
     if not t.is_complete:
-        yield Inconclusive("The stream broke off before this could be judged.")
+        yield Inconclusive("The stream was truncated before this could be checked.")
         return
     answered = {tool.call_id for tool in _outputs(t)}
     for tool in _calls(t):
@@ -189,7 +189,7 @@ def call_answered(t: AgentTranscript) -> Iterator[RuleIssue]:
             and "output" not in (tool.location.value)
         ):
             seq, pointer, _ = tool.location
-            yield Violation("No output of this call came.", seq, f"{pointer}/call_id")
+            yield Violation("This call has no output.", seq, f"{pointer}/call_id")
 
 
 RULES = (call_fields, call_arguments, output_fields, output_paired, call_answered)

@@ -30,9 +30,9 @@ def _unlisted(
         word = location.value.get(member)
         if isinstance(word, str) and word and word not in listed and word not in seen:
             seen.add(word)
-            known = "Some agents use it" if word in extra else "Clients may not know it"
+            known = "Some agents use this value" if word in extra else "Clients may not support it"
             yield Violation(
-                f'"{word[:60]}" is not among {", ".join(listed)}. {known}.',
+                f'"{word[:60]}" is not one of {", ".join(listed)}. {known}.',
                 location.seq,
                 f"{location.pointer}/{member}",
             )
@@ -40,7 +40,7 @@ def _unlisted(
 
 @rule(
     "message-type-known",
-    "Messages have types that the specification lists.",
+    "Message types are listed in the specification.",
     info("1"),
     when=lambda t: bool(t.messages),
 )
@@ -52,7 +52,7 @@ def message_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "content-type-known",
-    "Contents have types that the specification lists.",
+    "Content types are listed in the specification.",
     info("3"),
     when=lambda t: bool(t.contents),
 )
@@ -64,7 +64,7 @@ def content_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "role-known",
-    "A message has the role assistant, user or system.",
+    "The role of a message is assistant, user or system.",
     should("4"),
     when=lambda t: any(isinstance(location.value.get("role"), str) for location in t.messages),
 )
@@ -75,7 +75,7 @@ def role_known(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "status-known",
-    "Statuses are those that the specification lists.",
+    "Status values are listed in the specification.",
     should("1"),
     when=lambda t: t.has_response,
 )
@@ -87,7 +87,7 @@ def status_known(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "members-known",
-    "Objects have the members that the specification tells of.",
+    "Objects have only members that the specification defines.",
     info("3, 4, 6"),
     when=lambda t: t.has_response,
 )
@@ -103,8 +103,8 @@ def members_known(t: AgentTranscript) -> Iterator[RuleIssue]:
                 if (kind, name) not in seen and len(seen) < _MAX_MEMBERS:
                     seen.add((kind, name))
                     yield Violation(
-                        f"The specification tells of no such member of a {kind}: clients pass "
-                        "over it.",
+                        f"The specification does not define this member of a {kind}, so clients "
+                        "ignore it.",
                         location.seq,
                         f"{location.pointer}/{escape(name)}",
                     )

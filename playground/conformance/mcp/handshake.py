@@ -25,7 +25,7 @@ def _results(t: McpTranscript, method: str) -> list[LocatedMessage]:
 
 @rule(
     "initialize",
-    "The result of initialize has a version, capabilities and the server's name and version.",
+    "The initialize result has protocolVersion, capabilities and serverInfo.",
     must(_LIFECYCLE),
     when=lambda t: bool(_results(t, INITIALIZE)),
 )
@@ -34,21 +34,21 @@ def initialize(t: McpTranscript) -> Iterator[RuleIssue]:
     for located in _results(t, INITIALIZE):
         result, top = located.result, f"{located.pointer}/result"
         if not is_nonempty_text(result.get("protocolVersion")):
-            message = "Set protocolVersion to the version that is spoken from now on."
+            message = "Set protocolVersion to the negotiated version."
             yield Violation(message, located.seq, f"{top}/protocolVersion")
         if not isinstance(result.get("capabilities"), dict):
-            message = "Set capabilities to an object, empty if there are none."
+            message = "Set capabilities to an object; it may be empty."
             yield Violation(message, located.seq, f"{top}/capabilities")
         server = result.get("serverInfo")
         for name in ("name", "version"):
             if not isinstance(server, dict) or not is_nonempty_text(server.get(name)):
                 location = f"{top}/serverInfo" + (f"/{name}" if isinstance(server, dict) else "")
-                yield Violation(f"Say in serverInfo the server's {name}.", located.seq, location)
+                yield Violation(f"Set {name} in serverInfo.", located.seq, location)
 
 
 @rule(
     "discover",
-    "The result of server/discover has the versions that are spoken, and capabilities.",
+    "The server/discover result has supportedVersions and capabilities.",
     must("MCP 2026-07-28, lifecycle"),
     when=lambda t: bool(_results(t, DISCOVER)),
 )
@@ -62,10 +62,10 @@ def discover(t: McpTranscript) -> Iterator[RuleIssue]:
             or not versions
             or not all(map(is_nonempty_text, versions))
         ):
-            message = "Set supportedVersions to an array of the versions that are spoken."
+            message = "Set supportedVersions to an array of the supported versions."
             yield Violation(message, located.seq, f"{top}/supportedVersions")
         if not isinstance(result.get("capabilities"), dict):
-            message = "Set capabilities to an object, empty if there are none."
+            message = "Set capabilities to an object; it may be empty."
             yield Violation(message, located.seq, f"{top}/capabilities")
 
 
@@ -78,7 +78,7 @@ def _negotiated_versions(t: McpTranscript) -> Iterator[tuple[LocatedMessage, str
 
 @rule(
     "version-agreed",
-    "The version that is agreed on is one of MCP's, of the generation that was asked for.",
+    "The negotiated version exists and supports initialize.",
     must(_LIFECYCLE),
     when=lambda t: next(_negotiated_versions(t), None) is not None,
 )
@@ -87,12 +87,12 @@ def version_agreed(t: McpTranscript) -> Iterator[RuleIssue]:
     for located, version in _negotiated_versions(t):
         if version not in STATEFUL_VERSIONS:
             actual = (
-                "is opened with server/discover"
+                "requires server/discover instead of initialize"
                 if version == STATELESS_VERSION
-                else "is none that is known"
+                else "does not exist"
             )
             yield Violation(
-                f"The version {version[:40]} {actual}. Answer initialize with one of "
+                f"Version {version[:40]} {actual}. Answer initialize with one of "
                 f"{', '.join(STATEFUL_VERSIONS)}.",
                 located.seq,
                 f"{located.pointer}/result/protocolVersion",
@@ -101,7 +101,7 @@ def version_agreed(t: McpTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "version-current",
-    "The version that is agreed on is one that has streamable HTTP.",
+    "The negotiated version defines Streamable HTTP.",
     info("MCP 2025-03-26, transports"),
     when=lambda t: next(_negotiated_versions(t), None) is not None,
 )
@@ -110,8 +110,7 @@ def version_current(t: McpTranscript) -> Iterator[RuleIssue]:
     for located, version in _negotiated_versions(t):
         if version in STATEFUL_VERSIONS and version < _STREAMABLE:
             yield Violation(
-                f"{version} is older than the transport that it came over. Speak {_STREAMABLE} or "
-                "a later version.",
+                f"Version {version} does not define Streamable HTTP. Use {_STREAMABLE} or later.",
                 located.seq,
                 f"{located.pointer}/result/protocolVersion",
             )
@@ -124,7 +123,7 @@ def _is_stateless(t: McpTranscript) -> list[LocatedMessage]:
 
 @rule(
     "result-type",
-    "From 2026-07-28 on a result says what it is: resultType.",
+    "Since 2026-07-28, results have a resultType.",
     must("MCP 2026-07-28, base protocol"),
     when=lambda t: bool(_is_stateless(t)),
 )
@@ -132,13 +131,13 @@ def result_type(t: McpTranscript) -> Iterator[RuleIssue]:
     """complete, or input_required if the call has to be repeated with answers."""
     for located in _is_stateless(t):
         if not is_nonempty_text(located.result.get("resultType")):
-            message = 'Set resultType to "complete", or to "input_required".'
+            message = 'Set resultType to "complete" or "input_required".'
             yield Violation(message, located.seq, f"{located.pointer}/result/resultType")
 
 
 @rule(
     "server-named",
-    "From 2026-07-28 on a result says which server it is from.",
+    "Since 2026-07-28, results identify the server.",
     should("MCP 2026-07-28, base protocol"),
     when=lambda t: bool(_is_stateless(t)),
 )
@@ -148,7 +147,7 @@ def server_named(t: McpTranscript) -> Iterator[RuleIssue]:
     for located in _is_stateless(t):
         meta = located.result.get("_meta")
         if not isinstance(meta, dict) or not isinstance(meta.get(name), dict):
-            message = f"Add {name} to _meta, with the server's name and version."
+            message = f"Add {name} with the name and version of the server to _meta."
             yield Violation(message, located.seq, f"{located.pointer}/result/_meta")
 
 

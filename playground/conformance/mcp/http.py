@@ -30,7 +30,7 @@ def _successful_responses(t: McpTranscript) -> Iterator[RecordedCall]:
 
 @rule(
     "content-type",
-    "The Content-Type is that of what came: JSON or an event stream.",
+    "Content-Type matches the body: JSON or an event stream.",
     must(_TRANSPORT),
     when=lambda t: any(call.payloads for call in _successful_responses(t)),
 )
@@ -53,7 +53,7 @@ def _calls_without_response(t: McpTranscript) -> list[RecordedCall]:
 
 @rule(
     "accepted",
-    "A notification or a response is taken with 202 and nothing else.",
+    "Notifications and responses are answered with 202 and no body.",
     must(_TRANSPORT),
     when=lambda t: any(call.http_response.status < 300 for call in _calls_without_response(t)),
 )
@@ -62,10 +62,12 @@ def accepted(t: McpTranscript) -> Iterator[RuleIssue]:
     for call in _calls_without_response(t):
         status = call.http_response.status
         if status < 300 and status != 202:
-            message = f"This was taken with HTTP {status}. Answer with 202 Accepted."
+            message = f"The status is HTTP {status}. Answer with 202 Accepted."
             yield Violation(message, call.http_response.head_seq)
         elif status == 202 and call.payloads:
-            yield Violation("Nothing was asked here: send no body.", call.payloads[0].seq)
+            yield Violation(
+                "Do not send a body: the message was not a request.", call.payloads[0].seq
+            )
 
 
 @rule(
@@ -78,10 +80,12 @@ def stream_closed(t: McpTranscript) -> Iterator[RuleIssue]:
     """Standard clients drop an unterminated event."""
     for call in t.calls:
         if call.http_response.streamed and not call.http_response.ended:
-            yield Inconclusive("The stream broke off before its end.")
+            yield Inconclusive("The stream was truncated.")
         for frame in call.http_response.frames if call.http_response.ended else ():
             if frame.kind is FrameKind.TAIL:
-                message = "The stream ended within an event: clients drop it."
+                message = (
+                    "The last event is incomplete and clients discard it. End it with a blank line."
+                )
                 yield Violation(message, frame.seq)
 
 
@@ -91,7 +95,7 @@ def _sessions(t: McpTranscript) -> list[RecordedCall]:
 
 @rule(
     "session-id",
-    "A session's id is made of visible ASCII, and stays the same.",
+    "The session ID consists of visible ASCII characters and does not change.",
     must(_TRANSPORT),
     when=lambda t: bool(_sessions(t)),
 )
@@ -100,16 +104,19 @@ def session_id(t: McpTranscript) -> Iterator[RuleIssue]:
     for call in _sessions(t):
         given, sent = call.http_response.headers[_SESSION], call.sent.session if call.sent else ""
         if not _VISIBLE.fullmatch(given):
-            message = f"Write {SESSION_HEADER} in visible ASCII, without spaces."
+            message = f"Use only visible ASCII characters without spaces in {SESSION_HEADER}."
             yield Violation(message, call.http_response.head_seq)
         elif sent and given != sent:
-            message = f"{SESSION_HEADER} is another than the call's. Keep it, or leave it out."
+            message = (
+                f"{SESSION_HEADER} differs from that of the request. Return the same value or "
+                "omit it."
+            )
             yield Violation(message, call.http_response.head_seq)
 
 
 @rule(
     "session-modern",
-    "From 2026-07-28 on there are no sessions.",
+    "Since 2026-07-28, there are no sessions.",
     should("MCP 2026-07-28, transports"),
     when=lambda t: any(
         call.is_stateless and call.http_response.head_seq is not None for call in t.calls
@@ -119,13 +126,13 @@ def session_modern(t: McpTranscript) -> Iterator[RuleIssue]:
     """Every request is independent."""
     for call in _sessions(t):
         if call.is_stateless and call.http_response.status < 300:
-            message = f"Leave {SESSION_HEADER} out: this version has no sessions."
+            message = f"Omit {SESSION_HEADER}: this version has no sessions."
             yield Violation(message, call.http_response.head_seq)
 
 
 @rule(
     "login",
-    "A reply with the status 401 says in WWW-Authenticate how to log in.",
+    "401 responses include WWW-Authenticate.",
     must("MCP authorization"),
     when=lambda t: any(call.http_response.status == 401 for call in t.calls),
 )
@@ -135,7 +142,7 @@ def login(t: McpTranscript) -> Iterator[RuleIssue]:
         if call.http_response.status == 401 and not call.http_response.headers.get(
             "www-authenticate"
         ):
-            message = "Add WWW-Authenticate, for instance Bearer with resource_metadata."
+            message = "Add WWW-Authenticate, for example Bearer with resource_metadata."
             yield Violation(message, call.http_response.head_seq)
 
 

@@ -78,13 +78,13 @@ def json_rpc(t: McpTranscript) -> Iterator[RuleIssue]:
     for call in _checked_calls(t):
         for payload in call.payloads if _expects_messages(call) else ():
             if not payload.readable and (payload.name is None or payload.name == "message"):
-                yield Violation(f"{payload.reason} Send one message of JSON-RPC.", payload.seq)
+                yield Violation(f"{payload.reason} Send a single JSON-RPC message.", payload.seq)
     yield from _malformed(t, *_FORM)
 
 
 @rule(
     "no-batch",
-    "Messages come one by one.",
+    "Messages are not batched.",
     must("MCP 2025-06-18, base protocol"),
     when=_has_messages,
 )
@@ -94,13 +94,13 @@ def no_batch(t: McpTranscript) -> Iterator[RuleIssue]:
     for located in _messages(t):
         if set(located.message.problems) & set(_BATCHES) and located.seq not in reported:
             reported.add(located.seq)
-            message = "These messages come in an array: send each by itself."
+            message = "These messages are batched in an array. Send each message separately."
             yield Violation(message, located.seq)
 
 
 @rule(
     "response-id",
-    "A response has the id of the call that it answers.",
+    "Responses have the id of their request.",
     must("JSON-RPC 5"),
     when=lambda t: any(call.responses for call in _checked_calls(t)),
 )
@@ -111,9 +111,11 @@ def response_id(t: McpTranscript) -> Iterator[RuleIssue]:
             broken = located.message.error is not None and located.message.id is None
             if call.answers(located) or (broken and call.http_response.status >= 400):
                 continue
-            actual = "another id than the call has" if located.message.id is not None else "no id"
+            actual = (
+                "a different id than the request" if located.message.id is not None else "no id"
+            )
             yield Violation(
-                f"This response has {actual}. Send the call's.",
+                f"This response has {actual}. Return the id of the request.",
                 located.seq,
                 f"{located.pointer}/id",
             )
@@ -121,7 +123,7 @@ def response_id(t: McpTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "one-response",
-    "A call is answered once.",
+    "Each request gets exactly one response.",
     must("JSON-RPC 5"),
     when=lambda t: any(_expects_messages(call) for call in t.calls),
     needs_complete_response=True,
@@ -133,11 +135,11 @@ def one_response(t: McpTranscript) -> Iterator[RuleIssue]:
             continue
         for located in call.responses[1:]:
             if located.message.id is not None and call.answers(located):
-                message = "The call was answered before: send one response."
+                message = "This is a second response to the same request. Send only one."
                 yield Violation(message, located.seq, located.pointer)
         if not call.responses and (call is not t.calls[-1] or t.is_complete):
             seq = call.payloads[-1].seq if call.payloads else call.http_response.head_seq
-            message = f"No response to {call.method} came. Send a result or an error."
+            message = f"No response to {call.method}. Send a result or an error."
             yield Violation(message, seq)
         elif not call.responses:
             yield missing(t, "", None)
@@ -145,7 +147,7 @@ def one_response(t: McpTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "result-or-error",
-    "A response has a result or an error, never both, and no method.",
+    "Responses have either a result or an error, and no method.",
     must("JSON-RPC 5"),
     when=lambda t: any(call.responses for call in _checked_calls(t)),
 )
@@ -160,7 +162,7 @@ def _errors(t: McpTranscript) -> list[LocatedMessage]:
 
 @rule(
     "error-object",
-    "An error has a code, a whole number, and a message, a string.",
+    "Errors have an integer code and a message.",
     must("JSON-RPC 5.1"),
     when=lambda t: bool(_errors(t)),
 )
@@ -171,7 +173,7 @@ def error_object(t: McpTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "error-code",
-    "The codes that JSON-RPC reserves mean what they are reserved for.",
+    "Reserved error codes are used as JSON-RPC defines them.",
     should("JSON-RPC 5.1"),
     when=lambda t: any(
         located.message.error and located.message.error.code for located in _errors(t)
@@ -185,8 +187,8 @@ def error_code(t: McpTranscript) -> Iterator[RuleIssue]:
             continue
         if jsonrpc.explain_code(code) is None:
             yield Violation(
-                f"{code} is reserved and means nothing. Use one of the standard's codes, or one "
-                "from -32099 to -32000.",
+                f"{code} is reserved but undefined. Use a code defined by JSON-RPC or one from "
+                "-32099 to -32000.",
                 located.seq,
                 f"{located.pointer}/error/code",
             )
@@ -194,7 +196,7 @@ def error_code(t: McpTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "error-failure",
-    "The error that a tool answers with has an NLWeb failure as its data.",
+    "JSON-RPC errors of tools include an NLWeb failure as data.",
     info("4.1.4"),
     v54=info("MCP examples 6"),
     when=lambda t: t.answer is not None and t.answer.message.error is not None,
@@ -202,7 +204,7 @@ def error_code(t: McpTranscript) -> Iterator[RuleIssue]:
 def error_failure(t: McpTranscript) -> Iterator[RuleIssue]:
     """Shown in an example of 0.54: it has more information than a code of JSON-RPC."""
     if t.answer and t.found is None:
-        message = "Put _meta and error, the NLWeb failure, into the error's data."
+        message = "Put the NLWeb failure (_meta and error) in data of the error."
         yield Violation(message, t.answer.seq, f"{t.answer.pointer}/error/data")
 
 

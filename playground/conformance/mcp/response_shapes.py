@@ -24,13 +24,13 @@ class ResponseShape(enum.Enum):
     """Shape of an embedded response, as text."""
 
     #: 0.55 appendix C: the recommendation.
-    TEXT = "JSON in a text of content"
+    TEXT = "JSON in a text content block"
     #: 0.54 MCP examples.
-    RESULT = "results and _meta beside each other in the result"
+    RESULT = "results and _meta at the top level of the result"
     #: 0.55 A.3.
-    CONTENT = "words in content, with _meta beside them"
+    CONTENT = "text in content, with _meta at the top level"
     #: 0.54 MCP examples, section 6.
-    ERROR = "data of an error"
+    ERROR = "error data"
     STRUCTURED = "structuredContent"
 
 

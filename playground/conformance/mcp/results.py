@@ -59,7 +59,7 @@ def _result(t: McpTranscript) -> Mapping[str, Any]:
 
 @rule(
     "nlweb-reply",
-    "The result of the tool holds an NLWeb reply.",
+    "Tool results contain an NLWeb response.",
     must("A"),
     v54=must(_EXAMPLES),
     when=_has_result,
@@ -67,13 +67,13 @@ def _result(t: McpTranscript) -> Mapping[str, Any]:
 def nlweb_reply(t: McpTranscript) -> Iterator[RuleIssue]:
     """In any shape of the examples. The text of a failed tool is checked by another rule."""
     if t.answer and t.found is None and _result(t).get("isError") is not True:
-        message = "Nothing in the result is an NLWeb reply. Send one as JSON in a text of content."
+        message = "The result contains no NLWeb response. Send it as JSON in a text content block."
         yield Violation(message, t.answer.seq, f"{t.answer.pointer}/result")
 
 
 @rule(
     "reply-shape",
-    "An NLWeb reply travels as JSON in a text of content.",
+    "NLWeb responses are sent as JSON in a text content block.",
     should("C"),
     v54=info(_EXAMPLES),
     when=lambda t: _done(t) and t.found is not None,
@@ -84,13 +84,16 @@ def reply_shape(t: McpTranscript) -> Iterator[RuleIssue]:
         return
     if any(found.shape is ResponseShape.TEXT for found in find_responses(t.answer)):
         return
-    message = f"The reply came as {t.found.shape.value}. Send it as JSON in a text of content, too."
+    message = (
+        f"The response was sent as {t.found.shape.value}. Also send it as JSON in a text content "
+        "block."
+    )
     yield Violation(message, t.answer.seq, t.found.response_location.response.removesuffix("#"))
 
 
 @rule(
     "result-content",
-    "The result of a tool has content, an array.",
+    "Tool results have a content array.",
     must(_TOOLS),
     v54=should(_TOOLS),
     when=_done,
@@ -100,12 +103,14 @@ def result_content(t: McpTranscript) -> Iterator[RuleIssue]:
     content = _result(t).get("content")
     if not isinstance(content, list):
         actual = type_with_article(content) if "content" in _result(t) else "missing"
-        yield Violation(f"content is {actual}. Make it an array.", *_member_location(t, "/content"))
+        yield Violation(
+            f"content is {actual}; expected an array.", *_member_location(t, "/content")
+        )
 
 
 @rule(
     "content-parts",
-    "Each part of content has a type that MCP knows, and what goes with it.",
+    "Content blocks have a type that MCP defines, and its required members.",
     must(_TOOLS),
     v54=should(_TOOLS),
     when=lambda t: _done(t) and isinstance(_result(t).get("content"), list),
@@ -116,7 +121,9 @@ def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
         seq, pointer = _member_location(t, f"/content/{at}")
         if not isinstance(part, dict):
             yield Violation(
-                f"This part is {type_with_article(part)}. Make it an object.", seq, pointer
+                f"This content block is {type_with_article(part)}; expected an object.",
+                seq,
+                pointer,
             )
             continue
         kind = part.get("type")
@@ -130,7 +137,7 @@ def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "is-error",
-    "isError is true or false, and with true comes a text that says why.",
+    "isError is a boolean; if true, content describes the error.",
     must(_TOOLS),
     when=lambda t: "isError" in _result(t),
 )
@@ -138,17 +145,17 @@ def is_error(t: McpTranscript) -> Iterator[RuleIssue]:
     """For failures of the tool; an invalid call is an error of JSON-RPC."""
     actual = _result(t)["isError"]
     if not isinstance(actual, bool):
-        message = f"isError is {type_with_article(actual)}. Set it to true or false."
+        message = f"isError is {type_with_article(actual)}; expected true or false."
         yield Violation(message, *_member_location(t, "/isError"))
     elif actual and not any(is_nonempty_text(text) for _, text in texts_of(_result(t))):
         yield Violation(
-            "Say in a text of content what went wrong.", *_member_location(t, "/content")
+            "Describe the error in a text content block.", *_member_location(t, "/content")
         )
 
 
 @rule(
     "error-agrees",
-    "isError agrees with the reply: only a failure is one.",
+    "isError is true only for NLWeb failures.",
     should(_TOOLS),
     when=lambda t: t.found is not None and isinstance(_result(t).get("isError"), bool),
 )
@@ -156,20 +163,22 @@ def error_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
     """A failure without it is legal: the tool worked, and the agent refused."""
     kind = type_of(t.found.payload.get("_meta")) if t.found else ""
     if _result(t)["isError"] and kind not in ("", "failure"):
-        message = f"The reply is of type {kind} and isError is true. Set it to false."
+        message = f"isError is true, but the response type is {kind}. Set isError to false."
         yield Violation(message, *_member_location(t, "/isError"))
 
 
 @rule(
     "error-explained",
-    "A tool that failed answers with an NLWeb failure.",
+    "Failed tools return an NLWeb failure.",
     info("4.1.4"),
     when=lambda t: _done(t) and _result(t).get("isError") is True,
 )
 def error_explained(t: McpTranscript) -> Iterator[RuleIssue]:
     """An exception as text is of little use to a program."""
     if t.found is None:
-        message = "The tool failed with words alone. Send _meta and error, with a code."
+        message = (
+            "The tool returned only text. Send an NLWeb failure: _meta, and error with a code."
+        )
         yield Violation(message, *_member_location(t, "/content"))
 
 
@@ -183,13 +192,13 @@ def structured_object(t: McpTranscript) -> Iterator[RuleIssue]:
     """Described by the tool's outputSchema, if it has one."""
     structured = _result(t)["structuredContent"]
     if not isinstance(structured, dict):
-        message = f"structuredContent is {type_with_article(structured)}. Make it an object."
+        message = f"structuredContent is {type_with_article(structured)}; expected an object."
         yield Violation(message, *_member_location(t, "/structuredContent"))
 
 
 @rule(
     "structured-agrees",
-    "structuredContent says the same as the JSON in content.",
+    "structuredContent and the JSON in content are identical.",
     should("MCP 2025-06-18, tools"),
     when=lambda t: isinstance(_result(t).get("structuredContent"), dict),
 )
@@ -202,10 +211,10 @@ def structured_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
     if not objects:
         # A tool without structured output may return the same as text.
         if t.found is not None:
-            message = "Send structuredContent as JSON in a text of content, too."
+            message = "Also send structuredContent as JSON in a text content block."
             yield Violation(message, *_member_location(t, "/content"))
     elif structured not in objects and inner not in objects:
-        message = "This is not what the text says. Make them the same."
+        message = "structuredContent differs from the JSON in content. They must be identical."
         yield Violation(message, *_member_location(t, "/structuredContent"))
 
 

@@ -65,7 +65,7 @@ def _input_requests(t: McpTranscript) -> list[Location]:
 
 @rule(
     "elicitation",
-    "A question has a message, and a schema of an object or an address to visit.",
+    "Elicitation requests have a message, and an object schema or a URL.",
     must(_ELICITATION),
     when=lambda t: bool(_elicitation_params(t)),
 )
@@ -74,21 +74,21 @@ def elicitation(t: McpTranscript) -> Iterator[RuleIssue]:
     for seq, pointer, params in _elicitation_params(t):
         if not isinstance(params, dict):
             yield Violation(
-                f"params is {type_with_article(params)}. Make it an object.", seq, pointer
+                f"params is {type_with_article(params)}; expected an object.", seq, pointer
             )
             continue
         if not is_nonempty_text(params.get("message")):
-            message = "Set message to a string that says what is asked."
+            message = "Set message to the text of the question."
             yield Violation(message, seq, f"{pointer}/message")
         schema = params.get("requestedSchema")
         if params.get("mode") == "url":
             if not is_nonempty_text(params.get("url")):
-                yield Violation("Set url to the address to visit.", seq, f"{pointer}/url")
+                yield Violation("Set url to the URL to open.", seq, f"{pointer}/url")
         elif not isinstance(schema, dict) or schema.get("type") != "object":
             message = 'Set requestedSchema to a JSON Schema of "type": "object".'
             yield Violation(message, seq, f"{pointer}/requestedSchema")
         elif not isinstance(schema.get("properties"), dict):
-            message = "List what is asked for in properties, an object."
+            message = "Add the requested fields to properties, an object."
             yield Violation(message, seq, f"{pointer}/requestedSchema/properties")
 
 
@@ -105,7 +105,7 @@ def _fields(t: McpTranscript) -> Iterator[Location]:
 
 @rule(
     "elicitation-flat",
-    "What is asked for are values: strings, numbers, booleans, or choices of strings.",
+    "Requested fields are strings, numbers, booleans or enums.",
     must(_ELICITATION),
     when=lambda t: next(_fields(t), None) is not None,
 )
@@ -113,7 +113,9 @@ def elicitation_flat(t: McpTranscript) -> Iterator[RuleIssue]:
     """No objects, and no arrays except those of choices (since 2025-11-25)."""
     for seq, pointer, field in _fields(t):
         if not isinstance(field, dict) or not _is_flat(field):
-            message = "This is no simple value. Ask for strings, numbers or booleans, one by one."
+            message = (
+                "This field is not a primitive type. Use a string, a number, a boolean or an enum."
+            )
             yield Violation(message, seq, pointer)
 
 
@@ -128,7 +130,7 @@ def _is_flat(field: Mapping[str, Any]) -> bool:
 
 @rule(
     "input-required",
-    "A result that asks for input has requests, each with a method, or a state to come back with.",
+    "input_required results have inputRequests, each with a method, or requestState.",
     must("MCP 2026-07-28, elicitation"),
     when=lambda t: bool(_input_requests(t)),
 )
@@ -137,25 +139,25 @@ def input_required(t: McpTranscript) -> Iterator[RuleIssue]:
     for seq, pointer, result in _input_requests(t):
         requests, state = result.get("inputRequests"), result.get("requestState")
         if state is not None and not isinstance(state, str):
-            message = f"requestState is {type_with_article(state)}. Make it a string."
+            message = f"requestState is {type_with_article(state)}; expected a string."
             yield Violation(message, seq, f"{pointer}/requestState")
         if result.get("resultType") != "input_required":
             message = 'Set resultType to "input_required".'
             yield Violation(message, seq, f"{pointer}/resultType")
         if requests is not None and not isinstance(requests, dict):
             message = (
-                f"inputRequests is {type_with_article(requests)}. Make it an object of requests."
+                f"inputRequests is {type_with_article(requests)}; expected an object of requests."
             )
             yield Violation(message, seq, f"{pointer}/inputRequests")
         elif not requests and state is None:
-            message = "Nothing is asked here: add inputRequests, or requestState."
+            message = "No input is requested. Add inputRequests or requestState."
             yield Violation(message, seq, f"{pointer}/inputRequests")
         for key, value in (
             list(requests.items())[:_MAX_FIELDS] if isinstance(requests, dict) else ()
         ):
             if not isinstance(value, dict) or not is_nonempty_text(value.get("method")):
                 location = f"{pointer}/inputRequests/{escape(key)}"
-                yield Violation("Name what is wanted in method, a string.", seq, location)
+                yield Violation("Set method to a string.", seq, location)
 
 
 # Notifications
@@ -172,7 +174,7 @@ def _notifications(t: McpTranscript, method: str = "") -> list[LocatedMessage]:
 
 @rule(
     "progress",
-    "Progress has the token that was sent with the call, and a number.",
+    "Progress notifications have the progressToken of the request and a number.",
     must("MCP progress"),
     when=lambda t: bool(_notifications(t, _PROGRESS)),
 )
@@ -193,18 +195,20 @@ def _odd_progress(located: LocatedMessage, call: RecordedCall) -> Iterator[RuleI
     if not is_number(params.get("progress")):
         yield Violation("Set progress to a number.", located.seq, f"{at}/progress")
     if params.get("total") is not None and not is_number(params["total"]):
-        yield Violation("Set total to a number, or leave it out.", located.seq, f"{at}/total")
+        yield Violation("Set total to a number or omit it.", located.seq, f"{at}/total")
     meta = call.sent.params.get("_meta") if call.sent else None
     wanted = meta.get("progressToken") if isinstance(meta, Mapping) else None
     given = params.get("progressToken")
     if call.sent is not None and (given is None or given != wanted):
-        actual = "No progress was asked for" if wanted is None else "This is not the call's token"
-        yield Violation(f"{actual}. Send the call's.", located.seq, f"{at}/progressToken")
+        message = "The progressToken differs from that of the request. Return the same value."
+        if wanted is None:
+            message = "The request has no progressToken. Send no progress notifications."
+        yield Violation(message, located.seq, f"{at}/progressToken")
 
 
 @rule(
     "progress-increasing",
-    "Progress only grows.",
+    "Progress increases with every notification.",
     must("MCP progress"),
     when=lambda t: len(_notifications(t, _PROGRESS)) > 1,
     needs_complete_response=True,
@@ -218,14 +222,14 @@ def progress_increasing(t: McpTranscript) -> Iterator[RuleIssue]:
         if value is None or not is_number(value):
             continue
         if token in highest and value <= highest[token]:
-            message = "This is not more than before. Let progress grow, or send nothing."
+            message = "progress did not increase. Send a notification only when it does."
             yield Violation(message, located.seq, f"{located.pointer}/params/progress")
         highest[token] = max(value, highest.get(token, value))
 
 
 @rule(
     "log",
-    "A line of the log has a level that is one of syslog's, and data.",
+    "Log messages have a syslog level and data.",
     must("MCP logging"),
     when=lambda t: bool(_notifications(t, _LOGGING)),
 )
@@ -237,13 +241,13 @@ def log(t: McpTranscript) -> Iterator[RuleIssue]:
             message = f"Set level to one of {', '.join(LEVELS)}."
             yield Violation(message, located.seq, f"{located.pointer}/params/level")
         if "data" not in params:
-            message = "Put what is logged into data."
+            message = "Set data to the logged value."
             yield Violation(message, located.seq, f"{located.pointer}/params/data")
 
 
 @rule(
     "notification-known",
-    "Notifications are those that MCP defines.",
+    "Notifications are defined by MCP.",
     info("MCP base protocol"),
     when=lambda t: bool(_notifications(t)),
 )
@@ -252,13 +256,13 @@ def notification_known(t: McpTranscript) -> Iterator[RuleIssue]:
     for located in _notifications(t):
         if located.message.method not in _NOTIFICATIONS:
             actual = located.message.method[:60]
-            message = f'MCP defines no "{actual}": clients pass over it.'
+            message = f'MCP does not define "{actual}", so clients ignore it.'
             yield Violation(message, located.seq, f"{located.pointer}/method")
 
 
 @rule(
     "request-modern",
-    "From 2026-07-28 on a server asks in its result, and sends no requests.",
+    "Since 2026-07-28, servers send no requests; they return input_required instead.",
     should("MCP 2026-07-28, base protocol"),
     when=lambda t: any(call.is_stateless for call in t.calls),
 )
@@ -267,7 +271,7 @@ def request_modern(t: McpTranscript) -> Iterator[RuleIssue]:
     for call in t.calls:
         for located in call.messages if call.is_stateless else ():
             if located.message.kind is MessageKind.REQUEST:
-                message = "Answer with resultType input_required instead."
+                message = "Return a result with resultType input_required."
                 yield Violation(message, located.seq, f"{located.pointer}/method")
 
 

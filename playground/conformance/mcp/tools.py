@@ -44,7 +44,7 @@ def _listed(t: McpTranscript) -> bool:
 
 @rule(
     "tools-list",
-    "The result of tools/list is an array of tools, each with a name and a schema of an object.",
+    "tools/list returns an array of tools, each with a name and an object schema.",
     must(_TOOLS),
     when=_listed,
 )
@@ -59,14 +59,14 @@ def tools_list(t: McpTranscript) -> Iterator[RuleIssue]:
     for seq, pointer, tool in _tools(t):
         if not isinstance(tool, dict):
             yield Violation(
-                f"This tool is {type_with_article(tool)}. Make it an object.", seq, pointer
+                f"This tool is {type_with_article(tool)}; expected an object.", seq, pointer
             )
             continue
         name, schema = tool.get("name"), tool.get("inputSchema")
         if not is_nonempty_text(name):
             yield Violation("Set name to a string.", seq, f"{pointer}/name")
         elif name in seen:
-            yield Violation("This name is taken by a tool above.", seq, f"{pointer}/name")
+            yield Violation("Another tool already has this name.", seq, f"{pointer}/name")
         seen.add(str(name))
         if not isinstance(schema, dict) or schema.get("type") != "object":
             message = 'Set inputSchema to a JSON Schema of "type": "object".'
@@ -75,7 +75,7 @@ def tools_list(t: McpTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "tools-cursor",
-    "The pages of a tool list come to an end.",
+    "Pagination of tools/list terminates.",
     must("MCP pagination"),
     when=_listed,
 )
@@ -88,19 +88,20 @@ def tools_cursor(t: McpTranscript) -> Iterator[RuleIssue]:
             continue
         if not isinstance(cursor, str):
             yield Violation(
-                f"nextCursor is {type_with_article(cursor)}. Make it a string.",
+                f"nextCursor is {type_with_article(cursor)}; expected a string.",
                 located.seq,
                 location,
             )
         elif cursor in seen:
-            message = "This cursor came before: the list never ends. Leave it out at the end."
+            message = (
+                "This cursor was already returned, so the list never ends. Omit nextCursor on "
+                "the last page."
+            )
             yield Violation(message, located.seq, location)
         else:
             seen.add(cursor)
     if (rest := _unread(t)) is not None:
-        yield Inconclusive(
-            "The list was not read to its end, if it has one.", rest.seq, rest.pointer
-        )
+        yield Inconclusive("The list was not read completely.", rest.seq, rest.pointer)
 
 
 def _unread(t: McpTranscript) -> Location | None:
@@ -117,7 +118,7 @@ def _unread(t: McpTranscript) -> Location | None:
 
 @rule(
     "tools-whole",
-    "A tool list is short enough to be read to its end.",
+    "The tool list is short enough to be read completely.",
     info("MCP pagination"),
     when=_listed,
 )
@@ -125,8 +126,8 @@ def tools_whole(t: McpTranscript) -> Iterator[RuleIssue]:
     """The length is the server's choice; clients stop somewhere, and so does this one."""
     if (rest := _unread(t)) is not None:
         message = (
-            f"The list goes on after {len(_pages(t)):,} pages with {sum(1 for _ in _tools(t)):,} "
-            "tools, and was not read further. Leave nextCursor out at the end."
+            f"Reading stopped after {len(_pages(t)):,} pages with {sum(1 for _ in _tools(t)):,} "
+            "tools. Omit nextCursor on the last page."
         )
         yield Violation(message, rest.seq, rest.pointer)
 
@@ -140,7 +141,7 @@ def _whole_list(t: McpTranscript) -> bool:
 
 @rule(
     "tool-ask",
-    "There is a tool called ask.",
+    "The server has a tool named ask.",
     should("A.1"),
     v54=should(_EXAMPLES),
     when=_whole_list,
@@ -150,13 +151,13 @@ def tool_ask(t: McpTranscript) -> Iterator[RuleIssue]:
     if _tool(t, "ask") is None:
         located = _pages(t)[-1]
         yield Violation(
-            "Offer ask, the tool for queries.", located.seq, f"{located.pointer}/result/tools"
+            "Add a tool named ask for queries.", located.seq, f"{located.pointer}/result/tools"
         )
 
 
 @rule(
     "tool-await",
-    "There is a tool called await.",
+    "The server has a tool named await.",
     info("A.2"),
     v54=info(_EXAMPLES),
     when=_whole_list,
@@ -165,13 +166,13 @@ def tool_await(t: McpTranscript) -> Iterator[RuleIssue]:
     """A server without promises needs none."""
     if _tool(t, "await") is None:
         located = _pages(t)[-1]
-        message = "There is no await: promises cannot be asked after."
+        message = "No tool is named await, so promises cannot be polled."
         yield Violation(message, located.seq, f"{located.pointer}/result/tools")
 
 
 @rule(
     "tool-ask-schema",
-    "The schema of ask wants a query, an object with a text.",
+    "The schema of ask requires query, an object with text.",
     must("A.1"),
     v54=must(_EXAMPLES),
     when=lambda t: _tool(t, "ask") is not None,
@@ -187,13 +188,13 @@ def tool_ask_schema(t: McpTranscript) -> Iterator[RuleIssue]:
     )
     query = _property(schema, "query")
     if query is not None and _property(resolved(schema, query), "text", schema) is None:
-        message = "Describe query as an object with a text, a string that is required."
+        message = "Define query as an object with the required string text."
         yield Violation(message, location.seq, at)
 
 
 @rule(
     "tool-ask-members",
-    "The schema of ask has the sections context, prefer and meta.",
+    "The schema of ask defines context, prefer and meta.",
     should("A.1"),
     v54=should(_EXAMPLES),
     when=lambda t: _tool(t, "ask") is not None,
@@ -204,7 +205,7 @@ def tool_ask_members(t: McpTranscript) -> Iterator[RuleIssue]:
         return
     for name in ("context", "prefer", "meta"):
         if _property(location.value.get("inputSchema"), name) is None:
-            message = f"Add {name}, an object, to the properties."
+            message = f"Add the object {name} to properties."
             yield Violation(
                 message, location.seq, f"{location.pointer}/inputSchema/properties/{name}"
             )
@@ -212,7 +213,7 @@ def tool_ask_members(t: McpTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "tool-await-schema",
-    "The schema of await wants a promise_token and an action, checkin or cancel.",
+    "The schema of await requires promise_token, and action with checkin or cancel.",
     must("A.2"),
     v54=must(_EXAMPLES),
     when=lambda t: _tool(t, "await") is not None,
@@ -226,7 +227,7 @@ def tool_await_schema(t: McpTranscript) -> Iterator[RuleIssue]:
     action = _property(schema, "action")
     choices = resolved(schema, action).get("enum") if action is not None else None
     if isinstance(choices, list) and not {"checkin", "cancel"} <= set(map(str, choices)):
-        message = "Let the action be checkin or cancel."
+        message = "Allow the values checkin and cancel for action."
         yield Violation(
             message, location.seq, f"{location.pointer}/inputSchema/properties/action/enum"
         )
@@ -234,7 +235,7 @@ def tool_await_schema(t: McpTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "tool-described",
-    "The tools ask and await are described.",
+    "The tools ask and await have descriptions.",
     should("A.1, A.2"),
     v54=should(_EXAMPLES),
     when=lambda t: any(_tool(t, name) is not None for name in ("ask", "await")),
@@ -243,7 +244,7 @@ def tool_described(t: McpTranscript) -> Iterator[RuleIssue]:
     """Models choose a tool by its description."""
     for location in filter(None, (_tool(t, "ask"), _tool(t, "await"))):
         if not is_nonempty_text(location.value.get("description")):
-            message = "Say in description what can be asked."
+            message = "Add a description of what the tool answers."
             yield Violation(message, location.seq, f"{location.pointer}/description")
 
 
@@ -256,9 +257,9 @@ def _wanted(location: Location, *names: str) -> Iterator[RuleIssue]:
     required = schema.get("required") if isinstance(schema, dict) else None
     for name in names:
         if _property(schema, name) is None:
-            where, message = f"properties/{name}", f"Add {name} to the properties."
+            where, message = f"properties/{name}", f"Add {name} to properties."
         elif not isinstance(required, list) or name not in required:
-            where, message = "required", f"Add {name} to the required properties."
+            where, message = "required", f"Add {name} to required."
         else:
             continue
         yield Violation(message, location.seq, f"{location.pointer}/inputSchema/{where}")

@@ -46,12 +46,12 @@ def actions_list(t: Transcript) -> Iterator[RuleIssue]:
     for seq, pointer, value in t.action_lists:
         if not isinstance(value, list):
             actual = type_with_article(value)
-            yield Violation(f"actions is {actual}. Make it an array of objects.", seq, pointer)
+            yield Violation(f"actions is {actual}; expected an array of objects.", seq, pointer)
 
 
 @rule(
     "action-complete",
-    "Each action is an object with a name and a description.",
+    "Actions are objects with a name and a description.",
     v55=must("5"),
     v54=should("7"),
     when=_has_actions,
@@ -61,7 +61,7 @@ def action_complete(t: Transcript) -> Iterator[RuleIssue]:
     for seq, pointer, action in t.actions:
         if not isinstance(action, dict):
             yield Violation(
-                f"This action is {type_with_article(action)}. Make it an object.", seq, pointer
+                f"This action is {type_with_article(action)}; expected an object.", seq, pointer
             )
             continue
         for name in ("name", "description"):
@@ -71,7 +71,7 @@ def action_complete(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "action-protocol",
-    "Each action names its protocol: HTTP, MCP or A2A.",
+    "Actions have a protocol: HTTP, MCP or A2A.",
     v55=must("5"),
     v54=info("7"),
     when=_has_actions,
@@ -82,20 +82,20 @@ def action_protocol(t: Transcript) -> Iterator[RuleIssue]:
         protocol = action.get("protocol")
         if isinstance(protocol, str) and protocol in _NEEDED:
             continue
-        actual = "is missing, and read as HTTP"
+        actual = "is missing, which means HTTP"
         if "protocol" in action:
             named_so = (
                 f'"{protocol[:40]}"' if isinstance(protocol, str) else type_with_article(protocol)
             )
             actual = f"is {named_so}"
         yield Violation(
-            f"The protocol {actual}. Set it to HTTP, MCP or A2A.", seq, f"{pointer}/protocol"
+            f"protocol {actual}. Set it to HTTP, MCP or A2A.", seq, f"{pointer}/protocol"
         )
 
 
 @rule(
     "action-target",
-    "Each action has what a call by its protocol needs.",
+    "Actions have the members that their protocol requires.",
     v55=must("5"),
     v54=should("7"),
     when=_has_actions,
@@ -106,7 +106,7 @@ def action_target(t: Transcript) -> Iterator[RuleIssue]:
         protocol = action.get("protocol", "HTTP")
         for name in _NEEDED.get(protocol, ()) if isinstance(protocol, str) else ():
             if not is_nonempty_text(action.get(name)):
-                message = f"A call by {protocol} needs {name}: set it to a string."
+                message = f"{protocol} actions require {name}, a string."
                 yield Violation(message, seq, f"{pointer}/{name}")
 
 
@@ -119,7 +119,7 @@ def _addresses(t: Transcript) -> Iterator[Location]:
 
 @rule(
     "action-address",
-    "The address of an action is a complete URL that begins with http or https.",
+    "Action URLs are absolute and use http or https.",
     v55=should("5"),
     v54=should("7"),
     when=lambda t: t.has_response and next(_addresses(t), None) is not None,
@@ -128,7 +128,7 @@ def action_address(t: Transcript) -> Iterator[RuleIssue]:
     """The URL to call: a relative one has no base, and other schemes may run code."""
     for seq, pointer, address in _addresses(t):
         if not _CALLABLE.match(address):
-            message = "Write the whole URL, with https:// and the host: others are not called."
+            message = "Use an absolute URL with scheme and host; clients don’t call other URLs."
             yield Violation(message, seq, pointer)
 
 

@@ -24,7 +24,7 @@ def _is_document(t: Transcript) -> bool:
 
 @rule(
     "answer-content",
-    "An answer holds an array of results, or content and structuredData.",
+    "Answers contain a results array, or content and structuredData.",
     v55=must("4.1.1"),
     v54=must("4.1.1"),
     when=_is_document,
@@ -37,13 +37,15 @@ def answer_content(t: Transcript) -> Iterator[RuleIssue]:
     for name in _CONTENT:
         if name in members and not isinstance(members[name], list):
             actual = type_with_article(members[name])
-            yield Violation(f"{name} is {actual}. Make it an array.", seq, f"/{name}")
+            yield Violation(f"{name} is {actual}; expected an array.", seq, f"/{name}")
     if not any(name in members for name in _CONTENT):
-        yield Violation("Add results, an array; an empty one says: nothing found.", seq, "/results")
+        yield Violation(
+            "Add a results array; leave it empty if nothing was found.", seq, "/results"
+        )
     elif "results" not in members:
         for name in _CONTENT[1:]:
             if name not in members:
-                yield Violation(f"The format {_APP} needs {name}, too.", seq, f"/{name}")
+                yield Violation(f"The format {_APP} also requires {name}.", seq, f"/{name}")
 
 
 def _has_content(t: Transcript) -> bool:
@@ -52,7 +54,7 @@ def _has_content(t: Transcript) -> bool:
 
 @rule(
     "content-parts",
-    "Each part of content has the type text and a text.",
+    "Content parts have type text and a text.",
     v55=must("4.1.1"),
     v54=must("4.1.1"),
     when=_has_content,
@@ -64,7 +66,8 @@ def content_parts(t: Transcript) -> Iterator[RuleIssue]:
             pointer = f"{location.pointer}/{at}"
             if not isinstance(part, dict):
                 yield Violation(
-                    f"This part is {type_with_article(part)}. Make it an object of type and text.",
+                    f"This part is {type_with_article(part)}; expected an object with type and "
+                    "text.",
                     location.seq,
                     pointer,
                 )
@@ -90,7 +93,7 @@ def _format_of(t: Transcript) -> tuple[str, Location | None]:
 
 @rule(
     "format-honoured",
-    "The answer has the format that was asked for.",
+    "Answers use the requested response format.",
     v55=should("3.3.1"),
     v54=should("3.3.1"),
     when=lambda t: _is_answer(t) and bool(_requested_format(t)) and bool(_format_of(t)[0]),
@@ -100,8 +103,8 @@ def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
     requested, (received, location) = _requested_format(t), _format_of(t)
     if received != requested and location is not None:
         yield Violation(
-            f"{requested} was asked for and {received} came. Answer in that format, or say "
-            "UNSUPPORTED_FORMAT.",
+            f"The request asks for {requested}, but the response is {received}. Use the "
+            "requested format or fail with UNSUPPORTED_FORMAT.",
             location.seq,
             location.pointer,
         )
@@ -109,7 +112,7 @@ def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "format-named",
-    "The response format in the metadata is that of the content.",
+    "The response format in the metadata matches the content.",
     v55=must("4"),
     v54=must("4"),
     when=lambda t: _is_answer(t) and bool(_format_of(t)[0]),
@@ -121,7 +124,7 @@ def format_named(t: Transcript) -> Iterator[RuleIssue]:
         actual = location.value.get("response_format") if isinstance(location.value, dict) else None
         if actual in RESPONSE_FORMATS and actual != received:
             yield Violation(
-                f"The metadata say {actual}, the content is {received}. Correct one of them.",
+                f"The metadata has {actual}, but the content is {received}. Correct one of them.",
                 location.seq,
                 f"{location.pointer}/response_format",
             )
@@ -163,7 +166,7 @@ def _wants_summary(t: Transcript) -> bool:
 
 @rule(
     "mode-summarize-honoured",
-    "An answer that was to be summarized holds a summary.",
+    "Answers in mode summarize contain a summary.",
     v55=should("4.1.1"),
     v54=should("3.3.2"),
     when=_wants_summary,
@@ -177,11 +180,14 @@ def mode_summarize_honoured(t: Transcript) -> Iterator[RuleIssue]:
         (location for location in blocks if is_nonempty_text(location.value.get("summary"))), None
     )
     if reported is None:
-        message = "The mode summarize was asked for and no summary came: add a SearchSummary item."
+        message = (
+            "The request has mode summarize, but the answer has no summary. Add a SearchSummary "
+            "item."
+        )
         yield missing(t, message, t.items[0].seq, t.items[0].pointer)
     elif t.traits["summary_in"] == "item":
         yield Violation(
-            "The summary is in the metadata. Make it an item of type SearchSummary with a text.",
+            "The summary is in the metadata. Send it as an item of type SearchSummary with text.",
             reported.seq,
             f"{reported.pointer}/summary",
         )
@@ -189,7 +195,7 @@ def mode_summarize_honoured(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "mode-list-honoured",
-    "An answer that was to list results holds results.",
+    "Answers in mode list contain results.",
     v55=should("3.3.2"),
     v54=should("3.3.2"),
     when=lambda t: _is_answer(t) and "list" in _modes(t) and bool(t.items),
@@ -198,13 +204,13 @@ def mode_list_honoured(t: Transcript) -> Iterator[RuleIssue]:
     """An empty list is a list; a summary alone is not."""
     if not _results(t):
         location = t.items[0]
-        message = "The mode list was asked for and only a summary came: add the results."
+        message = "The request has mode list, but the answer has only a summary. Add the results."
         yield missing(t, message, location.seq, location.pointer)
 
 
 @rule(
     "summary-type",
-    "A summary has the type SearchSummary.",
+    "Summaries have the type SearchSummary.",
     v55=info("4.1.1"),
     when=lambda t: t.has_response and bool(_summaries(t)),
 )
@@ -213,7 +219,7 @@ def summary_type(t: Transcript) -> Iterator[RuleIssue]:
     for location in _summaries(t):
         if "SearchSummary" not in _types(location.value):
             yield Violation(
-                "Clients look for SearchSummary: use it, unless your type says more.",
+                "Clients look for SearchSummary. Use it unless you need a more specific type.",
                 location.seq,
                 f"{location.pointer}/@type",
             )
@@ -221,7 +227,7 @@ def summary_type(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "summary-text",
-    "A summary has its words in text.",
+    "Summaries have a text.",
     v55=should("4.1.1"),
     when=lambda t: t.has_response and bool(_summaries(t)),
 )
@@ -229,7 +235,7 @@ def summary_text(t: Transcript) -> Iterator[RuleIssue]:
     """A string with more than whitespace."""
     for location in _summaries(t):
         if not is_nonempty_text(location.value.get("text")):
-            message = "Put the words of the summary into text, a string."
+            message = "Set text to the summary, a string."
             yield Violation(message, location.seq, f"{location.pointer}/text")
 
 

@@ -46,7 +46,7 @@ def _has_questions(t: Transcript) -> bool:
 
 @rule(
     "elicitation-object",
-    "An elicitation is an object with a text, with questions, or with both.",
+    "Elicitations are objects with text, questions or both.",
     v55=must("4.1.3"),
     v54=must("4.1.3"),
     when=lambda t: t.is_kind("elicitation", "elicitation"),
@@ -58,8 +58,8 @@ def elicitation_object(t: Transcript) -> Iterator[RuleIssue]:
     for seq, pointer, value in t.parts.get("elicitation", ()):
         if not isinstance(value, dict):
             yield Violation(
-                f"The elicitation is {type_with_article(value)}. "
-                "Make it an object of text and questions.",
+                f"elicitation is {type_with_article(value)}; expected an object with text and "
+                "questions.",
                 seq,
                 pointer,
             )
@@ -68,16 +68,16 @@ def elicitation_object(t: Transcript) -> Iterator[RuleIssue]:
         if questions is not None and not isinstance(questions, list):
             actual = type_with_article(questions)
             yield Violation(
-                f"questions is {actual}. Make it an array.", seq, f"{pointer}/questions"
+                f"questions is {actual}; expected an array.", seq, f"{pointer}/questions"
             )
         elif not questions and not is_nonempty_text(value.get("text")):
-            message = "Nothing is asked here: add a text, or an array of questions."
+            message = "The elicitation is empty. Add text or an array of questions."
             yield Violation(message, seq, pointer)
 
 
 @rule(
     "question-complete",
-    "Each question has an id, a text and a type.",
+    "Questions have an id, a text and a type.",
     v55=must("4.1.3"),
     v54=should("4.1.3"),
     when=lambda t: t.has_response and bool(_listed(t)),
@@ -87,7 +87,7 @@ def question_complete(t: Transcript) -> Iterator[RuleIssue]:
     for seq, pointer, question in _listed(t):
         if not isinstance(question, dict):
             yield Violation(
-                f"This question is {type_with_article(question)}. Make it an object.", seq, pointer
+                f"This question is {type_with_article(question)}; expected an object.", seq, pointer
             )
             continue
         for name in ("id", "text", "type"):
@@ -97,7 +97,7 @@ def question_complete(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "question-ids-unique",
-    "No two questions have the same id.",
+    "Question ids are unique.",
     v55=must("4.1.3"),
     v54=should("4.1.3"),
     when=_has_questions,
@@ -109,14 +109,14 @@ def question_ids_unique(t: Transcript) -> Iterator[RuleIssue]:
         if not is_nonempty_text(name := question.get("id")):
             continue
         if (seq, name) in seen:
-            message = f'The id "{name[:60]}" is taken by a question above. Choose another.'
+            message = f'Another question already has the id "{name[:60]}". Use a unique id.'
             yield Violation(message, seq, f"{pointer}/id")
         seen.add((seq, name))
 
 
 @rule(
     "question-type-known",
-    "Questions have types that the version defines.",
+    "Question types are listed in the specification.",
     v55=info("4.1.3"),
     v54=info("4.1.3"),
     when=_has_questions,
@@ -127,8 +127,8 @@ def question_type_known(t: Transcript) -> Iterator[RuleIssue]:
     for seq, pointer, question in _questions(t):
         if is_nonempty_text(kind := question.get("type")) and kind not in known:
             yield Violation(
-                f'"{kind[:60]}" is not among {", ".join(known)}. It is allowed, and clients '
-                "that do not know it show a text field.",
+                f'"{kind[:60]}" is not one of {", ".join(known)}. It is allowed, but clients '
+                "that don’t support it show a text field.",
                 seq,
                 f"{pointer}/type",
             )
@@ -143,7 +143,7 @@ def _with_options(t: Transcript) -> bool:
 
 @rule(
     "question-options",
-    "A question to select from has options, an array of strings.",
+    "Select questions have options, an array of strings.",
     v55=must("4.1.3"),
     v54=should("4.1.3"),
     when=_with_options,
@@ -154,9 +154,9 @@ def question_options(t: Transcript) -> Iterator[RuleIssue]:
         options, at = question.get("options"), f"{pointer}/options"
         if options is None or options == []:
             if (kind := question.get("type")) in _SELECTS:
-                yield Violation(f"Add the options to {kind} from: an array of strings.", seq, at)
+                yield Violation(f"Add options to {kind}: an array of strings.", seq, at)
         elif not isinstance(options, list):
-            message = f"options is {type_with_article(options)}. Make it an array of strings."
+            message = f"options is {type_with_article(options)}; expected an array of strings."
             yield Violation(message, seq, at)
         else:
             yield from _option_problems(seq, at, options)
@@ -165,7 +165,7 @@ def question_options(t: Transcript) -> Iterator[RuleIssue]:
 def _option_problems(seq: int, pointer: str, options: list[Any]) -> Iterator[RuleIssue]:
     for at, option in enumerate(options):
         if not isinstance(option, str):
-            message = f"This option is {type_with_article(option)}. Make it a string."
+            message = f"This option is {type_with_article(option)}; expected a string."
             yield Violation(message, seq, f"{pointer}/{at}")
 
 
@@ -187,7 +187,7 @@ def _fits(question: dict[str, Any]) -> bool:
 
 @rule(
     "question-default",
-    "The default of a question is an answer to it.",
+    "The default of a question is a valid answer.",
     v55=info("4.1.3"),
     v54=info("4.1.3"),
     when=lambda t: (
@@ -198,13 +198,13 @@ def question_default(t: Transcript) -> Iterator[RuleIssue]:
     """The specification allows any value; an invalid answer cannot be preselected."""
     for seq, pointer, question in _questions(t):
         if question.get("default") is not None and not _fits(question):
-            message = "This is no answer to the question: clients cannot use it as one."
+            message = "The default is not a valid answer, so clients can’t use it."
             yield Violation(message, seq, f"{pointer}/default")
 
 
 @rule(
     "elicitation-readable",
-    "What is asked can be read and answered by a person.",
+    "Elicitations are short and readable plain text.",
     v55=info("4.1.3"),
     v54=info("4.1.3"),
     when=lambda t: t.has_response and bool(_elicitations(t)),
@@ -215,7 +215,7 @@ def elicitation_readable(t: Transcript) -> Iterator[RuleIssue]:
         questions = location.value.get("questions")
         if isinstance(questions, list) and len(questions) > MAX_QUESTIONS:
             yield Violation(
-                f"These are {len(questions)} questions. Ask for less at a time.",
+                f"There are {len(questions)} questions. Ask fewer at a time.",
                 location.seq,
                 f"{location.pointer}/questions",
             )
@@ -227,7 +227,7 @@ def elicitation_readable(t: Transcript) -> Iterator[RuleIssue]:
             )
         elif isinstance(text, str) and _MARKUP.search(text):
             yield Violation(
-                "This looks like HTML, and clients show it as plain text. Leave the tags out.",
+                "This looks like HTML, but clients show it as plain text. Remove the tags.",
                 location.seq,
                 pointer,
             )

@@ -33,7 +33,7 @@ def _has_error(t: Transcript) -> bool:
 
 @rule(
     "failure-error",
-    "A failure stands in the member error, an object.",
+    "Failures have an error object.",
     v55=must("4.1.4"),
     v54=must("4.1.4"),
     when=lambda t: t.is_kind("failure", "error"),
@@ -43,8 +43,8 @@ def failure_error(t: Transcript) -> Iterator[RuleIssue]:
     for location in t.parts.get("error", ()):
         if not isinstance(location.value, dict):
             yield Violation(
-                f"The error is {type_with_article(location.value)}. "
-                "Make it an object of code and message.",
+                f"error is {type_with_article(location.value)}; expected an object with code and "
+                "message.",
                 location.seq,
                 location.pointer,
             )
@@ -54,7 +54,7 @@ def failure_error(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "failure-code",
-    "A failure has a code, a string.",
+    "Failures have a code, a string.",
     v55=must("4.1.4"),
     v54=should("4.1.4"),
     when=_has_error,
@@ -64,7 +64,7 @@ def failure_code(t: Transcript) -> Iterator[RuleIssue]:
     for location in _errors(t):
         if not is_nonempty_text(location.value.get("code")):
             yield Violation(
-                "Set code to a string that programs can tell apart, such as INTERNAL_ERROR.",
+                "Set code to a machine-readable string such as INTERNAL_ERROR.",
                 location.seq,
                 f"{location.pointer}/code",
             )
@@ -72,7 +72,7 @@ def failure_code(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "failure-code-known",
-    "The code of a failure is one that the version names.",
+    "Failure codes are listed in the specification.",
     v55=info("4.1.4"),
     v54=info("4.1.4"),
     when=_has_error,
@@ -89,8 +89,8 @@ def failure_code_known(t: Transcript) -> Iterator[RuleIssue]:
         ):
             continue
         yield Violation(
-            f"{code[:60]} is not a code that {t.version} lists, which is allowed: tell callers in "
-            "the agent's documentation what it means.",
+            f"NLWeb {t.version} does not list {code[:60]}. Custom codes are allowed; document "
+            "them for callers.",
             location.seq,
             f"{location.pointer}/code",
         )
@@ -111,7 +111,7 @@ def _type_location(t: Transcript) -> tuple[int | None, str]:
 
 @rule(
     "await-reply",
-    "A check is answered with a promise, the answer or a failure.",
+    "checkin requests are answered with a promise, an answer or a failure.",
     v55=info("4.2"),
     v54=info("4.2"),
     when=lambda t: _awaits(t, "checkin") and bool(t.kind),
@@ -123,14 +123,15 @@ def await_reply(t: Transcript) -> Iterator[RuleIssue]:
     """
     if t.kind == "elicitation":
         yield Violation(
-            "A question came in reply to a check. Answer with a promise while the task runs.",
+            "A checkin request was answered with an elicitation. Return a promise while the task "
+            "is running.",
             *_type_location(t),
         )
 
 
 @rule(
     "await-cancelled",
-    "A cancelled task is answered with a failure of code CANCELLED.",
+    "Cancelled tasks return a failure with code CANCELLED.",
     v55=should("4.2"),
     v54=info("4.2"),
     when=lambda t: _awaits(t, "cancel") and t.kind not in ("", "answer"),
@@ -149,15 +150,14 @@ def await_cancelled(t: Transcript) -> Iterator[RuleIssue]:
     )
     where = (code.seq, f"{code.pointer}/code") if code else _type_location(t)
     yield Violation(
-        "The task was to be cancelled and something else came. Answer with a failure whose "
-        "code is CANCELLED.",
+        "The cancel request was not answered with a failure with code CANCELLED.",
         *where,
     )
 
 
 @rule(
     "await-token-kept",
-    "A promise keeps its token from check to check.",
+    "The token of a promise does not change.",
     v55=info("4.2"),
     v54=info("4.2"),
     when=lambda t: _awaits(t, "checkin") and bool(_tokens(t)),
@@ -167,8 +167,8 @@ def await_token_kept(t: Transcript) -> Iterator[RuleIssue]:
     for location in _tokens(t):
         if location.value != t.request.get("promise_token"):
             yield Violation(
-                "This is another token than the one that was asked about. Callers that keep the "
-                "first one will lose the task: keep the token.",
+                "The token differs from that of the await request. Keep it, or callers that "
+                "stored the first token lose the task.",
                 location.seq,
                 location.pointer,
             )

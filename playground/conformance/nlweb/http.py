@@ -16,7 +16,7 @@ _FITTING = {
     "answer": "200 OK",
     "elicitation": "200 OK",
     "promise": "202 Accepted",
-    "failure": "200 OK, or an error status where the request or the server was at fault",
+    "failure": "200 OK, or an error status if the request or the server caused the failure",
 }
 #: Codes of failures of the application: the request was processed.
 _APPLICATION = frozenset({"NO_RESULTS", "CANCELLED", "TOKEN_LIMIT"})
@@ -42,7 +42,7 @@ def _media_type(t: Transcript) -> str:
 
 @rule(
     "http-content-type",
-    "The Content-Type is that of what came: JSON or an event stream.",
+    "Content-Type matches the body: JSON or an event stream.",
     v55=should("7.2"),
     v54=should("HTTP examples, notes 1"),
     when=lambda t: _has_head(t) and t.has_response,
@@ -59,7 +59,7 @@ def http_content_type(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "http-status",
-    "The HTTP status fits the type of the reply.",
+    "The HTTP status matches the response type.",
     v55=should("7.4"),
     v54=should("HTTP examples, notes 2"),
     when=lambda t: _has_head(t) and t.has_response and bool(t.kind),
@@ -72,14 +72,14 @@ def http_status(t: Transcript) -> Iterator[RuleIssue]:
         fits = fits or status >= 400
     if not fits and not (t.streamed and status == 200):
         yield Violation(
-            f"The status {status} does not go with the type {kind}. Use {_FITTING[kind]}.",
+            f"HTTP status {status} does not match response type {kind}. Use {_FITTING[kind]}.",
             t.head_seq,
         )
 
 
 @rule(
     "http-status-fits-code",
-    "The HTTP status of a failure goes with its code.",
+    "The HTTP status of a failure matches its code.",
     v55=info("7.4"),
     v54=info("HTTP examples, notes 2"),
     when=lambda t: t.has_response and t.kind == "failure" and t.status >= 400,
@@ -91,13 +91,11 @@ def http_status_fits_code(t: Transcript) -> Iterator[RuleIssue]:
         if not is_nonempty_text(code):
             continue
         if code in _APPLICATION:
-            yield Violation(
-                f"{code} is a failure of the application: send it with 200 OK.", t.head_seq
-            )
+            yield Violation(f"{code} is an application failure. Send it with 200 OK.", t.head_seq)
         elif code in _STATUSES and t.status not in _STATUSES[code]:
             fitting = " or ".join(map(str, _STATUSES[code]))
             yield Violation(
-                f"{code} came with {t.status}. Send it with {fitting}, or with 200 OK.", t.head_seq
+                f"{code} was sent with HTTP {t.status}. Use {fitting} or 200 OK.", t.head_seq
             )
 
 
@@ -111,10 +109,10 @@ def http_retry_after(t: Transcript) -> Iterator[RuleIssue]:
     """Seconds, or an HTTP date."""
     actual = t.headers.get("retry-after", "").strip()
     if not actual:
-        yield Violation("Add Retry-After, for instance 30 for half a minute.", t.head_seq)
+        yield Violation("Add Retry-After, for example 30 (seconds).", t.head_seq)
     elif not (actual.isascii() and actual.isdigit()) and not _is_date(actual):
         yield Violation(
-            "Retry-After is neither a number of seconds nor a date: write one of them.",
+            "Invalid Retry-After. Use a number of seconds or an HTTP date.",
             t.head_seq,
         )
 
@@ -138,7 +136,7 @@ def http_no_redirect(t: Transcript) -> Iterator[RuleIssue]:
     """NLWeb lists no redirect statuses, and clients drop the body on a redirect."""
     if t.status // 100 == 3 and t.outcome is Outcome.NONE:
         yield Violation(
-            f"The agent redirects (HTTP {t.status}). Answer here, or publish the other address.",
+            f"The agent redirects (HTTP {t.status}). Respond at this URL or publish the other one.",
             t.head_seq,
         )
 

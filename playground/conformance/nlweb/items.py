@@ -15,7 +15,7 @@ def _has_items(t: Transcript) -> bool:
 
 @rule(
     "item-object",
-    "Each result is an object.",
+    "Results are objects.",
     v55=must("4.1.1"),
     v54=must("4.1.1"),
     when=_has_items,
@@ -26,13 +26,13 @@ def item_object(t: Transcript) -> Iterator[RuleIssue]:
         if not isinstance(location.value, dict):
             actual = type_with_article(location.value)
             yield Violation(
-                f"This result is {actual}. Make it an object.", location.seq, location.pointer
+                f"This result is {actual}; expected an object.", location.seq, location.pointer
             )
 
 
 @rule(
     "item-type",
-    "Each result says what it is in @type, a string.",
+    "Results have an @type, a string.",
     v55=should("4.1.1"),
     v54=should("4.1.1"),
     when=_has_items,
@@ -48,7 +48,7 @@ def item_type(t: Transcript) -> Iterator[RuleIssue]:
         if kind == "":
             actual = "is empty"
         yield Violation(
-            f"@type {actual}. Set it to one type, from schema.org where there is one.",
+            f"@type {actual}. Set it to a single type, from schema.org if possible.",
             location.seq,
             f"{location.pointer}/@type",
         )
@@ -70,8 +70,8 @@ def item_grounding(t: Transcript) -> Iterator[RuleIssue]:
             continue
         if not isinstance(grounding := location.value["grounding"], dict):
             yield Violation(
-                f"grounding is {type_with_article(grounding)}. "
-                f'Make it an object, such as {{"source": …}}.',
+                f"grounding is {type_with_article(grounding)}; expected an object "
+                'such as {"source": …}.',
                 location.seq,
                 f"{location.pointer}/grounding",
             )

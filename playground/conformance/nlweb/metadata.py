@@ -37,7 +37,7 @@ def _blocks(t: Transcript) -> Iterator[Location]:
 
 @rule(
     "meta-present",
-    "A reply carries its metadata in an object named _meta.",
+    "Responses have their metadata in the object _meta.",
     v55=must("4"),
     v54=must("4"),
     when=_has_nlweb_response,
@@ -48,12 +48,12 @@ def meta_present(t: Transcript) -> Iterator[RuleIssue]:
         name = location.pointer[1:]
         if not isinstance(location.value, dict):
             yield Violation(
-                f"{name} is {type_with_article(location.value)}. Make it an object.",
+                f"{name} is {type_with_article(location.value)}; expected an object.",
                 location.seq,
                 location.pointer,
             )
         elif name not in t.traits["meta_fields"]:
-            yield Violation("Replies name their metadata _meta, not meta.", location.seq, "/meta")
+            yield Violation("Rename meta to _meta.", location.seq, "/meta")
     if not t.metas:
         seq = t.messages[0].seq
         yield missing(t, "Add _meta with response_type and version.", seq, "/_meta")
@@ -61,7 +61,7 @@ def meta_present(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "response-type",
-    f"The metadata say what the reply is: {_ONE_OF}.",
+    f"The metadata has a response_type: {_ONE_OF}.",
     v55=must("4"),
     v54=must("4"),
     when=_has_meta,
@@ -71,7 +71,7 @@ def response_type(t: Transcript) -> Iterator[RuleIssue]:
     for location in _blocks(t):
         if type_of(location.value):
             continue
-        actual = "is none that NLWeb defines" if "response_type" in location.value else "is missing"
+        actual = "is not defined by NLWeb" if "response_type" in location.value else "is missing"
         pointer = f"{location.pointer}/response_type"
         yield Violation(
             f"response_type {actual}. Set it to one of {_ONE_OF}.", location.seq, pointer
@@ -80,7 +80,7 @@ def response_type(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "response-type-lowercase",
-    "The response type is written in lower case.",
+    "The response type is lowercase.",
     v55=must("4"),
     v54=info("4"),
     when=_has_meta,
@@ -91,7 +91,7 @@ def response_type_lowercase(t: Transcript) -> Iterator[RuleIssue]:
         kind = type_of(location.value)
         if kind and location.value["response_type"] != kind:
             yield Violation(
-                f'Write "{kind}" in lower case and without spaces.',
+                f'Write "{kind}" in lowercase and without spaces.',
                 location.seq,
                 f"{location.pointer}/response_type",
             )
@@ -99,7 +99,7 @@ def response_type_lowercase(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "response-type-consistent",
-    "The reply holds what its response type announces, and nothing of another type.",
+    "Responses contain only members of their response type.",
     v55=must("4.1"),
     v54=must("4.1"),
     when=_has_meta,
@@ -112,8 +112,8 @@ def response_type_consistent(t: Transcript) -> Iterator[RuleIssue]:
         for location in t.parts.get(name, ()):
             if name not in allowed and location.value != []:
                 yield Violation(
-                    f"The reply calls itself {kind} and holds {name}. "
-                    f"Correct response_type, or leave {name} out.",
+                    f"A response of type {kind} must not contain {name}. Correct response_type "
+                    f"or remove {name}.",
                     location.seq,
                     location.pointer,
                 )
@@ -121,7 +121,7 @@ def response_type_consistent(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "version-present",
-    "The metadata say which version of the protocol the reply is written in.",
+    "The metadata has the protocol version.",
     v55=must("4"),
     v54=must("4"),
     when=_has_meta,
@@ -132,7 +132,7 @@ def version_present(t: Transcript) -> Iterator[RuleIssue]:
         version = location.value.get("version")
         if not isinstance(version, str) or not version.strip():
             yield Violation(
-                f'Set version to a string: "{t.version}".',
+                f'Set version to the string "{t.version}".',
                 location.seq,
                 f"{location.pointer}/version",
             )
@@ -140,7 +140,7 @@ def version_present(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "version-asked",
-    "The reply is written in the version that was asked for.",
+    "Responses use the requested protocol version.",
     v55=should("3.4"),
     v54=should("3.4"),
     when=_has_meta,
@@ -151,8 +151,8 @@ def version_asked(t: Transcript) -> Iterator[RuleIssue]:
         version = location.value.get("version")
         if isinstance(version, str) and version.strip() and version != t.version:
             yield Violation(
-                f"The reply says version {version[:40]}, it is judged as {t.version}. "
-                "Answer in the version of the request's meta.version.",
+                f"The response has version {version[:40]}, but is checked against {t.version}. "
+                "Respond in the version that meta.version of the request gives.",
                 location.seq,
                 f"{location.pointer}/version",
             )
@@ -160,7 +160,7 @@ def version_asked(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "session-context-object",
-    "A session context is an object.",
+    "The session context is an object.",
     v55=must("4"),
     v54=must("4"),
     when=_has_meta,
@@ -172,8 +172,7 @@ def session_context_object(t: Transcript) -> Iterator[RuleIssue]:
             context = location.value["session_context"]
             if not isinstance(context, dict):
                 yield Violation(
-                    f"session_context is {type_with_article(context)}. "
-                    "Make it an object of attributes.",
+                    f"session_context is {type_with_article(context)}; expected an object.",
                     location.seq,
                     f"{location.pointer}/session_context",
                 )
@@ -196,7 +195,7 @@ def _sent(t: Transcript) -> dict[str, object]:
 
 @rule(
     "session-context-echoed",
-    "The session context that was sent comes back, changed or not.",
+    "Responses return the session context of the request, updated or not.",
     v55=info("4"),
     v54=info("HTTP examples, notes 3"),
     when=_sent_context,
@@ -210,8 +209,8 @@ def session_context_echoed(t: Transcript) -> Iterator[RuleIssue]:
         pointer = f"{location.pointer}/session_context" if location else "/_meta"
         yield missing(
             t,
-            "A session context was sent and none came back. Return it, so that callers that "
-            "keep only the latest one do not lose the session.",
+            "The request has a session context, but the response has none. Return it, or callers "
+            "that keep only the latest one lose the session.",
             location.seq if location else t.last_seq,
             pointer,
         )
@@ -227,7 +226,7 @@ def session_context_echoed(t: Transcript) -> Iterator[RuleIssue]:
     )
     if dropped and holder:
         yield Violation(
-            f"These members of the session context did not come back: {', '.join(dropped[:10])}.",
+            f"Missing members of the session context: {', '.join(dropped[:10])}.",
             holder.seq,
             f"{holder.pointer}/session_context",
         )

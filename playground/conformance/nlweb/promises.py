@@ -36,7 +36,7 @@ def _members_named(t: Transcript, name: str) -> list[Location]:
 
 @rule(
     "promise-object",
-    "A promise stands in the member promise, an object.",
+    "Promises have a promise object.",
     v55=must("4.1.2"),
     v54=must("4.1.2"),
     when=_is_promise,
@@ -47,7 +47,7 @@ def promise_object(t: Transcript) -> Iterator[RuleIssue]:
         if not isinstance(location.value, dict):
             actual = type_with_article(location.value)
             yield Violation(
-                f"The promise is {actual}. Make it an object with a token.",
+                f"promise is {actual}; expected an object with a token.",
                 location.seq,
                 location.pointer,
             )
@@ -57,7 +57,7 @@ def promise_object(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "promise-token",
-    "A promise has a token, a string.",
+    "Promises have a token, a string.",
     v55=must("4.1.2"),
     v54=must("4.1.2"),
     when=_has_promise,
@@ -67,7 +67,7 @@ def promise_token(t: Transcript) -> Iterator[RuleIssue]:
     for location in _promises(t):
         if not is_nonempty_text(location.value.get("token")):
             yield Violation(
-                "Set token to a string: await requests name the promise by it.",
+                "Set token to a string; await requests identify the promise by it.",
                 location.seq,
                 f"{location.pointer}/token",
             )
@@ -75,7 +75,7 @@ def promise_token(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "promise-estimated-time",
-    "The estimated time is a whole number of seconds, 0 or more.",
+    "The estimated time is an integer number of seconds, 0 or more.",
     v55=must("4.1.2"),
     v54=should("4.1.2"),
     when=lambda t: t.has_response and bool(_members_named(t, "estimated_time")),
@@ -85,7 +85,7 @@ def promise_estimated_time(t: Transcript) -> Iterator[RuleIssue]:
     for location in _members_named(t, "estimated_time"):
         if not is_integer(location.value) or location.value < 0:
             yield Violation(
-                "Set estimated_time to whole seconds, for instance 30, or leave it out.",
+                "Set estimated_time to an integer number of seconds such as 30, or omit it.",
                 location.seq,
                 location.pointer,
             )
@@ -93,7 +93,7 @@ def promise_estimated_time(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "promise-estimate-plausible",
-    "The estimated time is one that somebody can wait for.",
+    "The estimated time is at most one day.",
     v55=info("4.1.2"),
     v54=info("4.1.2"),
     when=lambda t: (
@@ -105,7 +105,7 @@ def promise_estimate_plausible(t: Transcript) -> Iterator[RuleIssue]:
     for location in _members_named(t, "estimated_time"):
         if is_number(location.value) and location.value > MAX_ESTIMATE:
             yield Violation(
-                "This is more than a day: check that estimated_time is in seconds.",
+                "estimated_time is more than a day. Check that it is in seconds.",
                 location.seq,
                 location.pointer,
             )
@@ -123,7 +123,7 @@ def promise_progress(t: Transcript) -> Iterator[RuleIssue]:
     for location in _members_named(t, "progress"):
         if not is_number(location.value) or not 0 <= location.value <= 1:
             yield Violation(
-                "Set progress to a number from 0 to 1, for instance 0.5 for half.",
+                "Set progress to a number from 0 to 1, for example 0.5 for 50%.",
                 location.seq,
                 location.pointer,
             )
@@ -135,7 +135,7 @@ def _progress(t: Transcript) -> list[Location]:
 
 @rule(
     "promise-progress-monotone",
-    "The progress of a promise never goes back.",
+    "The progress of a promise never decreases.",
     v55=should("4.2"),
     v54=should("4.2"),
     when=lambda t: t.has_response and bool(t.earlier_progress) and bool(_progress(t)),
@@ -146,7 +146,7 @@ def promise_progress_monotone(t: Transcript) -> Iterator[RuleIssue]:
     for location in _progress(t):
         if location.value < before:
             yield Violation(
-                f"The check before told {before:g}. Let progress only grow, or leave it out.",
+                f"progress was {before:g} before. It must not decrease; omit it if it is unknown.",
                 location.seq,
                 location.pointer,
             )

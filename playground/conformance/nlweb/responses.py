@@ -22,7 +22,7 @@ def _is_success(t: Transcript) -> bool:
 
 @rule(
     "reply-object",
-    "A reply is a JSON object, or a stream of them.",
+    "Responses are a JSON object or a stream of JSON objects.",
     v55=must("4"),
     v54=must("4"),
     when=_is_success,
@@ -31,17 +31,17 @@ def reply_object(t: Transcript) -> Iterator[RuleIssue]:
     """Its members are checked by other rules."""
     document = t.document
     if document and not isinstance(document.payload, dict):
-        actual = document.reason or f"The reply is {type_with_article(document.payload)}."
-        yield missing(t, f"{actual} Answer with one JSON object.", document.seq)
+        actual = document.reason or f"The body is {type_with_article(document.payload)}."
+        yield missing(t, f"{actual} Return a single JSON object.", document.seq)
     elif not t.messages:
-        yield missing(t, "The reply is empty. Answer with one JSON object.", t.head_seq)
+        yield missing(t, "The body is empty. Return a single JSON object.", t.head_seq)
     elif not document and not any(isinstance(message.payload, dict) for message in t.messages):
-        yield missing(t, "No event of the stream holds a JSON object.", t.messages[0].seq)
+        yield missing(t, "No event of the stream contains a JSON object.", t.messages[0].seq)
 
 
 @rule(
     "http-error-failure",
-    "An error of HTTP comes with a failure that says what went wrong.",
+    "HTTP errors include an NLWeb failure.",
     v55=info("7.4"),
     v54=info("HTTP examples 6"),
     when=lambda t: t.status >= 400,
@@ -55,11 +55,12 @@ def http_error_failure(t: Transcript) -> Iterator[RuleIssue]:
         first, seq = t.messages[0], t.messages[0].seq
         text = first.text or _body(t)
         if first.readable:
-            received = "JSON of another kind"
+            received = "JSON that is not an NLWeb failure"
         else:
-            received = "a page of HTML" if _HTML.match(text) else "text that is no JSON"
+            received = "an HTML page" if _HTML.match(text) else "text that is not JSON"
     message = (
-        f"With HTTP {t.status} came {received}. Send _meta and error, so that callers know why."
+        f"The body of HTTP {t.status} is {received}. Send _meta and error, so that callers know "
+        "the reason."
     )
     yield missing(t, message, seq)
 
@@ -71,7 +72,7 @@ def _body(t: Transcript) -> str:
 
 @rule(
     "one-reply",
-    "A request gets one HTTP reply.",
+    "Each request gets one HTTP response.",
     v55=must("7"),
     v54=must("8"),
     when=lambda t: t.head_seq is not None,
@@ -87,8 +88,8 @@ def one_reply(t: Transcript) -> Iterator[RuleIssue]:
         at_start = frame.kind is not FrameKind.ERROR
         if _SECOND_HEAD.match(data) if at_start else _SECOND_HEAD.search(data):
             yield Violation(
-                "A second response head came within the body. Once a stream has begun, report "
-                "what goes wrong as an event of it.",
+                "The body contains the status line of a second response. Once a stream has "
+                "started, report errors as an event.",
                 frame.seq,
             )
 

@@ -28,7 +28,9 @@ def _filtered_violations(
         for violation in schema_filter.violations(value):
             yield Violation(violation.message, seq, pointer + violation.pointer)
     if schema_filter.overflowed:
-        yield Inconclusive(f"Only the first {MAX_GROUPS} of these were held against the schema.")
+        yield Inconclusive(
+            f"Only the first {MAX_GROUPS} of these were validated against the schema."
+        )
 
 
 def _blocks(t: Transcript) -> list[Location]:
@@ -93,7 +95,7 @@ def _is_known_document(t: Transcript) -> bool:
 
 @rule(
     "schema-reply",
-    "A whole reply is what the JSON Schema of its type says.",
+    "Complete responses are valid against the JSON Schema of their type.",
     v55=must("4.1"),
     v54=must("4.1"),
     when=_is_known_document,
@@ -109,7 +111,7 @@ def schema_reply(t: Transcript) -> Iterator[RuleIssue]:
         if pointer != "/_meta":
             yield Violation(message, document.seq, pointer)
     if is_truncated:
-        yield Inconclusive(f"Only the first {_MAX_PARTS} parts were held against the schema.")
+        yield Inconclusive(f"Only the first {_MAX_PARTS} parts were validated against the schema.")
 
 
 def _shortened(payload: dict[str, Any]) -> tuple[dict[str, Any], bool]:

@@ -47,7 +47,7 @@ def _has_event(name: str) -> Callable[[Transcript], bool]:
 
 @rule(
     "stream-data-json",
-    "The data of every event are JSON.",
+    "The data of every event is JSON.",
     v55=must("6.1"),
     v54=must("8.4"),
     when=_is_stream_with_events,
@@ -72,12 +72,12 @@ def stream_events_named(t: Transcript) -> Iterator[RuleIssue]:
     """A client that listens for `result` never receives an unnamed event."""
     for message in t.messages:
         if message.name is None:
-            yield Violation("Name the event: add a line such as event: result.", message.seq)
+            yield Violation("Add an event name: a line such as event: result.", message.seq)
 
 
 @rule(
     "stream-events-known",
-    "Events have names that the version defines.",
+    "Event names are listed in the specification.",
     v55=should("6.1"),
     v54=should("HTTP examples 5"),
     when=lambda t: _is_stream_with_events(t) and any(message.name for message in t.messages),
@@ -88,15 +88,15 @@ def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
     for message in t.messages:
         if message.name is not None and message.name not in known:
             yield Violation(
-                f'NLWeb {t.version} defines no event "{message.name[:60]}": clients pass over it. '
-                f"It defines {', '.join(known)}.",
+                f'NLWeb {t.version} does not define the event "{message.name[:60]}", so clients '
+                f"ignore it. It defines {', '.join(known)}.",
                 message.seq,
             )
 
 
 @rule(
     "stream-start-first",
-    "A stream begins with the event start.",
+    "Streams start with a start event.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
     when=_is_nlweb_stream,
@@ -104,12 +104,12 @@ def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
 def stream_start_first(t: Transcript) -> Iterator[RuleIssue]:
     """Clients initialise their view on it."""
     if t.messages[0].name != "start":
-        yield Violation("Send start with the metadata before everything else.", t.messages[0].seq)
+        yield Violation("Send start with the metadata before all other events.", t.messages[0].seq)
 
 
 @rule(
     "stream-start-once",
-    "The event start comes once.",
+    "Streams have only one start event.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
     when=_has_event("start"),
@@ -118,12 +118,12 @@ def stream_start_first(t: Transcript) -> Iterator[RuleIssue]:
 def stream_start_once(t: Transcript) -> Iterator[RuleIssue]:
     """A second one would begin a second response."""
     for message in _events_named(t, "start")[1:]:
-        yield Violation("This is not the first start: leave it out.", message.seq)
+        yield Violation("Remove this second start event.", message.seq)
 
 
 @rule(
     "stream-start-meta",
-    'The event start holds _meta with "streaming": true.',
+    'The start event has _meta with "streaming": true.',
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
     when=_has_event("start"),
@@ -135,7 +135,7 @@ def stream_start_meta(t: Transcript) -> Iterator[RuleIssue]:
         meta = message.members.get(name)
         if not isinstance(meta, dict):
             yield Violation(
-                'Put the metadata into _meta, "streaming": true included.', message.seq, "/_meta"
+                'Put the metadata, including "streaming": true, in _meta.', message.seq, "/_meta"
             )
         elif meta.get("streaming") is not True:
             yield Violation("Set streaming to true.", message.seq, f"/{name}/streaming")
@@ -152,7 +152,7 @@ def _after(t: Transcript, name: str) -> tuple[DecodedPayload, ...]:
 
 @rule(
     "stream-complete-present",
-    "A stream ends with the event complete.",
+    "Streams end with a complete event.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
     when=_is_nlweb_stream,
@@ -172,7 +172,7 @@ def stream_complete_present(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "stream-complete-once",
-    "The event complete comes once.",
+    "Streams have only one complete event.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
     when=_has_event("complete"),
@@ -181,12 +181,12 @@ def stream_complete_present(t: Transcript) -> Iterator[RuleIssue]:
 def stream_complete_once(t: Transcript) -> Iterator[RuleIssue]:
     """Clients stop listening at the first."""
     for message in _events_named(t, "complete")[1:]:
-        yield Violation("This is not the first complete: leave it out.", message.seq)
+        yield Violation("Remove this second complete event.", message.seq)
 
 
 @rule(
     "stream-complete-last",
-    "Nothing comes after the event complete.",
+    "No events follow the complete event.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
     when=_has_event("complete"),
@@ -199,12 +199,12 @@ def stream_complete_last(t: Transcript) -> Iterator[RuleIssue]:
         rest = rest[1:]
     for message in rest:
         if message.name != "complete":
-            yield Violation("This came after complete: send it before.", message.seq)
+            yield Violation("This event was sent after complete. Send it before.", message.seq)
 
 
 @rule(
     "stream-complete-meta",
-    "The event complete holds the final _meta.",
+    "The complete event has the final _meta.",
     v55=must("6.1"),
     v54=must("8.4"),
     when=_has_event("complete"),
@@ -215,7 +215,7 @@ def stream_complete_meta(t: Transcript) -> Iterator[RuleIssue]:
         name = "meta" if t.version == "0.54" and "_meta" not in message.members else "_meta"
         if not isinstance(message.members.get(name), dict):
             yield Violation(
-                "Put the final metadata into _meta, with the session context if there is one.",
+                "Put the final metadata in _meta, including the session context if there is one.",
                 message.seq,
                 "/_meta",
             )
@@ -226,7 +226,7 @@ def stream_complete_meta(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "error-event",
-    "The event error holds what a failure holds: error, an object with a code.",
+    "Error events have an error object with a code.",
     v55=must("6.1"),
     when=_has_event("error"),
 )
@@ -234,7 +234,7 @@ def error_event(t: Transcript) -> Iterator[RuleIssue]:
     """The structure of section 4.1.4; the members of the object are checked by other rules."""
     for message in _events_named(t, "error"):
         if not isinstance(message.members.get("error"), dict):
-            actual = "missing" if "error" not in message.members else "no object"
+            actual = "missing" if "error" not in message.members else "not an object"
             yield Violation(
                 f'error is {actual}. Send {{"error": {{"code": …, "message": …}}}}.',
                 message.seq,
@@ -244,7 +244,7 @@ def error_event(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "error-event-meta",
-    "The event error says in _meta that it is a failure.",
+    "Error events have _meta with response_type failure.",
     v55=info("6.1"),
     when=_has_event("error"),
 )
@@ -253,7 +253,7 @@ def error_event_meta(t: Transcript) -> Iterator[RuleIssue]:
     for message in _events_named(t, "error"):
         if message.members and not isinstance(message.members.get("_meta"), dict):
             yield Violation(
-                "With _meta the event is a failure that any client can read.",
+                "Add _meta, so that all clients recognize the event as a failure.",
                 message.seq,
                 "/_meta",
             )
@@ -261,7 +261,7 @@ def error_event_meta(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "error-event-last",
-    "A stream ends after an error.",
+    "Streams end after an error event.",
     v55=info("6.1"),
     when=_has_event("error"),
     needs_complete_response=True,
@@ -272,7 +272,7 @@ def error_event_last(t: Transcript) -> Iterator[RuleIssue]:
     if rest:
         count = "one more event" if len(rest) == 1 else f"{len(rest)} more events"
         yield Violation(
-            f"After this error the stream went on with {count}, which is allowed.",
+            f"The stream continued after this error with {count}, which is allowed.",
             _events_named(t, "error")[0].seq,
         )
 
@@ -291,18 +291,19 @@ def stream_closed(t: Transcript) -> Iterator[RuleIssue]:
     """Standard clients drop an unterminated event."""
     tails = [frame for frame in t.frames if frame.kind is FrameKind.TAIL]
     if not t.ended:
-        yield Inconclusive("The stream broke off before its end.", tails[0].seq if tails else None)
+        yield Inconclusive("The stream was truncated.", tails[0].seq if tails else None)
         return
     for frame in tails:
         yield Violation(
-            "The stream ended within an event: clients drop it. End each with a blank line.",
+            "The last event is incomplete and clients discard it. End each event with a blank "
+            "line.",
             frame.seq,
         )
 
 
 @rule(
     "stream-bom",
-    "A stream has no byte order marks.",
+    "Streams have no byte order mark.",
     v55=info("6"),
     v54=info("8.4"),
     when=lambda t: t.streamed,
@@ -311,12 +312,12 @@ def stream_bom(t: Transcript) -> Iterator[RuleIssue]:
     """Clients remove one at the very beginning, and misread any other line that begins with one."""
     for frame in t.frames:
         if frame.kind in BODY_KINDS and _BOM in frame.data and _BOM_AT_LINE.search(frame.data):
-            yield Violation("Leave out the byte order mark: UTF-8 needs none.", frame.seq)
+            yield Violation("Remove the byte order mark: UTF-8 does not need one.", frame.seq)
 
 
 @rule(
     "stream-compression",
-    "A stream is not compressed.",
+    "Streams are not compressed.",
     v55=info("7.3"),
     v54=info("8.4"),
     when=lambda t: t.streamed and t.head_seq is not None,
@@ -326,7 +327,7 @@ def stream_compression(t: Transcript) -> Iterator[RuleIssue]:
     encoding = t.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
         yield Violation(
-            f"The stream is compressed ({encoding[:40]}), so that events may come late.",
+            f"The stream is compressed ({encoding[:40]}), which may delay events.",
             t.head_seq,
         )
 
@@ -337,7 +338,7 @@ def _has_streaming_preference(t: Transcript) -> bool:
 
 @rule(
     "streaming-honoured",
-    "The answer streams if and only if that was asked for.",
+    "Responses are streamed if and only if the request asks for it.",
     v55=should("3.3"),
     v54=should("3.3"),
     when=_has_streaming_preference,
@@ -347,11 +348,12 @@ def streaming_honoured(t: Transcript) -> Iterator[RuleIssue]:
     wanted = t.prefer("streaming")
     if wanted and not t.streamed and "structuredData" not in t.parts:
         yield Violation(
-            "prefer.streaming was true and the answer came whole: send it as events.", t.head_seq
+            "prefer.streaming is true, but the response is a single document. Send it as events.",
+            t.head_seq,
         )
     elif not wanted and t.streamed:
         yield Violation(
-            "prefer.streaming was false and a stream came: answer with one JSON document.",
+            "prefer.streaming is false, but the response is a stream. Return one JSON document.",
             t.head_seq,
         )
 
@@ -383,7 +385,7 @@ def _has_indexes(t: Transcript) -> bool:
 
 @rule(
     "result-event",
-    "The event result holds an item.",
+    "Result events have an item.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
     when=_has_results,
@@ -393,16 +395,16 @@ def result_event(t: Transcript) -> Iterator[RuleIssue]:
     for message in _result_events(t):
         if not isinstance(message.payload, dict):
             actual = type_with_article(message.payload)
-            yield Violation(f"The data are {actual}. Make them an object.", message.seq)
+            yield Violation(f"The data is {actual}; expected an object.", message.seq)
         elif "item" not in message.payload:
             yield Violation(
-                'Put the result into item: {"index": …, "item": …}.', message.seq, "/item"
+                'Put the result in item: {"index": …, "item": …}.', message.seq, "/item"
             )
 
 
 @rule(
     "result-index",
-    "The index of a result is a whole number, 0 or more.",
+    "The index of a result is an integer of 0 or more.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
     when=_has_results,
@@ -412,7 +414,7 @@ def result_index(t: Transcript) -> Iterator[RuleIssue]:
     for message in _result_events(t):
         if message.members and not _is_index(message.members.get("index")):
             yield Violation(
-                "Set index to the result's place in the final array, a whole number from 0.",
+                "Set index to the position in the final array, an integer of 0 or more.",
                 message.seq,
                 "/index",
             )
@@ -420,7 +422,7 @@ def result_index(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "result-index-unique",
-    "No two results have the same index.",
+    "Result indexes are unique.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
     when=_has_indexes,
@@ -431,14 +433,14 @@ def result_index_unique(t: Transcript) -> Iterator[RuleIssue]:
     seen: set[int] = set()
     for seq, index in _indexes(t):
         if index in seen:
-            message = f"Index {_short(index)} was taken already. Give each result its own."
+            message = f"Another result already has index {_short(index)}. Use a unique index."
             yield Violation(message, seq, "/index")
         seen.add(index)
 
 
 @rule(
     "result-index-gapless",
-    "The indexes of all results leave no gap.",
+    "Result indexes have no gaps.",
     v55=info("6.1"),
     v54=info("HTTP examples 5"),
     when=_has_indexes,
@@ -452,7 +454,7 @@ def result_index_gapless(t: Transcript) -> Iterator[RuleIssue]:
     for index, seq in sorted({index: seq for seq, index in _indexes(t)}.items()):
         if index > expected:
             yield Violation(
-                f"Before this one index {_short(expected)} is missing. Count from 0 without gaps.",
+                f"Index {_short(expected)} is missing. Number results from 0 without gaps.",
                 seq,
                 "/index",
             )
@@ -461,7 +463,7 @@ def result_index_gapless(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "result-order",
-    "Results come in the order of their index.",
+    "Results are sent in the order of their index.",
     v55=info("6.1"),
     v54=info("HTTP examples 5"),
     when=_has_indexes,
@@ -473,8 +475,8 @@ def result_order(t: Transcript) -> Iterator[RuleIssue]:
     for seq, index in _indexes(t):
         if index < highest:
             yield Violation(
-                f"Index {_short(index)} came after {_short(highest)}, which is allowed: clients "
-                "have to put results in order.",
+                f"Index {_short(index)} was sent after {_short(highest)}. This is allowed; "
+                "clients sort results by index.",
                 seq,
                 "/index",
             )

@@ -23,7 +23,7 @@ from playground.protocols.events import (
 
 #: Artifacts of a run that are remembered; others have events each time they are received.
 MAX_ARTIFACTS = 1_000
-_NO_OBJECT = "An artifact is an object."
+_NO_OBJECT = "The artifact is not an object."
 
 
 @dataclass(slots=True)
@@ -150,5 +150,5 @@ def _text(
 
 
 def _stray(seq: int, known: _KnownArtifact) -> Note:
-    remark = "This continues an artifact of which nothing had come."
+    remark = "This appends to an artifact that was never started."
     return Note(seq, "artifact", {"remark": remark, "artifactId": known.id})

@@ -196,15 +196,15 @@ def _security(raw: Mapping[str, Any]) -> Iterator[str]:
 
 def _problems(raw: Mapping[str, Any], interfaces: tuple[Interface, ...]) -> Iterator[str]:
     if not interfaces:
-        yield "The card names no address."
+        yield "The agent card has no URL."
     elif not any(each.supported_version for each in interfaces):
         offered = ", ".join(f"{each.transport or '?'} {each.version or '?'}" for each in interfaces)
-        yield f"The card offers only what is not spoken here: {offered[:MAX_NAME]}."
+        yield f"The agent card lists only unsupported interfaces: {offered[:MAX_NAME]}."
     skills = raw.get("skills")
     if not isinstance(skills, list):
-        yield "The card has no list of skills."
+        yield "The agent card has no array of skills."
     elif len(skills) > MAX_SKILLS:
-        yield f"The card has {len(skills):,} skills; the first {MAX_SKILLS} were read."
+        yield f"The agent card has {len(skills):,} skills; only the first {MAX_SKILLS} were read."
 
 
 def _text(value: Any, max_length: int = MAX_TEXT) -> str:

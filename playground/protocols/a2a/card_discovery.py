@@ -93,17 +93,17 @@ class CardResponse:
         self._size += len(data)
         if self._size > MAX_BYTES:
             self._body = []
-            self.received = f"has more than {MAX_BYTES:,} bytes, which no agent card has"
+            self.received = f"exceeds the limit of {MAX_BYTES:,} bytes for agent cards"
             self.is_over = True
         else:
             self._body.append(data)
 
     def _read(self) -> None:
         if self._status // 100 == 3:
-            url = self._headers.get("location", "").strip()[:200] or "an address it does not name"
-            self.received = f"redirects to {url} (HTTP {self._status}), which is not followed"
+            url = self._headers.get("location", "").strip()[:200] or "an unspecified URL"
+            self.received = f"redirects to {url} (HTTP {self._status}); redirects aren’t followed"
         elif self._status != 200:
-            self.received = f"answers with HTTP {self._status}"
+            self.received = f"returned HTTP {self._status}"
         else:
             self._read_body(b"".join(self._body).removeprefix(b"\xef\xbb\xbf"))
         self._body = []
@@ -111,7 +111,7 @@ class CardResponse:
     def _read_body(self, body: bytes) -> None:
         text = body.decode("utf-8", "replace")
         if json_decoder.exceeds_depth(text, self._max_depth):
-            self.received = "is JSON that is nested too deep to be read"
+            self.received = "is JSON that is nested too deeply"
             return
         try:
             value = json_decoder.decode(text)
@@ -167,14 +167,12 @@ class CardDiscovery:
     def problem(self) -> Problem | None:
         """Return why there is no card, once no URL is left."""
         if not self._urls:
-            cause = "The agent's address is none of http or https, so it can have no card."
-            return Problem("failed", Stage.DECODE, cause, "Check the action's agent_url.")
+            cause = "The agent URL is not an http or https URL."
+            return Problem("failed", Stage.DECODE, cause, "Check agent_url of the action.")
         if self.card is not None or self.next_url() is not None:
             return None
         listed = "\n".join(f"{url} {received}" for url, received in self._tried)
-        fix = (
-            "Check the action's agent_url, and whether the agent has a card at one of these places."
-        )
+        fix = "Check agent_url of the action, and that the agent has a card at one of these URLs."
         if self._status in (401, 403):
             fix = unreadable.fix_for_status(self._status, {})
         return Problem("failed", Stage.DECODE, "No agent card was found.", fix, listed)

@@ -160,23 +160,23 @@ def unknown_skill(card: AgentCard, skill: str) -> str:
     known = ", ".join(f"“{each.id}”" for each in card.skills[:_MAX_LISTED])
     more = len(card.skills) - _MAX_LISTED
     listed = f"; it has {known}{f' and {more} more' if more > 0 else ''}" if known else ""
-    return f"The agent's card has no skill “{skill[:80]}”{listed}."
+    return f"The agent card has no skill “{skill[:80]}”{listed}."
 
 
 def _disagreement(card: AgentCard, agreed: str) -> Problem | None:
     """Return why nothing is sent: the card names no URL, or another than the agreed one."""
     if not card.url:
-        cause = card.problems[0] if card.problems else "The card names no address."
-        fix = "Ask whoever runs the agent for an interface over JSON-RPC, in A2A 0.3 or 1.0."
+        cause = card.problems[0] if card.problems else "The agent card has no URL."
+        fix = "The agent must offer a JSON-RPC interface for A2A 0.3 or 1.0."
         return Problem("failed", Stage.DECODE, cause, fix)
     if is_same(card.url, agreed):
         return None
     return Problem(
         "refused",
         Stage.POLICY,
-        f"The agent's card says to send messages to {card.url}, and {agreed} was agreed to."
-        " Nothing was sent.",
-        "Open the action again, read the card, and look at the address before you run it.",
+        f"The message URL in the agent card is now {card.url}, but you confirmed {agreed}. "
+        "Nothing was sent.",
+        "Open the action again, fetch the card and check the URL before you run it.",
     )
 
 
@@ -184,8 +184,8 @@ def _still_open() -> Problem:
     return Problem(
         "truncated",
         Stage.LIMIT,
-        f"The task had not ended when it was looked after for the {MAX_POLLS}th time.",
-        "Ask the agent again later; what it had sent by then is kept.",
+        f"The task had not ended after {MAX_POLLS} polls.",
+        "Try again later; the run keeps the data received so far.",
     )
 
 

@@ -45,12 +45,12 @@ def _part(seq: int, part: Any) -> list[Event]:
     if (text := text_of(part)) is not None:
         return [Text(seq, text, raw=part)] if text else []
     if not isinstance(part, Mapping):
-        return [Unknown(seq, "part", part, "A part of a message is an object.")]
+        return [Unknown(seq, "part", part, "The message part is not an object.")]
     if "data" in part:
         return _data(seq, part["data"])
     if file := _file(part):
         return [Result(seq, file)]
-    return [Unknown(seq, "part", part, "This part is neither text nor data nor a file.")]
+    return [Unknown(seq, "part", part, "This part is not text, data or a file.")]
 
 
 def _data(seq: int, value: Any) -> list[Event]:

@@ -65,7 +65,7 @@ class A2AReader:
         self._number = number
         kind, body = _kind_of(value)
         if body is None:
-            return [Unknown(seq, "result", value, "This is neither a message nor a task.")]
+            return [Unknown(seq, "result", value, "This is not a message or a task.")]
         if reason := self._other_task(kind, body):
             return [Unknown(seq, kind, body, reason)]
         return self._readers[kind](seq, body)
@@ -156,7 +156,7 @@ class A2AReader:
         task = body.get("id") if kind == "task" else body.get("taskId")
         if not self.task or not isinstance(task, str) or not task or task == self.task:
             return ""
-        return f"This is about the task {task[:80]}, and the task of this run is {self.task[:80]}."
+        return f"This is for task {task[:80]}, but the task of this run is {self.task[:80]}."
 
 
 def _kind_of(value: Any) -> tuple[str, Mapping[str, Any] | None]:

@@ -72,7 +72,7 @@ class RpcReader:
         elif message.kind is MessageKind.ERROR and message.error is not None:
             events = self._reader.error(seq, message.error)
         else:
-            return [Unknown(seq, message.kind, message.raw, "This is no response of JSON-RPC.")]
+            return [Unknown(seq, message.kind, message.raw, "This is not a JSON-RPC response.")]
         return [*(events or [Note(seq, "unchanged")]), *self._remarks(seq, message)]
 
     def _remarks(self, seq: int, message: jsonrpc.JsonRpcMessage) -> list[Event]:

@@ -37,20 +37,18 @@ class TaskState:
 
 
 _ROWS = (
-    TaskState("submitted", TaskPhase.OPEN, "The agent has taken the task."),
+    TaskState("submitted", TaskPhase.OPEN, "The agent accepted the task."),
     TaskState("working", TaskPhase.OPEN, "The agent is working on the task."),
-    TaskState(
-        "input-required", TaskPhase.WAITING, "The agent needs to know more before it goes on."
-    ),
+    TaskState("input-required", TaskPhase.WAITING, "The agent needs more input to continue."),
     TaskState(
         "auth-required",
         TaskPhase.WAITING,
-        "The agent wants somebody to authorise it, which happens outside of A2A. Do what it asks"
-        " for if you trust it, then say so here; do not type a password or a token into this form.",
+        "The agent requires authorization outside of A2A. If you trust it, follow its "
+        "instructions, then confirm here. Do not enter passwords or tokens in this form.",
     ),
-    TaskState("completed", TaskPhase.DONE, "The task is done."),
-    TaskState("failed", TaskPhase.FAILED, "The agent could not do the task."),
-    TaskState("rejected", TaskPhase.FAILED, "The agent does not take the task."),
+    TaskState("completed", TaskPhase.DONE, "The task is completed."),
+    TaskState("failed", TaskPhase.FAILED, "The task failed."),
+    TaskState("rejected", TaskPhase.FAILED, "The agent rejected the task."),
     TaskState("canceled", TaskPhase.FAILED, "The task was cancelled."),
 )
 
@@ -61,11 +59,11 @@ _ALIASES = {"cancelled": "canceled"}
 def get_task_state(value: Any) -> TaskState:
     """Return the row of a state as an agent writes it; a new row for an unknown state."""
     if not isinstance(value, str):
-        return TaskState("", TaskPhase.UNKNOWN, "The agent does not say what state the task is in.")
+        return TaskState("", TaskPhase.UNKNOWN, "The task has no state.")
     name = value.strip().lower().removeprefix("task_state_").replace("_", "-")
     row = STATES.get(_ALIASES.get(name, name))
     return row or TaskState(
         value[:80],
         TaskPhase.UNKNOWN,
-        f"The agent says that the task is “{value[:80]}”, which no version of A2A has.",
+        f"The task state “{value[:80]}” is not defined by A2A.",
     )

@@ -52,11 +52,11 @@ def plan(
     agent of an action over MCP or A2A; those make other calls before it.
     """
     if not isinstance(action.raw, Mapping):
-        return _unusable(action, "This action is not an object, so there is nothing to send.")
+        return _unusable(action, "The action is not an object and can’t be sent.")
     binding = BINDINGS.get(action.protocol)
     if binding is None:
         known = ", ".join(BINDINGS)
-        return _unusable(action, f"The protocols of actions that the playground knows: {known}.")
+        return _unusable(action, f"Unsupported action protocol. Supported: {known}.")
     return binding.plan(action, agent_url, params, headers, server_info or ServerInfo())
 
 
@@ -76,5 +76,5 @@ def exchange(target: Target, request: Mapping[str, Any], max_depth: int = 100) -
     protocol = request.get("protocol") if isinstance(request, Mapping) else None
     binding = BINDINGS.get(protocol) if isinstance(protocol, str) else None
     if binding is None:
-        raise ValueError("There is no way to send this action.")
+        raise ValueError("This action cannot be sent: unsupported protocol.")
     return binding.exchange(target, request, max_depth)

@@ -29,10 +29,10 @@ def resolve(endpoint: Any, agent_url: str) -> Endpoint:
     if endpoint is None:
         return Endpoint("", error="The action has no endpoint.")
     if not isinstance(endpoint, str):
-        return Endpoint("", error="The action's endpoint is not a string.")
+        return Endpoint("", error="The endpoint of the action is not a string.")
     endpoint = endpoint.strip()
     if not endpoint:
-        return Endpoint("", error="The action's endpoint is empty.")
+        return Endpoint("", error="The endpoint of the action is empty.")
     if _FORBIDDEN.search(endpoint):
         return Endpoint(endpoint, error=url_error(endpoint))
     try:
@@ -42,7 +42,7 @@ def resolve(endpoint: Any, agent_url: str) -> Endpoint:
             return Endpoint(endpoint, is_relative, error)
         return Endpoint(urlunsplit(urlsplit(url)._replace(fragment="")), is_relative)
     except ValueError:
-        return Endpoint(endpoint, error="The endpoint cannot be read as an address.")
+        return Endpoint(endpoint, error="The endpoint is not a valid URL.")
 
 
 def url_error(url: str) -> str | None:
@@ -51,19 +51,19 @@ def url_error(url: str) -> str | None:
     Addresses that a host name resolves to are checked by the outbound policy.
     """
     if len(url) > MAX_URL:
-        return f"The address has more than {MAX_URL:,} characters."
+        return f"The URL is longer than {MAX_URL:,} characters."
     if _FORBIDDEN.search(url):
         return "The endpoint contains a space, a backslash or a control character."
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        return "The endpoint cannot be read as an address."
+        return "The endpoint is not a valid URL."
     if parts.scheme not in ("http", "https"):
         shown = f", not {parts.scheme[:20]}:" if parts.scheme else ""
-        return f"An action over HTTP must go to an http or https address{shown}."
+        return f"The endpoint must be an http or https URL{shown}."
     if not parts.hostname or port == 0:
-        return "The endpoint names no host that can be called."
+        return "The endpoint has no valid host."
     if "@" in parts.netloc:
-        return "The endpoint has a user name or password in it."
+        return "The endpoint must not contain a user name or password."
     return None

@@ -95,7 +95,7 @@ def _pointer(location: _Location | None) -> str:
 
 def _action(pointer: str, raw: Any) -> Action:
     if not isinstance(raw, Mapping):
-        return Action(pointer, "action", "", "", raw, problems=("This action is not an object.",))
+        return Action(pointer, "action", "", "", raw, problems=("The action is not an object.",))
     name = _text(raw.get("name"))
     protocol = _text(raw.get("protocol"))
     if protocol.upper() in _ATTRIBUTES:
@@ -165,10 +165,10 @@ _ATTRIBUTES: Mapping[str, tuple[_Attribute, ...]] = {
 def _problems(raw: Mapping[str, Any], protocol: str) -> Iterator[str]:
     if protocol not in _ATTRIBUTES:
         shown = shorten(protocol, 61)
-        yield f"NLWeb defines actions over HTTP, MCP and A2A, not over “{shown}”."
+        yield f"“{shown}” is not an action protocol. NLWeb defines HTTP, MCP and A2A."
     for name, required, error in (*_COMMON, *_ATTRIBUTES.get(protocol, ())):
         if raw.get(name) is None:
             if required:
                 yield f"The action has no {name}."
         elif found := error(raw[name]):
-            yield f"The action's {name} {found}."
+            yield f"The action’s {name} {found}."

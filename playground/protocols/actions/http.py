@@ -77,7 +77,7 @@ def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> Acti
     if error := validate_action(request):
         raise ValueError(error)
     if not same_origin(target.url, request["url"]):
-        raise ValueError("The target is not where the action goes.")
+        raise ValueError("The origin of the target is not that of the action.")
     return ActionExchange(call_of(request, target.headers), max_depth=max_depth)
 
 
@@ -97,7 +97,7 @@ def call_of(request: Mapping[str, Any], headers: Headers) -> HttpCall:
 def validate_action(request: Any) -> str | None:
     """Return why a document is not the request of an action that can be sent; None if it is."""
     if not _is_complete(request):
-        return "This is not the request of an action over HTTP."
+        return "This is not a request of an HTTP action."
     if error := _method_error(request["method"]) or endpoints.url_error(request["url"]):
         return error
     return next(_header_errors(request["headers"]), None)
@@ -130,9 +130,9 @@ def _method(value: Any, params: Any) -> tuple[str, str | None]:
 
 def _method_error(method: str) -> str | None:
     if not rules.is_token(method):
-        return f"“{method[:60]}” is not an HTTP method."
+        return f"“{method[:60]}” is not a valid HTTP method."
     if method in _REFUSED_METHODS:
-        return f"{method} is about the connection itself, so an action cannot use it."
+        return f"{method} applies to the connection and is not allowed for actions."
     return None
 
 
@@ -147,7 +147,7 @@ def _with_query(endpoint: endpoints.Endpoint, params: Any) -> tuple[str, str | N
     if params is None or endpoint.error:
         return endpoint.url, None
     if not isinstance(params, Mapping):
-        error = "The parameters go into the query string, so they must be a JSON object."
+        error = "Parameters in a query string must be a JSON object."
         return endpoint.url, error
     parts = urlsplit(endpoint.url)
     added = urlencode(list(_pairs(params)), errors="replace")
@@ -169,12 +169,12 @@ def _headers(value: Any) -> tuple[list[tuple[str, str]], list[str]]:
     if value is None:
         return [], []
     if not isinstance(value, Mapping):
-        return [], ["The action's headers are not an object."]
+        return [], ["The headers of the action are not an object."]
     found: list[tuple[str, str]] = []
     errors: list[str] = []
     for name, text in value.items():
         if not isinstance(text, str):
-            errors.append(f"The value of the header {name[:60]} is not a string.")
+            errors.append(f"The value of header {name[:60]} is not a string.")
         elif error := rules.header_error(name.strip(), text.strip()):
             errors.append(error)
         else:

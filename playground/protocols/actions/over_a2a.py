@@ -65,12 +65,12 @@ def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> a2a.
     is of another origin than the URL that the user has seen.
     """
     if not all(isinstance(request.get(name), str) for name in _STRINGS) or "message" not in request:
-        raise ValueError("This is not the request of an action over A2A.")
+        raise ValueError("This is not a request of an A2A action.")
     for name in ("agent_url", "url"):
         if error := endpoints.url_error(request[name]):
             raise ValueError(error)
     if not same_origin(target.url, request["url"]):
-        raise ValueError("The target is not where the action goes.")
+        raise ValueError("The origin of the target is not that of the action.")
     return a2a.A2AExchange(_outgoing_message(request, target), max_depth=max_depth)
 
 

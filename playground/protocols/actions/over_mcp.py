@@ -35,7 +35,7 @@ def plan(
         for name in ("server", "tool")
         if not attribute_text(action, name)
     ]
-    wrong = [] if isinstance(arguments, Mapping) else ["The arguments of a tool are a JSON object."]
+    wrong = [] if isinstance(arguments, Mapping) else ["Tool arguments must be a JSON object."]
     unusable = [error] if url and (error := endpoints.url_error(url)) else []
     errors = (*missing, *wrong, *unusable)
     call = messages.post_message(
@@ -71,11 +71,11 @@ def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> Exch
     is of another origin than the URL in it.
     """
     if not _is_complete(request):
-        raise ValueError("This is not the request of an action over MCP.")
+        raise ValueError("This is not a request of an MCP action.")
     if error := endpoints.url_error(request["url"]):
         raise ValueError(error)
     if not same_origin(target.url, request["url"]):
-        raise ValueError("The target is not where the action goes.")
+        raise ValueError("The origin of the target is not that of the action.")
     return mcp.call_tool(target, request["tool"], request["arguments"], max_depth)
 
 

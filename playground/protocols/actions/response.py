@@ -119,10 +119,10 @@ class ActionExchange(HttpExchange):
         is_text = is_utf8(body)
         if self._failed:
             what, _ = unreadable.describe_body(text, error, utf8=is_text)
-            return self._failure(seq, f"{self._status_text}. The reply {what}.", raw=text)
+            return self._failure(seq, f"{self._status_text}. The response body {what}.", raw=text)
         media_type = self._headers.get("content-type", "").partition(";")[0].strip().lower()
         if not is_text:
-            reason = f"The reply is {len(body):,} bytes that are not text in UTF-8."
+            reason = f"The response body is {len(body):,} bytes of binary data."
             return [Unknown(seq, media_type or "body", None, reason)]
         return [Text(seq, text, kind=media_type if "/" in media_type else "text", raw=text)]
 
@@ -139,7 +139,7 @@ class ActionExchange(HttpExchange):
     def _status_text(self) -> str:
         phrase = _PHRASES.get(self._status)
         suffix = f" ({phrase})" if phrase else ""
-        return f"The server answered with HTTP {self._status}{suffix}"
+        return f"The server returned HTTP {self._status}{suffix}"
 
 
 def _error_message(payload: Any) -> str:

@@ -25,7 +25,7 @@ def exchange(protocol: str, url: str, headers: Headers, max_depth: int = 100) ->
         return mcp.list_tools(Target(url, headers=tuple(headers)), max_depth)
     if protocol == A2A:
         return a2a.CardExchange(url, max_depth=max_depth)
-    raise ValueError("Only actions over MCP and A2A have something that describes them.")
+    raise ValueError("Only MCP and A2A actions have a server description.")
 
 
 def description(protocol: str, handshake: Mapping[str, Any] | None) -> dict[str, Any] | None:

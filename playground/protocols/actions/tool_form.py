@@ -153,15 +153,17 @@ def _value(control: ToolControl, text: str) -> Any:
     if control.kind == "lines":
         return [line.strip() for line in text.splitlines() if line.strip()]
     if json_decoder.exceeds_depth(text, MAX_DEPTH):
-        raise ValueError("This is nested too deep.")
+        raise ValueError("The JSON is nested too deeply.")
     value = json_decoder.decode(text.strip())
     if control.kind == "choice" and _json(value) not in control.options:
-        raise ValueError("This is none of the choices.")
+        raise ValueError("This is not one of the choices.")
     if control.kind in ("number", "integer", "boolean") and not _fits(control.kind, (), value):
-        raise ValueError("This is not a number." if control.kind != "boolean" else "Say yes or no.")
+        raise ValueError(
+            "This is not a number." if control.kind != "boolean" else "Choose yes or no."
+        )
     if control.kind == "integer":
         if value != int(value):
-            raise ValueError("This is not a whole number.")
+            raise ValueError("This is not an integer.")
         return int(value)
     return value
 
@@ -169,8 +171,8 @@ def _value(control: ToolControl, text: str) -> Any:
 def _error_text(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         location = f"line {error.lineno}, column {error.colno}"
-        return f"This is not valid JSON: {json_errors.describe_error(error)} ({location})."
-    return str(error) or "This is nested too deep."
+        return f"Invalid JSON: {json_errors.describe_error(error)} ({location})."
+    return str(error) or "The JSON is nested too deeply."
 
 
 def _label(option: str) -> str:

@@ -143,7 +143,7 @@ class Messages:
         without_id = 0
         for payload in messages:
             if not isinstance(payload, dict):
-                reason = "A message of the output is not a JSON object."
+                reason = "The message in output is not a JSON object."
                 found.append(Unknown(seq, "output", payload, reason))
                 continue
             name = identifier(payload.get("id"))
@@ -205,7 +205,7 @@ class Messages:
                 index = index if kind == parts.kind_of(part) else position
                 self._nested(found, seq, message, part, index)
             else:
-                reason = "A content of the message is not a JSON object."
+                reason = "The content of the message is not a JSON object."
                 found.append(Unknown(seq, "content", part, reason))
 
     def _nested(

@@ -69,7 +69,7 @@ class AgentAPIReader:
                 return [Note(seq, "done", data)]
             return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
         except RecursionError:
-            return [Unknown(seq, name or "message", data, "The data is nested too deep.")]
+            return [Unknown(seq, name or "message", data, "The data is nested too deeply.")]
         found: list[Event] = []
         self._object(found, seq, payload)
         return self._with_outcome(found)
@@ -89,7 +89,7 @@ class AgentAPIReader:
             found.append(failures.of_error(seq, payload["error"], payload))
         else:
             label = name if isinstance(name, str) else "message"
-            reason = f"The {self._label} defines no object of this kind."
+            reason = f"The {self._label} does not define this type of object."
             found.append(Unknown(seq, label, payload, reason))
 
     def _guess(self, payload: Payload) -> _Read | None:
@@ -123,7 +123,7 @@ class AgentAPIReader:
         if isinstance(output, list):
             self._messages.output(found, seq, output)
         elif output is not None:
-            reason = "The output is not a list of messages."
+            reason = "output is not an array of messages."
             found.append(Unknown(seq, "output", output, reason))
         error = payload.get("error")
         if error is not None:
@@ -140,7 +140,7 @@ class AgentAPIReader:
         if isinstance(inner, dict) and inner.get("object", "response") == "response":
             self._response(found, seq, inner)
         else:
-            reason = f"The object is none of those that the {self._label} defines."
+            reason = f"The {self._label} does not define this object."
             found.append(Unknown(seq, "message", payload, reason))
 
     def _error(self, found: list[Event], seq: int, payload: Payload) -> None:

@@ -94,7 +94,7 @@ def _texts(entry: Mapping[str, Any], kind: Any) -> Iterator[str]:
 
 def _answer(value: Any) -> str:
     if isinstance(value, bool):
-        return "Approved" if value else "Refused"
+        return "Approved" if value else "Denied"
     return value if isinstance(value, str) else ""
 
 
@@ -200,10 +200,10 @@ def validate_request(document: Any, version: str) -> list[RequestProblem]:
 def _check_input(document: Document) -> Problems:
     entries = document.get("input")
     if not isinstance(entries, list):
-        yield RequestProblem("/input", "The input must be a list of messages.", "error")
+        yield RequestProblem("/input", "The input must be an array of messages.", "error")
         return
     if not entries:
-        yield RequestProblem("/input", "The input needs a message.", "error")
+        yield RequestProblem("/input", "The input requires a message.", "error")
         return
     for number, entry in enumerate(entries[:_MAX_ENTRIES]):
         pointer = f"/input/{number}"
@@ -213,7 +213,7 @@ def _check_input(document: Document) -> Problems:
             yield RequestProblem(pointer, "A message must be a JSON object.", "error")
     if not any(_has_content(entry) for entry in entries):
         where = f"/input/{len(entries) - 1}/content"
-        yield RequestProblem(where, "The message needs a text.", "error")
+        yield RequestProblem(where, "The message requires text.", "error")
 
 
 def _has_content(entry: Any) -> bool:
@@ -231,15 +231,15 @@ def _has_content(entry: Any) -> bool:
 def _check_message(entry: Mapping[str, Any], pointer: str) -> Problems:
     role, kind = entry.get("role"), entry.get("type", "message")
     if role is None:
-        yield RequestProblem(f"{pointer}/role", "The message does not say who speaks.")
+        yield RequestProblem(f"{pointer}/role", "The message has no role.")
     elif role not in (*constants.ROLES, *constants.EXTRA_ROLES):
         known = ", ".join(constants.ROLES)
         yield RequestProblem(f"{pointer}/role", f"The Agent API defines the roles {known}.")
     if kind not in (*constants.MESSAGE_TYPES, *constants.EXTRA_MESSAGE_TYPES):
-        yield RequestProblem(f"{pointer}/type", "The Agent API defines no such type of message.")
+        yield RequestProblem(f"{pointer}/type", "The Agent API does not define this message type.")
     content = entry.get("content")
     if not isinstance(content, list):
-        yield RequestProblem(f"{pointer}/content", "The content must be a list of parts.")
+        yield RequestProblem(f"{pointer}/content", "The content must be an array of parts.")
         return
     for number, part in enumerate(content[:_MAX_ENTRIES]):
         where = f"{pointer}/content/{number}"
@@ -255,7 +255,7 @@ def _check_part(part: Mapping[str, Any], pointer: str) -> Problems:
     if isinstance(kind, str) and kind in _PART_MEMBERS:
         name, fits, expected = _PART_MEMBERS[kind]
         if not fits(part.get(name)):
-            yield RequestProblem(f"{pointer}/{name}", f"A part of type {kind} needs {expected}.")
+            yield RequestProblem(f"{pointer}/{name}", f"A part of type {kind} requires {expected}.")
     elif kind not in constants.EXTRA_CONTENT_TYPES:
         known = ", ".join(constants.CONTENT_TYPES)
         yield RequestProblem(f"{pointer}/type", f"The Agent API defines the types {known}.")
@@ -267,11 +267,11 @@ def _check_data(kind: Any, part: Mapping[str, Any], pointer: str) -> Problems:
     if not isinstance(kind, str) or kind not in _DATA_MEMBERS:
         return
     if not isinstance(data, Mapping):
-        yield RequestProblem(f"{pointer}/type", f"A {kind} carries a part of type data.")
+        yield RequestProblem(f"{pointer}/type", f"A {kind} requires a part of type data.")
         return
     for name, (fits, expected) in _DATA_MEMBERS[kind].items():
         if not fits(data.get(name)):
-            yield RequestProblem(f"{pointer}/data/{name}", f"A {kind} has {name}: {expected}.")
+            yield RequestProblem(f"{pointer}/data/{name}", f"A {kind} requires {name}: {expected}.")
 
 
 def _check_parameters(document: Document) -> Problems:
@@ -280,7 +280,7 @@ def _check_parameters(document: Document) -> Problems:
     for name, parameter in PARAMETERS.items():
         value = document.get(name)
         if value is not None and not parameter.fits(value):
-            yield RequestProblem(f"/{name}", f"{name} is {parameter.expected}.")
+            yield RequestProblem(f"/{name}", f"{name} must be {parameter.expected}.")
 
 
 def _check_tools(document: Document) -> Problems:
@@ -288,7 +288,7 @@ def _check_tools(document: Document) -> Problems:
     if tools is None:
         return
     if not isinstance(tools, list):
-        yield RequestProblem("/tools", "The tools must be a list.")
+        yield RequestProblem("/tools", "The tools must be an array.")
         return
     for number, tool in enumerate(tools[:_MAX_ENTRIES]):
         yield from _check_tool(tool, f"/tools/{number}")
@@ -299,36 +299,36 @@ def _check_tool(tool: Any, pointer: str) -> Problems:
         yield RequestProblem(pointer, "A tool must be a JSON object.")
         return
     if tool.get("type") != "function":
-        yield RequestProblem(f"{pointer}/type", "The only type of tool so far is function.")
+        yield RequestProblem(f"{pointer}/type", "The only defined tool type is function.")
         return
     function = tool.get("function")
     if not isinstance(function, Mapping):
-        yield RequestProblem(f"{pointer}/function", "The tool needs a function, a JSON object.")
+        yield RequestProblem(f"{pointer}/function", "The tool requires function, a JSON object.")
         return
     for name in ("name", "description"):
         if not _is_nonempty_text(function.get(name)):
-            yield RequestProblem(f"{pointer}/function/{name}", f"The function needs a {name}.")
+            yield RequestProblem(f"{pointer}/function/{name}", f"The function requires a {name}.")
     yield from _check_schema(function.get("parameters"), f"{pointer}/function/parameters")
 
 
 def _check_schema(schema: Any, pointer: str) -> Problems:
     if not isinstance(schema, Mapping):
-        yield RequestProblem(pointer, "The parameters must be a JSON Schema, an object.")
+        yield RequestProblem(pointer, "The parameters must be a JSON Schema object.")
         return
     if schema.get("type") != "object":
-        yield RequestProblem(f"{pointer}/type", "The type of the parameters is object.")
+        yield RequestProblem(f"{pointer}/type", "The type of the parameters must be object.")
     if not isinstance(schema.get("properties", {}), Mapping):
         yield RequestProblem(f"{pointer}/properties", "The properties must be a JSON object.")
     required = schema.get("required")
     named = isinstance(required, list) and all(isinstance(name, str) for name in required)
     if required is not None and not named:
-        yield RequestProblem(f"{pointer}/required", "This must be an array of names.")
+        yield RequestProblem(f"{pointer}/required", "This must be an array of strings.")
 
 
 def _check_names(document: Document) -> Problems:
     for name in document:
         if name not in _SECTIONS:
-            yield RequestProblem(pointer_of([name]), f"The Agent API defines no member {name}.")
+            yield RequestProblem(pointer_of([name]), f"The Agent API does not define {name}.")
 
 
 def _is_text(value: Any) -> bool:
@@ -351,7 +351,7 @@ _Fits = Callable[[Any], bool]
 
 #: By type of part: the member with its value, a check of the value, and the expected value.
 _PART_MEMBERS: Mapping[str, tuple[str, _Fits, str]] = {
-    "text": ("text", _is_text, "a text"),
+    "text": ("text", _is_text, "text"),
     "image": ("image_url", _is_nonempty_text, "an image_url"),
     "data": ("data", _is_object, "data, a JSON object"),
 }
@@ -359,7 +359,7 @@ _TEXT: tuple[_Fits, str] = (_is_text, "a string")
 #: By type of message: the members of its data, with a check and the expected value.
 _DATA_MEMBERS: Mapping[str, Mapping[str, tuple[_Fits, str]]] = {
     "function_call": {"call_id": _TEXT, "name": _TEXT, "arguments": _TEXT},
-    "function_call_output": {"call_id": (_is_nonempty_text, "that of the call"), "output": _TEXT},
+    "function_call_output": {"call_id": (_is_nonempty_text, "the id of the call"), "output": _TEXT},
     "mcp_approval_response": {
         "approval_request_id": (_is_nonempty_text, "the id of the request"),
         "approve": (_is_flag, "true or false"),

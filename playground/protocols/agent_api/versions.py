@@ -31,4 +31,4 @@ def get_version(name: str) -> Version:
         return _BY_NAME[name]
     except KeyError:
         known = ", ".join(_BY_NAME)
-        raise ValueError(f"There is no Agent API version {name!r}; known are {known}.") from None
+        raise ValueError(f"Unknown Agent API version {name!r}. Supported: {known}.") from None

@@ -19,7 +19,7 @@ class IgnoredMembers:
 #: All ignored members, in the order in which they are shown.
 IGNORED: tuple[IgnoredMembers, ...] = (
     IgnoredMembers(
-        "Identifiers of one exchange",
+        "Session and message ids",
         (
             "request_id", "query_id", "conversation_id", "session_id", "response_id",
             "message_id", "msg_id", "call_id", "trace_id", "correlation_id", "run_id", "task_id",
@@ -54,9 +54,9 @@ IGNORED: tuple[IgnoredMembers, ...] = (
 
 #: What is ignored besides members, in words.
 UNSEEN: tuple[str, ...] = (
-    "the order of the results, and their index",
-    "whether the response was streamed, and how a text was split",
-    "progress, log lines, lists of tools, and the handshake",
+    "order and index of results",
+    "streaming and chunking",
+    "progress, log messages, tool lists and the handshake",
 )
 
 

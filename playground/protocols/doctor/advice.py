@@ -11,7 +11,7 @@ from playground.protocols.doctor.detection import DetectedProtocol
 from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.problems import Problem
 
-NAME_IT = "Let the agent send the content type application/json or text/event-stream."
+NAME_IT = "Configure the agent to send the content type application/json or text/event-stream."
 NOT_A_PAGE = "Check the path of the URL: this URL serves a web page, not an agent endpoint."
 COMPARE = "Compare the response below with the agent’s documentation."
 
@@ -19,7 +19,7 @@ COMPARE = "Compare the response below with the agent’s documentation."
 _TLS_PORT = re.compile(r"plain HTTP request was sent to (?:HTTPS|a TLS|an HTTPS)", re.IGNORECASE)
 _MISSING = {
     "nlweb": "Check the path of the URL; requests are sent to /ask below it.",
-    "mcp": "Check the path of the URL: MCP servers are most often at /mcp.",
+    "mcp": "Check the path of the URL: most MCP servers are at /mcp.",
     "agent-api": "Check the path of the URL: requests are sent to exactly this URL.",
 }
 
@@ -61,7 +61,7 @@ def fix_json(evidence: Evidence) -> str:
     """Return the fix for a body that is not JSON."""
     if unreadable.is_html(evidence.text):
         return NOT_A_PAGE
-    return "Let the agent send JSON; the response is below."
+    return "Configure the agent to send JSON; the response is below."
 
 
 def missing_fix(protocol: str, evidence: Evidence) -> str:
@@ -81,7 +81,7 @@ def cause_of(problem: Problem) -> str:
 def fix_of(problem: Problem) -> str:
     """Return the fix of a failed call. Raising the limits of runs would not help here."""
     if problem.limit in ("total_timeout", "idle_timeout"):
-        return "Check the agent’s log; a run waits longer than a diagnosis."
+        return "Check the agent’s log; runs have a longer timeout than diagnoses."
     return problem.fix
 
 
@@ -90,7 +90,7 @@ def apply_settings_advice(detected: DetectedProtocol) -> str:
     if detected.binding == "mcp":
         return "Set the binding to MCP."
     if detected.binding == "a2a":
-        return "Actions can be sent to A2A agents, requests cannot."
+        return "A2A agents support actions only, not requests."
     if detected.protocol == "agent-api":
         return "Set the protocol to Agent API."
     version = f", version {detected.version}" if detected.version == "legacy" else ""

@@ -138,7 +138,7 @@ def _is_json_rpc(evidence: Evidence) -> bool:
 def _of_protocol(detected: DetectedProtocol) -> Cause:
     headline = f"This is {server_name(detected)}."
     if detected.binding == "a2a":
-        fix = "Actions can be sent to A2A agents, requests cannot."
+        fix = "A2A agents support actions only, not requests."
         return Cause(headline, fix, Remedy.DIAGNOSE, detected)
     return Cause(headline, advice.apply_settings_advice(detected), Remedy.SWITCH, detected)
 
@@ -165,8 +165,8 @@ _AUTH_FACTS: Mapping[str, str] = {
     "scheme": "Scheme",
     "realm": "Realm",
     "scope": "Scope",
-    "error_description": "Server says",
-    "resource_metadata": "Where to get a token",
+    "error_description": "Server message",
+    "resource_metadata": "Resource metadata",
 }
 
 
@@ -191,7 +191,7 @@ def _of_status(evidence: Evidence, target: Target) -> Cause:
     named = {
         404: f"Nothing found at {path} (HTTP 404).",
         405: f"{path} does not accept POST requests (HTTP 405).",
-        410: f"Nothing is at {path} any more (HTTP 410).",
+        410: f"{path} no longer exists (HTTP 410).",
         421: "The server does not serve this host (HTTP 421).",
         429: "Rate limit exceeded (HTTP 429).",
     }
@@ -254,9 +254,9 @@ def cause_of_diagnosis(
             continue
         name = server_name(evidence.detected).partition(" ")[2]
         if evidence.detected.binding == "a2a":
-            fix = "Actions can be sent to A2A agents, requests cannot."
+            fix = "A2A agents support actions only, not requests."
             return Cause(f"{name} at {_path(evidence)}.", fix, Remedy.EDIT, evidence.detected)
-        fix = "Enter the name of the tool for ask in the agent’s form, or let the server offer one."
+        fix = "Enter the name of the tool for ask in the agent’s form, or add one to the server."
         headline = f"{name} without a tool for queries at {_path(evidence)}."
         return Cause(headline, fix, Remedy.EDIT, evidence.detected)
     first = next(iter(found.values()), None)

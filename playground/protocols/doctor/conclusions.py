@@ -297,7 +297,7 @@ def _json(_: DiagnosisContext, name: str, evidence: Evidence) -> StepConclusion:
 def _dialect(context: DiagnosisContext, name: str, evidence: Evidence) -> StepConclusion:
     detected = evidence.detected
     if detected is None:
-        return failed("The response belongs to no known protocol.", advice.COMPARE, name)
+        return failed("The response does not match any known protocol.", advice.COMPARE, name)
     protocol = detected.binding if detected.binding != "http" else detected.protocol
     if protocol != context.protocol:
         return failed(
@@ -400,7 +400,7 @@ def ask(context: DiagnosisContext) -> StepConclusion:
 
 def _version(evidence: Evidence) -> str:
     detected = evidence.detected
-    return (detected.version if detected else "") or "another one"
+    return (detected.version if detected else "") or "a different one"
 
 
 def await_endpoint(context: DiagnosisContext) -> StepConclusion:
@@ -410,7 +410,7 @@ def await_endpoint(context: DiagnosisContext) -> StepConclusion:
         if hit and hit[1].detected and hit[1].detected.version == "legacy":
             return skipped("Not needed: legacy NLWeb has no promises.")
         if context.is_over and hit is None:
-            return skipped("Not found, and neither was /ask.")
+            return skipped("Not found; /ask was not found either.")
         return pending(context)
     evidence = context.evidence["await"]
     if evidence.detected:
@@ -422,7 +422,7 @@ def await_endpoint(context: DiagnosisContext) -> StepConclusion:
         return failed(advice.cause_of(evidence.problem), advice.fix_of(evidence.problem), "await")
     return failed(
         f"{_path(context, 'await')} does not respond as NLWeb (HTTP {evidence.status}).",
-        "Let it respond to an unknown token with an NLWeb failure.",
+        "It should respond to an unknown token with an NLWeb failure.",
         "await",
     )
 
@@ -453,7 +453,7 @@ def tools(context: DiagnosisContext) -> StepConclusion:
     result = _tool_list(evidence)
     if result is None:
         return failed(
-            f"tools/list did not return a list of tools (HTTP {evidence.status}).",
+            f"tools/list did not return an array of tools (HTTP {evidence.status}).",
             advice.COMPARE,
             "tools",
         )
@@ -463,11 +463,11 @@ def tools(context: DiagnosisContext) -> StepConclusion:
     names = _listed(listed, more=more)
     if name not in _names(listed, len(listed)):
         is_named = any(context.target.tools)
-        missing = f"There is no tool {name[:80]}" if is_named else "No tool accepts queries"
+        missing = f"No tool is named {name[:80]}" if is_named else "No tool accepts queries"
         cause = f"{missing}{' on the first page of the list' if more else ''}. Tools: {names}."
         if context.protocol != MCP or more:
             return skipped(cause, "tools")
-        fix = "Enter the name of the tool for ask in the agent’s form, or let the server offer one."
+        fix = "Enter the name of the tool for ask in the agent’s form, or add one to the server."
         return failed(cause, fix, "tools")
     return passed(f"The tool {name[:80]} accepts queries. Tools: {names}.", "tools")
 
@@ -528,7 +528,7 @@ def lifecycle(context: DiagnosisContext) -> StepConclusion:
         return passed(cause, name)
     return failed(
         f"{path} ended the stream while its response was {last}.",
-        "Let the agent end with a response whose status is completed or failed.",
+        "The agent must end the stream with a response in status completed or failed.",
         name,
     )
 

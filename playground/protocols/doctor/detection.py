@@ -47,7 +47,7 @@ class DetectedProtocol:
         """A label, such as `NLWeb 0.55 over MCP 2026-07-28 (public ask agent)`."""
         named = {"nlweb": "NLWeb", "agent-api": "Agent API"}.get(self.protocol, self.protocol)
         if self.version == "legacy":
-            what = f"{named}, older server"
+            what = f"{named}, legacy server"
         else:
             # The Agent API has one version, so it is not named.
             what = f"{named} {self.version}" if self.protocol == "nlweb" else named

@@ -35,7 +35,7 @@ from playground.protocols.problems import Problem, Stage
 #: Stages of problems that any other call to the same origin would have.
 _HOPELESS = frozenset({Stage.POLICY, Stage.RESOLVE, Stage.CONNECT, Stage.TLS, Stage.SEND})
 
-_OTHER_SCHEME = "The same port with the other of http:// and https://."
+_OTHER_SCHEME = "The same port with http:// instead of https://, or vice versa."
 _IF_SILENT = "if the first call has no response"
 
 

@@ -267,7 +267,7 @@ PROBES: tuple[Probe, ...] = (
     Probe(
         "ask-otherwise",
         NLWEB,
-        "The same query in the legacy form, or in that of the standard.",
+        "The same query in legacy or standard form.",
         _ask_otherwise,
         lambda _, found: not first_detected(found, NLWEB),
         "if the first form is not supported",
@@ -306,7 +306,7 @@ PROBES: tuple[Probe, ...] = (
         "MCP: server/discover at /mcp.",
         _at_mcp(_discover),
         _is_without_mcp,
-        "if the URL is not an MCP server’s",
+        "if the URL is not that of an MCP server",
     ),
     Probe(
         "initialize-at-mcp",
@@ -339,7 +339,7 @@ PROBES: tuple[Probe, ...] = (
         f"Agent API: the message “{QUERY}” at /process.",
         _message_at_process,
         _is_without_agent_api,
-        "if the URL is not an Agent API agent’s",
+        "if the URL is not that of an Agent API agent",
     ),
     Probe("card", A2A, "A2A: the agent card.", _card, without_credentials=True),
 )

@@ -102,7 +102,7 @@ def resume_of(
     `ValueError` for another `action` than accept, decline and cancel.
     """
     if action not in ACTIONS:
-        raise ValueError(f"A question is answered by one of {', '.join(ACTIONS)}.")
+        raise ValueError(f"Answer the elicitation with one of {', '.join(ACTIONS)}.")
     if pending.get("kind") == AGAIN:
         return None
     answers: dict[str, dict[str, Any]] = {key: {"action": action} for key in _requests(pending)}

@@ -42,14 +42,15 @@ def not_nlweb(response: McpResponse) -> Problem:
     what = "is the result of a tool, but not an NLWeb response"
     found = unreadable.unreadable_problem(what, response.status, response.headers, response.text)
     return replace(
-        found, fix="Check which tool of the server is the one for ask, and set it at the agent."
+        found,
+        fix="Check which tool accepts queries, and set it as the tool for ask in the agent’s form.",
     )
 
 
 def fix_for(status: int, headers: Mapping[str, str]) -> str:
     """Return what to do about an HTTP status, as `unreadable.fix_for_status` does for NLWeb."""
     if status // 100 == 2:
-        return "Check that the URL is an MCP server’s; the response is in the Wire tab."
+        return "Check that this is the URL of an MCP server; the response is in the Wire tab."
     if status in unreadable.DENIALS and headers.get("www-authenticate"):
         return unreadable.fix_for_status(status, headers)
     return _FIXES.get(status) or unreadable.fix_for_status(status, headers)
@@ -63,7 +64,7 @@ def no_common_version(versions: Sequence[str]) -> Problem:
         "failed",
         Stage.DECODE,
         f"The server supports only other versions of MCP: {listed}.",
-        f"Ask the server's operator for one of the versions {oldest} to {newest}.",
+        f"The server must support a version from {oldest} to {newest}.",
     )
 
 

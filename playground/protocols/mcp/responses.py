@@ -183,7 +183,7 @@ class _MessageReader:
         if message.is_response_to(self._sent.message.id):
             if self.answer is None:
                 return self._accept(seq, message)
-            return [Unknown(seq, "response", message.raw, "The call was answered already.")]
+            return [Unknown(seq, "response", message.raw, "The request was already answered.")]
         if not self._sent.wants_answer:
             return self._accept(seq, message)
         if message.id is None or _is_same_id(message.id, self._sent.message.id):

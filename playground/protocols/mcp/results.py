@@ -104,7 +104,7 @@ class ToolResponse:
             self._own_outcome = Outcome.ELICITATION
             return [event]
         self._own_outcome = Outcome.FAILURE
-        message = "The server wants something of its client that the playground does not have."
+        message = "The server requests input that the playground can’t provide."
         return [Failure(seq, UNANSWERABLE, message, result.get("inputRequests"), result)]
 
     def _document(self, seq: int, document: Any, in_stream: bool, follows: bool) -> Sequence[Event]:

@@ -31,7 +31,7 @@ class ServerRequests:
         """Return the events of a request, received in a call of this session and version."""
         self._count += 1
         if self._count > MAX_REQUESTS:
-            reason = f"Only the first {MAX_REQUESTS} requests of a server are taken in."
+            reason = f"Only the first {MAX_REQUESTS} requests of a server are processed."
             return [Unknown(seq, message.method, message.raw, reason)]
         if message.method == elicitation.CREATE:
             self.has_elicited = True
@@ -43,9 +43,7 @@ class ServerRequests:
         self._due.append({"kind": elicitation.RESPONSE, **call, **answer})
         if "result" in answer:
             return [Note(seq, f"mcp {message.method}", message.params)]
-        reason = (
-            "The server wants this of its client. The playground does not offer it, and says so."
-        )
+        reason = "Unsupported server request. The playground responded with an error."
         return [Unknown(seq, message.method, message.params, reason)]
 
     def take_responses(self) -> Sequence[Mapping[str, Any]]:

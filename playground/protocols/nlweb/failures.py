@@ -18,56 +18,56 @@ from playground.protocols.problems import Explanation
 EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
     {
         "NO_RESULTS": Explanation(
-            "The agent understood the query and found nothing that matches it.",
-            "Use other or fewer words, drop a filter, or leave the site out.",
+            "The agent found no results for the query.",
+            "Use different or fewer words, or remove filters or the site.",
         ),
         "INVALID_QUERY": Explanation(
-            "The agent could not make sense of the query or of the request around it.",
-            "Compare the request, as it was sent, with the specification.",
+            "The agent could not interpret the query or the request.",
+            "Compare the request that was sent with the specification.",
         ),
         "UNSUPPORTED_FORMAT": Explanation(
-            "The agent does not offer the response format that was asked for.",
-            "Set another format under prefer, or none to get the agent's own.",
+            "The agent does not support the requested response format.",
+            "Set a different format in prefer, or omit it to use the agent’s default.",
         ),
         "UNSUPPORTED_MODE": Explanation(
-            "The agent does not offer the mode that was asked for.",
-            "Set the mode to list, which every agent should offer, or leave it out.",
+            "The agent does not support the requested mode.",
+            "Set the mode to list, which every agent should support, or omit it.",
         ),
         "RATE_LIMITED": Explanation(
-            "The agent has had more requests than it takes in this time.",
-            "Wait before sending again; a Retry-After header says for how long.",
+            "The agent’s rate limit was exceeded.",
+            "Wait before sending again, for as long as the Retry-After header says.",
         ),
         "INTERNAL_ERROR": Explanation(
-            "Something went wrong within the agent.",
-            "Send it again, and look into the agent's log if it happens again.",
+            "Internal error of the agent.",
+            "Send it again; if the error persists, check the agent’s log.",
         ),
         "TIMEOUT": Explanation(
-            "The agent, or something that it asked, took too long.",
-            "Send it again, or ask for less at once.",
+            "The agent or one of its backends timed out.",
+            "Send it again, or request less at once.",
         ),
         "TOKEN_LIMIT": Explanation(
-            "The request is more than the agent can process.",
-            "Shorten the query or the context, or ask for less at once.",
+            "The request is too large for the agent.",
+            "Shorten the query or the context, or request less at once.",
         ),
         "CANCELLED": Explanation(
-            "What was asked for was cancelled before it was done.",
-            "Ask again to start it anew; if it was a promise, its token is of no more use.",
+            "The request was cancelled before it completed.",
+            "Send it again; if it was a promise, its token is no longer valid.",
         ),
         "INVALID_PARAMETER": Explanation(
-            "One of the request's attributes has a value that the agent cannot use.",
-            "Correct the attribute that the details name.",
+            "An attribute of the request has an invalid value.",
+            "Correct the attribute named in the details.",
         ),
         "INVALID_REQUEST": Explanation(
-            "The agent could not read the request as one that it knows.",
-            "Leave out attributes that the agent may not know, and check the types of the others.",
+            "The agent did not recognize the request.",
+            "Remove attributes that the agent may not support, and check the types of the others.",
         ),
         "MISSING_FIELD": Explanation(
-            "The request lacks something that the agent needs.",
-            "Add the attribute that the message names.",
+            "The request lacks a required attribute.",
+            "Add the attribute named in the message.",
         ),
         "INVALID_ACTION": Explanation(
-            "The agent does not know what it was asked to do with the promise.",
-            "Use checkin or cancel, the two actions that NLWeb defines for a promise.",
+            "The agent does not support this action for promises.",
+            "Use checkin or cancel, the actions that NLWeb defines for promises.",
         ),
     }
 )

@@ -75,7 +75,7 @@ def legacy_warnings(document: Document) -> Iterator[RequestProblem]:
     All other checks are those of `validate_request`.
     """
     if "promise_token" in document and "query" not in document:
-        yield RequestProblem("", "The older server makes no promises and has no await.")
+        yield RequestProblem("", "Legacy NLWeb has no promises and no await requests.")
         return
     for section in _SECTIONS:
         inner = document.get(section)
@@ -83,7 +83,7 @@ def legacy_warnings(document: Document) -> Iterator[RequestProblem]:
             if (section, member) not in _PARAMETERS and (section, member) not in _OMITTED:
                 yield RequestProblem(
                     pointer_of([section, member]),
-                    f"The older server has no parameter for {member}: it is not sent.",
+                    f"Legacy NLWeb has no parameter for {member}. It is not sent.",
                 )
 
 

@@ -74,12 +74,12 @@ class NLWebReader:
     def document(self, seq: int, payload: Any) -> list[Event]:
         """Return the events of a whole response (section 4); one `Unknown` if it is not NLWeb."""
         if not isinstance(payload, dict):
-            return [Unknown(seq, "document", payload, "An NLWeb reply is a JSON object.")]
+            return [Unknown(seq, "document", payload, "The response is not a JSON object.")]
         if isinstance(payload.get("message_type"), str):
             return self._with_outcome(legacy.read_message(seq, payload))
         meta = self._read_meta(payload)
         if not meta and content.PARTS.keys().isdisjoint(payload):
-            reason = "The object has none of the members of an NLWeb reply."
+            reason = "The object has no members of an NLWeb response."
             return [Unknown(seq, "document", payload, reason)]
         found = content.read_parts(seq, payload, content.DOCUMENT_PARTS)
         if not found and self._outcome.announced is Outcome.FAILURE:
@@ -100,7 +100,7 @@ class NLWebReader:
         except ValueError as error:
             return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
         except RecursionError:
-            return [Unknown(seq, name or "message", data, "The data is nested too deep.")]
+            return [Unknown(seq, name or "message", data, "The data is nested too deeply.")]
         return self.payload(seq, name, payload)
 
     def payload(self, seq: int, name: str | None, payload: Any) -> list[Event]:
@@ -198,13 +198,13 @@ class NLWebReader:
             return found
         if meta or not content.PARTS.keys().isdisjoint(payload):
             return [Note(seq, "_meta" if meta else "empty", payload)]
-        reason = "The message has none of the members of an NLWeb reply."
+        reason = "The message has no members of an NLWeb response."
         return [Unknown(seq, "message", payload, reason)]
 
     def _foreign(self, seq: int, name: str | None, payload: Any) -> list[Event]:
         if isinstance(payload, dict):
             self._read_meta(payload)
-        reason = f"{self._label} defines no event of this name."
+        reason = f"{self._label} does not define an event with this name."
         return [Unknown(seq, name or "message", payload, reason)]
 
     def _without_data(self, seq: int, name: str | None) -> list[Event]:

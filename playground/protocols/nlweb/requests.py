@@ -205,11 +205,11 @@ def validate_request(document: Any, version: str) -> list[RequestProblem]:
 def _check_ask(document: Document) -> Iterator[RequestProblem]:
     query = document.get("query")
     if "query" not in document:
-        yield RequestProblem("/query", "A request needs a query.", "error")
+        yield RequestProblem("/query", "The request requires a query.", "error")
     elif not isinstance(query, Mapping):
         yield RequestProblem("/query", "The query must be a JSON object.", "error")
     else:
-        yield from _check_required_text(query, "/query/text", "text", "The query needs a text.")
+        yield from _check_required_text(query, "/query/text", "text", "The query requires text.")
         yield from _check_types(query, "/query", {"site": _TEXT})
     yield from _check_section(document, "prefer", _PREFER)
     yield from _check_section(document, "context", _context_types(document))
@@ -218,10 +218,10 @@ def _check_ask(document: Document) -> Iterator[RequestProblem]:
 
 def _check_await(document: Document) -> Iterator[RequestProblem]:
     yield from _check_required_text(
-        document, "/promise_token", "promise_token", "An await request needs a promise token."
+        document, "/promise_token", "promise_token", "An await request requires a promise token."
     )
     yield from _check_required_text(
-        document, "/action", "action", "An await request needs an action: checkin or cancel."
+        document, "/action", "action", "An await request requires an action: checkin or cancel."
     )
     action = document.get("action")
     if isinstance(action, str) and action.strip() and action not in ("checkin", "cancel"):
@@ -239,10 +239,10 @@ def _check_meta(document: Document, target: str) -> Iterator[RequestProblem]:
             continue
         pointer = f"/meta/{field}"
         if field not in versions.get_version(target).traits["version_fields"]:
-            yield RequestProblem(pointer, f"NLWeb {target} names this field version.")
+            yield RequestProblem(pointer, f"In NLWeb {target}, this field is named version.")
         if isinstance(meta[field], str) and meta[field] != target:
             yield RequestProblem(
-                pointer, f"The request says version {meta[field]}, it is sent as {target}."
+                pointer, f"The request has version {meta[field]}, but is sent as {target}."
             )
 
 
@@ -279,7 +279,7 @@ def _check_types(
 def _check_section_names(document: Document, known: tuple[str, ...]) -> Iterator[RequestProblem]:
     for name in document:
         if name not in known:
-            yield RequestProblem(pointer_of([name]), f"NLWeb defines no section {name}.")
+            yield RequestProblem(pointer_of([name]), f"NLWeb does not define the section {name}.")
 
 
 def _context_types(document: Document) -> Mapping[str, _Type]:

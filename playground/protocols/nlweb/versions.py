@@ -74,7 +74,7 @@ VERSIONS: tuple[Version, ...] = (
 #: told apart by `message_type`. No rule of the specification applies to it.
 LEGACY = Version(
     "legacy",
-    "Older NLWeb",
+    "Legacy NLWeb",
     MappingProxyType(
         {
             "version_fields": ("version", "api_version"),
@@ -106,4 +106,4 @@ def get_version(name: str) -> Version:
         return _BY_NAME[name]
     except KeyError:
         known = ", ".join(_BY_NAME)
-        raise ValueError(f"There is no NLWeb version {name!r}; known are {known}.") from None
+        raise ValueError(f"Unknown NLWeb version {name!r}. Supported: {known}.") from None

@@ -57,7 +57,7 @@ def _bundled(protocol: str, version: str, node: Any, others: dict[str, Any]) -> 
 
 def _read(protocol: str, version: str, name: str) -> Any:
     if name not in names(protocol, version):
-        raise ValueError(f"There is no schema {name!r} of {protocol} {version}.")
+        raise ValueError(f"No schema {name!r} for {protocol} {version}.")
     return json.loads((_folder(protocol, version) / f"{name}{_SUFFIX}").read_text("utf-8"))
 
 
@@ -66,5 +66,5 @@ def _folder(protocol: str, version: str) -> Traversable:
     known = {entry.name: entry for entry in resources.files(__name__).iterdir()}
     folder = known.get(f"{protocol}-{version}")
     if folder is None or not folder.is_dir():
-        raise ValueError(f"There are no schemas of {protocol} {version}.")
+        raise ValueError(f"No schemas for {protocol} {version}.")
     return folder

@@ -29,7 +29,7 @@ def test_facts(rule: Any) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "remark"),
-    [("reasoning", "Some agents use it."), ("novel", "Clients may not know it.")],
+    [("reasoning", "Some agents use this value."), ("novel", "Clients may not support it.")],
 )
 def test_an_unlisted_type_is_told_from_one_that_agents_use(kind: str, remark: str) -> None:
     report = numbered(response(), message(type=kind)).report_for(VERSION)

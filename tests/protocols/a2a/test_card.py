@@ -63,13 +63,16 @@ def test_the_interface_of_the_highest_version_is_chosen(
     [
         (
             {"supportedInterfaces": [interface("1.0", "GRPC")], "skills": []},
-            "not spoken here: GRPC 1.0",
+            "only unsupported interfaces: GRPC 1.0",
         ),
-        ({"url": AGENT, "protocolVersion": "9", "skills": []}, "not spoken here: JSONRPC 9"),
-        ({"url": 7, "skills": []}, "names no address"),
-        ({"url": AGENT}, "no list of skills"),
+        (
+            {"url": AGENT, "protocolVersion": "9", "skills": []},
+            "only unsupported interfaces: JSONRPC 9",
+        ),
+        ({"url": 7, "skills": []}, "has no URL"),
+        ({"url": AGENT}, "no array of skills"),
         ({"url": AGENT, "skills": [{"id": str(n)} for n in range(201)]}, "the first 200 were read"),
-        ([], "names no address"),
+        ([], "has no URL"),
     ],
 )
 def test_what_is_wrong_with_a_card(value: Any, said: str) -> None:

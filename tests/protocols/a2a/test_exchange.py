@@ -144,10 +144,10 @@ class TestCards:
             (b"<!doctype html><title>x</title>", 200, "", "is an HTML page, not JSON"),
             (b"[1, 2]", 200, "", "is JSON, but not an agent card"),
             (b"\xff\xfe", 200, "", "is text, not JSON"),
-            (b"[" * 200, 200, "", "is JSON that is nested too deep to be read"),
-            (b"", 404, "", "answers with HTTP 404"),
+            (b"[" * 200, 200, "", "is JSON that is nested too deeply"),
+            (b"", 404, "", "returned HTTP 404"),
             (b"", 302, "Location: http://b.example/\r\n", "redirects to http://b.example/"),
-            (b"", 302, "", "redirects to an address it does not name"),
+            (b"", 302, "", "redirects to an unspecified URL"),
         ],
     )
     def test_what_is_no_card(self, body: bytes, code: int, extra: str, came: str) -> None:
@@ -176,7 +176,7 @@ class TestCards:
         assert talk.a2a.has_enough
         for kind in end:
             talk.frame(kind, b" " * 600_000 if kind is FrameKind.BODY else b"")
-        remarks = [{"remark": "It has more than 1,000,000 bytes, which no agent card has."}]
+        remarks = [{"remark": "It exceeds the limit of 1,000,000 bytes for agent cards."}]
         assert [note.data for note in of(talk, Note)] == remarks
         assert talk.exchange.problem is None
         talk.call()
@@ -191,7 +191,7 @@ class TestCards:
             talk.call().head().body(b" " * 1_200_000)
         assert talk.exchange.problem
         assert talk.exchange.problem.cause == "No agent card was found."
-        assert talk.exchange.problem.detail.count("has more than 1,000,000 bytes") == 2
+        assert talk.exchange.problem.detail.count("exceeds the limit of 1,000,000 bytes") == 2
         assert talk.is_over
 
     def test_a_card_as_a_stream_of_events_is_none(self) -> None:
@@ -202,13 +202,13 @@ class TestCards:
     def test_an_address_that_can_have_no_card(self) -> None:
         talk = Talk(agent_url="kitchen")
         assert talk.exchange.problem
-        assert "no card" in talk.exchange.problem.cause
+        assert "not an http or https URL" in talk.exchange.problem.cause
         assert talk.is_over
 
     def test_a_card_with_nothing_that_is_spoken(self) -> None:
         talk = Talk().call().answer({**CARD_03, "preferredTransport": "GRPC"})
         assert talk.exchange.problem
-        assert "not spoken here: GRPC 0.3.0" in talk.exchange.problem.cause
+        assert "only unsupported interfaces: GRPC 0.3.0" in talk.exchange.problem.cause
 
     @pytest.mark.parametrize(("skill", "count"), [("ask", 0), ("Ask", 0), ("", 0), ("dance", 1)])
     def test_a_skill_that_the_card_does_not_have_is_a_warning(self, skill: str, count: int) -> None:
@@ -216,7 +216,7 @@ class TestCards:
         warnings = of(talk, Log)
         assert len(warnings) == count
         if warnings:
-            assert warnings[0].data == "The agent's card has no skill “dance”; it has “ask”."
+            assert warnings[0].data == "The agent card has no skill “dance”; it has “ask”."
         assert not talk.is_over
 
     def test_many_skills_are_counted(self) -> None:
@@ -224,7 +224,7 @@ class TestCards:
         (warning,) = of(Talk(skill="x").call().answer(card), Log)
         assert warning.data.endswith("“s9” and 2 more.")
         none = Talk(skill="x").call().answer({**CARD_10, "skills": []})
-        assert of(none, Log)[0].data == "The agent's card has no skill “x”."
+        assert of(none, Log)[0].data == "The agent card has no skill “x”."
 
 
 class TestCaptures:
@@ -419,14 +419,14 @@ class TestArtifacts:
     def test_a_piece_of_an_artifact_of_which_nothing_had_come(self) -> None:
         talk = begun(CARD_03).results(chunk({"text": "two"}, append=True))
         assert grown(talk) == [("two", True)]
-        assert any("of which nothing had come" in str(event.data) for event in of(talk, Note))
+        assert any("that was never started" in str(event.data) for event in of(talk, Note))
 
     @pytest.mark.parametrize("artifact", [None, 7, [], "x"])
     def test_what_is_no_artifact(self, artifact: Any) -> None:
         talk = begun(CARD_03).results({"artifactUpdate": {"taskId": "t", "artifact": artifact}})
-        assert "An artifact is an object." in [event.reason for event in of(talk, Unknown)]
+        assert "The artifact is not an object." in [event.reason for event in of(talk, Unknown)]
         whole = begun().result({"task": task("completed", artifacts=[artifact])})
-        assert "An artifact is an object." in [event.reason for event in of(whole, Unknown)]
+        assert "The artifact is not an object." in [event.reason for event in of(whole, Unknown)]
 
     def test_more_artifacts_than_are_told_apart(self) -> None:
         many = [{"artifactId": str(n), "parts": [{"text": "x"}]} for n in range(1_000)]
@@ -465,7 +465,7 @@ class TestQuestions:
 
     def test_authorisation_is_explained(self) -> None:
         (asked,) = of(begun().result({"task": task("TASK_STATE_AUTH_REQUIRED")}), Elicitation)
-        assert "do not type a password" in asked.text
+        assert "Do not enter passwords" in asked.text
 
 
 class TestErrors:
@@ -508,10 +508,13 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("envelope", "remark"),
         [
-            ({"jsonrpc": "2.0", "id": 9}, "The response's id is not that of the call."),
+            ({"jsonrpc": "2.0", "id": 9}, "The response id differs from the request id."),
             ({"jsonrpc": "2.0"}, "The response has no id"),
-            ({"id": 1}, 'The message lacks "jsonrpc"'),
-            ({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": ""}}, "at once"),
+            ({"id": 1}, 'The message has no "jsonrpc"'),
+            (
+                {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": ""}},
+                "both a result and an error",
+            ),
         ],
     )
     def test_odd_envelopes_are_read_and_noted(self, envelope: Any, remark: str) -> None:

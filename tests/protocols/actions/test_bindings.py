@@ -145,9 +145,7 @@ class TestParameters:
     @pytest.mark.parametrize("params", ["text", [1], 5, False])
     def test_a_query_string_needs_an_object(self, params: Any) -> None:
         made = planned(http(method="GET", params=params))
-        assert made.errors == (
-            "The parameters go into the query string, so they must be a JSON object.",
-        )
+        assert made.errors == ("Parameters in a query string must be a JSON object.",)
         assert not made.sendable
 
 
@@ -164,10 +162,10 @@ class TestMethods:
     @pytest.mark.parametrize(
         ("method", "refusal"),
         [
-            ("GET /x", "“GET /X” is not an HTTP method."),
-            ("GET\r\nHost: x", "“GET\r\nHOST: X” is not an HTTP method."),
-            ("connect", "CONNECT is about the connection itself, so an action cannot use it."),
-            ("TRACE", "TRACE is about the connection itself, so an action cannot use it."),
+            ("GET /x", "“GET /X” is not a valid HTTP method."),
+            ("GET\r\nHost: x", "“GET\r\nHOST: X” is not a valid HTTP method."),
+            ("connect", "CONNECT applies to the connection and is not allowed for actions."),
+            ("TRACE", "TRACE applies to the connection and is not allowed for actions."),
         ],
     )
     def test_some_are_refused(self, method: str, refusal: str) -> None:
@@ -210,19 +208,19 @@ class TestEndpoints:
         ("endpoint", "refusal"),
         [
             (None, "The action has no endpoint."),
-            ("  ", "The action's endpoint is empty."),
-            (["http://a.example.com"], "The action's endpoint is not a string."),
-            ("javascript:alert(1)", "must go to an http or https address, not javascript:."),
-            ("file:///etc/passwd", "must go to an http or https address, not file:."),
-            ("localhost:8000/x", "must go to an http or https address, not localhost:."),
-            ("http:cart", "The endpoint names no host that can be called."),
-            ("http://", "The endpoint names no host that can be called."),
-            ("http://a.example.com:0/", "The endpoint names no host that can be called."),
-            ("http://a.example.com:x/", "The endpoint cannot be read as an address."),
-            ("http://a.example.com:99999/", "The endpoint cannot be read as an address."),
-            ("http://[::1/", "The endpoint cannot be read as an address."),
-            ("//[::1/", "The endpoint cannot be read as an address."),
-            ("http://ada:key@a.example.com/", "has a user name or password in it."),
+            ("  ", "The endpoint of the action is empty."),
+            (["http://a.example.com"], "The endpoint of the action is not a string."),
+            ("javascript:alert(1)", "must be an http or https URL, not javascript:."),
+            ("file:///etc/passwd", "must be an http or https URL, not file:."),
+            ("localhost:8000/x", "must be an http or https URL, not localhost:."),
+            ("http:cart", "The endpoint has no valid host."),
+            ("http://", "The endpoint has no valid host."),
+            ("http://a.example.com:0/", "The endpoint has no valid host."),
+            ("http://a.example.com:x/", "The endpoint is not a valid URL."),
+            ("http://a.example.com:99999/", "The endpoint is not a valid URL."),
+            ("http://[::1/", "The endpoint is not a valid URL."),
+            ("//[::1/", "The endpoint is not a valid URL."),
+            ("http://ada:key@a.example.com/", "must not contain a user name or password."),
             ("http://a.example.com\\@b.example.com/", "a space, a backslash or a control"),
             ("http://a.example.com/a b", "a space, a backslash or a control"),
             ("java\nscript:alert(1)", "a space, a backslash or a control"),
@@ -247,7 +245,7 @@ class TestEndpoints:
         host = "https://api.example.com/"
         long = "x" * (MAX_URL - len(host))
         assert planned(http(endpoint=host + long)).sendable
-        refusal = ("The address has more than 2,000 characters.",)
+        refusal = ("The URL is longer than 2,000 characters.",)
         assert planned(http(endpoint=host + long + "x")).errors == refusal
         assert planned(http(endpoint=long), "http://agent.example.com/demo").errors == refusal
         assert planned(http(endpoint=host, method="GET", params={"q": long})).errors == refusal
@@ -281,14 +279,14 @@ class TestHeaders:
         ("headers", "refusals"),
         [
             ({"Host": "x", "cookie": "y"},
-             ["Host is set by the playground and cannot be given.",
-              "cookie is set by the playground and cannot be given."]),
+             ["Host is set by the playground and can’t be overridden.",
+              "cookie is set by the playground and can’t be overridden."]),
             ({"Transfer-Encoding": "chunked"},
-             ["Transfer-Encoding is set by the playground and cannot be given."]),
-            ({"X": 5}, ["The value of the header X is not a string."]),
-            ({"X": "a\nb"}, ["The value of X has a control character in it."]),
-            ({"X Y": "a"}, ["“X Y” is not a header name."]),
-            ([["X", "a"]], ["The action's headers are not an object."]),
+             ["Transfer-Encoding is set by the playground and can’t be overridden."]),
+            ({"X": 5}, ["The value of header X is not a string."]),
+            ({"X": "a\nb"}, ["The value of X contains a control character."]),
+            ({"X Y": "a"}, ["“X Y” is not a valid header name."]),
+            ([["X", "a"]], ["The headers of the action are not an object."]),
         ],
     )  # fmt: skip
     def test_some_are_refused(self, headers: Any, refusals: list[str]) -> None:
@@ -298,20 +296,18 @@ class TestHeaders:
 
     def test_the_users_are_refused_alike(self) -> None:
         made = planned(http(), headers=[("Cookie", "a")])
-        assert made.errors == ("Cookie is set by the playground and cannot be given.",)
+        assert made.errors == ("Cookie is set by the playground and can’t be overridden.",)
 
 
 class TestOtherProtocols:
     def test_what_is_no_object_cannot_be_sent(self) -> None:
         made = planned("cook")
         assert (made.method, made.url, made.origin, made.sendable) == ("", "", "", False)
-        assert made.errors == ("This action is not an object, so there is nothing to send.",)
+        assert made.errors == ("The action is not an object and can’t be sent.",)
 
     def test_an_unknown_protocol_cannot_be_sent(self) -> None:
         made = planned(http(protocol="gRPC"))
-        assert made.errors == (
-            "The protocols of actions that the playground knows: HTTP, MCP, A2A.",
-        )
+        assert made.errors == ("Unsupported action protocol. Supported: HTTP, MCP, A2A.",)
         assert not made.sendable
 
     def test_edited_arguments_of_mcp(self) -> None:
@@ -340,10 +336,10 @@ class TestOtherProtocols:
             (
                 {"arguments": [1]},
                 "http://a.example.com/",
-                "The arguments of a tool are a JSON object.",
+                "Tool arguments must be a JSON object.",
             ),
-            ({}, "ftp://a.example.com/", "must go to an http or https address, not ftp:"),
-            ({}, "http://me:secret@a.example.com/", "has a user name or password in it"),
+            ({}, "ftp://a.example.com/", "must be an http or https URL, not ftp:"),
+            ({}, "http://me:secret@a.example.com/", "must not contain a user name or password"),
         ],
     )
     def test_what_mcp_cannot_do(self, changes: Any, url: str, refusal: str) -> None:
@@ -391,8 +387,8 @@ class TestOtherProtocols:
         [
             ({"agent_url": "ftp://x/"}, None, "not ftp:"),
             ({}, {**CARD_03, "url": "file:///etc/passwd"}, "not file:"),
-            ({}, {**CARD_03, "preferredTransport": "GRPC"}, "not spoken here"),
-            ({}, {"skills": []}, "names no address"),
+            ({}, {**CARD_03, "preferredTransport": "GRPC"}, "only unsupported interfaces"),
+            ({}, {"skills": []}, "has no URL"),
         ],
     )
     def test_what_a2a_cannot_do(self, changes: Any, card: Any, refusal: str) -> None:
@@ -503,7 +499,7 @@ class TestSending:
     def test_an_a2a_document_without_a_message_is_refused(self) -> None:
         made = planned(A2A, server_info=ServerInfo(description=CARD_10))
         request = {name: value for name, value in made.request.items() if name != "message"}
-        with pytest.raises(ValueError, match="not the request of an action over A2A"):
+        with pytest.raises(ValueError, match="not a request of an A2A action"):
             registry.exchange(Target(made.url, registry.ACTION), request)
 
     def test_an_answer_is_a_message_of_its_own(self) -> None:

@@ -71,11 +71,11 @@ def test_anything_else_is_text_and_no_problem(media_type: str, kind: str) -> Non
 
 def test_bytes_that_are_no_text_are_described() -> None:
     played = reply(200, b"\x89PNG\r\n\xff", "image/png")
-    reason = "The reply is 7 bytes that are not text in UTF-8."
+    reason = "The response body is 7 bytes of binary data."
     assert played.events == [Unknown(3, "image/png", None, reason)]
     assert played.exchange.problem is None
     assert reply(200, b"\xff", "").events[0] == Unknown(
-        3, "body", None, "The reply is 1 bytes that are not text in UTF-8."
+        3, "body", None, "The response body is 1 bytes of binary data."
     )
 
 
@@ -138,9 +138,9 @@ def test_a_redirect_is_shown_and_not_followed(status: int, body: bytes) -> None:
         (b'{"error": "gone"}', "gone"),
         (b'{"error": {"code": 5, "message": "Bad cart"}}', "Bad cart"),
         (b'"no"', "no"),
-        (b'{"error": true}', "The server answered with HTTP 404 (Not Found)."),
-        (b'{"message": " "}', "The server answered with HTTP 404 (Not Found)."),
-        (b"[]", "The server answered with HTTP 404 (Not Found)."),
+        (b'{"error": true}', "The server returned HTTP 404 (Not Found)."),
+        (b'{"message": " "}', "The server returned HTTP 404 (Not Found)."),
+        (b"[]", "The server returned HTTP 404 (Not Found)."),
     ],
 )
 def test_a_failure_with_json(payload: bytes, message: str) -> None:
@@ -157,11 +157,11 @@ def test_a_failure_with_json(payload: bytes, message: str) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "message"),
     [
-        (500, b"", "The server answered with HTTP 500 (Internal Server Error)."),
-        (599, b"", "The server answered with HTTP 599."),
-        (502, b"<html>", "HTTP 502 (Bad Gateway). The reply is an HTML page, not JSON."),
-        (403, b"no", "HTTP 403 (Forbidden). The reply is text, not JSON."),
-        (403, b"\xff", "The reply is text, not JSON, and not valid UTF-8 either."),
+        (500, b"", "The server returned HTTP 500 (Internal Server Error)."),
+        (599, b"", "The server returned HTTP 599."),
+        (502, b"<html>", "HTTP 502 (Bad Gateway). The response body is an HTML page, not JSON."),
+        (403, b"no", "HTTP 403 (Forbidden). The response body is text, not JSON."),
+        (403, b"\xff", "The response body is text, not JSON, and not valid UTF-8."),
     ],
 )
 def test_a_failure_without_json(status: int, body: bytes, message: str) -> None:

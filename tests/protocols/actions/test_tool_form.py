@@ -103,15 +103,15 @@ def test_what_is_empty_is_left_out_and_missed_only_where_it_must_be() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ({"servings": "1.5"}, "servings: This is not a whole number."),
+        ({"servings": "1.5"}, "servings: This is not an integer."),
         ({"servings": '"1"'}, "servings: This is not a number."),
         (
             {"salt": "much"},
-            "salt: This is not valid JSON: no JSON value begins here (line 1, column 1).",
+            "salt: Invalid JSON: expected a value (line 1, column 1).",
         ),
-        ({"cold": "1"}, "cold: Say yes or no."),
-        ({"size": '"huge"'}, "size: This is none of the choices."),
-        ({"more": "[" * 60}, "more: This is nested too deep."),
+        ({"cold": "1"}, "cold: Choose yes or no."),
+        ({"size": '"huge"'}, "size: This is not one of the choices."),
+        ({"more": "[" * 60}, "more: The JSON is nested too deeply."),
         ({"salt": "1e999"}, "salt: This is not a number."),
     ],
 )

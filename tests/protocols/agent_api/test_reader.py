@@ -618,5 +618,5 @@ class TestMessagesOfAStream:
         assert brief(event) == ("response", "response_1", "created")
 
     def test_a_version_that_there_is_not(self) -> None:
-        with pytest.raises(ValueError, match="no Agent API version '2'"):
+        with pytest.raises(ValueError, match="Unknown Agent API version '2'"):
             AgentAPIReader("2")

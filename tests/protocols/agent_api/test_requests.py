@@ -32,7 +32,7 @@ class TestNew:
         assert new_request("1", "eggs?", streaming=False)["stream"] is False
 
     def test_of_no_version(self) -> None:
-        with pytest.raises(ValueError, match="no Agent API version '0"):
+        with pytest.raises(ValueError, match="Unknown Agent API version '0"):
             new_request("0.55", "eggs?")
 
     def test_it_is_fine(self) -> None:
@@ -70,21 +70,21 @@ def function(**members: Any) -> dict[str, Any]:
 #: A request, where something is wrong with it, whether it can be sent, and a word of why.
 WRONG: list[tuple[Any, str, str, str]] = [
     ([], "", "error", "JSON object"),
-    ({}, "/input", "error", "list"),
-    ({"input": "eggs?"}, "/input", "error", "list"),
-    ({"input": []}, "/input", "error", "needs a message"),
+    ({}, "/input", "error", "array"),
+    ({"input": "eggs?"}, "/input", "error", "array"),
+    ({"input": []}, "/input", "error", "requires a message"),
     ({"input": [ASKED, "eggs?"]}, "/input/1", "error", "JSON object"),
-    (new_request("1", "  "), "/input/0/content", "error", "needs a text"),
-    (message(content=[]), "/input/0/content", "error", "needs a text"),
-    (message(role=None), "/input/0/role", "warning", "who speaks"),
+    (new_request("1", "  "), "/input/0/content", "error", "requires text"),
+    (message(content=[]), "/input/0/content", "error", "requires text"),
+    (message(role=None), "/input/0/role", "warning", "has no role"),
     (message(role="robot"), "/input/0/role", "warning", "roles"),
     (message(type="dream"), "/input/0/type", "warning", "type"),
-    (message(content="eggs?"), "/input/0/content", "warning", "list of parts"),
+    (message(content="eggs?"), "/input/0/content", "warning", "array of parts"),
     (message(content=[*ASKED["content"], 5]), "/input/0/content/1", "warning", "object"),  # type: ignore[misc]
     (message(content=[*ASKED["content"], {"type": "hologram"}]), "/input/0/content/1/type",  # type: ignore[misc]
      "warning", "types"),
     (message(content=[{"type": "text", "text": 5, "x": 1}, *ASKED["content"]]),  # type: ignore[misc]
-     "/input/0/content/0/text", "warning", "a text"),
+     "/input/0/content/0/text", "warning", "requires text"),
     (message(content=[{"type": "image", "image_url": ""}]), "/input/0/content/0/image_url",
      "warning", "image_url"),
     (message(content=[{"type": "data", "data": 1}]), "/input/0/content/0/data", "warning", "data"),
@@ -101,13 +101,13 @@ WRONG: list[tuple[Any, str, str, str]] = [
     (request_with(frequency_penalty=3), "/frequency_penalty", "warning", "from -2 to 2"),
     (request_with(presence_penalty="1"), "/presence_penalty", "warning", "from -2 to 2"),
     (request_with(max_tokens=0), "/max_tokens", "warning", "at least 1"),
-    (request_with(max_tokens=1.5), "/max_tokens", "warning", "whole number"),
+    (request_with(max_tokens=1.5), "/max_tokens", "warning", "integer"),
     (request_with(n=6), "/n", "warning", "from 1 to 5"),
     (request_with(n=True), "/n", "warning", "from 1 to 5"),
-    (request_with(seed="x"), "/seed", "warning", "whole number"),
+    (request_with(seed="x"), "/seed", "warning", "integer"),
     (request_with(stop=["a", 1]), "/stop", "warning", "array of strings"),
     (request_with(session_id=5), "/session_id", "warning", "a string"),
-    (request_with(tools={}), "/tools", "warning", "list"),
+    (request_with(tools={}), "/tools", "warning", "array"),
     (request_with(tools=[5]), "/tools/0", "warning", "JSON object"),
     (request_with(tools=[{"type": "robot"}]), "/tools/0/type", "warning", "function"),
     (request_with(tools=[{"type": "function"}]), "/tools/0/function", "warning", "function"),
@@ -165,7 +165,7 @@ TEXTS: list[tuple[Any, str]] = [
     ({"input": [ASKED, {"role": "user", "content": []}]}, "eggs?"),
     ({"input": [requests.output_message(CALL, "21 C")]}, "21 C"),
     ({"input": [requests.approval_message(CALL, True)]}, "Approved"),
-    ({"input": [requests.approval_message(CALL, False, "Too late")]}, "Refused"),
+    ({"input": [requests.approval_message(CALL, False, "Too late")]}, "Denied"),
     ({"input": [{"role": "user", "type": ["x"], "content": [{"data": {"output": 5}}]}]}, ""),
     ({}, ""),
     (None, ""),

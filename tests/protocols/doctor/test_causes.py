@@ -130,7 +130,7 @@ def test_the_facts_of_a_denial() -> None:
         "Authentication required (HTTP 403): Bearer, realm “r”, missing scope “a b”."
     )
     assert cause.facts == (
-        ("Scheme", "Bearer"), ("Realm", "r"), ("Scope", "a b"), ("Where to get a token", "http://m"),
+        ("Scheme", "Bearer"), ("Realm", "r"), ("Scope", "a b"), ("Resource metadata", "http://m"),
     )  # fmt: skip
 
 

@@ -119,7 +119,7 @@ def test_a_document(payload: Any, speech: DetectedProtocol | None) -> None:
     [
         (DetectedProtocol("nlweb", "0.55"), "NLWeb 0.55"),
         (DetectedProtocol("nlweb"), "NLWeb"),
-        (DetectedProtocol("nlweb", "legacy"), "NLWeb, older server"),
+        (DetectedProtocol("nlweb", "legacy"), "NLWeb, legacy server"),
         (ASK, "NLWeb 0.54 (public ask agent)"),
         (DetectedProtocol("nlweb", "0.55", "mcp", "2025-06-18"), "NLWeb 0.55 over MCP 2025-06-18"),
         (DetectedProtocol(binding="mcp"), "MCP"),

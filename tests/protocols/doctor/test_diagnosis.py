@@ -158,10 +158,10 @@ class TestAnNLWebAgent:
             (response(b"<html>", media_type="application/json"), "json",
              "The response is not valid JSON.", "Check the path"),
             (response(b"{'a'", media_type="application/json"), "json",
-             "The response is not valid JSON.", "Let the agent send JSON"),
+             "The response is not valid JSON.", "Configure the agent to send JSON"),
             (response(b""), "json", "The response is empty.", "Check the agent’s log"),
             (response({"hello": "world"}), "dialect",
-             "The response belongs to no known protocol.", "Compare the response"),
+             "The response does not match any known protocol.", "Compare the response"),
             (response({"_meta": {"response_type": "answer"}}, media_type="text/plain"),
              "content-type", "JSON, but its content type is text/plain.", "content type"),
             (response({}, 401, www_authenticate='Bearer realm="members"'), "http",
@@ -253,7 +253,7 @@ class TestTheConnection:
             NLWEB, lambda call: slow if call.url.endswith("/ask") else others(call)
         )
         assert seen.failed == ["http", "ask"]
-        assert "a run waits longer" in seen.step("http")["fix"]
+        assert "runs have a longer timeout" in seen.step("http")["fix"]
         assert seen.step("mcp")["status"] == "passed"
         assert not [url for url in seen.urls if url.startswith("GET https")]
 
@@ -342,7 +342,7 @@ class TestMcp:
     def test_that_is_not_there(self) -> None:
         seen = FullDiagnosis(self.MCP, lambda _: NOT_FOUND)
         assert seen.failed == ["mcp"]
-        assert "most often at /mcp" in seen.step("mcp")["fix"]
+        assert "most MCP servers are at /mcp" in seen.step("mcp")["fix"]
 
     def test_that_wants_a_token(self) -> None:
         refused = response({}, 401, www_authenticate="Bearer")
@@ -494,7 +494,7 @@ class TestTheCause:
             "Scheme": "Bearer",
             "Realm": "kitchen",
             "Scope": "ask",
-            "Where to get a token": self.METADATA,
+            "Resource metadata": self.METADATA,
         }
 
     @pytest.mark.parametrize(
