@@ -309,7 +309,7 @@ def _check(fields: Mapping[str, Any]) -> None:
     """Raise the first schema error of a request: it would make the whole import fail."""
     for name in _CONVERTED:
         for pointer, message in validate_field(name, fields[name]):
-            raise PartError(f"Its {name}{pointer}: {message}")
+            raise PartError(f"Invalid {name}{pointer}: {message}")
 
 
 def _has(headers: Sequence[tuple[str, str]], lower_name: str) -> bool:

@@ -318,9 +318,9 @@ def _response_notes(left: Run, right: Run) -> Iterator[str]:
         if run.events > MAX_EVENTS:
             yield f"Only the first {MAX_EVENTS:,} events on the {position} are compared."
     if RunState.COMPLETED not in (left.state, right.state):
-        yield "Both responses are compared as far as they were received."
+        yield "Both responses are incomplete. Only the received parts are compared."
     elif left.state != right.state:
-        yield "The incomplete response is compared as far as it was received."
+        yield "Only the received part of the incomplete response is compared."
     if left.protocol != right.protocol:
         yield "The runs use different protocols, so their events are compared."
 

@@ -46,7 +46,7 @@ def test_one_that_cannot_be_judged_is_in_nobodys_way() -> None:
     wrong = {"type": "json", "path": "$[", "exists": True}
     checks = evaluate([wrong, {"type": "state", "equals": "completed"}], RUN)
     assert [check.met for check in checks] == [None, True]
-    assert checks[0].message.startswith("Could not be judged: ")
+    assert checks[0].message.startswith("Inconclusive: ")
     assert "/path: The path is no JSONPath" in checks[0].actual
 
 

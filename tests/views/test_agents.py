@@ -84,7 +84,7 @@ def test_an_address_that_no_request_can_go_to(client: Client, url: str, message:
         ({"auth": "bearer", "auth_secret": "ä"}, "outside ASCII"),
         ({"auth": "api_key", "auth_secret": "k", "auth_header": "Cookie"}, "cannot be given"),
         ({"auth": "api_key", "auth_secret": "k", "auth_header": "a:b"}, "not a header name"),
-        ({"headers": "{}"}, "a list of [name, value]"),
+        ({"headers": "{}"}, "an array of [name, value]"),
         ({"headers": "["}, "are not valid JSON"),
         ({"headers": '[["Host", "x"]]'}, "cannot be given"),
     ],
@@ -275,12 +275,11 @@ class TestAnotherOrigin:
         text = read(response.content.decode()).text
         origin = url.removesuffix("/api")
         assert (
-            f"The stored secret was given for http://a.example. Type it again if {origin} may "
-            "have it."
+            f"The stored secret was entered for http://a.example. Enter it again to allow {origin}."
         ) in text
         assert (
-            f"What is stored was given for http://a.example. Type the value of X-API-Key again "
-            f"if {origin} may have it."
+            "The stored value was entered for http://a.example. Enter the value of X-API-Key again"
+            f" to allow {origin}."
         ) in text
         assert "is needed for this" not in text
         agent.refresh_from_db()

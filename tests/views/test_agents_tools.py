@@ -124,7 +124,7 @@ class TestToolsOfAnAgent:
         markup = read(html)
         text = " ".join(markup.text.split())
         assert "recipes 1.0" in text
-        assert "2025-11-25. Opened with initialize. The server keeps a session." in text
+        assert "2025-11-25. Initialized with initialize. The server uses a session." in text
         assert "search used for ask <b>Finds</b>" in text
         assert "later used for await" in text
         assert '"promise_token": {}' in text
@@ -152,7 +152,7 @@ class TestToolsOfAnAgent:
             ({"odd": 1}, "One entry of the list is no tool"),
             ({"odd": 4}, "4 entries of the list are no tools"),
             ({"odd": "x"}, "The server keeps a session."),
-            ({"generation": "discover"}, "Answers server/discover; there is no session."),
+            ({"generation": "discover"}, "Supports server/discover; no session."),
             ({"session": ""}, "The server keeps no session."),
             ({"server": None, "tools": [{"name": 5}, "x"]}, "Tools over MCP"),
             ({"url": "http://127.0.0.1:8001/other"}, "Nothing is known of its tools yet."),

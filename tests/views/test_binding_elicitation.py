@@ -201,7 +201,7 @@ class TestRefusal:
         )
         failed.end("failed")
         markup = page(client, run)
-        assert "The answer was not delivered." in markup.text
+        assert "Answer: not delivered." in markup.text
         assert "q0" in [e.attributes.get("name") for e in markup.find("input")]
 
     def test_a_call_that_has_ended_takes_no_answer(self, client: Client, agent: Agent) -> None:

@@ -72,7 +72,7 @@ class TestDisk:
         for do in ("save", "load"):
             answer = self.post(client, do, seen="older")
             assert answer.status_code == 422
-            assert "was changed since you looked" in answer.content.decode()
+            assert "has changed since the page was loaded" in answer.content.decode()
         assert "Of leeks." in path.read_text("utf-8")
         assert not SavedRequest.objects.filter(notes="Of leeks.").exists()
 
@@ -83,7 +83,7 @@ class TestDisk:
         path = fixture_dir / "soups.json"
         path.write_text("[\n<<<<<<< HEAD\n", "utf-8")
         html = self.section(client)
-        assert "cannot be read, and is not overwritten" in html
+        assert "cannot be read, and was not overwritten" in html
         assert "Line 2, column 1" in html
         for do in ("save", "load"):
             assert self.post(client, do).status_code == 422

@@ -146,7 +146,7 @@ class TestTrying:
         found = attempt(client, a_run(), wanted)
         assert [check["verdict"] for check in found["checks"]] == ["pass", "fail", "fail"]
         assert [(problem["pointer"], problem["message"][:9]) for problem in found["problems"]] == [
-            ("/expectations/2", "No secret"), ("/expectations/1/equals", "{{nobody}"),
+            ("/expectations/2", "cannot contain secrets"), ("/expectations/1/equals", "{{nobody}"),
         ]  # fmt: skip
 
     @pytest.mark.parametrize("wanted", [5, {"a": "{{x}}"}, ["{{x}}"], [MET, "{{$uuid}}"]], ids=str)

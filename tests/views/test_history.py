@@ -338,7 +338,7 @@ class TestDeletion:
         assert response.status_code == 409
         html = response.content.decode()
         assert "This run cannot be deleted now" in html
-        assert "It is under way. Stop it first, or wait." in html
+        assert "It is in progress. Stop it first, or wait." in html
         assert "Delete the run" not in html
         assert Run.objects.exists()
 
@@ -347,7 +347,7 @@ class TestDeletion:
         Share.objects.create(run=run)
         keys = f"run={run.pk}&run={other.pk}"
         html = client.get(f"/history/deletion/?{keys}").content.decode()
-        assert "One of them is shared by a link, which stops working." in html
+        assert "One of them is shared with a link, which stops working." in html
         client.post("/history/deletion/", {"run": [run.pk, other.pk]})
         assert not Run.objects.exists()
         assert not Share.objects.exists()

@@ -49,7 +49,7 @@ class TestHar:
         ("fields", "words"),
         [
             ({}, "Choose a HAR file"),
-            ({"packed": "nonsense"}, "did not come back"),
+            ({"packed": "nonsense"}, "is corrupted"),
             ({"file": SimpleUploadedFile("x.har", b"PK\x03\x04")}, "a zip archive"),
             ({"file": SimpleUploadedFile("y.har", b'{"log": {"entries": [7]}}')}, "/log/entries/0"),
         ],
@@ -113,4 +113,4 @@ class TestKeptReply:
         saved = SavedRequest.objects.create(collection=collection, name="Eggs")
         answer = client.post(f"/collections/{collection.slug}/requests/{saved.slug}/reply/")
         assert answer["Location"] == saved.get_absolute_url()
-        assert "No reply is kept" in client.get(answer["Location"]).content.decode()
+        assert "No response is stored" in client.get(answer["Location"]).content.decode()

@@ -335,7 +335,7 @@ class TestComposer:
     ) -> None:
         response = await async_client.post("/runs/", form(parent=parent), headers=HTMX)
         assert (response.status_code, started) == (422, [])
-        assert "The turn that this continues is gone" in response.content.decode()
+        assert "The turn that this request continues was deleted" in response.content.decode()
 
 
 @pytest.mark.django_db

@@ -61,7 +61,7 @@ class Command(BaseCommand):
         sys.exit(any(step["status"] == "failed" for step in report["steps"]))
 
     def _announce(self, agent: Agent) -> None:
-        self.stderr.write("Requests to be sent, as needed (none changes data):")
+        self.stderr.write("Sending harmless requests, as needed:")
         for call in doctor.planned_calls(agent):
             along = " with the agent's headers" if call.with_credentials else ""
             self.stderr.write(one_line(f"  {call.method} {call.url}{along}"))

@@ -79,12 +79,13 @@ def _owners(name: str | None, overrides: RetentionLimits) -> list[int | None]:
 
 
 def _lines(preview: PruningPreview) -> list[str]:
-    total = f"{count_text(preview.all_runs, 'run')}, {size(preview.all_bytes)}"
     if not preview.runs or not preview.oldest or not preview.newest:
+        total = f"{count_text(preview.all_runs, 'run')}, {size(preview.all_bytes)}"
         lines = [f"No runs to delete ({total})."]
     else:
         lines = [
-            f"To be deleted: {preview.runs} of {total}: {size(preview.bytes)}, "
+            f"To be deleted: {preview.runs} of {count_text(preview.all_runs, 'run')}, "
+            f"{size(preview.bytes)} of {size(preview.all_bytes)}, "
             f"{preview.oldest:%Y-%m-%d %H:%M} to {preview.newest:%Y-%m-%d %H:%M}",
             *(f"  {each.runs:>7} {each.agent}, {size(each.bytes)}" for each in preview.agents),
         ]
