@@ -78,8 +78,8 @@ def test_an_address_that_no_request_can_go_to(client: Client, url: str, message:
         ({"name": "a" * 81}, "at most 80"),
         ({"version": "9"}, "Select a valid choice"),
         ({"auth": "magic"}, "Select a valid choice"),
-        ({"auth": "bearer"}, "A token or key is needed"),
-        ({"auth": "api_key"}, "A token or key is needed"),
+        ({"auth": "bearer"}, "Enter a token or key"),
+        ({"auth": "api_key"}, "Enter a token or key"),
         ({"auth": "bearer", "auth_secret": "a\r\nX: b"}, "control character"),
         ({"auth": "bearer", "auth_secret": "ä"}, "outside ASCII"),
         ({"auth": "api_key", "auth_secret": "k", "auth_header": "Cookie"}, "cannot be given"),
@@ -214,9 +214,9 @@ class TestHeadersThatCarryCredentials:
     @pytest.mark.parametrize(
         ("sent", "message"),
         [
-            (headers(["X-Other-Key", DOTS]), "There is no stored value of X-Other-Key"),
-            (headers(["X-Token", DOTS]), "There is no stored value of X-Token"),
-            (headers(*DOTTED, *DOTTED), "There is no stored value of X-API-Key"),
+            (headers(["X-Other-Key", DOTS]), "No stored value for X-Other-Key"),
+            (headers(["X-Token", DOTS]), "No stored value for X-Token"),
+            (headers(*DOTTED, *DOTTED), "No stored value for X-API-Key"),
             (headers(["X-Plain", DOTS]), "The value of X-Plain has characters outside ASCII"),
             (headers(["X-API-Key", DOTS + "a"]), "has characters outside ASCII"),
         ],
@@ -242,7 +242,7 @@ class TestHeadersThatCarryCredentials:
     def test_a_new_agent_has_none_to_keep(self, client: Client) -> None:
         response = client.post("/agents/", fields(headers=headers(*DOTTED)))
         assert response.status_code == 422
-        assert "There is no stored value of X-API-Key" in read(response.content.decode()).text
+        assert "No stored value for X-API-Key" in read(response.content.decode()).text
 
 
 class TestAnotherOrigin:

@@ -151,12 +151,12 @@ class TestToolsOfAnAgent:
             ({"more": True}, "There are more than are listed."),
             ({"odd": 1}, "One entry of the list is no tool"),
             ({"odd": 4}, "4 entries of the list are no tools"),
-            ({"odd": "x"}, "The server keeps a session."),
+            ({"odd": "x"}, "The server uses a session."),
             ({"generation": "discover"}, "Supports server/discover; no session."),
-            ({"session": ""}, "The server keeps no session."),
+            ({"session": ""}, "The server does not use a session."),
             ({"server": None, "tools": [{"name": 5}, "x"]}, "Tools over MCP"),
             ({"url": "http://127.0.0.1:8001/other"}, "Nothing is known of its tools yet."),
-            ({"generation": "none"}, "takes calls all the same"),
+            ({"generation": "none"}, "accepts tool calls"),
         ],
     )
     def test_whatever_a_server_has_said(

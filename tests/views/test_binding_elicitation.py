@@ -201,7 +201,7 @@ class TestRefusal:
         )
         failed.end("failed")
         markup = page(client, run)
-        assert "Answer: not delivered." in markup.text
+        assert "The answer was not delivered." in markup.text
         assert "q0" in [e.attributes.get("name") for e in markup.find("input")]
 
     def test_a_call_that_has_ended_takes_no_answer(self, client: Client, agent: Agent) -> None:
@@ -218,7 +218,7 @@ class TestRefusal:
         run = in_call(speak_mcp(agent))
         speak_mcp(agent, "http://elsewhere.example/mcp")
         sent = client.post(f"/runs/{run.pk}/{path}", FILLED, headers=HTMX)
-        assert "another address now" in sent.content.decode()
+        assert "URL has changed" in sent.content.decode()
         assert "Mcp-Session-Id" not in sent.content.decode()
         assert not Run.objects.filter(parent=run).exists()
 

@@ -149,7 +149,7 @@ class TestStarting:
         ("form", "told"),
         [
             ({"requests": ["nobody"]}, "not one of the available choices"),
-            ({"folder": "soups", "requests": ["one"]}, "Not all of these are in the folder"),
+            ({"folder": "soups", "requests": ["one"]}, "Some of these requests are not in the"),
             ({"variables": "a=1\nhunter2 canary"}, "Line 2: expected name=value."),
             ({"variables": "a" * 100_001}, "at most 100000 characters"),
             ({"address": "nowhere"}, "must start with http:// or https://"),

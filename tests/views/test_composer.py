@@ -30,8 +30,8 @@ REFUSED: list[tuple[str, dict[str, str], str, str]] = [
     ("infinity", form('{"a": -Infinity}'), "", "Not a valid JSON number"),
     ("a number too large", form('{"a": 1e999}'), "", "Not a valid JSON number"),
     ("an endless number", form('{"a": ' + "9" * 5000 + "}"), "", "Not a valid JSON number"),
-    ("too deep", form('{"a":' + "[" * 100 + "]" * 100 + "}"), "", "nested more than 100 deep"),
-    ("much too deep", form("[" * 100_000), "", "nested more than 100 deep"),
+    ("too deep", form('{"a":' + "[" * 100 + "]" * 100 + "}"), "", "more than 100 levels deep"),
+    ("much too deep", form("[" * 100_000), "", "nested more than 100 levels deep"),
     ("no query", form({}), "/query", "A request needs a query."),
     ("a query without text", form({"query": {}}), "/query/text", "The query needs a text."),
     ("a blank text", form({"query": {"text": " "}}), "/query/text", "The query needs a text."),
@@ -53,7 +53,7 @@ REFUSED: list[tuple[str, dict[str, str], str, str]] = [
     ("authentication that is no JSON", form(auth="x"), "#auth", "no JSON value begins here"),
     ("expectations that are no JSON", form(expectations="["), "#expectations", "Line 1, column 2"),
     ("expectations that are no list", form(expectations="{}"), "#expectations", "are an array"),
-    ("an environment that is gone", form(environment="gone"), "", "“gone” is gone"),
+    ("an environment that is gone", form(environment="gone"), "", "“gone” was deleted"),
     ("an umlaut", form(headers='[["X-A", "ä"]]'), "#headers", "outside ASCII"),
 ]  # fmt: skip
 

@@ -83,7 +83,7 @@ class TestDisk:
         path = fixture_dir / "soups.json"
         path.write_text("[\n<<<<<<< HEAD\n", "utf-8")
         html = self.section(client)
-        assert "cannot be read, and was not overwritten" in html
+        assert "cannot be read, and is not overwritten" in html
         assert "Line 2, column 1" in html
         for do in ("save", "load"):
             assert self.post(client, do).status_code == 422

@@ -215,7 +215,7 @@ class TestComposing:
 
     def test_an_environment_that_is_gone_is_said(self, client: Client) -> None:
         refused = client.post("/runs/", self.fields("a"))
-        assert "“staging” is gone" in refused.content.decode()
+        assert "“staging” was deleted" in refused.content.decode()
 
 
 class TestAMissingVariable:

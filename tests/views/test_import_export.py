@@ -76,7 +76,7 @@ class TestImport:
         assert "Added 1 request First" in shown
         assert "Changed 1 request Leek notes notes − Old note. − Stays. + About Leek." in shown
         assert "Unchanged 5" in shown
-        assert "as the file says nothing of it 1 request Mine" in shown
+        assert "Kept, not in the file 1 request Mine" in shown
         confirm(client, html)
         assert collection.requests.get(slug="leek").notes == "About Leek."
         assert collection.requests.count() == 5
@@ -133,7 +133,7 @@ class TestImport:
         ("fields", "wanted"),
         [
             ({}, "Enter exactly one of file, text and URL."),
-            ({"text": "[]", "url": "http://a.example"}, "one of the three."),
+            ({"text": "[]", "url": "http://a.example"}, "exactly one of file, text and URL"),
             ({"text": "[{]"}, "Line 1, column 3"),
             ({"text": '[{"model": "auth.user"}]'}, "The model is “auth.user”."),
             ({"url": "ftp://a.example"}, "must start with http:// or https://"),

@@ -63,14 +63,14 @@ class TestHar:
     def test_an_entry_that_is_not_there(self, client: Client) -> None:
         answer = client.post("/formats/har/", {"file": archived(), "entry": "7"})
         assert answer.status_code == 422
-        assert b"There is no such entry" in answer.content
+        assert b"The entry does not exist" in answer.content
 
     def test_a_file_that_no_form_can_carry(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("playground.views.recordings.MAX_COMPRESSED", 10)
         answer = client.post("/formats/har/", {"file": archived()})
-        assert (answer.status_code, b"too large to choose" in answer.content) == (422, True)
+        assert (answer.status_code, b"file is too large" in answer.content) == (422, True)
 
 
 class TestKeptReply:

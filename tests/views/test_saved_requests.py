@@ -148,7 +148,7 @@ class TestSavingAs:
             ({"expectations": '[{"type": "nothing"}]'}, "Expectations, /0"),
             ({"captures": "[]"}, "The captures must be an object."),
             ({"captures": '{"id": "$["}'}, "Captures, /id"),
-            ({"auth": "x"}, "The auth are not valid JSON."),
+            ({"auth": "x"}, "Invalid auth."),
             ({"agent": "", "address": "x" * 2001}, "The URL is longer than 2,000"),
         ],
         ids=[
@@ -250,7 +250,7 @@ class TestCredentials:
         address = "https://me:literal@agent.example/?token=literal"
         response = create(client, agent="", address=address)
         assert "literal" not in SavedRequest.objects.get().address
-        assert told(response)["dropped"] == ["the address"]
+        assert told(response)["dropped"] == ["the URL"]
 
 
 class TestSaving:

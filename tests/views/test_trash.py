@@ -122,7 +122,7 @@ def test_after_a_day_it_is_forgotten(client: Client, soups: Collection) -> None:
     assert "Deleted in the last day" not in client.get("/collections/").content.decode()
     client.post(url(soups, "b/deletion/"))
     assert [each.label for each in TrashedItem.objects.all()] == ["the request “b”"]
-    assert "Restored the request “b”" in client.get("/collections/").content.decode()
+    assert "Put back the request “b”" in client.get("/collections/").content.decode()
 
 
 def test_no_more_is_kept_than_is_of_use(

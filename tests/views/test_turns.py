@@ -151,7 +151,7 @@ class TestThread:
     ) -> None:
         check = turn(agent, talk[2], kind="check", parent_entry_seq=4, parent_entry_part=0)
         html = get(client, check)
-        assert "Check of and wine" in said(html)
+        assert "Poll of and wine" in said(html)
         assert "follow-up-text" not in html
         assert f'data-url="/runs/{talk[0].pk}/turn/"' in html
 
