@@ -38,7 +38,7 @@ def several_processes(**_: Any) -> list[CheckMessage]:
     if "sqlite" in settings.DATABASES["default"]["ENGINE"]:
         found.append(
             CheckWarning(
-                "Several web processes share one SQLite file; writers wait for each other.",
+                "Several web processes share one SQLite file and block each other when writing.",
                 hint="Set DATABASE_URL to a PostgreSQL database.",
                 id="playground.W001",
             )
@@ -52,8 +52,8 @@ def hosted_mode(**_: Any) -> list[CheckMessage]:
     if settings.HOSTED and settings.ALLOWED_HOSTS == ["127.0.0.1", "localhost", "[::1]"]:
         return [
             Error(
-                "A hosted playground answers to local names only.",
-                hint="Set ALLOWED_HOSTS to the site's host names, separated by commas.",
+                "ALLOWED_HOSTS has only local names in hosted mode.",
+                hint="Set ALLOWED_HOSTS to the host names of the site, separated by commas.",
                 id="playground.E003",
             )
         ]
@@ -65,9 +65,10 @@ def outbound_allow_list(**_: Any) -> list[CheckMessage]:
     """Check that every entry of PLAYGROUND_OUTBOUND_ALLOW is valid."""
     return [
         Error(
-            f"PLAYGROUND_OUTBOUND_ALLOW has {entry!r}, which is neither a host name nor a network.",
-            hint="List names such as agent.internal, addresses, and networks such as 10.0.0.0/8, "
-            "separated by commas; without scheme, port, path or wildcard.",
+            f"PLAYGROUND_OUTBOUND_ALLOW contains {entry!r}, which is neither a host name "
+            "nor a network.",
+            hint="List host names such as agent.internal, IP addresses, and networks such as "
+            "10.0.0.0/8, separated by commas, without scheme, port, path or wildcard.",
             id="playground.E004",
         )
         for entry in settings.OUTBOUND_ALLOW
@@ -91,7 +92,7 @@ def key_file_permissions(**_: Any) -> list[CheckMessage]:
     files = sorted(Path(settings.DATA_DIR).glob("*-key*"))
     return [
         CheckWarning(
-            f"{file.name} can be read by other users of this machine.",
+            f"{file.name} is readable by other users of this machine.",
             hint=f"chmod 600 {file}",
             id="playground.W002",
         )

@@ -30,9 +30,9 @@ from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import elicitation as mcp
 from playground.protocols.origins import same_origin
 
-CALL_ENDED = "The call has ended, so this question can no longer be answered."
-ALREADY_ANSWERED = "This question has been answered already."
-ORIGIN_CHANGED = "The agent has another address now than that which the call went to."
+CALL_ENDED = "The request has ended, so this question can no longer be answered."
+ALREADY_ANSWERED = "This question has already been answered."
+ORIGIN_CHANGED = "The agent’s URL has changed since the request was sent."
 AGENT_DELETED = "The agent that offered the action was deleted."
 
 

@@ -79,7 +79,7 @@ def _read(path: Path) -> str:
     until = time.monotonic() + WRITE_TIMEOUT
     while not (key := path.read_text().strip()):
         if time.monotonic() >= until:
-            raise ValueError(f"{path} is empty. Delete it, and a new key is made.")
+            raise ValueError(f"{path} is empty. Delete it to generate a new key.")
         time.sleep(0.01)
     return key
 

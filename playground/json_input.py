@@ -39,7 +39,7 @@ def parse_json_value(text: str, max_depth: int | None = None) -> Any:
     deepest = settings.RUN_LIMITS.max_depth if max_depth is None else max_depth
     if json_decoder.exceeds_depth(text, deepest):
         at = _position(text, json_errors.too_deep_at(text, deepest))
-        message = f"{at}The document is nested more than {deepest} deep."
+        message = f"{at}The document is nested more than {deepest} levels deep."
         raise forms.ValidationError(message, code="deep")
     try:
         return json.loads(
@@ -53,7 +53,7 @@ def parse_json_value(text: str, max_depth: int | None = None) -> Any:
         raise forms.ValidationError(message) from None
     except ValueError:
         at = _position(text, json_errors.number_at(text))
-        message = f"{at}The document holds a number that JSON does not have."
+        message = f"{at}Not a valid JSON number."
         raise forms.ValidationError(message, code="number") from None
 
 
@@ -73,7 +73,7 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            message = f"“{name}” is given twice in the same object."
+            message = f"Duplicate name “{name}” in an object."
             raise forms.ValidationError(message, code="repeated")
         found[name] = value
     return found
@@ -109,7 +109,7 @@ def parse_header_templates(text: str) -> list[tuple[str, str]]:
         isinstance(row, list) and len(row) == 2 and all(isinstance(part, str) for part in row)
         for row in rows
     ):
-        raise forms.ValidationError("Headers are a list of [name, value] pairs.")
+        raise forms.ValidationError("Headers must be an array of [name, value] pairs.")
     return [(name.strip(), value.strip()) for name, value in rows if name.strip()]
 
 

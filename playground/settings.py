@@ -48,7 +48,7 @@ def _list(name: str) -> list[str]:
 
 PLAYGROUND_MODE = os.environ.get("PLAYGROUND_MODE", "local")
 if PLAYGROUND_MODE not in {"local", "hosted"}:
-    raise ImproperlyConfigured(f"PLAYGROUND_MODE is local or hosted, not {PLAYGROUND_MODE!r}")
+    raise ImproperlyConfigured(f"PLAYGROUND_MODE must be local or hosted, not {PLAYGROUND_MODE!r}")
 HOSTED = PLAYGROUND_MODE == "hosted"
 
 DATA_DIR = Path(os.environ.get("PLAYGROUND_DATA_DIR") or BASE_DIR / "var").resolve()

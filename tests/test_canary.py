@@ -395,7 +395,7 @@ async def test_a_secret_goes_to_its_origins_only(site: Site) -> None:
         shown = await asyncio.to_thread(site.http.post, "/compose/preview/", data=fields)
     assert refused.status_code == 422
     for text in (refused.text, shown.text):
-        assert "The secret “token” may go to https://allowed.example" in text
+        assert "The secret “token” may be sent to https://allowed.example" in text
         assert agent.url in text
         assert_clean("the refusal", text)
     assert agent.requests == []

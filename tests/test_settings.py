@@ -132,7 +132,7 @@ class TestModes:
     @pytest.mark.parametrize(
         ("environment", "message"),
         [
-            ({"PLAYGROUND_MODE": "cloud"}, "PLAYGROUND_MODE is local or hosted"),
+            ({"PLAYGROUND_MODE": "cloud"}, "PLAYGROUND_MODE must be local or hosted"),
             ({"PLAYGROUND_MODE": "hosted"}, "SECRET_KEY must be set"),
             ({"DEBUG": "maybe"}, "DEBUG must be true or false"),
             ({"PLAYGROUND_DEMO": "2"}, "PLAYGROUND_DEMO must be true or false"),
@@ -278,7 +278,7 @@ class TestChecks:
     def test_a_mistake_in_the_environment_stops_a_command(self, tmp_path: Path) -> None:
         done = PlaygroundServer(tmp_path, PLAYGROUND_MODE="cloud").manage("check")
         assert done.returncode != 0
-        assert "PLAYGROUND_MODE is local or hosted" in done.stderr
+        assert "PLAYGROUND_MODE must be local or hosted" in done.stderr
 
 
 def test_there_is_one_version() -> None:

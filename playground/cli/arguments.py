@@ -36,7 +36,7 @@ def agent_of(name: str) -> Agent:
     agent: Agent | None = shared.filter(slug=name).first()
     if agent is None:
         known = ", ".join(shared.values_list("slug", flat=True))
-        message = f"No agent “{name}”. Saved agents: {known or 'none'}"
+        message = f"Unknown agent “{name}”. Saved agents: {known or 'none'}"
         raise CommandError(message, returncode=USAGE)
     return agent
 
@@ -72,7 +72,7 @@ def binding_of(agent: Agent, binding: str | None) -> str | None:
         return None
     if binding not in available_bindings(agent):
         label = Agent.Protocol(agent.protocol).label
-        raise CommandError(f"--binding {binding} carries no {label}", returncode=USAGE)
+        raise CommandError(f"--binding {binding} does not support {label}", returncode=USAGE)
     if agent.pk is None:
         agent.binding = binding
     return binding
@@ -86,7 +86,7 @@ def environment_of(slug: str | None) -> Environment | None:
     found: Environment | None = shared.filter(slug=slug).first()
     if found is None:
         known = ", ".join(shared.values_list("slug", flat=True)[:50]) or "none"
-        raise CommandError(f"No environment “{slug}”. Environments: {known}", returncode=USAGE)
+        raise CommandError(f"Unknown environment “{slug}”. Environments: {known}", returncode=USAGE)
     return found
 
 
@@ -98,7 +98,7 @@ def variables_of(assignments: Sequence[str]) -> dict[str, Any]:
     try:
         return dict(map(parse_assignment, assignments))
     except AssignmentError:
-        raise CommandError("--var wants NAME=VALUE", returncode=USAGE) from None
+        raise CommandError("--var expects NAME=VALUE", returncode=USAGE) from None
 
 
 def prepare_request(

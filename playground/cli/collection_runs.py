@@ -27,10 +27,7 @@ from playground.reporting import StepResult, VerdictCounts, step_lines
 WIDTH = 24
 
 #: Message for a run that makes no progress because of the limit.
-WAITING_FOR_LIMIT = (
-    "Waiting for one of the runs under way to end: "
-    "there are as many as may be at once (PLAYGROUND_MAX_RUNS)."
-)
+WAITING_FOR_LIMIT = "Waiting for another run to finish: the limit PLAYGROUND_MAX_RUNS is reached."
 
 
 def requests_of(name: str) -> tuple[Collection, list[SavedRequest]]:
@@ -50,7 +47,7 @@ def requests_of(name: str) -> tuple[Collection, list[SavedRequest]]:
     collection = shared.filter(slug=name).first()
     if collection is None:
         known = ", ".join(shared.values_list("slug", flat=True)[:50]) or "none"
-        raise CommandError(f"No collection “{name}”. Collections: {known}", returncode=USAGE)
+        raise CommandError(f"Unknown collection “{name}”. Collections: {known}", returncode=USAGE)
     return collection, list(requests_in_order(collection))
 
 
@@ -64,7 +61,7 @@ def select_requests(
             each for each in found if each.folder and folder in (each.folder.slug, each.folder.name)
         ]
         if not found:
-            raise CommandError(f"No request is in a folder “{folder}”", returncode=USAGE)
+            raise CommandError(f"No requests in folder “{folder}”", returncode=USAGE)
     for name in names:
         if not any(name in (each.slug, each.name) for each in found):
             raise CommandError(f"No request “{name}”", returncode=USAGE)
@@ -76,7 +73,7 @@ def agent_for(name: str, requests: Sequence[SavedRequest]) -> Agent:
     agent = _agent_at(name, requests) if "://" in name else agent_of(name)
     if requests and all(each.protocol != agent.protocol for each in requests):
         label = Agent.Protocol(agent.protocol).label
-        raise CommandError(f"--agent {name}: no request speaks {label}", returncode=USAGE)
+        raise CommandError(f"--agent {name}: no request uses {label}", returncode=USAGE)
     return agent
 
 

@@ -111,13 +111,13 @@ def save(collection: Collection, digest: str) -> Path:
     """
     status = file_status(collection)
     if status.state == "unreadable":
-        raise DiskError(f"{status.name} is not overwritten: {status.problems[0]}")
+        raise DiskError(f"{status.name} was not overwritten: {status.problems[0]}")
     _check_digest(status, digest)
     text = dump(collection)
     try:
         _write(status.path, text.encode())
     except OSError as error:
-        raise DiskError(f"{status.name} cannot be written: {error.strerror}.") from error
+        raise DiskError(f"Writing {status.name} failed: {error.strerror}.") from error
     _store_digest(collection, text)
     return status.path
 
@@ -130,7 +130,7 @@ def load(collection: Collection, digest: str) -> ImportPlan:
     """
     status = file_status(collection)
     if status.loading is None:
-        problems = status.problems or (FixtureProblem("", f"There is no {status.name}."),)
+        problems = status.problems or (FixtureProblem("", f"{status.name} does not exist."),)
         raise FixtureError(*problems)
     _check_digest(status, digest)
     loaded = apply_import(status.loading)
@@ -160,31 +160,31 @@ def load_file(path: Path) -> Collection | None:
 
 def _path(collection: Collection) -> Path:
     if settings.HOSTED or collection.owner_id is not None:
-        raise DiskError("A hosted playground keeps no files.")
+        raise DiskError("A hosted playground does not save collections to files.")
     # A slug that was not validated by a form could lead out of the directory.
     if not _FILE_NAME.fullmatch(collection.slug):
-        raise DiskError("The slug of this collection is no name for a file.")
+        raise DiskError("The slug of this collection is not a valid file name.")
     return Path(settings.FIXTURE_DIRS[0]) / f"{collection.slug}.json"
 
 
 def _read_bytes(path: Path) -> bytes | None:
     """Return the bytes of a file, None if there is none. Raise `DiskError` if it is no file."""
     if path.is_symlink():
-        raise DiskError(f"{path.name} is a link to somewhere else, which is not followed.")
+        raise DiskError(f"{path.name} is a symbolic link. Links are not followed.")
     try:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise DiskError(f"{path.name} cannot be read: {error.strerror}.") from error
+        raise DiskError(f"Reading {path.name} failed: {error.strerror}.") from error
 
 
 def _read_fixture(path: Path, data: bytes, slug: str) -> Fixture:
     """Return the fixture of a file. Raise `FixtureError` if it is of another collection."""
     fixture = parse_fixture(decode_file(data))
     if fixture.slug != slug:
-        message = f"{path.name} is the file of another collection, “{fixture.slug}”."
+        message = f"{path.name} contains another collection, “{fixture.slug}”."
         raise FixtureError(FixtureProblem("", message))
     return fixture
 
@@ -205,7 +205,7 @@ def _state(collection: Collection, stored: Fixture, in_file: Fixture) -> State:
 def _check_digest(status: FileStatus, digest: str) -> None:
     if status.digest != digest:
         raise DiskError(
-            f"{status.name} was changed since you looked. Look at the difference again."
+            f"{status.name} has changed since the page was loaded. Review the differences again."
         )
 
 

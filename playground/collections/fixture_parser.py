@@ -52,16 +52,16 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]', re.DOTALL)
 _SIGNATURES = (
     (b"PK\x03\x04", "a zip archive. Unpack it, and import the file in it"),
     (b"PK\x05\x06", "an empty zip archive"),
-    (b"\x1f\x8b", "compressed with gzip. Unpack it first"),
-    (b"\x89PNG", "a picture"),
-    (b"\xff\xd8\xff", "a picture"),
+    (b"\x1f\x8b", "a gzip file. Unpack it first"),
+    (b"\x89PNG", "an image"),
+    (b"\xff\xd8\xff", "an image"),
     (b"%PDF", "a PDF document"),
-    (b"SQLite format 3\0", "a database"),
+    (b"SQLite format 3\0", "an SQLite database"),
     (b"\xff\xfe", "UTF-16 text. Save it as UTF-8"),
     (b"\xfe\xff", "UTF-16 text. Save it as UTF-8"),
 )
 
-_CREDENTIAL_REMOVED = "A credential stood here. It was left out: only {{name}} of a secret is kept."
+_CREDENTIAL_REMOVED = "A credential was removed. Use a {{name}} placeholder of a secret instead."
 
 
 def decode_file(data: bytes) -> str:
@@ -71,11 +71,11 @@ def decode_file(data: bytes) -> str:
         raise FixtureError(FixtureProblem("", f"The file is larger than {limit} MB."))
     for signature, name in _SIGNATURES:
         if data.startswith(signature):
-            raise FixtureError(FixtureProblem("", f"This is no text, but {name}."))
+            raise FixtureError(FixtureProblem("", f"Not a text file: this is {name}."))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = "This is not UTF-8 text: it may be a binary file, or have another encoding."
+        message = "Not UTF-8 text: the file is binary or has another encoding."
         raise FixtureError(FixtureProblem(f"Byte {error.start + 1:,}", message)) from None
 
 
@@ -110,14 +110,14 @@ def parse_trusted_fixture(text: str) -> Fixture:
 def _parse(text: str, *, part: bool, trusted: bool) -> Fixture:
     items = _items(text, trusted)
     if len(items) > MAX_ITEMS and not trusted:
-        message = f"The file holds {len(items):,} items; up to {MAX_ITEMS:,} can be read."
+        message = f"The file has {len(items):,} items. The limit is {MAX_ITEMS:,}."
         raise FixtureError(FixtureProblem("", message))
     reader = FixtureReader(trusted=trusted)
     problems: list[FixtureProblem] = []
     for problem in reader.read(items, part=part):
         problems.append(problem)
         if len(problems) == MAX_PROBLEMS:
-            problems.append(FixtureProblem("", "There may be more; these are the first."))
+            problems.append(FixtureProblem("", "Only the first problems are listed."))
             break
     if problems:
         raise FixtureError(*problems)
@@ -128,13 +128,13 @@ def _items(text: str, trusted: bool) -> list[Any]:
     if len(text) > MAX_CHARACTERS and not trusted:
         limit = MAX_CHARACTERS // 1024 // 1024
         raise FixtureError(
-            FixtureProblem("", f"The file is larger than {limit} million characters.")
+            FixtureProblem("", f"The file is longer than {limit} million characters.")
         )
     value = decode_json(text)
     if not isinstance(value, list):
         raise FixtureError(
             FixtureProblem(
-                "", "A fixture is a JSON list of items, each with a model and its fields."
+                "", "A fixture must be a JSON array of items, each with a model and fields."
             )
         )
     return value
@@ -172,12 +172,12 @@ class FixtureReader:
     def _check_references(self, part: bool) -> Iterator[FixtureProblem]:
         if self._collection is None and not (part and (self._folders or self._requests)):
             yield FixtureProblem(
-                "", f"The file holds no collection: no item of the model {COLLECTION}."
+                "", f"The file contains no collection (no item of model {COLLECTION})."
             )
         if not part:
             for location, folder in self._folder_references:
                 if folder not in self._folders:
-                    yield FixtureProblem(location, f"There is no folder “{folder}” in the file.")
+                    yield FixtureProblem(location, f"The file contains no folder “{folder}”.")
 
     def _read_item(self, location: str, item: Any) -> Iterator[FixtureProblem]:
         if not isinstance(item, dict):
@@ -189,14 +189,14 @@ class FixtureReader:
         if not isinstance(model, str) or model not in FIELDS:
             shown = f"“{model[:60]}”" if isinstance(model, str) else json_type_name(model)
             yield FixtureProblem(
-                location, f"The model is {shown}. Here it is one of {', '.join(FIELDS)}."
+                location, f"The model is {shown}. It must be one of {', '.join(FIELDS)}."
             )
             return
         location = f"{location}, {model}"
         yield from _check_members(location, item)
         if not isinstance(fields, dict):
             yield FixtureProblem(
-                f"{location}, /fields", f"This must be an object, not {json_type_name(fields)}."
+                f"{location}, /fields", f"Must be an object, not {json_type_name(fields)}."
             )
             return
         problems = list(self._check_fields(location, model, fields))
@@ -217,10 +217,13 @@ class FixtureReader:
         if model == COLLECTION:
             if self._collection is not None:
                 yield FixtureProblem(
-                    location, "The file holds a second collection. One file holds one."
+                    location,
+                    "The file contains a second collection. Only one per file is supported.",
                 )
             elif self._slug not in {None, slug}:
-                yield FixtureProblem(location, f"What stands before it belongs to “{self._slug}”.")
+                yield FixtureProblem(
+                    location, f"The items before this one belong to “{self._slug}”."
+                )
             else:
                 self._slug, self._collection = slug, values
             return
@@ -228,7 +231,7 @@ class FixtureReader:
         siblings = self._folders if model == FOLDER else self._requests
         if slug in siblings:
             yield FixtureProblem(
-                f"{location}, /fields/slug", f"“{slug}” is the slug of an item before it."
+                f"{location}, /fields/slug", f"Duplicate slug: an earlier item also uses “{slug}”."
             )
             return
         if values["position"] is ...:
@@ -240,12 +243,12 @@ class FixtureReader:
     def _check_collection_key(self, location: str, key: Any) -> Iterator[FixtureProblem]:
         at = f"{location}, /fields/collection"
         if not _is_natural_key(key, 1):
-            yield FixtureProblem(at, "This must be a list with the slug of the collection.")
+            yield FixtureProblem(at, "Must be an array with the slug of the collection.")
         elif self._slug is None:
             self._slug = key[0]
         elif key[0] != self._slug:
             yield FixtureProblem(
-                at, f"The file is about the collection “{self._slug}”, not “{key[0]}”."
+                at, f"The file contains the collection “{self._slug}”, not “{key[0]}”."
             )
 
     def _check_request(self, location: str, values: dict[str, Any]) -> Iterator[FixtureProblem]:
@@ -253,7 +256,9 @@ class FixtureReader:
         if key is not None:
             if not _is_natural_key(key, 2) or key[0] != self._slug:
                 yield FixtureProblem(
-                    at, "This must be null, or a list: the collection's slug, the folder's."
+                    at,
+                    "Must be null, or an array: the slug of the collection and the slug of "
+                    "the folder.",
                 )
                 return
             values["folder"] = key[1]
@@ -272,11 +277,12 @@ def _json_problem(text: str, error: forms.ValidationError) -> FixtureProblem:
         max_depth = settings.RUN_LIMITS.max_depth
         at = json_errors.too_deep_at(text, max_depth + _WRAPPER_DEPTH)
         return FixtureProblem(
-            _location(text, at), f"This is nested too deep: a document is up to {max_depth}."
+            _location(text, at),
+            f"Nested too deeply. The limit for a document is {max_depth} levels.",
         )
     if error.code == "number":
         at = json_errors.number_at(text)
-        return FixtureProblem(_location(text, at), "This is a number that JSON does not have.")
+        return FixtureProblem(_location(text, at), "Not a valid JSON number.")
     return _syntax_problem(text, message)
 
 
@@ -288,8 +294,8 @@ def _syntax_problem(text: str, message: str) -> FixtureProblem:
         location = _location(text, error.pos)
         unfinished = error.msg.startswith("Unterminated") or not text[error.pos :].strip()
         if unfinished:
-            return FixtureProblem(location, "The file ends here, in the middle: it was cut.")
-        return FixtureProblem(location, f"This is not JSON: {json_errors.describe_error(error)}.")
+            return FixtureProblem(location, "Unexpected end of file: the JSON is incomplete.")
+        return FixtureProblem(location, f"Invalid JSON: {json_errors.describe_error(error)}.")
     except (ValueError, RecursionError):
         return FixtureProblem("", message)
     return FixtureProblem("", message)
@@ -343,9 +349,9 @@ def _check_members(location: str, item: Mapping[str, Any]) -> Iterator[FixturePr
     """Yield problems of an item's members around its fields."""
     for name in sorted(item.keys() - {"model", "fields"}):
         if name == "pk":
-            message = "The file has primary keys. Export with natural keys, and without those."
+            message = "The file contains primary keys. Export it with natural keys only."
         else:
-            message = "An item has a model and fields, and nothing else."
+            message = "Unknown member. An item has only “model” and “fields”."
         yield FixtureProblem(f"{location}, /{pointer_token(name)}", message)
 
 
@@ -353,10 +359,10 @@ def _check_target(location: str, values: Fields) -> Iterator[FixtureProblem]:
     """Yield problems of protocol, version and binding in combination."""
     known = [version.name for version in registry.versions(values["protocol"])]
     if values["version"] not in known:
-        message = f"The versions of this protocol are {', '.join(known)}."
+        message = f"Unknown version. The versions of this protocol are {', '.join(known)}."
         yield FixtureProblem(f"{location}, /fields/version", message)
     if values["binding"] == "mcp" and values["protocol"] != "nlweb":
-        yield FixtureProblem(f"{location}, /fields/binding", "Only NLWeb goes over MCP.")
+        yield FixtureProblem(f"{location}, /fields/binding", "Only NLWeb can be sent over MCP.")
 
 
 def _remove_credentials(location: str, values: dict[str, Any]) -> Iterator[FixtureProblem]:

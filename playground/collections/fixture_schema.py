@@ -26,12 +26,12 @@ Finding = tuple[str, str]
 
 #: Sentences for errors that the schema has no "messages" for.
 _MESSAGES = {
-    "type": "This must be {wanted}, not {kind}.",
-    "maxLength": "This has {length:,} characters; up to {limit:,} are possible.",
-    "enum": "This must be one of {known}.",
+    "type": "Must be {wanted}, not {kind}.",
+    "maxLength": "Too long: {length:,} characters. The limit is {limit:,}.",
+    "enum": "Must be one of {known}.",
 }
 
-_TYPES = {"string": "text", "object": "an object", "array": "a list"}
+_TYPES = {"string": "a string", "object": "an object", "array": "an array"}
 
 
 @cache
@@ -62,7 +62,7 @@ def json_type_name(value: Any) -> str:
     """Return the type of a JSON value, in words."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    kinds = ((str, "text"), (list, "a list"), (dict, "an object"))
+    kinds = ((str, "a string"), (list, "an array"), (dict, "an object"))
     return next((word for kind, word in kinds if isinstance(value, kind)), "a number")
 
 

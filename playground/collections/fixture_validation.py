@@ -56,15 +56,15 @@ def validate_field(name: str, value: Any) -> Iterator[Finding]:
 
 def _check_document(value: Any) -> Iterator[Finding]:
     if len(json.dumps(value)) > MAX_DOCUMENT:
-        yield "", f"This is longer than {MAX_DOCUMENT:,} characters as JSON."
+        yield "", f"Longer than {MAX_DOCUMENT:,} characters as JSON."
 
 
 def _check_headers(value: Any) -> Iterator[Finding]:
     for index, row in enumerate(value):
         if not credentials.is_pair(row):
-            yield f"/{index}", "This must be a pair of texts, [name, value]."
+            yield f"/{index}", "Must be a pair of strings, [name, value]."
         elif error := header_rules.header_error(row[0], PLACEHOLDER.sub("x", row[1])):
-            yield f"/{index}", f"This cannot be sent. {error}"
+            yield f"/{index}", f"Cannot be sent. {error}"
 
 
 def _check_auth(value: Any) -> Iterator[Finding]:
@@ -72,11 +72,11 @@ def _check_auth(value: Any) -> Iterator[Finding]:
         return
     kind = value.get("type")
     if not isinstance(kind, str) or kind not in credentials.AUTH_FIELDS:
-        yield "/type", f"This must be one of {', '.join(credentials.AUTH_FIELDS)}."
+        yield "/type", f"Must be one of {', '.join(credentials.AUTH_FIELDS)}."
         return
     names = credentials.AUTH_FIELDS[kind]
     for name in sorted(value.keys() - {"type", *names}):
-        yield f"/{pointer_token(name)}", f"This does not belong to “{kind}”."
+        yield f"/{pointer_token(name)}", f"Not a member of “{kind}”."
     for name in names:
         yield from (
             (f"/{name}{at}", message) for at, message in _check_auth_field(name, value.get(name))
@@ -85,22 +85,22 @@ def _check_auth(value: Any) -> Iterator[Finding]:
 
 def _check_auth_field(name: str, value: Any) -> Iterator[Finding]:
     if not isinstance(value, str):
-        yield "", "This must be text."
+        yield "", "Must be a string."
     elif name == "user":
         yield from _check_user(value)
     elif not value:
         return  # Not filled in yet.
     elif name == "secret" and not is_name(value):
-        yield "", "This must be the name of a variable: a file holds no secrets."
+        yield "", "Must be the name of a variable: files cannot contain secrets."
     elif name == "header" and not header_rules.is_token(value):
-        yield "", "This must be the name of a header."
+        yield "", "Must be a valid header name."
 
 
 def _check_user(value: str) -> Iterator[Finding]:
     if len(value) > MAX_USER:
-        yield "", f"This has {len(value):,} characters; up to {MAX_USER} are possible."
+        yield "", f"Too long: {len(value):,} characters. The limit is {MAX_USER}."
     elif storable(value) != value:
-        yield "", "This holds U+0000 or half of a character, which cannot be stored."
+        yield "", "Contains U+0000 or a lone surrogate, which cannot be stored."
 
 
 def _from_problems(

@@ -54,7 +54,7 @@ class FieldDifference:
         """Return all lines, computed on demand: of thousands of changes a page shows few."""
         before, after = _lines(self.old), _lines(self.new)
         if max(len(before), len(after)) > MAX_LINES:
-            text = f"too long to be compared here: {len(before):,} and {len(after):,} lines"
+            text = f"too long to compare: {len(before):,} and {len(after):,} lines"
             return [DiffLine("…", text)]
         return list(_unified_diff(before, after))
 

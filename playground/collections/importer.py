@@ -98,7 +98,7 @@ def batches(items: Iterable[T]) -> Iterator[list[T]]:
 def _plan(fixture: Fixture, owner_id: int | None, exact: bool) -> ImportPlan:
     found = Collection.objects.filter(owner=owner_id, slug=fixture.slug).first()
     if found is None and fixture.collection is None:
-        raise FixtureError(FixtureProblem("", f"There is no collection “{fixture.slug}” any more."))
+        raise FixtureError(FixtureProblem("", f"The collection “{fixture.slug}” no longer exists."))
     before = fixture_of(found) if found is not None else None
     changes = compare_fixtures(before, fixture, missing="removed" if exact else "kept")
     return ImportPlan(fixture, owner_id, found, changes, exact)

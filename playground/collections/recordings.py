@@ -81,16 +81,21 @@ def record(run: Run) -> dict[str, Any]:
     Raise `RecordingError` if it has not ended, or is too large to be kept.
     """
     if not run.is_final:
-        raise RecordingError("The run goes on: its reply can be kept once it has ended.")
+        raise RecordingError(
+            "The run is still in progress. Its response can be stored once it ends."
+        )
     if run.frames > MAX_FRAMES:
         raise RecordingError(
-            f"The reply has {run.frames:,} frames; up to {MAX_FRAMES:,} can be kept with a request."
+            f"The response has {run.frames:,} frames. The limit for a stored response is "
+            f"{MAX_FRAMES:,}."
         )
     frames, size = [], 0
     for frame in run.read_frames():
         size += len(frame.data)
         if size > MAX_BYTES:
-            raise RecordingError("The reply is larger than 1 MB: too large to be kept.")
+            raise RecordingError(
+                "The response is larger than 1 MB, the limit for a stored response."
+            )
         frames.append(frame_to_json(frame))
     started_at = run.started_at or run.created_at
     return {
@@ -111,7 +116,7 @@ def validate_recording(reply: Any) -> list[RequestProblem]:
     If there are none, it can be replayed: no reader of its frames raises.
     """
     if not isinstance(reply, Mapping):
-        return [_problem("", "A recorded reply is a JSON object.")]
+        return [_problem("", "A recorded response must be a JSON object.")]
     found = []
     for problem in _problems(reply):
         found.append(problem)
@@ -161,7 +166,7 @@ def run_from_frames(
     """
     if problems := validate_recording(reply):
         first = problems[0]
-        raise RecordingError(f"The recorded reply cannot be read: {first.pointer} {first.message}")
+        raise RecordingError(f"The recorded response is invalid: {first.pointer} {first.message}")
     values = {"url": url, "protocol": protocol, "binding": binding, "version": version}
     target = Target(**{name: reply.get(name, value) for name, value in values.items()})
     document = dict(reply.get("request", request))
@@ -200,7 +205,7 @@ def run_from_recording(reply: Mapping[str, Any], owner: User | None) -> Run:
     """
     names = ("url", "protocol", "binding", "version")
     if missing := [name for name in (*names, "request") if name not in reply]:
-        raise RecordingError(f"The recording does not say its {missing[0]}.")
+        raise RecordingError(f"The recording has no {missing[0]}.")
     host = origin_of(reply["url"]).partition("://")[2]
     values = {name: reply[name] for name in names}
     return run_from_frames(reply, owner, agent_name=host, request=reply["request"], **values)
@@ -212,7 +217,7 @@ def run_from_saved_response(saved: SavedRequest, owner: User | None) -> Run:
     Raise `RecordingError` if there is no reply, or an invalid one.
     """
     if saved.reply is None:
-        raise RecordingError("No reply is kept with this request.")
+        raise RecordingError("No response is stored with this request.")
     with transaction.atomic():
         locked = SavedRequest.objects.select_for_update(of=("self",))
         known = locked.select_related("recorded_run").get(pk=saved.pk)
@@ -292,16 +297,16 @@ def _final_columns(
 def _problems(reply: Mapping[str, Any]) -> Iterator[RequestProblem]:
     for name in reply:
         if name not in _MEMBERS:
-            yield _problem(pointer_of([str(name)[:60]]), "A recorded reply has no such member.")
+            yield _problem(pointer_of([str(name)[:60]]), "Unknown member of a recorded response.")
     for name, (is_valid, what) in _MEMBERS.items():
         if name in reply and not is_valid(reply[name]):
-            yield _problem(f"/{name}", f"This has to be {what}.")
+            yield _problem(f"/{name}", f"Must be {what}.")
     yield from _check_target(reply)
     frames = reply.get("frames")
     if not isinstance(frames, list):
-        yield _problem("/frames", "A recorded reply has a list of frames.")
+        yield _problem("/frames", "A recorded response must have an array of frames.")
     elif len(frames) > MAX_FRAMES:
-        yield _problem("/frames", f"There are more than {MAX_FRAMES:,} frames.")
+        yield _problem("/frames", f"More than {MAX_FRAMES:,} frames.")
     else:
         yield from _check_frames(frames)
 
@@ -310,13 +315,13 @@ def _check_target(reply: Mapping[str, Any]) -> Iterator[RequestProblem]:
     """Yield problems of protocol, binding and version: they must be known ones."""
     protocol, binding, version = (reply.get(name) for name in ("protocol", "binding", "version"))
     if isinstance(binding, str) and binding not in registry.BINDINGS:
-        yield _problem("/binding", f"There is no binding “{binding[:40]}”.")
+        yield _problem("/binding", f"Unknown binding “{binding[:40]}”.")
     if not isinstance(protocol, str):
         return
     if protocol not in registry.PROTOCOLS:
-        yield _problem("/protocol", f"There is no protocol “{protocol[:40]}”.")
+        yield _problem("/protocol", f"Unknown protocol “{protocol[:40]}”.")
     elif isinstance(version, str) and not _has_version(protocol, version):
-        yield _problem("/version", f"There is no version “{version[:40]}” of this protocol.")
+        yield _problem("/version", f"Unknown version “{version[:40]}” of this protocol.")
 
 
 def _has_version(protocol: str, version: str) -> bool:
@@ -335,28 +340,28 @@ def _check_frames(frames: list[Any]) -> Iterator[RequestProblem]:
         data = _frame_bytes(row)
         size += len(data)
         if size > MAX_BYTES:
-            yield _problem(pointer, "The frames are larger than 1 MB together.")
+            yield _problem(pointer, "The frames are larger than 1 MB in total.")
             return
         if not _CONTENTS.get(_KINDS[row["kind"]], _accept_any)(data):
-            yield _problem(pointer, f"This is not what a frame of the kind “{row['kind']}” holds.")
+            yield _problem(pointer, f"Invalid content for a frame of kind “{row['kind']}”.")
 
 
 def _frame_error(row: Any, latest: int) -> str:
     """Return the error in the members of a frame; "" for none."""
     if not isinstance(row, Mapping):
-        return "A frame is a JSON object."
+        return "A frame must be a JSON object."
     if set(row) - {"at_us", "kind", "text", "base64"}:
-        return "A frame has at_us, kind, and text or base64."
+        return "Unknown member. A frame has at_us, kind, and text or base64."
     if not isinstance(row.get("kind"), str) or row["kind"] not in _KINDS:
-        return f"The kind of a frame is one of {', '.join(_KINDS)}."
+        return f"The kind of a frame must be one of {', '.join(_KINDS)}."
     if not _is_microseconds(row.get("at_us")):
-        return "at_us is a whole number of microseconds."
+        return "at_us must be an integer (microseconds)."
     if row["at_us"] < latest:
-        return "The frame comes before the one that stands before it."
+        return "at_us is smaller than that of the previous frame."
     try:
         _frame_bytes(row)
     except (ValueError, TypeError, binascii.Error):
-        return "The bytes of a frame are a text, or another text in base64."
+        return "The content of a frame must be a string: text or base64."
     return ""
 
 
@@ -431,7 +436,7 @@ def _is_text(value: Any) -> bool:
 
 #: Members of a recording, all optional but the frames: their check, and its description.
 _MEMBERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "recorded_at": (is_timestamp, "a moment in ISO 8601, with its time zone"),
+    "recorded_at": (is_timestamp, "an ISO 8601 timestamp with a time zone"),
     "state": (lambda value: value in _FINAL, f"one of {', '.join(_FINAL)}"),
     "outcome": (lambda value: value in list(Outcome), f"one of {', '.join(Outcome)}"),
     "status": (
@@ -439,10 +444,10 @@ _MEMBERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         "an HTTP status",
     ),
     "timings": (_is_timings, f"an object of {', '.join(_TIMINGS)} in microseconds"),
-    "url": (_is_text, "an address"),
-    "protocol": (_is_text, "a text"),
-    "binding": (_is_text, "a text"),
-    "version": (_is_text, "a text"),
+    "url": (_is_text, "a URL"),
+    "protocol": (_is_text, "a string"),
+    "binding": (_is_text, "a string"),
+    "version": (_is_text, "a string"),
     "request": (lambda value: isinstance(value, Mapping), "a JSON object"),
     "frames": (_accept_any, ""),
 }

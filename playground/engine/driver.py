@@ -294,7 +294,7 @@ def _internal_problem(error: Exception) -> Problem:
     return Problem(
         state=RunState.FAILED,
         stage=Stage.INTERNAL,
-        cause="The playground itself failed; the agent is not to blame.",
-        fix="Look into the playground's log for the traceback, and report it.",
+        cause="Internal playground error.",
+        fix="Please report it, with the traceback from the playground’s log.",
         detail=type(error).__name__,
     )

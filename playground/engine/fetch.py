@@ -35,9 +35,7 @@ async def fetch(url: str, *, owner: int | None = None) -> bytes:
     call = HttpCall("GET", url, (("Accept", "application/json, */*;q=0.5"),))
     with _slots.take(owner) as is_free:
         if not is_free:
-            raise FetchError(
-                f"{MAX_AT_ONCE} files are being fetched already. Wait for one of them."
-            )
+            raise FetchError(f"Too many downloads in progress ({MAX_AT_ONCE}). Try again shortly.")
         return _body(await collect_frames(call, new_transport(_limits())))
 
 
@@ -50,11 +48,11 @@ def _body(frames: Sequence[Frame]) -> bytes:
     status, headers = read_head(head.data)
     if 300 <= status < 400 and (location := headers.get("location")):
         raise FetchError(
-            f"The address answers with a redirect (status {status}) to {location[:2000]} "
-            "Redirects are not followed: give that address, if you trust it."
+            f"The URL redirects (HTTP {status}) to {location[:2000]} Redirects are not "
+            "followed. If you trust that URL, enter it."
         )
     if status != 200:
-        raise FetchError(f"The address answers with status {status}, not with a file.")
+        raise FetchError(f"The URL returned HTTP {status} instead of a file.")
     return b"".join(frame.data for frame in frames if frame.kind in BODY_KINDS)
 
 

@@ -309,7 +309,7 @@ class _Preparation:
             if names_in(url_template) and not same_origin(url_template, url.wire):
                 # Credentials of an agent belong to the origin that they were given for.
                 self.result.add_error(
-                    ADDRESS, "An agent's address cannot have names before its path."
+                    ADDRESS, "An agent’s URL can use variables only in its path and query."
                 )
             return agent, url
         return (self._agent_at(url.stored), url) if self._is_callable(url) else None
@@ -345,7 +345,7 @@ class _Preparation:
             names, values = (self._substitution.text(part, HEADERS) for part in (name, value))
             unresolved = len(self._substitution.unresolved) > before
             if names.wire != names.stored:
-                self.result.add_error(HEADERS, f"A secret cannot be the name of a header: {name}.")
+                self.result.add_error(HEADERS, f"A secret cannot be used as a header name: {name}.")
             # Unresolved names are reported as such.
             elif not unresolved and (refusal := header_rules.header_error(names.wire, values.wire)):
                 self.result.add_error(HEADERS, refusal)
@@ -457,7 +457,7 @@ def expectation_error(secrets: Sequence[str]) -> str:
     """Return why expectations with these secrets are refused, as a sentence; "" without any."""
     if not secrets:
         return ""
-    return f"No secret can be a part of what is expected, because that is kept: {_listed(secrets)}."
+    return f"Expectations are stored, so they cannot contain secrets: {_listed(secrets)}."
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -485,7 +485,7 @@ def repeat_request(run: Run) -> PreparationResult:
         return PreparationResult(replace(prepared, provenance=provenance))
     environment = Environment.objects.filter(owner=run.owner_id, slug=run.environment).first()
     if run.environment and environment is None:
-        raise SecretNotAllowedError(f"The environment “{run.environment}” is gone.")
+        raise SecretNotAllowedError(f"The environment “{run.environment}” was deleted.")
     address = str(stored.get("address") or "")
     template = RequestTemplate(
         request=stored["document"],
@@ -646,7 +646,7 @@ def _secrets_of(run: Run) -> tuple[Secret, ...]:
     found = {row.name: row for row in rows if row.secret}
     if missing := [name for name in run.secret_names if name not in found]:
         raise SecretNotAllowedError(
-            f"The environment “{run.environment}” has no secret {_listed(missing)} any more."
+            f"The environment “{run.environment}” no longer has the secret {_listed(missing)}."
         )
     return tuple(
         Secret(name, found[name].secret, tuple(found[name].allowed_origins))

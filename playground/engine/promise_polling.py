@@ -186,7 +186,7 @@ def _due() -> list[int]:
     due.filter(orphaned, run__agent=None).update(
         status=PollingStatus.PAUSED,
         next_poll_at=None,
-        status_message="Its agent is not among the saved ones, so nobody goes on asking it.",
+        status_message="Polling cannot continue: the agent is not saved.",
     )
     saved = due.exclude(run__agent=None).order_by("next_poll_at")
     return list(saved.values_list("pk", flat=True)[:MAX_POLLS_PER_ROUND])
@@ -292,7 +292,7 @@ def _store_result(pk: int, result: PollResult) -> PolledPromise:
 
 def _release_after_error(promise: PolledPromise) -> None:
     promise.leased_until, promise.cancel_requested = None, False
-    promise.status_message = "The playground itself failed when it asked; its log says why."
+    promise.status_message = "Internal playground error while polling. See the playground’s log."
     if promise.status == PollingStatus.POLLING:
         schedule_next_poll(promise)
 
@@ -405,7 +405,7 @@ def _end_cancellation(pk: int) -> PolledPromise | None:
             apply_poll_result(promise, _stored_result(run))
         else:
             promise.cancel_requested = False
-            promise.status_message = "The playground went down before the cancellation was sent."
+            promise.status_message = "The playground stopped before the cancellation was sent."
         promise.save()
         return promise
 

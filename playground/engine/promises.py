@@ -34,8 +34,8 @@ TRANSIENT_CODES = frozenset({"RATE_LIMITED", "TIMEOUT"})
 _TRANSIENT_STATUSES = frozenset({408, 425, 429, 502, 503, 504})
 #: The status message of a promise beyond the limit.
 PROMISE_LIMIT_REACHED = (
-    "As many promises are followed as may be at once. Ask after this one by hand, leave another"
-    " one alone, or raise PLAYGROUND_MAX_PROMISES."
+    "Too many promises are being polled. Poll this one manually, stop polling another one, "
+    "or raise PLAYGROUND_MAX_PROMISES."
 )
 
 
@@ -92,7 +92,7 @@ class PromiseObserver:
         promise.add_update(announced)
         if not announced.token:
             promise.status = PollingStatus.PAUSED
-            promise.status_message = "The promise has no token, so nobody can ask after it."
+            promise.status_message = "The promise has no token, so it cannot be polled."
         elif is_below_promise_limit(run):
             schedule_next_poll(promise)
         else:
@@ -115,7 +115,7 @@ def schedule_next_poll(promise: PolledPromise, wait: float | None = None) -> Non
     promise.leased_until = None
     if now >= promise.deadline:
         promise.status, promise.next_poll_at = PollingStatus.TIMED_OUT, None
-        promise.status_message = "The promise was not kept in the time that it was followed."
+        promise.status_message = "The promise was not fulfilled before polling stopped."
         return
     if wait is None:
         wait = poll_interval(promise.latest.get("estimated_time"), promise.polls)
@@ -182,17 +182,15 @@ def apply_poll_result(promise: PolledPromise, result: PollResult) -> None:
     elif result.run.outcome in (Outcome.ANSWER, Outcome.ELICITATION):
         _settle(promise, PollingStatus.FULFILLED, result.run)
         if cancelling:
-            promise.status_message = (
-                "The task was cancelled, and the agent answered it all the same."
-            )
+            promise.status_message = "The task was cancelled, but the agent returned an answer."
     elif result.failure and not _is_transient(result):
         _apply_failure(promise, result.run, result.failure.code)
     elif cancelling:
         promise.cancel_requested = False
         promise.status, promise.next_poll_at = PollingStatus.PAUSED, None
         promise.status_message = (
-            "The agent did not confirm the cancellation with a CANCELLED failure:"
-            f" it answered with {_describe(result)}."
+            "The agent did not confirm the cancellation with a CANCELLED failure. It "
+            f"returned {_describe(result)}."
         )
     else:
         _apply_pending(promise, result)
@@ -202,11 +200,11 @@ def _apply_pending(promise: PolledPromise, result: PollResult) -> None:
     """Schedule the next poll of a promise that is still pending."""
     promise.status_message = ""
     if result.promise is None:
-        promise.status_message = f"The last check brought {_describe(result)}."
+        promise.status_message = f"The last poll returned {_describe(result)}."
     elif result.promise.token and result.promise.token != promise.token:
         promise.token = result.promise.token
         promise.status_message = (
-            "The agent gave the promise another token, which is used from now on."
+            "The agent changed the token of the promise. The new token is used."
         )
     if promise.status == PollingStatus.POLLING:
         schedule_next_poll(promise, result.retry_after)
@@ -217,8 +215,8 @@ def _apply_failed_run(promise: PolledPromise, result: PollResult) -> None:
     run = result.run
     problem: dict[str, Any] = run.problem if isinstance(run.problem, dict) else {}
     cause = storable(str(problem.get("cause") or run.state))
-    subject = "The cancellation" if run.kind == RunKind.CANCEL else "The last check"
-    promise.status_message = f"{subject} did not work: {cause}"
+    subject = "The cancellation" if run.kind == RunKind.CANCEL else "The last poll"
+    promise.status_message = f"{subject} failed: {cause}"
     if run.kind == RunKind.CANCEL:
         promise.cancel_requested = False  # A poll that was stopped says nothing of a cancellation.
     if run.kind == RunKind.CANCEL or run.state == RunState.CANCELLED:
@@ -231,12 +229,13 @@ def _apply_failure(promise: PolledPromise, run: Run, code: str) -> None:
     requested = promise.cancel_requested or run.kind == RunKind.CANCEL
     if code.upper() == "CANCELLED":
         _settle(promise, PollingStatus.CANCELLED, run)
-        promise.status_message = "" if requested else "The agent says that the task was cancelled."
+        if not requested:
+            promise.status_message = "The agent reported that the task was cancelled."
         return
     _settle(promise, PollingStatus.FAILED, run)
     if requested:
-        code = storable(code[:80]) or "a failure without a code"
-        promise.status_message = f"Cancelling was answered with {code} and not with CANCELLED."
+        code = storable(code[:80]) or "an error without a code"
+        promise.status_message = f"The agent returned {code} instead of CANCELLED."
 
 
 def _settle(promise: PolledPromise, status: PollingStatus, run: Run) -> None:
@@ -252,5 +251,5 @@ def _is_transient(result: PollResult) -> bool:
 
 def _describe(result: PollResult) -> str:
     if result.failure:
-        return f"the failure {storable(result.failure.code[:80])}"
-    return "a promise" if result.promise else "nothing that could be read as a reply"
+        return f"the error {storable(result.failure.code[:80])}"
+    return "a promise" if result.promise else "no usable response"

@@ -183,7 +183,7 @@ class PreparedRequest:
         """Return why the request must not be sent, as sentences."""
         found = self.wire.errors() if self.wire else []
         if names := names_in(self.target.url):
-            found.append(f"Its address has names without a value: {', '.join(names)}.")
+            found.append(f"Variables without a value in the URL: {', '.join(names)}.")
         return found
 
 
@@ -234,7 +234,7 @@ def action_request(
     """
     own = agent.auth_headers() if as_agent else []
     if own and not same_origin(url, agent.url):
-        raise ValueError("An agent's credentials go to its own origin only.")
+        raise ValueError("An agent’s credentials are only sent to its own origin.")
     sent = tuple(merge_headers(own, headers))
     target = Target(url, registry.ACTION, binding, "", headers=sent, resume=resume)
     return PreparedRequest(agent, action, url, target, headers)

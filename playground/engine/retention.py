@@ -97,12 +97,12 @@ def owners_with_limits() -> list[int | None]:
 class RetentionReason(enum.StrEnum):
     """Reason why a run is retained beyond the limits, the strongest reason first."""
 
-    UNDER_WAY = "under way"
-    COLLECTION_RUN = "part of a collection run under way"
-    POLLED = "waiting for a promise that is followed"
-    HAS_ACTIVE_FOLLOW_UP = "carried on by a run under way, or by a promise that is followed"
-    SHARED = "shared by a link"
-    RECORDED = "the recorded reply of a saved request"
+    UNDER_WAY = "in progress"
+    COLLECTION_RUN = "part of a collection run in progress"
+    POLLED = "waiting for a promise that is being polled"
+    HAS_ACTIVE_FOLLOW_UP = "continued by a run in progress or a promise that is being polled"
+    SHARED = "shared with a link"
+    RECORDED = "the recorded response of a saved request"
 
 
 @dataclass(slots=True)

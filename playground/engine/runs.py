@@ -136,7 +136,7 @@ def _limit_problem(limit: int) -> Problem:
     return Problem(
         state=RunState.REFUSED,
         stage=Stage.LIMIT,
-        cause=f"{limit} runs are under way, which is as many as may be at once.",
-        fix="Wait for one to end or stop one, or raise PLAYGROUND_MAX_RUNS.",
+        cause=f"Too many runs in progress ({limit}).",
+        fix="Wait for one to finish, stop one, or raise PLAYGROUND_MAX_RUNS.",
         limit="max_runs",
     )

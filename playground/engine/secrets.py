@@ -38,14 +38,16 @@ class Secret:
         """
         if len(self.value) < SHORTEST:
             return (
-                f"The secret “{self.name}” has fewer than {SHORTEST} characters, which is too few"
-                " to find it and blot it out in what comes back."
+                f"The secret “{self.name}” has fewer than {SHORTEST} characters. Shorter "
+                "secrets cannot be masked reliably in responses."
             )
         if is_allowed_origin(url, self.allowed_origins):
             return ""
-        allowed = ", ".join(self.allowed_origins) or "nowhere yet"
-        there = origin_of(url) or "an address that cannot be read"
-        return f"The secret “{self.name}” may go to {allowed}, and this request goes to {there}."
+        allowed = ", ".join(self.allowed_origins) or "no origin yet"
+        there = origin_of(url) or "an invalid URL"
+        return (
+            f"The secret “{self.name}” may be sent to {allowed}, but this request goes to {there}."
+        )
 
     @property
     def encodings(self) -> tuple[str, ...]:

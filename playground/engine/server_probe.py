@@ -68,6 +68,6 @@ def _too_many_probes() -> Problem:
     return Problem(
         "refused",
         Stage.LIMIT,
-        f"{MAX_AT_ONCE} looks at servers are under way, which is as many as may be at once.",
-        "Wait for one of them to end, and try again.",
+        f"Too many lookups in progress ({MAX_AT_ONCE}).",
+        "Try again shortly.",
     )

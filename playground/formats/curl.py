@@ -81,7 +81,7 @@ def is_curl(text: str) -> bool:
 def read_curl(text: str) -> CurlRequest:
     """Return the request of a curl command, or its errors. Raise nothing."""
     if not is_curl(text):
-        return CurlRequest(errors=["This does not begin with “curl”."])
+        return CurlRequest(errors=["The command must begin with “curl”."])
     try:
         words = split_command(text.lstrip().removeprefix("$ "))
     except ShellError as error:
@@ -134,12 +134,12 @@ def _header_remarks(headers: list[tuple[str, str]], left_out: list[str]) -> Iter
     """Yield remarks for the user on the headers."""
     if left_out:
         names = ", ".join(dict.fromkeys(left_out))
-        yield f"Left out, because an agent has no use for them or they are set anew: {names[:300]}."
+        yield f"Skipped headers, not needed or set by the playground: {names[:300]}."
     for name, value in headers:
         if is_credential(name) and value and not names_in(value):
             yield (
-                f"{name} carries a credential. It goes with this send and is never stored: to "
-                "keep it with the request, make it a secret of an environment, such as “token”."
+                f"{name} is used for this request only and is not saved. To save it, store "
+                "it as a secret in an environment, such as “token”."
             )
 
 
@@ -175,12 +175,12 @@ class CurlOption:
     reason: str = ""
 
 
-_READS = "reads a file, and no file is read here"
-_WRITES = "writes a file, and no file is written here"
-_ELSEWHERE = "sends the request somewhere else than its address says"
-_CERTIFICATE = "shows a certificate from a file, which the playground has none of"
-_FORM = "sends a form of several parts, which no agent expects"
-_METHOD = "asks for another method than GET or POST"
+_READS = "reads a file, which is not supported"
+_WRITES = "writes a file, which is not supported"
+_ELSEWHERE = "sends the request to another host than that of its URL"
+_CERTIFICATE = "uses a client certificate, which is not supported"
+_FORM = "sends multipart form data, which is not supported"
+_METHOD = "uses another method than GET or POST"
 
 # A table of our own: no parser may act on any of them. The names are those of curl's manual.
 #: Supported options: long name, short name or "-", whether a value follows.
@@ -226,11 +226,11 @@ socks5 - 1 | socks5-hostname - 1
 """,
     _FORM: "form F 1 | form-string - 1",
     _METHOD: "head I 0",
-    "begins a second request, and one can be taken": "next : 0",
-    "authenticates in a way that the playground does not have": """
+    "starts a second request; only one can be imported": "next : 0",
+    "uses an unsupported authentication scheme": """
 digest - 0 | ntlm - 0 | negotiate - 0 | aws-sigv4 - 1 | delegation - 1
 """,
-    "continues or cuts a download": "range r 1 | continue-at C 1",
+    "requests a partial download": "range r 1 | continue-at C 1",
 }
 
 
@@ -288,7 +288,7 @@ class CurlCommand:
         yield from self._remarks
         if self._ignored:
             names = ", ".join(dict.fromkeys(self._ignored))
-            yield f"Passed over, because it is about curl and not about the request: {names[:300]}."
+            yield f"Ignored curl options: {names[:300]}."
 
     def read(self, words: list[str]) -> None:
         """Read all words."""
@@ -306,7 +306,7 @@ class CurlCommand:
             else:
                 self._cluster(word, rest)
         if not self.address and not self.errors:
-            self.errors.append("The command has no address in it.")
+            self.errors.append("The command has no URL.")
         self._apply_login()
 
     def _cluster(self, word: str, rest: Iterator[str]) -> None:
@@ -322,13 +322,13 @@ class CurlCommand:
     def _option(self, name: str, word: str, rest: Iterator[str]) -> None:
         option = OPTIONS.get(name)
         if option is None:
-            self.errors.append(f"The option {word[:40]} is not known here.")
+            self.errors.append(f"Unknown option {word[:40]}.")
             return
         value = ""
         if option.valued:
             following = next(rest, None)
             if following is None:
-                self.errors.append(f"The option {name} needs a value: the command is cut short.")
+                self.errors.append(f"The option {name} needs a value. The command is incomplete.")
                 return
             value = following
         if option.use is OptionSupport.UNSUPPORTED:
@@ -365,15 +365,19 @@ class CurlCommand:
         if self.address:
             # The value of an unknown option looks like one, too.
             if not self.errors:
-                self.errors.append("The command has two addresses; one request can be taken.")
+                self.errors.append("The command has two URLs. Only one request can be imported.")
         elif (scheme := _scheme(value)) not in ("", "http", "https"):
-            self.errors.append(f"The address is one of {scheme}; agents are asked over HTTP.")
+            self.errors.append(f"The URL uses {scheme}. Only HTTP and HTTPS are supported.")
         else:
             self.address = value
 
     def _header(self, name: str, value: str) -> None:
         if value.startswith("@"):
-            self.errors.append(f"The option {name} reads headers from the file {value[:60]}.")
+            self.errors.append(
+                f"The option {name} reads headers from "
+                f"the file {value[:60]}, which is not "
+                "supported."
+            )
             return
         key, colon, text = value.partition(":")
         if colon and text.strip():
@@ -402,9 +406,13 @@ class CurlCommand:
 
     def _cookie(self, name: str, value: str) -> None:
         if "=" not in value:
-            self.errors.append(f"The option {name} reads cookies from the file {value[:60]}.")
+            self.errors.append(
+                f"The option {name} reads cookies from "
+                f"the file {value[:60]}, which is not "
+                "supported."
+            )
         else:
-            self._remarks.append("Cookies are left out: the playground sends none.")
+            self._remarks.append("Cookies were skipped. The playground does not send cookies.")
 
     def _query(self, name: str, value: str) -> None:
         if (text := self._encoded(name, value.removeprefix("+"))) is not None:
@@ -415,8 +423,8 @@ class CurlCommand:
             text = self._encoded(name, value)
         elif option != "data-raw" and value.startswith("@"):
             self.errors.append(
-                f"The option {name} reads the body from {_file_name(value[1:])}, and no file is "
-                "read here: put its text into the command."
+                f"The option {name} reads the body from {_file_name(value[1:])}, which is "
+                "not supported. Put the text into the command."
             )
             return
         else:
@@ -436,8 +444,8 @@ class CurlCommand:
         key, equals, text = value.partition("=")
         if not equals and "@" in value:
             self.errors.append(
-                f"The option {name} reads {_file_name(value.partition('@')[2])}, and no file is "
-                "read here."
+                f"The option {name} reads {_file_name(value.partition('@')[2])}, which is "
+                "not supported."
             )
             return None
         if not equals:
@@ -459,9 +467,9 @@ def _scheme(url: str) -> str:
 _OPERATORS: dict[str, str] = {
     "|": "a pipe",
     ";": "a second command",
-    "&": "another command or a job in the background",
-    "<": "a file to read from",
-    ">": "a file to write to",
+    "&": "another command or a background job",
+    "<": "input from a file",
+    ">": "output to a file",
     "(": "a subshell",
     ")": "a subshell",
 }
@@ -480,7 +488,7 @@ _ESCAPE = re.compile(
 )
 
 _ANSI = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
-_UNCLOSED_QUOTE = "A quote is never closed: the command is cut short."
+_UNCLOSED_QUOTE = "Missing closing quote. The command is incomplete."
 _LETTERS = {
     "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b",
     "E": "\x1b", "\\": "\\", "'": "'", '"': '"', "?": "?",
@@ -563,8 +571,8 @@ class _Splitter:
                 break  # Nothing follows.
             elif char in _OPERATORS:
                 raise ShellError(
-                    f"The command has {_OPERATORS[char]} in it (“{char}”): only a single curl "
-                    "command can be taken."
+                    f"The command contains {_OPERATORS[char]} (“{char}”). Only a single "
+                    "curl command can be imported."
                 )
             else:
                 self._add(char)
@@ -665,16 +673,16 @@ class _Splitter:
             self._add(self._text[self._at - 1])
             return
         raise ShellError(
-            "The command has shell substitution in it ($(…), `…` or ${…}), which would run "
-            "something else: nothing is run here."
+            "The command contains a shell substitution ($(…), `…` or ${…}). Nothing is "
+            "executed, so replace it with its value."
         )
 
     def _line(self) -> None:
         self._end_word()
         if self._text[self._at :].strip():
             raise ShellError(
-                "There are several commands: only a single curl command can be taken. A line that "
-                "goes on in the next one has a backslash as its very last sign."
+                "Several commands. Only a single curl command can be imported. To continue "
+                "a line, end it with a backslash."
             )
 
     def _comment(self) -> None:

@@ -35,7 +35,7 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     """Return a name, and its value: JSON, or else text. Raise `AssignmentError`."""
     name, equals, value = text.partition("=")
     if not equals or not is_name(name):
-        raise AssignmentError("name=value is wanted")
+        raise AssignmentError("expected name=value")
     try:
         return name, json_decoder.decode(value)
     except (ValueError, RecursionError):
@@ -50,7 +50,7 @@ def parse_assignments(text: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     lines = text.splitlines()
     if len(lines) > MAX_LINES:
-        raise AssignmentError(f"There are more than {MAX_LINES} lines.")
+        raise AssignmentError(f"Too many lines. The limit is {MAX_LINES}.")
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -88,22 +88,20 @@ def read_rows(data: bytes, name: str = "") -> list[Row]:
 
 def _json_rows(text: str) -> list[Row]:
     if json_decoder.exceeds_depth(text, MAX_DEPTH):
-        raise DataError(f"The JSON is nested more than {MAX_DEPTH} deep.")
+        raise DataError(f"The JSON is nested more than {MAX_DEPTH} levels deep.")
     try:
         value = json_decoder.decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise DataError(
-            f"This is not JSON: {json_errors.describe_error(error)} ({place})."
-        ) from None
+        raise DataError(f"Invalid JSON: {json_errors.describe_error(error)} ({place}).") from None
     except ValueError:
-        raise DataError("The JSON has a number with too many digits.") from None
+        raise DataError("The JSON contains a number with too many digits.") from None
     if not isinstance(value, list):
-        raise DataError("The JSON is no array: one object for every iteration is wanted.")
+        raise DataError("Expected a JSON array with one object per iteration.")
     _check_count(len(value))
     for number, row in enumerate(value, 1):
         if not isinstance(row, dict):
-            raise DataError(f"Row {number}: this is no object.")
+            raise DataError(f"Row {number}: not an object.")
         _check_names(list(row), f"Row {number}")
     return value
 
@@ -111,7 +109,7 @@ def _json_rows(text: str) -> list[Row]:
 def _read_csv(text: str) -> list[Row]:
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
-        raise DataError(f"Line {line}: a CSV file holds no zero bytes.")
+        raise DataError(f"Line {line}: unexpected null byte.")
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         return list(_csv_rows(reader))
@@ -122,7 +120,7 @@ def _read_csv(text: str) -> list[Row]:
 def _csv_rows(reader: Any) -> Iterator[Row]:
     names: Sequence[str] = [name.strip() for name in next(reader, [])]
     if not names:
-        raise DataError("Line 1: the header with the names of the columns is missing.")
+        raise DataError("Line 1: missing header with the column names.")
     _check_names(names, "Line 1")
     count = 0
     for cells in reader:
@@ -149,9 +147,9 @@ def _check_names(names: Sequence[str], place: str) -> None:
     for number, name in enumerate(names, 1):
         if not is_name(name):
             raise DataError(
-                f"{place}, column {number}: “{name[:80]}” is no name of a variable (letters,"
-                " digits, _, - and . only)."
+                f"{place}, column {number}: “{name[:80]}” is not a valid variable name "
+                "(letters, digits, _, - and . only)."
             )
         if name in used:
-            raise DataError(f"{place}, column {number}: “{name}” stands there twice.")
+            raise DataError(f"{place}, column {number}: duplicate name “{name}”.")
         used.add(name)

@@ -79,17 +79,15 @@ def _entries(archive: Any) -> list[Any]:
     log = archive.get("log") if isinstance(archive, dict) else None
     if not isinstance(log, dict):
         raise FixtureError(
-            FixtureProblem("/log", "A HAR file is an object with a “log”; there is none.")
+            FixtureProblem("/log", "Not a HAR file: an object with a “log” is expected.")
         )
     entries = log.get("entries")
     if not isinstance(entries, list):
-        raise FixtureError(FixtureProblem("/log/entries", "The log has no list of entries."))
+        raise FixtureError(FixtureProblem("/log/entries", "The log has no array of entries."))
     if not entries:
-        raise FixtureError(
-            FixtureProblem("/log/entries", "The log is empty: nothing was recorded.")
-        )
+        raise FixtureError(FixtureProblem("/log/entries", "The log has no entries."))
     if len(entries) > MAX_ENTRIES:
-        message = f"The log has {len(entries):,} entries; up to {MAX_ENTRIES:,} can be read."
+        message = f"The log has {len(entries):,} entries. The limit is {MAX_ENTRIES:,}."
         raise FixtureError(FixtureProblem("/log/entries", message))
     return entries
 
@@ -118,7 +116,7 @@ def _convert(group: Sequence[tuple[int, Mapping[str, Any]]]) -> HarEntry:
     except ValueError as error:  # Also for an invalid URL in any of the calls.
         return replace(entry, why=str(error))
     if problems := validate_recording(reply):
-        return replace(entry, why=f"It cannot be opened: {problems[0].message}")
+        return replace(entry, why=f"Cannot be imported. {problems[0].message}")
     return replace(entry, response=reply)
 
 
@@ -164,53 +162,53 @@ def _last_request(entries: Sequence[Mapping[str, Any]]) -> ImportedRequest:
 def _check_entry(entry: Any) -> Iterator[Finding]:
     """Yield the errors of an entry, as far as it is read: a JSON Pointer, and a sentence."""
     if not isinstance(entry, dict):
-        yield "", "An entry is an object."
+        yield "", "An entry must be an object."
         return
     for name, check in (("request", _check_request), ("response", _check_response)):
         part = entry.get(name)
         if isinstance(part, dict):
             yield from ((f"/{name}{place}", message) for place, message in check(part))
         else:
-            yield f"/{name}", f"An entry has a {name}, which is an object."
+            yield f"/{name}", f"Must be an object: the {name} of the entry."
 
 
 def _check_request(request: Mapping[str, Any]) -> Iterator[Finding]:
     for name in ("method", "url"):
         if not isinstance(request.get(name), str):
-            yield f"/{name}", "This must be text."
+            yield f"/{name}", "Must be a string."
     yield from _check_headers(request)
     data = request.get("postData")
     if data is not None and not isinstance(data, dict):
-        yield "/postData", "This must be an object."
+        yield "/postData", "Must be an object."
     elif data is not None and not isinstance(data.get("text", ""), str):
-        yield "/postData/text", "This must be text."
+        yield "/postData/text", "Must be a string."
 
 
 def _check_response(response: Mapping[str, Any]) -> Iterator[Finding]:
     status = response.get("status")
     if type(status) is not int or not (status in (0, -1) or 100 <= status <= 999):
-        yield "/status", "This must be an HTTP status, or 0 where no answer came."
+        yield "/status", "Must be an HTTP status, or 0 for no response."
     yield from _check_headers(response)
     content = response.get("content")
     if not isinstance(content, dict):
-        yield "/content", "A response has a content, which is an object."
+        yield "/content", "Must be an object: the content of the response."
         return
     for name in ("mimeType", "text", "encoding"):
         if not isinstance(content.get(name, ""), str):
-            yield f"/content/{name}", "This must be text."
+            yield f"/content/{name}", "Must be a string."
     if content.get("encoding") and _response_body(response) is None:
-        yield "/content/text", "This is not the base64 that it says it is."
+        yield "/content/text", "Not valid base64."
 
 
 def _check_headers(part: Mapping[str, Any]) -> Iterator[Finding]:
     rows = part.get("headers")
     if not isinstance(rows, list):
-        yield "/headers", "This must be a list."
+        yield "/headers", "Must be an array."
         return
     for number, row in enumerate(rows):
         pair = [row.get(name) for name in ("name", "value")] if isinstance(row, dict) else [None]
         if not all(isinstance(each, str) for each in pair):
-            yield f"/headers/{number}", "A header has a name and a value, which are texts."
+            yield f"/headers/{number}", "A header must have a name and a value, both strings."
 
 
 def _frames(entry: Mapping[str, Any], latest: int) -> list[Frame]:
@@ -221,8 +219,8 @@ def _frames(entry: Mapping[str, Any], latest: int) -> list[Frame]:
     body = _response_body(entry["response"])
     if body is None and _status(entry["response"]):
         raise ValueError(
-            "The file holds no body of this reply. Save it again with the contents (in some "
-            "browsers an option of its own), or record it here."
+            "The file does not contain the body of this response. Save the HAR file with "
+            "content (an option in some browsers), or send the request here."
         )
     start = _natural_number(_extension_fields(entry).get("at_us"), latest)
     call = Frame(0, max(start, latest), FrameKind.CALL, _call_bytes(entry["request"]))
@@ -381,8 +379,8 @@ def _problem(entry: Mapping[str, Any]) -> Problem:
     return Problem(
         "failed",
         Stage.HEADERS,
-        "No answer came when this was recorded.",
-        "Send the request again to see what comes now.",
+        "No response was recorded.",
+        "Resend the request.",
         detail,
     )
 

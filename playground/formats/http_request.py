@@ -72,14 +72,12 @@ class ImportedRequest:
 def from_http_request(method: str, url: str, headers: Headers, body: str | None) -> ImportedRequest:
     """Return an HTTP request as one of the playground. Raise `UnsupportedRequestError`."""
     if method not in ("GET", "POST"):
-        raise UnsupportedRequestError(
-            f"The request is a {method[:20]}; agents are asked by GET or POST."
-        )
+        raise UnsupportedRequestError(f"Unsupported method {method[:20]}. Use GET or POST.")
     kind = _header(headers, "content-type").partition(";")[0].strip().lower()
     if body is None or not body.strip():
         return _from_query(url)
     if method == "GET":
-        raise UnsupportedRequestError("The request is a GET with a body, which no agent expects.")
+        raise UnsupportedRequestError("GET requests with a body are not supported.")
     if kind == FORM and body.lstrip()[:1] not in "{[":
         return _from_form(url, body)
     document = _decode_body(body)
@@ -143,9 +141,9 @@ def _decode_body(body: str) -> dict[str, Any]:
     try:
         value = parse_json_value(text)
     except forms.ValidationError as error:
-        raise UnsupportedRequestError(f"The body is no JSON: {error.messages[0]}") from None
+        raise UnsupportedRequestError(f"The body is not valid JSON: {error.messages[0]}") from None
     if not isinstance(value, dict):
-        raise UnsupportedRequestError("The body is JSON, but no object: a request is one.")
+        raise UnsupportedRequestError("The body must be a JSON object.")
     return value
 
 
@@ -157,7 +155,7 @@ def _from_document(url: str, document: dict[str, Any]) -> ImportedRequest:
         return ImportedRequest(_without_fragment(url), "agent-api", "http", version, document)
     remarks: tuple[str, ...] = ()
     if not {"query", "promise_token"} & document.keys():
-        remarks = ("The body is no request that is known here. It was taken as it is, for NLWeb.",)
+        remarks = ("Unknown request format. The body was imported unchanged as an NLWeb request.",)
     address = _without_fragment(url)
     if registry.operation("nlweb", document) == "await":
         parts = urlsplit(address)
@@ -171,18 +169,18 @@ def _from_jsonrpc(url: str, message: Mapping[str, Any]) -> ImportedRequest:
     if method != CALL or not isinstance(params, Mapping):
         shown = f"“{method[:40]}”" if isinstance(method, str) else "no method"
         raise UnsupportedRequestError(
-            f"The body is a JSON-RPC message with {shown}. Of MCP, the call of a tool (“{CALL}”) "
-            "can be taken; everything before it is said anew."
+            f"The body is a JSON-RPC message with {shown}. Only MCP tool calls (“{CALL}”) "
+            "can be imported. The playground sends the handshake itself."
         )
     name, arguments = params.get("name"), params.get("arguments")
     if not isinstance(arguments, dict):
-        raise UnsupportedRequestError("The call of the tool has no arguments that are an object.")
+        raise UnsupportedRequestError("The arguments of the tool call must be an object.")
     remarks: tuple[str, ...] = ()
     if name != registry.operation("nlweb", arguments):
         shown = name[:60] if isinstance(name, str) else "no tool"
         remarks = (
-            f"It calls “{shown}”. Here the tool is the one that the agent names, or else the one "
-            "that the server's list suggests.",
+            f"The request calls “{shown}”. The playground calls the tool set for the agent, "
+            "or else the one suggested by tools/list.",
         )
     return ImportedRequest(
         _without_fragment(url), "nlweb", "mcp", _version(arguments), arguments, remarks
@@ -195,9 +193,7 @@ def _from_query(url: str) -> ImportedRequest:
     pairs = parse_qsl(parts.query, keep_blank_values=True)
     values = {name: value for name, value in pairs if name in (*_LEGACY_PARAMETERS, "streaming")}
     if "query" not in values:
-        raise UnsupportedRequestError(
-            "The request asks nothing: it has neither a body nor a query."
-        )
+        raise UnsupportedRequestError("No body and no query parameters.")
     # Other parameters belong to the address and stay there, spelled as they were.
     rest = [part for part in parts.query.split("&") if part.partition("=")[0] not in values]
     address = urlunsplit(parts._replace(query="&".join(rest), fragment=""))
@@ -208,7 +204,7 @@ def _from_query(url: str) -> ImportedRequest:
 def _from_form(url: str, body: str) -> ImportedRequest:
     values = dict(parse_qsl(body, keep_blank_values=True))
     if "query" not in values:
-        raise UnsupportedRequestError("The body is a form without a query, which no agent expects.")
+        raise UnsupportedRequestError("The form has no “query” field.")
     return _legacy_request(url, values, streaming=False)
 
 
@@ -219,9 +215,9 @@ def _legacy_request(url: str, values: Mapping[str, Any], *, streaming: bool) -> 
             document.setdefault(section, {})[member] = _value(name, values[name])
     document.setdefault("prefer", {})["streaming"] = streaming
     left = sorted(set(values) - set(_LEGACY_PARAMETERS) - {"streaming"})
-    remarks = ["It is a request of the older server: flat parameters."]
+    remarks = ["This is a legacy NLWeb request with flat parameters."]
     if left:
-        remarks.append(f"Not taken, because no such server has it: {', '.join(left)[:200]}.")
+        remarks.append(f"Skipped unknown parameters: {', '.join(left)[:200]}.")
     return ImportedRequest(
         _without_fragment(url), "nlweb", "http", "legacy", document, tuple(remarks)
     )
@@ -256,4 +252,4 @@ def _split(url: str) -> SplitResult:
     try:
         return urlsplit(url)
     except ValueError:
-        raise UnsupportedRequestError(f"{quote(url[:60])} is no address.") from None
+        raise UnsupportedRequestError(f"{quote(url[:60])} is not a valid URL.") from None

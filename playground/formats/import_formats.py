@@ -17,8 +17,8 @@ from playground.formats.curl import is_curl
 from playground.formats.postman_import import ImportedVariable
 
 _CURL = (
-    "This is a cURL command, which is one request and no collection. Paste it into the address "
-    "of the workbench, which opens it; then save it."
+    "This is a cURL command, not a collection. Paste it into the URL field of the "
+    "workbench, then save the request."
 )
 
 
@@ -41,7 +41,7 @@ def _is_list(text: str) -> bool:
 
 
 IMPORT_FORMATS: list[ImportFormat] = [
-    ImportFormat("Collection of the playground", _is_list, lambda text: (text, ())),
+    ImportFormat("Playground collection", _is_list, lambda text: (text, ())),
     ImportFormat(
         postman_import.LABEL,
         postman_import.is_postman,

@@ -58,7 +58,7 @@ _MAX_DEPTH = 200
 _UUIDS = {"$randomUUID": "$uuid"}
 _BUILT_IN_OF_POSTMAN = {theirs: name for name, theirs in BUILT_IN.items()} | _UUIDS
 _TICKS = re.compile("`{3,}")
-_SCRIPT_TITLES = {"prerequest": "Script before the request", "test": "Tests after the reply"}
+_SCRIPT_TITLES = {"prerequest": "Pre-request script", "test": "Post-response script"}
 
 
 class ImportedVariable(NamedTuple):
@@ -93,13 +93,15 @@ def read_postman(text: str) -> tuple[str, list[FixtureProblem]]:
     if isinstance(whole, dict) and "requests" in whole and "item" not in whole:
         raise FixtureError(
             FixtureProblem(
-                "", "This is a Postman Collection 1. Export it from Postman as version 2.1."
+                "",
+                "Postman Collection 1 is not supported. Export the collection from Postman "
+                "as version 2.1.",
             )
         )
     info = whole.get("info") if isinstance(whole, dict) else None
     items = whole.get("item") if isinstance(whole, dict) else None
     if not isinstance(info, dict) or not isinstance(items, list):
-        message = "A Postman Collection is an object with “info” and a list of “item”s."
+        message = "Not a Postman Collection: an object with “info” and an array “item” is expected."
         raise FixtureError(FixtureProblem("", message))
     reader = _CollectionReader(whole, info)
     reader.read(items)
@@ -136,11 +138,11 @@ class _CollectionReader:
         }
         if self._scripts:
             subject = (
-                "1 script is kept as a note. It is"
+                "1 script was saved as a note. It is"
                 if self._scripts == 1
-                else (f"{self._scripts} scripts are kept as notes. They are")
+                else (f"{self._scripts} scripts were saved as notes. They are")
             )
-            message = f"{subject} never run."
+            message = f"{subject} not run."
             self.remarks.insert(0, FixtureProblem("", message))
         return Fixture(self._slug, collection, self._folders, self._requests)
 
@@ -160,13 +162,13 @@ class _CollectionReader:
         for number, item in enumerate(items):
             at = f"{place}/{number}"
             if not isinstance(item, dict):
-                self._add_remark(at, "This is no item, and was left out.")
+                self._add_remark(at, "Skipped: not a valid item.")
             elif isinstance(item.get("item"), list):
                 self._read_folder(item, at, parents, auth)
             elif "request" in item:
                 self._read_request(item, at, folder, auth)
             else:
-                self._add_remark(at, "This has neither a request nor items, and was left out.")
+                self._add_remark(at, "Skipped: neither a request nor a folder.")
 
     def _read_folder(self, item: Item, at: str, parents: tuple[str, ...], auth: Any) -> None:
         path = (*parents, _name(item.get("name"), "Folder"))
@@ -187,7 +189,7 @@ class _CollectionReader:
             }
         if parents:
             self._add_remark(
-                at, f"Folders are one level deep here: it is “{' / '.join(path)[:100]}”."
+                at, f"Folders cannot be nested. Imported as “{' / '.join(path)[:100]}”."
             )
         self._read_level(inner, f"{at}/item", path, slug, item.get("auth") or auth)
 
@@ -197,7 +199,7 @@ class _CollectionReader:
             fields = _unchanged_fields(item, own) or self._convert_request(item, own, at, auth)
         except (PartError, UnsupportedRequestError) as error:
             name = _name(item.get("name"), "Request")
-            self._add_remark(at, f"“{name[:60]}” was left out. {error}")
+            self._add_remark(at, f"Skipped “{name[:60]}”. {error}")
             return
         slug = self._slugs["request"].reserve(own.get("slug"), _name(item.get("name"), ""))
         self._requests[slug] = {
@@ -231,10 +233,10 @@ class _CollectionReader:
             if remark:
                 self._add_remark(at, remark)
         if left_out:
-            self._add_remark(at, f"Headers left out: {', '.join(left_out)[:200]}.")
+            self._add_remark(at, f"Skipped headers: {', '.join(left_out)[:200]}.")
         examples = item.get("response")
         if isinstance(examples, list) and examples:
-            self._add_remark(at, "Its saved replies were left out.")
+            self._add_remark(at, "Skipped the saved responses.")
         notes = _text(request.get("description")) or _text(item.get("description"))
         fields = {
             **{name: own[name] for name in ("agent", "expectations", "captures") if name in own},
@@ -265,7 +267,7 @@ class _CollectionReader:
                 "/variable",
                 "Variables were copied to the description; create an environment to use them.",
             )
-            notes.append("Variables of the collection:\n\n" + "\n".join(variables))
+            notes.append("Collection variables:\n\n" + "\n".join(variables))
         return self._with_notes("/info", description, notes)
 
     def _with_notes(self, place: str, text: str, notes: Sequence[str]) -> str:
@@ -273,7 +275,7 @@ class _CollectionReader:
         whole = storable("\n\n".join(filter(None, [text, *notes])))
         if len(whole) <= MAX_TEXT:
             return whole
-        self._add_remark(place, f"Notes and scripts were cut at {MAX_TEXT:,} characters.")
+        self._add_remark(place, f"Notes and scripts were truncated to {MAX_TEXT:,} characters.")
         return shorten(whole, MAX_TEXT)
 
     def _add_remark(self, place: str, message: str) -> None:
@@ -299,7 +301,7 @@ def _variable_note(variable: ImportedVariable) -> str:
     """Return a variable as an item of a list in Markdown."""
     name, value, is_secret = variable
     text = value if isinstance(value, str) else json.dumps(value)
-    remark = "left out, as it may be a secret" if is_secret else f"`{text[:200]}`"
+    remark = "omitted, as it may be a secret" if is_secret else f"`{text[:200]}`"
     return f"- `{name[:80]}`: {remark}"
 
 
@@ -307,7 +309,7 @@ def _check(fields: Mapping[str, Any]) -> None:
     """Raise the first schema error of a request: it would make the whole import fail."""
     for name in _CONVERTED:
         for pointer, message in validate_field(name, fields[name]):
-            raise PartError(f"Its {name}{pointer}: {message}")
+            raise PartError(f"Invalid {name}{pointer}: {message}")
 
 
 def _has(headers: Sequence[tuple[str, str]], lower_name: str) -> bool:
@@ -339,7 +341,7 @@ def _extension_fields(item: Item) -> dict[str, Any]:
 def _decode_text(text: Any) -> Any:
     """Return the JSON value of a text. Raise `ValidationError` if it is not one."""
     if not isinstance(text, str):
-        raise forms.ValidationError("This is no text.")
+        raise forms.ValidationError("Must be a string.")
     return parse_json_value(text, _MAX_DEPTH)
 
 
@@ -377,7 +379,7 @@ def _address(url: Any) -> str:
     """Return the address of a request. Raise `PartError` if there is none."""
     found = _address_of_parts(url) if isinstance(url, Mapping) else url
     if not isinstance(found, str) or not found.strip():
-        raise PartError("It has no address.")
+        raise PartError("The request has no URL.")
     found = _bounded(found.strip())
     return _convert_variables(
         found if "://" in found or found.startswith("{{") else f"http://{found}"
@@ -402,7 +404,7 @@ def _address_of_parts(url: Mapping[str, Any]) -> str:
 def _bounded(address: str) -> str:
     """Return an address, or a part of one. Raise `PartError` if it is too long."""
     if len(address) > MAX_URL:
-        raise PartError(f"Its address has more than {MAX_URL:,} characters.")
+        raise PartError(f"The URL is longer than {MAX_URL:,} characters.")
     return address
 
 
@@ -459,16 +461,16 @@ def _body(value: Any) -> tuple[str | None, str]:
     if mode in ("urlencoded", "formdata"):
         rows = _enabled_rows(value.get(mode))
         if any(row.get("type") == "file" for row in rows):
-            raise PartError("Its body is a form with a file, and no file is read here.")
+            raise PartError("File uploads are not supported.")
         if mode == "formdata":
-            raise PartError("Its body is a form of several parts, which no agent expects.")
+            raise PartError("Multipart form bodies are not supported.")
         pairs = ((row.get("key"), row.get("value")) for row in rows)
         found = "&".join(f"{_encoded(k)}={_encoded(v)}" for k, v in pairs if isinstance(k, str))
         return found or None, "application/x-www-form-urlencoded"
     if mode in (None, "none"):
         return None, ""
-    shown = mode[:20] if isinstance(mode, str) else "something else"
-    raise PartError(f"Its body is {shown}, which no agent expects.")
+    shown = mode[:20] if isinstance(mode, str) else "unknown"
+    raise PartError(f"Unsupported body mode: {shown}.")
 
 
 def _encoded(value: Any) -> str:
@@ -505,12 +507,13 @@ def _auth(value: Any) -> tuple[dict[str, str], str]:
             name, remark = _secret_name(settings.get("value"), "api-key")
             header = settings.get("key") or "X-API-Key"
             if not is_token(header):
-                return {}, f"“{header[:40]}” is no header: choose another way to authenticate."
+                remark = f"“{header[:40]}” is not a valid header name. Choose another one."
+                return {}, remark
             return {"type": "api_key", "header": header, "secret": name}, remark
     if kind is None:
         return {}, ""
-    way = "a key in the address" if kind == "apikey" else f"“{str(kind)[:30]}”"
-    return {}, f"It authenticates by {way}, which the playground does not do: choose another way."
+    way = "an API key in the URL" if kind == "apikey" else f"“{str(kind)[:30]}”"
+    return {}, f"Unsupported authentication: {way}. Choose another type."
 
 
 def _settings(value: Any) -> dict[str, str]:
@@ -527,9 +530,9 @@ def _secret_name(value: str | None, fallback: str) -> tuple[str, str]:
     if found and not found[1].startswith("$"):
         return found[1], ""
     if not value:
-        return fallback, f"It authenticates with the secret “{fallback}”, which has no value yet."
+        return fallback, f"Authentication uses the secret “{fallback}”, which has no value yet."
     return fallback, (
-        f"A credential was left out: keep it as the secret “{fallback}” of an environment."
+        f"A credential was removed. Store it as the secret “{fallback}” in an environment."
     )
 
 
@@ -544,4 +547,4 @@ def _scripts(owner: Mapping[str, Any]) -> Iterator[str]:
             longest = max(map(len, _TICKS.findall(text)), default=2)
             fence = "`" * max(3, longest + 1)
             title = _SCRIPT_TITLES.get(str(event.get("listen")), "Script")
-            yield f"{title} (kept as a note, never run):\n\n{fence}js\n{text}\n{fence}"
+            yield f"{title} (not run):\n\n{fence}js\n{text}\n{fence}"

@@ -573,8 +573,8 @@ def to_jsonrpc(tool: str, arguments: Any) -> str:
 
 #: Headers that a server needs beside the message.
 JSONRPC_NOTE = (
-    f"Post it to the server's address with the headers {VERSION_HEADER}: {STATELESS_VERSION}, "
-    "Mcp-Method: tools/call and Mcp-Name: the tool. In a session of an older server, leave out "
+    f"POST it to the server’s URL with the headers {VERSION_HEADER}: {STATELESS_VERSION}, "
+    "Mcp-Method: tools/call and Mcp-Name: the tool name. For a server with sessions, omit "
     "_meta."
 )
 

@@ -122,7 +122,7 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         if self.add_prefix("headers") not in self.data:
             pairs = _with_masks(stored)  # As for a model field: a missing field is unchanged.
         if kept := ", ".join(name for name, value in pairs if _is_masked(name, value)):
-            self._refuse_other_origin("What is stored", f"the value of {kept}")
+            self._refuse_other_origin("The stored value", f"the value of {kept}")
         return _without_masks(pairs, stored)
 
     def _refuse_other_origin(self, subject: str, credential: str) -> None:
@@ -132,7 +132,7 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         if not same_origin(self.instance.url, url):
             old, new = (origin_of(each) or each for each in (self.instance.url, url))
             raise forms.ValidationError(
-                f"{subject} was given for {old}. Type {credential} again if {new} may have it."
+                f"{subject} was entered for {old}. Enter {credential} again to allow {new}."
             )
 
     def clean(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
             cleaned |= {"auth_secret": "", "auth_header": "", "auth_user": ""}
         needs_secret = cleaned.get("auth") in (Agent.Auth.BEARER, Agent.Auth.API_KEY)
         if needs_secret and not cleaned.get("auth_secret") and "auth_secret" not in self.errors:
-            self.add_error("auth_secret", "A token or key is needed for this.")
+            self.add_error("auth_secret", "Enter a token or key.")
         if cleaned.get("binding") != Agent.Binding.MCP:
             cleaned |= {"ask_tool": "", "await_tool": ""}
         return cleaned
@@ -183,7 +183,7 @@ def _without_masks(
             before = values(name, stored)
             place = len(values(name, found))
             if len(before) != len(values(name, pairs)) or not before[place]:
-                raise forms.ValidationError(f"There is no stored value of {name}. Type it.")
+                raise forms.ValidationError(f"No stored value for {name}. Enter it.")
             value = before[place]
         found.append([name, value])
     return found

@@ -37,7 +37,7 @@ class CollectionRunForm(forms.Form):
     rows = forms.FileField(required=False, label="data file", allow_empty_file=True)
     iterations = forms.IntegerField(required=False, min_value=1, max_value=MAX_ITERATIONS)
     parallel = forms.IntegerField(
-        required=False, min_value=1, max_value=MAX_PARALLEL, initial=1, label="at once"
+        required=False, min_value=1, max_value=MAX_PARALLEL, initial=1, label="concurrency"
     )
     bail = forms.BooleanField(required=False)
 
@@ -51,7 +51,7 @@ class CollectionRunForm(forms.Form):
         agents = Agent.objects.owned_by(user).filter(protocol__in=protocols)
         self._agents = {each.slug: each for each in agents}
         folders = collection.folders.values_list("slug", "name")
-        self._set_choices("folder", [("", "All of them"), *folders])
+        self._set_choices("folder", [("", "All"), *folders])
         self._set_choices("requests", ((each.slug, _label(each)) for each in self._requests))
         named = ((slug, each.name) for slug, each in self._environments.items())
         self._set_choices("environment", [("", "None"), *named])
@@ -102,7 +102,7 @@ class CollectionRunForm(forms.Form):
         """Return the URL that replaces agents, where no agent was selected."""
         address: str = self.cleaned_data["address"]
         if address and self.cleaned_data.get("agent"):
-            raise forms.ValidationError("Choose an agent or give an address, and not both.")
+            raise forms.ValidationError("Choose an agent or enter a URL, not both.")
         return address
 
     def clean(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class CollectionRunForm(forms.Form):
             if not folder or (each.folder is not None and each.folder.slug == folder)
         ]
         if names - {each.slug for each in found} and not self.errors:
-            self.add_error("requests", "Not all of these are in the folder that is chosen.")
+            self.add_error("requests", "Some of these requests are not in the selected folder.")
         cleaned["chosen"] = [each for each in found if not names or each.slug in names]
         return cleaned
 

@@ -122,7 +122,7 @@ class SendForm(ComposerForm):
             Environment.objects.owned_by(self.user).filter(slug=slug).first() if slug else None
         )
         if slug and found is None:
-            message = f"The environment “{slug[:80]}” is gone. Choose another one."
+            message = f"The environment “{slug[:80]}” was deleted. Select another one."
             raise forms.ValidationError(message)
         return found
 
@@ -166,14 +166,14 @@ class SaveForm(ComposerForm):
             error = errors[0]
             # A message about a document has a position in it; of other fields it has not.
             named = name in ("auth", "expectations", "captures") and error.code != WRONG_TYPE
-            prefix = f"The {name} cannot be read. " if named else ""
+            prefix = f"Invalid {name}. " if named else ""
             return f"{prefix}{error.messages[0]}"
         return ""
 
     def _of_type(self, name: str, type_: type, type_label: str) -> Any:
         found = self.cleaned_data[name]
         if not isinstance(found, type_):
-            raise forms.ValidationError(f"The {name} have to be {type_label}.", code=WRONG_TYPE)
+            raise forms.ValidationError(f"The {name} must be {type_label}.", code=WRONG_TYPE)
         return found
 
 

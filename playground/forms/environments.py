@@ -74,7 +74,7 @@ class VariableForm(forms.ModelForm):  # type: ignore[type-arg]
         """Return a name that is valid in `{{ }}`."""
         name: str = self.cleaned_data["name"].strip()
         if not is_name(name):
-            raise ValidationError("A name has letters, digits, “_”, “-” and “.”, 80 at most.")
+            raise ValidationError("Use at most 80 letters, digits, “_”, “-” and “.”.")
         return name
 
     def clean_allowed_origins(self) -> list[str]:
@@ -82,7 +82,7 @@ class VariableForm(forms.ModelForm):  # type: ignore[type-arg]
         given = re.split(r"[\s,]+", self.cleaned_data["allowed_origins"].strip())
         found = [_origin(each) for each in given if each]
         if len(found) > MAX_ORIGINS:
-            raise ValidationError(f"At most {MAX_ORIGINS} origins.")
+            raise ValidationError(f"Enter at most {MAX_ORIGINS} origins.")
         return list(dict.fromkeys(found))
 
     def clean(self) -> dict[str, Any]:
@@ -110,12 +110,12 @@ class VariableForm(forms.ModelForm):  # type: ignore[type-arg]
         secret = typed or self._stored
         cleaned["value"] = ""
         if not secret:
-            self.add_error("value", "Enter the secret: none is stored.")
+            self.add_error("value", "Enter the secret. No value is stored.")
         elif len(secret) < SHORTEST:
             self.add_error(
                 "value",
-                f"A secret has {SHORTEST} characters or more: shorter secrets cannot be masked"
-                " reliably in responses. Use the kind text if it may be seen.",
+                f"Enter at least {SHORTEST} characters: shorter secrets cannot be masked "
+                "reliably in responses. Use the kind Text if the value may be visible.",
             )
         if not cleaned.get("allowed_origins") and "allowed_origins" not in self.errors:
             self.add_error(

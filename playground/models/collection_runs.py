@@ -98,7 +98,7 @@ def end_interrupted(dead: models.QuerySet[Any]) -> int:
     keys = list(dead.values_list("pk", flat=True))
     if not keys:
         return 0
-    end_unfinished_steps(Step.objects.filter(collection_run__in=keys), "the playground went down")
+    end_unfinished_steps(Step.objects.filter(collection_run__in=keys), "the playground stopped")
     return sum(_end_interrupted(CollectionRun.objects.unfinished().filter(pk=key)) for key in keys)
 
 
@@ -125,8 +125,8 @@ class Step(models.Model):
 
         WAITING = "waiting", "Waiting"
         RUNNING = "running", "Running"
-        MET = "met", "Met"
-        UNMET = "unmet", "Not met"
+        MET = "met", "Passed"
+        UNMET = "unmet", "Failed"
         #: It could not be sent: a variable without a value, a refused URL, ...
         UNSENT = "unsent", "Not sent"
         #: In progress when the run was stopped, or the playground process died.
@@ -177,6 +177,6 @@ class Step(models.Model):
 
 #: Final verdict and reason of an unfinished step, by its verdict so far.
 _ENDS: dict[str, tuple[str, str]] = {
-    Step.Verdict.WAITING: (Step.Verdict.SKIPPED, "Not begun: {}."),
-    Step.Verdict.RUNNING: (Step.Verdict.STOPPED, "It was under way when {}."),
+    Step.Verdict.WAITING: (Step.Verdict.SKIPPED, "Not started: {}."),
+    Step.Verdict.RUNNING: (Step.Verdict.STOPPED, "Not completed: {}."),
 }

@@ -20,12 +20,12 @@ MAX_HISTORY = 500
 class PollingStatus(models.TextChoices):
     """The status of polling."""
 
-    POLLING = "polling", "Following"
-    PAUSED = "paused", "Not followed"
-    FULFILLED = "fulfilled", "Answered"
+    POLLING = "polling", "Polling"
+    PAUSED = "paused", "Paused"
+    FULFILLED = "fulfilled", "Fulfilled"
     CANCELLED = "cancelled", "Cancelled"
     FAILED = "failed", "Failed"
-    TIMED_OUT = "timed_out", "Given up"
+    TIMED_OUT = "timed_out", "Timed out"
 
     @property
     def is_settled(self) -> bool:

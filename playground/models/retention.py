@@ -29,4 +29,4 @@ class Retention(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"retention of {self.owner or 'everybody'}"
+        return f"retention of {self.owner or 'all users'}"

@@ -47,10 +47,10 @@ class RunKind(models.TextChoices):
 
     ASK = "ask", "Request"
     ANSWER = "answer", "Answer"
-    POLL = "check", "Check"
+    POLL = "check", "Poll"
     CANCEL = "cancel", "Cancellation"
     #: The response to a request that the MCP server made in mid-call.
-    CLIENT_RESPONSE = "reply", "Reply"
+    CLIENT_RESPONSE = "reply", "Client response"
     ACTION = "action", "Action"
 
 
@@ -58,9 +58,9 @@ class RunSource(models.TextChoices):
     """The source of a run: a user, a collection run or a recording."""
 
     USER = "user", "You"
-    COLLECTION = "collection", "A collection run"
+    COLLECTION = "collection", "Collection run"
     #: It was read from a file (a recorded response, a HAR).
-    RECORDING = "recording", "A recording"
+    RECORDING = "recording", "Recording"
 
 
 #: Kinds of turns; runs of other kinds are child runs.

@@ -245,5 +245,5 @@ def listed(runs: Iterable[CollectionRun]) -> list[dict[str, Any]]:
 def status_label(run: CollectionRun, progress: RunProgress) -> str:
     """Return the status in one to three words."""
     if run.state == CollectionRun.State.COMPLETED:
-        return "All met" if progress.tally.all_met else "Not all met"
+        return "All passed" if progress.tally.all_met else "Failed"
     return str(CollectionRun.State(run.state).label)

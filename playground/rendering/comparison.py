@@ -201,7 +201,7 @@ def headline_of(comparison: Comparison) -> str:
         return count_text(surprising, "difference")
     if comparison.expected:
         return "Only expected version differences"
-    return "No difference"
+    return "No differences"
 
 
 def response_side(run: Run, limit: int | None = None) -> ResponseSide:
@@ -318,11 +318,11 @@ def _response_notes(left: Run, right: Run) -> Iterator[str]:
         if run.events > MAX_EVENTS:
             yield f"Only the first {MAX_EVENTS:,} events on the {position} are compared."
     if RunState.COMPLETED not in (left.state, right.state):
-        yield "Both responses are compared as far as they were received."
+        yield "Both responses are incomplete. Only the received parts are compared."
     elif left.state != right.state:
-        yield "It is compared as far as it was received."
+        yield "Only the received part of the incomplete response is compared."
     if left.protocol != right.protocol:
-        yield "The runs use different protocols: their events are compared."
+        yield "The runs use different protocols, so their events are compared."
 
 
 def _compared_part(

@@ -10,9 +10,9 @@ from playground.rendering.formatting import pretty
 
 #: CSS state and label of each verdict; neither depends on the colour alone.
 _VERDICTS = {
-    True: ("pass", "Met"),
-    False: ("fail", "Not met"),
-    None: ("incomplete", "Could not be judged"),
+    True: ("pass", "Passed"),
+    False: ("fail", "Failed"),
+    None: ("incomplete", "Inconclusive"),
 }
 
 
@@ -51,7 +51,7 @@ class ChecksView:
     @property
     def tally(self) -> str:
         """Return the number of passed checks as text."""
-        return f"{self.passed} of {self.total} met"
+        return f"{self.passed} of {self.total} passed"
 
 
 def verdict_of(passed: bool | None) -> tuple[str, str]:

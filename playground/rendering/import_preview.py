@@ -15,8 +15,8 @@ _GROUPS = (
     ("added", "Added", "+"),
     ("changed", "Changed", "~"),
     ("removed", "Removed", "−"),
-    ("same", "Left alone, as it is the same", "="),
-    ("kept", "Left alone, as the file says nothing of it", "="),
+    ("same", "Unchanged", "="),
+    ("kept", "Kept, not in the file", "="),
 )
 
 
@@ -57,4 +57,4 @@ def summary(changes: Iterable[ItemChange]) -> str:
     words = [
         f"{group.count:,} {group.status}" for group in groups_of(changes) if not group.is_quiet
     ]
-    return ", ".join(words) or "nothing changed"
+    return ", ".join(words) or "no changes"

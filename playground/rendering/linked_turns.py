@@ -33,7 +33,7 @@ class LinkedTurn:
         """Return what the turn did with the question, as a past participle."""
         if verb := _VERBS.get(elicitation.action_of(self.run.resume)):
             return verb
-        return "Answered" if self.answered else "Followed"
+        return "Answered" if self.answered else "Continued"
 
     @property
     def failed(self) -> str:
@@ -41,9 +41,7 @@ class LinkedTurn:
         if not self.run.is_final or self.run.state == RunState.COMPLETED:
             return ""
         problem = self.run.problem if isinstance(self.run.problem, Mapping) else {}
-        return (
-            value_text(problem.get("cause"), 500) or f"The answer was {self.status_label.lower()}."
-        )
+        return value_text(problem.get("cause"), 500) or f"Answer: {self.status_label.lower()}."
 
     @property
     def label(self) -> str:

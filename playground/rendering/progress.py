@@ -34,7 +34,7 @@ def progress_of(event: Progress | None) -> ProgressLine | None:
         percent = int(done / total * 100)
     text = value_text(event.message, MAX_TEXT)
     if not text and done is not None:
-        text = f"{done:g} of {total:g}" if total is not None else f"{done:g} so far"
+        text = f"{done:g} of {total:g}" if total is not None else f"{done:g} done"
     return ProgressLine(percent, text)
 
 

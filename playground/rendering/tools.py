@@ -51,9 +51,9 @@ class ToolListView:
 
 
 _HANDSHAKES = {
-    handshake.DISCOVERED: "Answers server/discover; there is no session.",
-    handshake.INITIALIZED: "Opened with initialize.",
-    handshake.BARE: "Knows neither server/discover nor initialize, and takes calls all the same.",
+    handshake.DISCOVERED: "Supports server/discover; no session.",
+    handshake.INITIALIZED: "Initialized with initialize.",
+    handshake.BARE: "Supports neither server/discover nor initialize, but accepts tool calls.",
 }
 
 
@@ -69,7 +69,7 @@ def tool_list_view(agent: Agent, url: str) -> ToolListView | None:
     handshake_text = _HANDSHAKES.get(session.generation, "")
     if session.generation == handshake.INITIALIZED:
         handshake_text += (
-            " The server keeps a session." if session.id else " The server keeps no session."
+            " The server uses a session." if session.id else " The server does not use a session."
         )
     return ToolListView(
         url=url,

@@ -70,7 +70,7 @@ def twin_result(twin: Twin) -> TwinResult:
     if not (left.is_final and right.is_final):
         return TwinResult("waiting", "Waiting for both responses…")
     if reasons := tuple(not_comparable_reasons(left, right)):
-        return TwinResult("impossible", "The responses cannot be compared", reasons)
+        return TwinResult("impossible", "Responses cannot be compared", reasons)
     comparison = comparison_of(left, right)
     rows = rows_of(comparison.differences)
     return TwinResult(

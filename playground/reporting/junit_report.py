@@ -66,7 +66,7 @@ def _early_end_suite(report: CollectionRunReport) -> ET.Element:
     """Return the suite of a run that ended early; it belongs to no request."""
     suite = _suite_element(report, "", _ENDED_EARLY)
     suite.set("time", _seconds(0.0))
-    attributes = {"name": "The run as a whole", "classname": _clean(report.name)}
+    attributes = {"name": "Collection run", "classname": _clean(report.name)}
     case = ET.SubElement(suite, "testcase", {**attributes, "time": _seconds(0.0)})
     _add_result(case, "error", report.state, [report.ending])
     return suite
@@ -79,7 +79,7 @@ def _case(report: CollectionRunReport, step: StepResult) -> ET.Element:
     case.set("time", _seconds(step.duration_ms or 0.0))
     unmet = [each.sentence for each in step.unmet]
     if step.has_no_response:
-        _add_result(case, "error", "not answered", [step.problem, *unmet])
+        _add_result(case, "error", "no response", [step.problem, *unmet])
     elif step.verdict == UNMET:
         _add_result(case, "failure", WORDS[UNMET], [*unmet, *filter(None, [step.problem])])
     elif step.verdict == UNSENT:
@@ -92,7 +92,7 @@ def _case(report: CollectionRunReport, step: StepResult) -> ET.Element:
 
 
 def _add_result(case: ET.Element, tag: str, kind: str, sentences: Sequence[str]) -> None:
-    clean = [_clean(sentence) for sentence in sentences] or ["Not met."]
+    clean = [_clean(sentence) for sentence in sentences] or ["Failed."]
     more = f" (and {len(clean) - 1} more)" if len(clean) > 1 else ""
     element = ET.SubElement(case, tag, {"message": clean[0] + more, "type": kind})
     element.text = "\n".join(clean)

@@ -23,8 +23,8 @@ BAD = (UNMET, UNSENT)
 OPEN = (WAITING, RUNNING)
 #: Labels within a sentence.
 WORDS = {
-    MET: "met",
-    UNMET: "not met",
+    MET: "passed",
+    UNMET: "failed",
     UNSENT: "not sent",
     STOPPED: "stopped",
     SKIPPED: "skipped",
@@ -102,8 +102,8 @@ class VerdictCounts:
 #: `playground.models.CollectionRun.State` except completed.
 _ENDINGS = {
     "running": "The run has not ended yet",
-    "stopped": "The run was stopped before its end",
-    "interrupted": "The run was interrupted: the playground went down",
+    "stopped": "The run was stopped",
+    "interrupted": "The run was interrupted because the playground stopped",
 }
 
 
@@ -112,7 +112,7 @@ def end_reason(state: str, tally: VerdictCounts) -> str:
     if state not in _ENDINGS:
         return ""
     noun = "request" if tally.steps == 1 else "requests"
-    return f"{_ENDINGS[state]}. {tally.of(MET):,} of {tally.steps:,} {noun} met."
+    return f"{_ENDINGS[state]}. {tally.of(MET):,} of {tally.steps:,} {noun} passed."
 
 
 # The run, its steps and their checks
@@ -137,8 +137,8 @@ class CheckResult:
     def sentence(self) -> str:
         """Return the check as a sentence."""
         if self.passed is None:
-            return f"{self.expected}: could not be judged. {self.actual}"
-        return f"{self.expected}; it was: {self.actual}"
+            return f"{self.expected}: inconclusive. {self.actual}"
+        return f"{self.expected}; actual: {self.actual}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,7 @@ class CollectionRunReport:
             return "Running"
         if self.state != "completed":
             return self.state.capitalize()
-        return "All met" if self.all_passed else "Not all met"
+        return "All passed" if self.all_passed else "Failed"
 
     @property
     def ending(self) -> str:

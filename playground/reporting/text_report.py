@@ -53,5 +53,6 @@ def summary_lines(report: CollectionRunReport) -> Iterator[str]:
         yield report.ending
     yield (
         f"{report.verdict}: {totals.tally.summary};"
-        f" {totals.checks_passed} of {totals.checks} expectations met; {duration(report.took_ms)}"
+        f" {totals.checks_passed} of {totals.checks} expectations passed; "
+        f"{duration(report.took_ms)}"
     )

@@ -153,4 +153,6 @@ def position(request: HttpRequest, slug: str) -> HttpResponse:
 def duplication(request: HttpRequest, slug: str) -> HttpResponse:
     """Duplicate the collection, and open the copy."""
     duplicate = ordering.duplicate_collection(get_collection(request, slug))
-    return changed_response(redirect_with_note(request, duplicate, f"{duplicate.name} was made."))
+    return changed_response(
+        redirect_with_note(request, duplicate, f"{duplicate.name} was created.")
+    )

@@ -95,8 +95,8 @@ def _note(agent_name: str, agent: Agent | None, address: str) -> str:
     if agent is not None or not agent_name or address == agent_name:
         return ""
     if address:
-        return "The credentials in its URL were removed."
-    return f"It names an agent that does not exist here: {agent_name[:MAX_NAME]}"
+        return "The credentials in the URL were removed."
+    return f"The agent of the link does not exist here: {agent_name[:MAX_NAME]}"
 
 
 def _valid_url(text: str) -> str:

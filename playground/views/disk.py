@@ -40,7 +40,7 @@ def collection_disk(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _load(request: HttpRequest, collection: Collection) -> str:
     result = disk.load(collection, request.POST.get("seen", ""))
-    return f"The file of {collection.name} was loaded: {summary(result.changes)}."
+    return f"{collection.name} was loaded from its file: {summary(result.changes)}."
 
 
 def _save(request: HttpRequest, collection: Collection) -> str:

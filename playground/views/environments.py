@@ -136,8 +136,9 @@ def copy(request: HttpRequest, slug: str) -> HttpResponse:
             row.pk, row.environment, row.secret = None, created, ""
         Variable.objects.bulk_create(rows)
     empty = sum(row.is_secret for row in rows)
-    note = f" {empty} secret{'s' if empty != 1 else ''} came without a value: type it again."
-    messages.success(request, f"{created.name} was made.{note if empty else ''}")
+    secrets = f"{empty} secret{'s' if empty != 1 else ''}"
+    note = f" Enter the value of {secrets} again: secrets are not copied."
+    messages.success(request, f"{created.name} was created.{note if empty else ''}")
     return redirect(created)
 
 

@@ -160,13 +160,13 @@ def _read(request: HttpRequest, name: str, empty: Any) -> tuple[Any, list[Reques
         return empty, []
     try:
         if len(text) > MAX_FORM or json_decoder.exceeds_depth(text, 100):
-            return empty, [RequestProblem(f"/{name}", "This is too large.", "error")]
+            return empty, [RequestProblem(f"/{name}", "Too large.", "error")]
         return json_decoder.decode(text), []
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        return empty, [RequestProblem(f"/{name}", f"This is no JSON: {where}.", "error")]
+        return empty, [RequestProblem(f"/{name}", f"Invalid JSON: {where}.", "error")]
     except ValueError:
-        message = "This has a number with too many digits."
+        message = "A number has too many digits."
         return empty, [RequestProblem(f"/{name}", message, "error")]
 
 

@@ -132,7 +132,7 @@ def _move_back(request: HttpRequest, folder: Folder, signed: str) -> HttpRespons
         raise Http404 from error
     target = get_collection(request, position.collection)
     ordering.move_folder(folder, target, position)
-    return changed_response(redirect_with_note(request, target, f"{folder.name} was moved back."))
+    return changed_response(redirect_with_note(request, target, f"Moved {folder.name} back."))
 
 
 @require_POST

@@ -66,7 +66,7 @@ def _choices(request: HttpRequest) -> dict[str, Any]:
     """Return the choices of the form."""
     agents = Agent.objects.owned_by(request.user).values_list("slug", "name")
     return {
-        "agents": [*agents, (NOBODY, "Not saved any more")],
+        "agents": [*agents, (NOBODY, "Not saved")],
         "states": STATES,
         "outcomes": OUTCOMES,
         "makers": MADE_BY,

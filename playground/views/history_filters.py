@@ -23,15 +23,15 @@ NOBODY = "-"
 
 #: Choices: value and label.
 STATES = [
-    (UNDER_WAY, "Under way"),
+    (UNDER_WAY, "In progress"),
     *((state.value, str(state.label)) for state in RunState if state.is_final),
 ]
 OUTCOMES = [
     (Outcome.ANSWER, "Answer"),
-    (Outcome.ELICITATION, "Question"),
+    (Outcome.ELICITATION, "Input required"),
     (Outcome.PROMISE, "Promise"),
     (Outcome.FAILURE, "Agent error"),
-    (Outcome.NONE, "No answer"),
+    (Outcome.NONE, "No usable answer"),
 ]
 
 MADE_BY = [(each.value, str(each.label)) for each in RunSource]

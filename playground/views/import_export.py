@@ -58,16 +58,14 @@ async def _submitted_text(request: HttpRequest) -> tuple[str, str]:
         return decompress_text(packed), form.get("source", "")[:300]
     address, pasted = form.get("url", "").strip(), form.get("text", "")
     if sum(map(bool, (upload, address, pasted.strip()))) != 1:
-        raise FixtureError(
-            FixtureProblem("", "Give a file, a text or an address: one of the three.")
-        )
+        raise FixtureError(FixtureProblem("", "Enter exactly one of file, text and URL."))
     if upload is not None:
         if (upload.size or 0) > MAX_BYTES:
             raise FixtureError(FixtureProblem("", f"The file is larger than {MAX_BYTES >> 20} MB."))
         return decode_file(await sync_to_async(upload.read)()), upload.name or "a file"
     if address:
         return decode_file(await _fetch_text(request, address)), address[:300]
-    return pasted, "the pasted text"
+    return pasted, "pasted text"
 
 
 async def _fetch_text(request: HttpRequest, address: str) -> bytes:
@@ -99,7 +97,7 @@ def _preview_or_import(request: HttpRequest, text: str, source: str) -> HttpResp
     except FixtureError as error:
         return _form(request, error.problems)
     except IntegrityError:
-        message = "The collection was changed at the same moment. Nothing was imported; try again."
+        message = "The collection was changed at the same time, so nothing was imported. Try again."
         return _form(request, (FixtureProblem("", message),))
     messages.success(
         request, f"{result.collection.name} was imported: {summary(result.changes)}.{note}"
@@ -146,7 +144,7 @@ def _preview(
 ) -> HttpResponse:
     """Render the preview of an import."""
     if len(packed) > MAX_COMPRESSED:
-        message = "The file is too large for this page. `manage.py import_collection` takes it."
+        message = "The file is too large for this page. Use `manage.py import_collection`."
         return _form(request, (FixtureProblem("", message),))
     collection = plan.fixture.collection or {}
     context = {
@@ -185,7 +183,7 @@ def decompress_text(packed: str) -> str:
         decompressor = zlib.decompressobj()
         data = decompressor.decompress(base64.b64decode(packed, validate=True), MAX_BYTES + 1)
     except (binascii.Error, ValueError, zlib.error):
-        message = "The text did not come back as it was sent. Choose the file again."
+        message = "The submitted text is corrupted. Choose the file again."
         raise FixtureError(FixtureProblem("", message)) from None
     return decode_file(data)
 

@@ -86,9 +86,7 @@ def har(request: HttpRequest) -> HttpResponse:
         return _page(request, status=422, problems=error.problems)
     packed = compress_text(text)
     if len(packed) > MAX_COMPRESSED:
-        problem = FixtureProblem(
-            "", "The file is too large to choose from. Save fewer requests in it."
-        )
+        problem = FixtureProblem("", "The file is too large. Save fewer requests in it.")
         return _page(request, status=422, problems=[problem])
     return _page(request, entries=entries, packed=packed)
 
@@ -109,7 +107,7 @@ def _open(request: HttpRequest, entries: list[HarEntry], number: str) -> Run:
     """Create a run from an entry. Raises `FixtureError`."""
     found = next((entry for entry in entries if str(entry.number) == number), None)
     if found is None or not found.response:
-        raise FixtureError(FixtureProblem("", found.why if found else "There is no such entry."))
+        raise FixtureError(FixtureProblem("", found.why if found else "The entry does not exist."))
     try:
         return run_from_recording(found.response, owner_of(request.user))
     except RecordingError as error:

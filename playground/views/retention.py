@@ -114,9 +114,9 @@ async def _prune(request: HttpRequest) -> None:
     task = prune(owner)
     done, _ = await asyncio.wait({task}, timeout=PATIENCE)
     if not done:
-        text = "The limits are saved. The runs are being deleted; that goes on by itself."
+        text = "Limits saved. Runs are being deleted in the background."
     elif gone := task.result():
-        text = f"The limits are saved, and {gone} run{'' if gone == 1 else 's'} deleted."
+        text = f"Limits saved. {gone} run{' was' if gone == 1 else 's were'} deleted."
     else:
-        text = "The limits are saved. There was nothing to delete."
+        text = "Limits saved. No runs were deleted."
     await sync_to_async(messages.success)(request, text)

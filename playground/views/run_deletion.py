@@ -88,20 +88,21 @@ def _selected(request: HttpRequest, keys: list[str]) -> SelectedRuns:
 def _warnings(selected: SelectedRuns) -> list[tuple[str, str]]:
     """Return what to know before these are deleted: (level, sentence)."""
     sentences = {
-        RetentionReason.UNDER_WAY: ("error", "{} under way. Stop {} first, or wait."),
-        RetentionReason.COLLECTION_RUN: ("error", "{} part of a collection run that is under way."),
+        RetentionReason.UNDER_WAY: ("error", "{} in progress. Stop {} first, or wait."),
+        RetentionReason.COLLECTION_RUN: ("error", "{} part of a collection run in progress."),
         RetentionReason.POLLED: (
             "warning",
-            "{} waiting for a promise. It is followed no longer then.",
+            "{} waiting for a promise. Polling will stop.",
         ),
         RetentionReason.HAS_ACTIVE_FOLLOW_UP: (
             "warning",
-            "{} carried on by a later turn that is not done yet, which loses what was said before.",
+            "{} continued by a turn in progress, which will lose its earlier turns.",
         ),
-        RetentionReason.SHARED: ("warning", "{} shared by a link, which stops working."),
+        RetentionReason.SHARED: ("warning", "{} shared with a link, which will stop working."),
         RetentionReason.RECORDED: (
             "warning",
-            "{} shown as the recorded reply of a saved request. The recording itself stays.",
+            "{} shown as the recorded response of a saved request. The recording itself is "
+            "not deleted.",
         ),
     }
     found = []

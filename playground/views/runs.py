@@ -110,7 +110,9 @@ def parent_turn(request: HttpRequest, preparation: engine.PreparationResult) -> 
         return None
     if found := find_run(request, pk):
         return turn_of(found)
-    preparation.add_error("", "The turn that this continues is gone: press “New conversation”.")
+    preparation.add_error(
+        "", "The turn that this request continues was deleted. Press “New conversation”."
+    )
     return None
 
 

@@ -435,11 +435,11 @@ def saved_fields(form: SaveForm, saved: SavedRequest | None = None) -> ComposerF
         prepared = request_over_binding(agent, document, (), version=version, binding=binding)
         address = _portable_url(prepared.target.url)
     if len(address) > MAX_URL:
-        raise ValidationError(f"The address is longer than {MAX_URL:,} characters.")
+        raise ValidationError(f"The URL is longer than {MAX_URL:,} characters.")
     kept = clean_headers(headers), clean_url_template(address)
     dropped = [name for (name, was), (_, now) in zip(headers, kept[0], strict=True) if was != now]
     if kept[1] != address:
-        dropped.append("the address")
+        dropped.append("the URL")
     auth = clean_auth(given["auth"])
     if given["auth"].get("secret") and auth.get("secret") == "":
         dropped.append("the authentication")

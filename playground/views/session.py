@@ -48,10 +48,10 @@ def _read(choice: str, text: str) -> dict[str, Any]:
     if choice in CHOICES:
         return CHOICES[choice]
     if choice != "edit":
-        raise ValidationError("Choose what the next request sends.")
+        raise ValidationError("Choose what to send with the next request.")
     value = parse_json_value(text)
     if not isinstance(value, dict):
-        raise ValidationError("A session context is a JSON object.")
+        raise ValidationError("The session context must be a JSON object.")
     return {"mode": "edited", "value": value}
 
 

@@ -123,7 +123,8 @@ class ToolCallAnswer:
             return on_page
         missing = [each.waiting.label[:80] for each in checked if each not in on_page]
         error = (
-            f"Not on the page and not answered: {', '.join(missing[:3])}. Load more entries first."
+            f"Unanswered calls are not loaded yet: {', '.join(missing[:3])}. Load more "
+            "entries first."
         )
         return [_with_error(each, self.selected, error) for each in on_page]
 
@@ -218,7 +219,7 @@ def _error(tool_call: ToolCallForm) -> str:
     """Return the error in a call's fields, "" for none."""
     if tool_call.is_approval:
         is_decided = tool_call.submitted.get("decision") in DECISIONS
-        return "" if is_decided else "Choose whether the agent may call the tool."
+        return "" if is_decided else "Approve or deny the tool call."
     if not tool_call.is_json:
         return ""
     try:

@@ -60,9 +60,9 @@ def undo(request: HttpRequest, removal: int) -> HttpResponse:
     try:
         target = trash.restore(found)
     except FixtureError as error:
-        messages.error(request, f"Could not put back {label}: {error}")
+        messages.error(request, f"Restoring {label} failed: {error}")
         return redirect("collections")
-    return changed_response(redirect_with_note(request, target, f"Put back {label}."))
+    return changed_response(redirect_with_note(request, target, f"Restored {label}."))
 
 
 @require_POST
@@ -71,7 +71,7 @@ def reload_shipped(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         found = shipped.reload(slug)
     except (FixtureError, DiskError) as error:
-        messages.error(request, f"Could not load {slug}: {error}")
+        messages.error(request, f"Loading {slug} failed: {error}")
         return redirect("collections")
     if found is None:
         raise Http404

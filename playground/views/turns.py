@@ -171,5 +171,5 @@ def _substituted(turn: Run, name: str, value: str) -> tuple[str, str]:
         return name, value
     known = {each.lower(): text for each, text in turn.headers}
     if name.lower() not in known:
-        raise ValidationError(f"{name} has names in it that this conversation does not know.")
+        raise ValidationError(f"{name} uses variables that are not defined in this conversation.")
     return name, known[name.lower()]

@@ -97,7 +97,7 @@ def test_it_is_watched_over_a_reload(page: Page, playground: PlaygroundServer, g
     gate.open()
     expect(second).to_have_attribute("data-verdict", "unmet")
     expect(third).to_have_attribute("data-verdict", "met")
-    expect(page.locator("#collection-run-progress")).to_contain_text("Not all met")
+    expect(page.locator("#collection-run-progress")).to_contain_text("Failed")
     # What was not met stands open, with what was wanted and what came.
     expect(second).to_contain_text('equals "wait"')
     expect(second).to_contain_text('"Soup"')
@@ -132,7 +132,7 @@ def test_a_dead_connection_is_said_and_its_end_too(
     sockets[1].close(code=1011)
     expect(note).to_contain_text("reconnecting")
     gate.open()
-    expect(standing).to_contain_text("Not all met")
+    expect(standing).to_contain_text("Failed")
     # Nothing more is to come: that the socket has gone is no news.
     expect(standing).to_have_attribute("data-settled", "")
     expect(note).to_be_empty()
@@ -155,7 +155,7 @@ def test_it_is_started_with_a_value_for_one_request_at_an_address(
     page.get_by_label("Variables").fill("dish=of the day")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.locator(".collection-run-step")).to_have_count(1)
-    expect(page.locator("#collection-run-progress")).to_contain_text("All met")
+    expect(page.locator("#collection-run-progress")).to_contain_text("All passed")
     assert b"Soup of the day" in gate.server.requests[0]
 
 
@@ -168,18 +168,16 @@ def test_it_is_stopped_by_keyboard(page: Page, playground: PlaygroundServer, gat
     expect(page.locator("#step-2")).to_have_attribute("data-verdict", "skipped")
     expect(page.locator('[data-stat="done"]')).to_have_text("0 of 2")
     expect(page.locator("#collection-run-announce")).to_have_text(
-        "Stopped: 0 of 2 requests done, 0 met, 1 stopped, 1 skipped."
+        "Stopped: 0 of 2 requests done, 0 passed, 1 stopped, 1 skipped."
     )
-    expect(
-        page.get_by_text("The run was stopped before its end. 0 of 2 requests met.")
-    ).to_be_visible()
+    expect(page.get_by_text("The run was stopped. 0 of 2 requests passed.")).to_be_visible()
     expect(page.get_by_role("link", name="Run again…")).to_be_visible()
 
 
 def test_both_themes(still: Page, playground: PlaygroundServer, gate: Gate) -> None:
     address = collect(playground, "Themed", gate.server.url, "Soup", "wrong", "{{gone}}")
     begin(still, address)
-    expect(still.locator("#collection-run-progress")).to_contain_text("Not all met")
+    expect(still.locator("#collection-run-progress")).to_contain_text("Failed")
     assert not findings(still, both_themes=True)
     still.locator("#step-1 summary").click()
     assert not findings(still, both_themes=True)

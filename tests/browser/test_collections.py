@@ -150,7 +150,7 @@ def test_what_is_deleted_is_put_back(page: Page, playground: PlaygroundServer) -
     note = pile.expect_note("Deleted the request “a”.")
     pile.choose("hot", "Delete")
     pile.expect_note("Deleted the folder “hot”.").get_by_role("button", name="Undo").click()
-    pile.expect_note("Put back the folder “hot”.")
+    pile.expect_note("Restored the folder “hot”.")
     pile.expect_order("b | hot: c d")
     expect(note).to_have_count(0)
     page.goto(f"{playground.url}/collections/")

@@ -198,7 +198,7 @@ def test_what_is_no_list_of_messages_is_refused_aloud(workbench: Workbench) -> N
     workbench.write_json('{"input": "hi", "temperature": 99, "tools": [1, null], "x": 1e999}')
     page.keyboard.press("ControlOrMeta+Enter")
     problems = page.locator("#compose-problems")
-    expect(problems).to_contain_text("a number that JSON does not have")
+    expect(problems).to_contain_text("Not a valid JSON number")
     workbench.write_json('{"input": "hi", "temperature": 99, "top_p": "x", "tools": [1, null]}')
     expect(problems).to_be_empty()
     page.keyboard.press("ControlOrMeta+Enter")

@@ -231,7 +231,7 @@ def test_the_session_is_carried_edited_and_turned_off(workbench: Workbench) -> N
     box = panel.get_by_label("Session context as JSON")
     box.fill("[1]")
     panel.get_by_role("button", name="Use this").click()
-    expect(panel).to_contain_text("A session context is a JSON object.")
+    expect(panel).to_contain_text("The session context must be a JSON object.")
     box.fill('{"last_topic": "something else"}')
     panel.get_by_role("button", name="Use this").click()
     expect(panel).to_contain_text("Edited by you;")

@@ -101,7 +101,7 @@ def test_typed_secrets_survive_a_mistake_which_is_shown_at_its_field(
     row.get_by_label("Value").fill("canary-0815")
     row.get_by_label("Allowed origins").fill(playground.url)
     page.get_by_role("button", name="Save").click()
-    expect(row.locator(".variable-name")).to_contain_text("A name has letters")
+    expect(row.locator(".variable-name")).to_contain_text("Use at most 80 letters")
     expect(row.get_by_label("Name")).to_be_focused()
     expect(row.get_by_label("Value")).to_have_value("canary-0815")
     page.keyboard.press("ControlOrMeta+a")

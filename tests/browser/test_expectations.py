@@ -59,13 +59,13 @@ def test_written_by_keyboard_sent_and_judged(workbench: Workbench) -> None:
     assert written(page) == [{"type": "outcome", "equals": "answer"}, UNMET]
     page.keyboard.press("ControlOrMeta+Enter")
     tally = page.locator(".checks-tally")
-    expect(tally).to_have_text("1 of 2 met")
+    expect(tally).to_have_text("1 of 2 passed")
     expect(tally).to_have_attribute("data-verdict", "fail")
     expect(page.get_by_role("tab", name="Checks")).to_have_accessible_name("Checks 1/2")
     tally.press("Enter")
     checks = page.locator("#tab-checks .rule")
-    expect(checks.nth(0)).to_contain_text("Met")
-    expect(checks.nth(1)).to_contain_text("Not met")
+    expect(checks.nth(0)).to_contain_text("Passed")
+    expect(checks.nth(1)).to_contain_text("Failed")
     expect(checks.nth(1)).to_contain_text("Actual:")
     panel = page.locator("#tab-expect")
     expect(rows(panel).nth(0)).to_have_attribute("data-verdict", "pass")
@@ -206,7 +206,7 @@ def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
     assert findings(still, both_themes=True) == [], "written"
     write_json(panel, [{"type": "state", "equals": "completed"}, UNMET])
     workbench.send()
-    expect(still.locator(".checks-tally")).to_have_text("1 of 2 met")
+    expect(still.locator(".checks-tally")).to_have_text("1 of 2 passed")
     still.locator(".checks-tally").click()
     expect(still.locator("#tab-checks .rule")).to_have_count(2)
     assert findings(still, both_themes=True) == [], "judged"

@@ -123,7 +123,7 @@ def test_the_file_in_fixtures(still: Page, playground: PlaygroundServer) -> None
     disk.locator("summary").filter(has_text="Save to fixtures/").click()
     path.write_text(path.read_text("utf-8").replace("With cream.", "With more."), "utf-8")
     page.get_by_role("button", name="Overwrite the file").click()
-    expect(disk.get_by_role("alert")).to_contain_text("was changed since you looked")
+    expect(disk.get_by_role("alert")).to_contain_text("has changed since the page was loaded")
     disk.locator("summary").filter(has_text="Load the file").click()
     page.get_by_role("button", name="Load the file").click()
     expect(disk).to_contain_text("In sync with")

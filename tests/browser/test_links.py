@@ -95,9 +95,7 @@ def test_an_agent_that_nobody_has(workbench: Workbench) -> None:
     page = workbench.page
     page.goto(f"{workbench.server.url}/?agent=no-such-agent&text=soup")
     expect(banner(page)).to_contain_text("Target: none")
-    expect(banner(page)).to_contain_text(
-        "It names an agent that does not exist here: no-such-agent"
-    )
+    expect(banner(page)).to_contain_text("The agent of the link does not exist here: no-such-agent")
     expect(page.locator("#agent-select")).to_have_value("")
     page.reload()
     expect(banner(page)).to_contain_text("no-such-agent")
@@ -178,7 +176,7 @@ def test_a_curl_command_fills_the_request(workbench: Workbench) -> None:
     paste(page, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' -o out.json")
     note = page.locator("#address-note")
     expect(note).to_contain_text("The command was not imported.")
-    expect(note).to_contain_text("no file is written here")
+    expect(note).to_contain_text("which is not supported")
     paste(page, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' --compressed")
     expect(note).to_contain_text("Imported from cURL")
     expect(note).to_contain_text("--compressed")

@@ -115,7 +115,7 @@ def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
 
 def test_what_is_odd_about_a_promise_is_said(workbench: Workbench) -> None:
     for slug, words in (
-        ("promise-no-token", "nobody can ask after it"),
+        ("promise-no-token", "it cannot be polled"),
         ("promise-progress-7", "not between 0 and 1"),
         ("promise-half", "“half”, which is not a number"),
     ):

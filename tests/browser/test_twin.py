@@ -36,8 +36,8 @@ def test_over_both_bindings_by_keyboard(workbench: Workbench) -> None:
     page.keyboard.press("Space")
     press(page, "Send both")
     expect(page.get_by_role("heading", level=1)).to_have_text("HTTP and MCP")
-    expect(page.locator("#difference")).to_contain_text("No difference")
-    expect(page.locator("#announce")).to_have_text("No difference")
+    expect(page.locator("#difference")).to_contain_text("No differences")
+    expect(page.locator("#announce")).to_have_text("No differences")
     for pane in panes(page):
         expect(pane.locator("#run-badge")).to_have_text("Completed")
         expect(pane.locator("#cards .card").first).to_be_visible()
@@ -59,7 +59,7 @@ def test_a_run_that_fails_cannot_be_compared(workbench: Workbench) -> None:
     workbench.open().scenario("truncated")
     page = workbench.page
     send_both(page, "To Demo agent")
-    expect(page.locator("#difference")).to_contain_text("The responses cannot be compared")
+    expect(page.locator("#difference")).to_contain_text("Responses cannot be compared")
     expect(page.locator("#difference")).to_contain_text(
         "The run on the left did not complete (truncated)"
     )

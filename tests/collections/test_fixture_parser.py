@@ -71,21 +71,21 @@ def test_items_without_a_place_stand_as_in_the_file() -> None:
     [
         ("", "The file is empty."),
         (" \n", "The file is empty."),
-        ("{}", "A fixture is a JSON list of items, each with a model and its fields."),
-        ("[]", "The file holds no collection: no item of the model playground.collection."),
+        ("{}", "A fixture must be a JSON array of items, each with a model and fields."),
+        ("[]", "The file contains no collection (no item of model playground.collection)."),
         ("[1]", "Item 1: An item must be an object, not a number."),
+        ("[\n  {,", "Line 2, column 4: Invalid JSON: a name in double quotes belongs here."),
+        ('[\n  {"model": "playground.col', "Line 2, column 13: Unexpected end of file"),
+        ('[{"model": 1', "Line 1, column 13: Unexpected end of file: the JSON is incomplete."),
+        ('[{"a": 1,\n "b": {"a": 2},\n "a": 3}]', "Line 3, column 2: Duplicate name “a”"),
+        ('[{"a": {}}, {"b": 1, "\\u0062": 3}]', "Line 1, column 22: Duplicate name “b”"),
+        ("[1e999]", "Line 1, column 2: Not a valid JSON number."),
+        ('["NaN",\n NaN]', "Line 2, column 2: Not a valid JSON number."),
         (
-            "[\n  {,",
-            "Line 2, column 4: This is not JSON: expected a property name in double quotes.",
+            "[" * 100_000,
+            "Line 1, column 104: Nested too deeply. The limit for a document is 100 levels.",
         ),
-        ('[\n  {"model": "playground.col', "Line 2, column 13: The file ends here, in the middle"),
-        ('[{"model": 1', "Line 1, column 13: The file ends here, in the middle: it was cut."),
-        ('[{"a": 1,\n "b": {"a": 2},\n "a": 3}]', "Line 3, column 2: “a” is given twice"),
-        ('[{"a": {}}, {"b": 1, "\\u0062": 3}]', "Line 1, column 22: “b” is given twice"),
-        ("[1e999]", "Line 1, column 2: This is a number that JSON does not have."),
-        ('["NaN",\n NaN]', "Line 2, column 2: This is a number that JSON does not have."),
-        ("[" * 100_000, "Line 1, column 104: This is nested too deep: a document is up to 100."),
-        ("[\n" * 104 + "]" * 104, "Line 104, column 1: This is nested too deep: a document"),
+        ("[\n" * 104 + "]" * 104, "Line 104, column 1: Nested too deeply. The limit"),
     ],
     ids=range(14),
 )
@@ -107,47 +107,50 @@ def test_a_file_that_was_cut(at: int) -> None:
     [
         (
             {"model": "auth.user", "fields": {}},
-            "Item 2: The model is “auth.user”. Here it is one of playground.collection, "
+            "Item 2: The model is “auth.user”. It must be one of playground.collection, "
             "playground.folder, playground.savedrequest.",
         ),
-        ({"model": None}, "Item 2: The model is null. Here it is one of "),
-        ({**FOLDER, "pk": 3}, "Item 2, playground.folder, /pk: The file has primary keys."),
-        ({**FOLDER, "more": 3}, "Item 2, playground.folder, /more: An item has a model and"),
-        ({**FOLDER, "fields": []}, "Item 2, playground.folder, /fields: This must be an object"),
+        ({"model": None}, "Item 2: The model is null. It must be one of "),
+        ({**FOLDER, "pk": 3}, "Item 2, playground.folder, /pk: The file contains primary keys."),
+        (
+            {**FOLDER, "more": 3},
+            "Item 2, playground.folder, /more: Unknown member. An item has only",
+        ),
+        ({**FOLDER, "fields": []}, "Item 2, playground.folder, /fields: Must be an object"),
         (
             with_fields(FOLDER, parent=["soups", "hot"]),
-            "Item 2, playground.folder, /fields/parent: Folders are one level deep",
+            "Item 2, playground.folder, /fields/parent: Folders cannot be nested",
         ),
         (
             with_fields(FOLDER, **{"a/b": 1}),
-            "Item 2, playground.folder, /fields/a~1b: A folder has no such field.",
+            "Item 2, playground.folder, /fields/a~1b: Unknown field of a folder.",
         ),
-        (with_fields(FOLDER, owner=1), "Item 2, playground.folder, /fields/owner: What is"),
-        (without(FOLDER, "slug"), "Item 2, playground.folder, /fields: A folder needs “slug”."),
+        (with_fields(FOLDER, owner=1), "Item 2, playground.folder, /fields/owner: The owner is"),
+        (without(FOLDER, "slug"), "Item 2, playground.folder, /fields: A folder requires “slug”."),
         (
             with_fields(FOLDER, collection=["other"]),
-            "Item 2, playground.folder, /fields/collection: The file is about the collection "
-            "“soups”, not “other”.",
+            "Item 2, playground.folder, /fields/collection: The file contains the collection"
+            " “soups”, not “other”.",
         ),
         (with_fields(FOLDER, collection="soups"), "Item 2, playground.folder, /fields/collection"),
         (
             with_fields(COLLECTION, slug="other"),
-            "Item 2, playground.collection: The file holds a second collection.",
+            "Item 2, playground.collection: The file contains a second collection.",
         ),
-        (COLLECTION, "Item 2, playground.collection: The file holds a second collection."),
-        (with_fields(FOLDER, slug="a b"), "Item 2, playground.folder, /fields/slug: This may have"),
-        (with_fields(FOLDER, slug="é"), "Item 2, playground.folder, /fields/slug: This may have"),
-        (with_fields(FOLDER, slug="../x"), "Item 2, playground.folder, /fields/slug: This may"),
-        (with_fields(FOLDER, slug="x" * 131), "Item 2, playground.folder, /fields/slug: This has"),
-        (with_fields(FOLDER, slug=1), "Item 2, playground.folder, /fields/slug: This must be text"),
-        (with_fields(FOLDER, name=" "), "Item 2, playground.folder, /fields/name: This must not"),
-        (with_fields(FOLDER, name="x" * 121), "Item 2, playground.folder, /fields/name: This has"),
-        (with_fields(FOLDER, name="a\0"), "Item 2, playground.folder, /fields/name: This holds"),
-        (with_fields(FOLDER, name="a\ud800"), "Item 2, playground.folder, /fields/name: This"),
-        (with_fields(FOLDER, position=-1), "Item 2, playground.folder, /fields/position: This"),
-        (with_fields(FOLDER, position=1.5), "Item 2, playground.folder, /fields/position: This"),
-        (with_fields(FOLDER, position=True), "Item 2, playground.folder, /fields/position: This"),
-        (with_fields(FOLDER, position=2**31), "Item 2, playground.folder, /fields/position: This"),
+        (COLLECTION, "Item 2, playground.collection: The file contains a second collection."),
+        (with_fields(FOLDER, slug="a b"), "Item 2, playground.folder, /fields/slug: Use ASCII"),
+        (with_fields(FOLDER, slug="é"), "Item 2, playground.folder, /fields/slug: Use ASCII"),
+        (with_fields(FOLDER, slug="../x"), "Item 2, playground.folder, /fields/slug: Use ASCII"),
+        (with_fields(FOLDER, slug="x" * 131), "Item 2, playground.folder, /fields/slug: Too long"),
+        (with_fields(FOLDER, slug=1), "Item 2, playground.folder, /fields/slug: Must be a string"),
+        (with_fields(FOLDER, name=" "), "Item 2, playground.folder, /fields/name: Must not"),
+        (with_fields(FOLDER, name="x" * 121), "Item 2, playground.folder, /fields/name: Too long"),
+        (with_fields(FOLDER, name="a\0"), "Item 2, playground.folder, /fields/name: Contains U+"),
+        (with_fields(FOLDER, name="a\ud800"), "Item 2, playground.folder, /fields/name: Contains"),
+        (with_fields(FOLDER, position=-1), "Item 2, playground.folder, /fields/position: Must"),
+        (with_fields(FOLDER, position=1.5), "Item 2, playground.folder, /fields/position: Must"),
+        (with_fields(FOLDER, position=True), "Item 2, playground.folder, /fields/position: Must"),
+        (with_fields(FOLDER, position=2**31), "Item 2, playground.folder, /fields/position: Must"),
     ],
     ids=range(26),
 )
@@ -160,49 +163,49 @@ def test_an_item_that_does_not_belong_there(item: dict[str, Any], wanted: str) -
 @pytest.mark.parametrize("slug", ["new", "import"])
 def test_a_collection_has_no_slug_that_is_an_address(slug: str) -> None:
     (found,) = problems_of_items(with_fields(COLLECTION, slug=slug))
-    assert "an address of its own" in found
+    assert "is reserved" in found
 
 
 @pytest.mark.parametrize(
     ("fields", "wanted"),
     [
-        ({"document": []}, "/document: This must be an object, not a list."),
-        ({"document": {"a": "x" * 1_000_000}}, "/document: This is longer than 1,000,000"),
-        ({"folder": ["soups"]}, "/folder: This must be null, or a list"),
-        ({"folder": ["other", "hot"]}, "/folder: This must be null, or a list"),
-        ({"folder": ["soups", "cold"]}, "/folder: There is no folder “cold” in the file."),
-        ({"protocol": "gopher"}, "/protocol: This must be one of nlweb, agent-api."),
-        ({"protocol": ["nlweb"]}, "/protocol: This must be one of nlweb, agent-api."),
-        ({"binding": "tcp"}, "/binding: This must be one of http, mcp."),
-        ({"version": "0.1"}, "/version: The versions of this protocol are "),
-        ({"version": 0.55}, "/version: This must be text, not a number."),
+        ({"document": []}, "/document: Must be an object, not an array."),
+        ({"document": {"a": "x" * 1_000_000}}, "/document: Longer than 1,000,000"),
+        ({"folder": ["soups"]}, "/folder: Must be null, or an array"),
+        ({"folder": ["other", "hot"]}, "/folder: Must be null, or an array"),
+        ({"folder": ["soups", "cold"]}, "/folder: The file contains no folder “cold”."),
+        ({"protocol": "gopher"}, "/protocol: Must be one of nlweb, agent-api."),
+        ({"protocol": ["nlweb"]}, "/protocol: Must be one of nlweb, agent-api."),
+        ({"binding": "tcp"}, "/binding: Must be one of http, mcp."),
+        ({"version": "0.1"}, "/version: Unknown version. The versions of this protocol are "),
+        ({"version": 0.55}, "/version: Must be a string, not a number."),
         ({"protocol": "agent-api", "version": "1", "binding": "mcp"}, "/binding: Only NLWeb"),
-        ({"agent": "no slug"}, "/agent: This may have ASCII letters"),
-        ({"address": "x" * 2001}, "/address: This has 2,001 characters"),
-        ({"notes": None}, "/notes: This must be text, not null."),
-        ({"headers": {}}, "/headers: This must be a list of up to 100 pairs"),
-        ({"headers": [["a"]]}, "/headers/0: This must be a pair of texts"),
-        ({"headers": [["a", "b"], ["c d", "e"]]}, "/headers/1: This cannot be sent. “c d” is not"),
-        ({"headers": [["Host", "a"]]}, "/headers/0: This cannot be sent. Host is set by"),
-        ({"headers": [["a", "b"]] * 101}, "/headers: This must be a list of up to 100 pairs"),
-        ({"auth": []}, "/auth: This must be an object, not a list."),
-        ({"auth": {"type": "magic"}}, "/auth/type: This must be one of none, bearer"),
-        ({"auth": {"type": {}}}, "/auth/type: This must be one of none, bearer"),
-        ({"auth": {"type": "bearer", "secret": "a b"}}, "/auth/secret: This must be the name of"),
-        ({"auth": {"type": "bearer"}}, "/auth/secret: This must be text."),
-        ({"auth": {"type": "none", "secret": "x"}}, "/auth/secret: This does not belong to “none”"),
+        ({"agent": "no slug"}, "/agent: Use ASCII letters"),
+        ({"address": "x" * 2001}, "/address: Too long: 2,001 characters"),
+        ({"notes": None}, "/notes: Must be a string, not null."),
+        ({"headers": {}}, "/headers: Must be an array of up to 100 pairs"),
+        ({"headers": [["a"]]}, "/headers/0: Must be a pair of strings"),
+        ({"headers": [["a", "b"], ["c d", "e"]]}, "/headers/1: Cannot be sent. “c d” is not"),
+        ({"headers": [["Host", "a"]]}, "/headers/0: Cannot be sent. Host is set by"),
+        ({"headers": [["a", "b"]] * 101}, "/headers: Must be an array of up to 100 pairs"),
+        ({"auth": []}, "/auth: Must be an object, not an array."),
+        ({"auth": {"type": "magic"}}, "/auth/type: Must be one of none, bearer"),
+        ({"auth": {"type": {}}}, "/auth/type: Must be one of none, bearer"),
+        ({"auth": {"type": "bearer", "secret": "a b"}}, "/auth/secret: Must be the name of"),
+        ({"auth": {"type": "bearer"}}, "/auth/secret: Must be a string."),
+        ({"auth": {"type": "none", "secret": "x"}}, "/auth/secret: Not a member of “none”"),
         (
             {"auth": {"type": "api_key", "header": "a b", "secret": "x"}},
-            "/auth/header: This must be the name of a header.",
+            "/auth/header: Must be a valid header name.",
         ),
         ({"expectations": {}}, "/expectations: Expectations must be an array"),
         ({"expectations": [{"type": "state"}]}, "/expectations/0"),
         ({"expectations": [{"type": "json", "path": "$["}]}, "/expectations/0"),
         ({"captures": {"a": "$["}}, "/captures/a: "),
-        ({"captures": []}, "/captures: Captures must be an object"),
-        ({"reply": "text"}, "/reply: A recorded reply is a JSON object."),
-        ({"reply": {"more": 1}}, "/reply/more: A recorded reply has no such member."),
-        ({"colour": "red"}, "/colour: A request has no such field."),
+        ({"captures": []}, "/captures: Captures are an object"),
+        ({"reply": "text"}, "/reply: A recorded response must be a JSON object."),
+        ({"reply": {"more": 1}}, "/reply/more: Unknown member of a recorded response."),
+        ({"colour": "red"}, "/colour: Unknown field of a request."),
     ],
     ids=range(34),
 )
@@ -216,10 +219,11 @@ def test_a_folder_may_come_after_what_is_in_it() -> None:
 
 def test_the_same_natural_key_twice() -> None:
     assert problems_of_items(COLLECTION, FOLDER, REQUEST, REQUEST) == [
-        "Item 4, playground.savedrequest, /fields/slug: “leek” is the slug of an item before it."
+        "Item 4, playground.savedrequest, /fields/slug: Duplicate slug: an earlier item also uses"
+        " “leek”."
     ]
     assert problems_of_items(COLLECTION, FOLDER, FOLDER) == [
-        "Item 3, playground.folder, /fields/slug: “hot” is the slug of an item before it."
+        "Item 3, playground.folder, /fields/slug: Duplicate slug: an earlier item also uses “hot”."
     ]
 
 
@@ -232,7 +236,7 @@ def test_all_that_is_wrong_is_said_at_once_up_to_a_limit() -> None:
     ]
     found = problems_of_items(*[{}] * 1000)
     assert len(found) == MAX_PROBLEMS + 1
-    assert found[-1] == "There may be more; these are the first."
+    assert found[-1] == "Only the first problems are listed."
 
 
 def test_many_requests_and_too_many() -> None:
@@ -241,9 +245,9 @@ def test_many_requests_and_too_many() -> None:
     found = problems_of(json.dumps([COLLECTION] * MAX_ITEMS))
     assert not [each for each in found if "can be read" in each]
     (found,) = problems_of(json.dumps([COLLECTION] * (MAX_ITEMS + 1)))
-    assert found == "The file holds 20,001 items; up to 20,000 can be read."
+    assert found == "The file has 20,001 items. The limit is 20,000."
     (found,) = problems_of(" " * (32 * 1024 * 1024 + 1))
-    assert found == "The file is larger than 32 million characters."
+    assert found == "The file is longer than 32 million characters."
 
 
 @pytest.mark.parametrize(
@@ -317,10 +321,10 @@ def _zip() -> bytes:
 @pytest.mark.parametrize(
     ("data", "wanted"),
     [
-        (_zip(), "This is no text, but a zip archive. Unpack it"),
-        (b"\x1f\x8b\x08", "This is no text, but compressed with gzip"),
-        ("[]".encode("utf-16"), "This is no text, but UTF-16 text"),
-        (b'[{"name": "\xff"}]', "Byte 12: This is not UTF-8 text"),
+        (_zip(), "Not a text file: this is a zip archive. Unpack it"),
+        (b"\x1f\x8b\x08", "Not a text file: this is a gzip file"),
+        ("[]".encode("utf-16"), "Not a text file: this is UTF-16 text"),
+        (b'[{"name": "\xff"}]', "Byte 12: Not UTF-8 text"),
         (b" " * (32 * 1024 * 1024 + 1), "The file is larger than 32 MB."),
     ],
     ids=range(5),

@@ -27,14 +27,14 @@ LEAST: dict[str, dict[str, Any]] = {
         "binding": "http", "version": "0.55", "document": {},
     },
 }  # fmt: skip
-SLUG = "This may have ASCII letters, digits, hyphens and underscores only, and at least one."
-PLACE = "This must be a whole number from 0 to 2,147,483,647."
-HALF = "This holds U+0000 or half of a character, which cannot be stored."
-LONG = "This has {:,} characters; up to {:,} are possible."
-TAKEN = "This cannot be “new”, which is an address of its own."
-FLAT = "Folders are one level deep: a folder has no parent."
-MOMENT = "Moments are not part of a collection's file."
-LIST = "This must be a list of up to 100 pairs [name, value]."
+SLUG = "Use ASCII letters, digits, hyphens and underscores, at least one character."
+PLACE = "Must be an integer from 0 to 2,147,483,647."
+HALF = "Contains U+0000 or a lone surrogate, which cannot be stored."
+LONG = "Too long: {:,} characters. The limit is {:,}."
+TAKEN = "“new” is reserved."
+FLAT = "Folders cannot be nested: a folder has no parent."
+MOMENT = "Timestamps are not stored in collection files."
+LIST = "Must be an array of up to 100 pairs [name, value]."
 
 
 @pytest.mark.parametrize("model", FIELDS)
@@ -68,31 +68,31 @@ def test_limits_are_those_of_the_code() -> None:
 @pytest.mark.parametrize(
     ("model", "fields", "pointer", "message"),
     [
-        (COLLECTION, {"name": 1}, "/name", "This must be text, not a number."),
-        (COLLECTION, {"name": None}, "/name", "This must be text, not null."),
-        (COLLECTION, {"name": True}, "/name", "This must be text, not true."),
+        (COLLECTION, {"name": 1}, "/name", "Must be a string, not a number."),
+        (COLLECTION, {"name": None}, "/name", "Must be a string, not null."),
+        (COLLECTION, {"name": True}, "/name", "Must be a string, not true."),
         (COLLECTION, {"name": "x" * 121}, "/name", LONG.format(121, 120)),
-        (COLLECTION, {"name": ""}, "/name", "This must not be empty."),
-        (COLLECTION, {"name": " \n"}, "/name", "This must not be empty."),
+        (COLLECTION, {"name": ""}, "/name", "Must not be empty."),
+        (COLLECTION, {"name": " \n"}, "/name", "Must not be empty."),
         (COLLECTION, {"name": "a\0"}, "/name", HALF),
         (COLLECTION, {"description": "\udc00"}, "/description", HALF),
         (COLLECTION, {"description": "é" * 100_001}, "/description",
-         "This has 100,001 characters; up to 100,000 are possible."),
-        (COLLECTION, {"description": []}, "/description", "This must be text, not a list."),
+         "Too long: 100,001 characters. The limit is 100,000."),
+        (COLLECTION, {"description": []}, "/description", "Must be a string, not an array."),
         (COLLECTION, {"slug": ""}, "/slug", SLUG),
         (COLLECTION, {"slug": "a b"}, "/slug", SLUG),
         (COLLECTION, {"slug": "a\n"}, "/slug", SLUG),
         (COLLECTION, {"slug": "١"}, "/slug", SLUG),
-        (COLLECTION, {"slug": {}}, "/slug", "This must be text, not an object."),
+        (COLLECTION, {"slug": {}}, "/slug", "Must be a string, not an object."),
         (COLLECTION, {"slug": "x" * 131}, "/slug", LONG.format(131, 130)),
         (COLLECTION, {"slug": "new"}, "/slug", TAKEN),
-        (COLLECTION, {"position": 1}, "/position", "A collection has no such field."),
+        (COLLECTION, {"position": 1}, "/position", "Unknown field of a collection."),
         (FOLDER, {"parent": None}, "/parent", FLAT),
-        (FOLDER, {"owner": 1}, "/owner", "What is imported belongs to whoever imports it."),
+        (FOLDER, {"owner": 1}, "/owner", "The owner is not part of a collection file."),
         (FOLDER, {"created_at": ""}, "/created_at", MOMENT),
-        (FOLDER, {"file_digest": {}}, "/file_digest", "This is not part of a collection's file."),
-        (FOLDER, {"a/b~": 1}, "/a~1b~0", "A folder has no such field."),
-        (FOLDER, {"x" * 62: 1}, f"/{'x' * 60}…", "A folder has no such field."),
+        (FOLDER, {"file_digest": {}}, "/file_digest", "Not part of a collection file."),
+        (FOLDER, {"a/b~": 1}, "/a~1b~0", "Unknown field of a folder."),
+        (FOLDER, {"x" * 62: 1}, f"/{'x' * 60}…", "Unknown field of a folder."),
         (FOLDER, {"position": -1}, "/position", PLACE),
         (FOLDER, {"position": 1.0}, "/position", PLACE),
         (FOLDER, {"position": False}, "/position", PLACE),
@@ -100,16 +100,16 @@ def test_limits_are_those_of_the_code() -> None:
         (FOLDER, {"position": 2**31}, "/position", PLACE),
         (FOLDER, {"position": 10**400}, "/position", PLACE),
         (REQUEST, {"agent": "a b"}, "/agent", SLUG),
-        (REQUEST, {"agent": "x" * 91}, "/agent", "This has 91 characters; up to 90 are possible."),
-        (REQUEST, {"address": None}, "/address", "This must be text, not null."),
-        (REQUEST, {"protocol": "x"}, "/protocol", "This must be one of nlweb, agent-api."),
-        (REQUEST, {"protocol": {}}, "/protocol", "This must be one of nlweb, agent-api."),
-        (REQUEST, {"binding": None}, "/binding", "This must be one of http, mcp."),
-        (REQUEST, {"version": " "}, "/version", "This must not be empty."),
-        (REQUEST, {"document": []}, "/document", "This must be an object, not a list."),
+        (REQUEST, {"agent": "x" * 91}, "/agent", "Too long: 91 characters. The limit is 90."),
+        (REQUEST, {"address": None}, "/address", "Must be a string, not null."),
+        (REQUEST, {"protocol": "x"}, "/protocol", "Must be one of nlweb, agent-api."),
+        (REQUEST, {"protocol": {}}, "/protocol", "Must be one of nlweb, agent-api."),
+        (REQUEST, {"binding": None}, "/binding", "Must be one of http, mcp."),
+        (REQUEST, {"version": " "}, "/version", "Must not be empty."),
+        (REQUEST, {"document": []}, "/document", "Must be an object, not an array."),
         (REQUEST, {"headers": {}}, "/headers", LIST),
         (REQUEST, {"headers": [["a", "b"]] * 101}, "/headers", LIST),
-        (REQUEST, {"auth": "none"}, "/auth", "This must be an object, not text."),
+        (REQUEST, {"auth": "none"}, "/auth", "Must be an object, not a string."),
     ],
 )  # fmt: skip
 def test_what_is_wrong(model: str, fields: dict[str, Any], pointer: str, message: str) -> None:
@@ -122,7 +122,7 @@ def test_what_is_wrong(model: str, fields: dict[str, Any], pointer: str, message
 @pytest.mark.parametrize("model", FIELDS)
 def test_everything_that_is_missing(model: str) -> None:
     label = {COLLECTION: "collection", FOLDER: "folder", REQUEST: "request"}[model]
-    wanted = [("", f"A {label} needs “{name}”.") for name in LEAST[model]]
+    wanted = [("", f"A {label} requires “{name}”.") for name in LEAST[model]]
     assert sorted(schema_errors({}, model)) == sorted(wanted)
 
 

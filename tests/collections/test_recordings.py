@@ -103,14 +103,16 @@ def test_what_is_kept_can_be_read() -> None:
 def test_a_run_that_goes_on_is_not_recorded() -> None:
     recording = Recording()
     recording.add(CALL, OPEN)
-    with pytest.raises(RecordingError, match="goes on"):
+    with pytest.raises(RecordingError, match="still in progress"):
         record(recording.run)
 
 
 def test_a_run_that_is_too_large_is_not_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     run = recorded([[CALL, OPEN, HEAD, result(1), END]])
     monkeypatch.setattr(recordings, "MAX_FRAMES", 4)
-    with pytest.raises(RecordingError, match="has 5 frames; up to 4"):
+    with pytest.raises(
+        RecordingError, match=r"has 5 frames\. The limit for a stored response is 4"
+    ):
         record(run)
     monkeypatch.undo()
     monkeypatch.setattr(recordings, "MAX_BYTES", 40)
@@ -162,15 +164,15 @@ def test_a_saved_reply_becomes_one_run() -> None:
 def test_there_may_be_no_reply_to_open() -> None:
     collection = Collection.objects.create(name="Kept")
     saved = SavedRequest.objects.create(collection=collection, name="Eggs")
-    with pytest.raises(RecordingError, match="No reply is kept"):
+    with pytest.raises(RecordingError, match="No response is stored"):
         run_from_saved_response(saved, None)
 
 
 ERROR = {"state": "failed", "stage": "connect", "cause": "C", "fix": "F"}
 WRONG: dict[str, tuple[Any, str, str]] = {
-    "no object": ([], "", "is a JSON object"),
-    "nothing": ({}, "/frames", "list of frames"),
-    "another member": (reply_of(**{"a/b~c": 1}), "/a~1b~0c", "no such member"),
+    "no object": ([], "", "must be a JSON object"),
+    "nothing": ({}, "/frames", "array of frames"),
+    "another member": (reply_of(**{"a/b~c": 1}), "/a~1b~0c", "Unknown member"),
     "state": (reply_of(state="streaming"), "/state", "one of cancelled"),
     "state of another type": (reply_of(state=["failed"]), "/state", "one of cancelled"),
     "outcome": (reply_of(outcome="love"), "/outcome", "one of answer"),
@@ -180,19 +182,19 @@ WRONG: dict[str, tuple[Any, str, str]] = {
     "moment without a zone": (reply_of(recorded_at="2026-01-01T00:00:00"), "/recorded_at", "zone"),
     "timings": (reply_of(timings={"ended_us": -1}), "/timings", "microseconds"),
     "other timings": (reply_of(timings={"end": 1}), "/timings", "headers_us"),
-    "address": (reply_of(url=7), "/url", "an address"),
+    "address": (reply_of(url=7), "/url", "a URL"),
     "request": (reply_of(request=[]), "/request", "JSON object"),
-    "protocol": (reply_of(protocol="gopher"), "/protocol", "no protocol “gopher”"),
-    "binding": (reply_of(binding="carrier pigeon"), "/binding", "no binding"),
-    "version": (reply_of(protocol="nlweb", version="9"), "/version", "no version “9”"),
-    "frame": (reply_of(7), "/frames/0", "A frame is a JSON object"),  # type: ignore[arg-type]
+    "protocol": (reply_of(protocol="gopher"), "/protocol", "Unknown protocol “gopher”"),
+    "binding": (reply_of(binding="carrier pigeon"), "/binding", "Unknown binding"),
+    "version": (reply_of(protocol="nlweb", version="9"), "/version", "Unknown version “9”"),
+    "frame": (reply_of(7), "/frames/0", "A frame must be a JSON object"),  # type: ignore[arg-type]
     "frame with more": (reply_of({"at_us": 0, "kind": "end", "x": 1}), "/frames/0", "A frame has"),
     "kind": (reply_of({"at_us": 0, "kind": "dance"}), "/frames/0", "one of call, open"),
     "kind of another type": (reply_of({"at_us": 0, "kind": {}}), "/frames/0", "one of call, open"),
-    "time": (reply_of({"at_us": 0.5, "kind": "end"}), "/frames/0", "whole number"),
-    "time beyond": (reply_of({"at_us": 10**20, "kind": "end"}), "/frames/0", "whole number"),
+    "time": (reply_of({"at_us": 0.5, "kind": "end"}), "/frames/0", "must be an integer"),
+    "time beyond": (reply_of({"at_us": 10**20, "kind": "end"}), "/frames/0", "must be an integer"),
     "order": (
-        reply_of({"at_us": 5, "kind": "body"}, {"at_us": 4, "kind": "end"}), "/frames/1", "before",
+        reply_of({"at_us": 5, "kind": "body"}, {"at_us": 4, "kind": "end"}), "/frames/1", "smaller",
     ),
     "base64": (reply_of({"at_us": 0, "kind": "body", "base64": "!"}), "/frames/0", "base64"),
     "text and base64": (
@@ -200,23 +202,23 @@ WRONG: dict[str, tuple[Any, str, str]] = {
     ),
     "text": (reply_of({"at_us": 0, "kind": "body", "text": 1}), "/frames/0", "base64"),
     "half a letter": (reply_of({"at_us": 0, "kind": "body", "text": "\ud800"}), "/frames/0", "64"),
-    "open": (reply_of({"at_us": 0, "kind": "open", "text": "[]"}), "/frames/0", "“open” holds"),
+    "open": (reply_of({"at_us": 0, "kind": "open", "text": "[]"}), "/frames/0", "kind “open”"),
     "open with more": (
-        reply_of({"at_us": 0, "kind": "open", "text": '{"peer": {}}'}), "/frames/0", "“open” holds",
+        reply_of({"at_us": 0, "kind": "open", "text": '{"peer": {}}'}), "/frames/0", "kind “open”",
     ),
-    "head": (reply_of({"at_us": 0, "kind": "head", "text": "hello"}), "/frames/0", "“head” holds"),
+    "head": (reply_of({"at_us": 0, "kind": "head", "text": "hello"}), "/frames/0", "kind “head”"),
     "status line": (
         reply_of({"at_us": 0, "kind": "head", "text": "HTTP/1.1 99999 X\r\n\r\n"}), "/frames/0",
-        "“head” holds",
+        "kind “head”",
     ),
-    "error": (reply_of({"at_us": 0, "kind": "error", "text": "{}"}), "/frames/0", "“error” holds"),
+    "error": (reply_of({"at_us": 0, "kind": "error", "text": "{}"}), "/frames/0", "kind “error”"),
     "error of no kind": (
         reply_of({"at_us": 0, "kind": "error", "text": json.dumps({**ERROR, "stage": "x"})}),
-        "/frames/0", "“error” holds",
+        "/frames/0", "kind “error”",
     ),
     "error with a number": (
         reply_of({"at_us": 0, "kind": "error", "text": json.dumps({**ERROR, "limit": 1})}),
-        "/frames/0", "“error” holds",
+        "/frames/0", "kind “error”",
     ),
 }  # fmt: skip
 
@@ -241,7 +243,7 @@ def test_too_many_frames_and_too_many_bytes() -> None:
     frame = {"at_us": 0, "kind": "body", "text": "x" * 600_000}
     assert "larger than 1 MB" in validate_recording(reply_of(frame, frame))[0].message
     tiny = {"at_us": 0, "kind": "end"}
-    assert "more than 10,000" in validate_recording(reply_of(*[tiny] * 10_001))[0].message
+    assert "More than 10,000" in validate_recording(reply_of(*[tiny] * 10_001))[0].message
 
 
 def test_a_protocol_that_the_recording_leaves_to_the_request_has_to_be_known() -> None:

@@ -67,7 +67,7 @@ class TestRestore:
         collection = example_collections.example()
         removed = dump_part(collection.requests.get(slug="leek"))
         collection.delete()
-        with pytest.raises(FixtureError, match="There is no collection “soups” any more"):
+        with pytest.raises(FixtureError, match="The collection “soups” no longer exists"):
             restore_fixture(removed, None)
 
     def test_what_was_kept_unfinished_comes_back_unfinished(self) -> None:

@@ -42,7 +42,7 @@ def test_what_it_is_taken_for(demo: str) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("nobody", "No agent “nobody”. Saved agents: demo"),
+        ("nobody", "Unknown agent “nobody”. Saved agents: demo"),
         ("ftp://a.example", "The URL must start with http:// or https://."),
     ],
 )

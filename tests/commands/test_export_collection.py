@@ -23,10 +23,10 @@ def test_out_and_in_again(capfdbinary: Any, exported_file: Path) -> None:
         "+ request lentils (Lentils)",
         "+ request leek (Leek)",
         "+ request gazpacho (Gazpacho)",
-        "soups: 7 added, 0 changed, 0 left alone.",
+        "soups: 7 added, 0 changed, 0 unchanged.",
     ]
     assert export(capfdbinary, "soups") == exported_file.read_bytes()
-    assert imported(str(exported_file)) == "soups: 0 added, 0 changed, 7 left alone.\n"
+    assert imported(str(exported_file)) == "soups: 0 added, 0 changed, 7 unchanged.\n"
 
 
 def test_loaddata_takes_what_was_exported(capfdbinary: Any, exported_file: Path) -> None:

@@ -45,13 +45,13 @@ def test_what_is_changed_is_told(exported_file: Path) -> None:
     exported_file.write_text(text, "utf-8")
     assert imported(str(exported_file)).splitlines() == [
         "~ request leek (Leek): notes",
-        "soups: 0 added, 1 changed, 6 left alone.",
+        "soups: 0 added, 1 changed, 6 unchanged.",
     ]
 
 
 def test_a_dry_run_does_nothing(exported_file: Path) -> None:
     told = imported(str(exported_file), dry_run=True)
-    assert told.endswith("7 added, 0 changed, 0 left alone (a dry run: nothing was done).\n")
+    assert told.endswith("7 added, 0 changed, 0 unchanged (dry run, nothing was imported).\n")
     assert not Collection.objects.exists()
 
 
@@ -79,8 +79,8 @@ def test_a_file_with_mistakes_is_not_imported(tmp_path: Path) -> None:
     assert error.returncode == 1
     assert str(error).splitlines() == [
         f"{path}: nothing was imported.",
-        "Item 2, playground.folder, /fields/parent: Folders are one level deep: a folder has no "
-        "parent.",
+        "Item 2, playground.folder, /fields/parent: Folders cannot be nested: "
+        "a folder has no parent.",
     ]
     assert not Collection.objects.exists()
 
@@ -110,7 +110,7 @@ def test_there_is_no_such_file_or_collection(tmp_path: Path) -> None:
     assert "No such file" in str(error)
     error = refused("export_collection", "missing")
     assert error.returncode == 2
-    assert str(error) == "No collection “missing”. Collections: none"
+    assert str(error) == "Unknown collection “missing”. Collections: none"
     example_collections.example()
     assert str(refused("export_collection", "missing")).endswith("Collections: soups")
 

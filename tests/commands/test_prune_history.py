@@ -42,10 +42,10 @@ class TestPruning:
         kept = make(1)
         Retention.objects.create(max_days=5)
         said = prune("--dry-run")
-        assert "1 of 3 runs, 3.0 MB go: 1.0 MB" in said
+        assert "To be deleted: 1 of 3 runs, 1.0 MB of 3.0 MB" in said
         assert "1 Old" in said
         assert "\x1b" not in said
-        assert "1 stay: shared by a link" in said
+        assert "1 retained: shared with a link" in said
         assert Run.objects.count() == 3
         assert "Deleted 1 run." in prune()
         assert set(Run.objects.exclude(shares__isnull=False)) == {kept}
@@ -53,7 +53,7 @@ class TestPruning:
     def test_by_others_this_once(self) -> None:
         for days in (1, 2, 3):
             make(days)
-        assert "Nothing goes of 3 runs" in prune("--days", "5", "--dry-run")
+        assert "No runs to delete (3 runs" in prune("--days", "5", "--dry-run")
         assert "2 of 3 runs" in prune("--megabytes", "1", "--dry-run")
         assert "Deleted 1 run." in prune("--runs", "2")
         assert Run.objects.count() == 2
@@ -76,10 +76,10 @@ class TestPruning:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--days", "0"], "0 is not a whole number from 1 to 36,500"),
-        (["--days", "1000000"], "1000000 is not a whole number from 1 to 36,500"),
-        (["--runs", "many"], "many is not a whole number from 1 to 100,000,000"),
-        (["--user", "nobody"], "There is no user “nobody”"),
+        (["--days", "0"], "0 is not an integer from 1 to 36,500"),
+        (["--days", "1000000"], "1000000 is not an integer from 1 to 36,500"),
+        (["--runs", "many"], "many is not an integer from 1 to 100,000,000"),
+        (["--user", "nobody"], "Unknown user “nobody”"),
     ],
     ids=["zero", "too many", "no number", "nobody"],
 )

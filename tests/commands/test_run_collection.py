@@ -85,7 +85,7 @@ class TestExitCodes:
         lines = done.stdout.splitlines()
         assert lines[0].startswith("✓ Request 1 (")
         assert lines[1].startswith("✓ A / Request 2 (")
-        told = "All met: 2 of 2 requests done, 2 met; 2 of 2 expectations met; "
+        told = "All passed: 2 of 2 requests done, 2 passed; 2 of 2 expectations passed; "
         assert lines[-1].startswith(told)
         # No progress bar without a terminal.
         assert done.stderr == ""
@@ -100,28 +100,28 @@ class TestExitCodes:
             )
             done = run(file)
         assert done.returncode == 1
-        assert "✗ Request 1 not met" in done.stdout
-        assert "✗ the HTTP status is 404; it was: 200" in done.stdout
+        assert "✗ Request 1 failed" in done.stdout
+        assert "✗ the HTTP status is 404; actual: 200" in done.stdout
 
     @pytest.mark.parametrize(
         ("arguments", "told"),
         [
-            (["nobody"], "No collection “nobody”. Collections:"),
+            (["nobody"], "Unknown collection “nobody”. Collections:"),
             (["nowhere/x.json"], "No such file"),
             (["{file}", "--data", "nowhere.csv"], "No such file"),
             (["{file}", "--data", "{bad}"], "Line 3: 1 values for 2 columns"),
-            (["{bad}"], "This is not JSON"),
-            (["{file}", "--environment", "nobody"], "No environment “nobody”"),
-            (["{file}", "--agent", "nobody"], "No agent “nobody”"),
-            (["{file}", "--var", "x"], "--var wants NAME=VALUE"),
-            (["{file}", "--folder", "nobody"], "No request is in a folder “nobody”"),
+            (["{bad}"], "Invalid JSON"),
+            (["{file}", "--environment", "nobody"], "Unknown environment “nobody”"),
+            (["{file}", "--agent", "nobody"], "Unknown agent “nobody”"),
+            (["{file}", "--var", "x"], "--var expects NAME=VALUE"),
+            (["{file}", "--folder", "nobody"], "No requests in folder “nobody”"),
             (["{file}", "--request", "nobody"], "No request “nobody”"),
-            (["{file}", "--iterations", "0"], "--iterations wants a number, 1 or more"),
-            (["{file}", "--iterations", "99999"], "20,000 are the most"),
-            (["{file}", "--parallel", "51"], "--parallel wants a number, 1 to 50"),
-            (["{file}", "--reporter", "pdf"], "--reporter is one of text, junit, json, html"),
+            (["{file}", "--iterations", "0"], "--iterations must be a number, 1 or more"),
+            (["{file}", "--iterations", "99999"], "The limit is 20,000"),
+            (["{file}", "--parallel", "51"], "--parallel must be a number, 1 to 50"),
+            (["{file}", "--reporter", "pdf"], "--reporter must be one of text, junit, json, html"),
             (["{file}", "--reporter", "json", "--reporter", "junit"], "Only one of"),
-            (["{file}", "--reporter", "json=/nowhere/at/all.json"], "cannot be written"),
+            (["{file}", "--reporter", "json=/nowhere/at/all.json"], "not writable"),
         ],
         ids=lambda value: " ".join(value[-2:]) if isinstance(value, list) else "",
     )
@@ -203,7 +203,7 @@ class TestValues:
             server.requests.clear()
             done = run(file, "--parallel", "4", "--iterations", "4")
             assert len(server.requests) == 12
-        assert "12 of 12 requests done, 8 met, 4 not met" in done.stdout
+        assert "12 of 12 requests done, 8 passed, 4 failed" in done.stdout
 
 
 @pytest.mark.django_db(transaction=True)
@@ -216,7 +216,7 @@ class TestReporters:
             told = [f"--reporter={name}={path}" for name, path in files.items()]
             done = run(file, *told)
         assert done.returncode == 1
-        assert "✗ Request 1 not met" in done.stdout  # The text goes to the terminal.
+        assert "✗ Request 1 failed" in done.stdout  # The text goes to the terminal.
         assert "\x1b" not in done.stdout
         report = JUnitXml.fromfile(str(files["junit"]))
         assert (report.tests, report.failures) == (1, 1)
@@ -263,7 +263,7 @@ class TestTroubles:
             file = fixture(tmp_path, {"address": server.url, "expectations": OK})
             done = run(file, "--reporter", "junit=/dev/full", "--reporter", f"html={page}")
         assert (done.returncode, done.stderr) == (3, "/dev/full: No space left on device\n")
-        assert "All met: 1 of 1" in done.stdout
+        assert "All passed: 1 of 1" in done.stdout
         assert "Request 1" in page.read_text("utf-8")
 
 
@@ -272,7 +272,7 @@ class TestTroublesOfAProcess:
     def test_a_database_without_tables(self, tmp_path: Path) -> None:
         done = PlaygroundServer(tmp_path, template=False).manage("run_collection", "kept")
         assert done.returncode == 3
-        assert "The database: no such table" in done.stderr
+        assert "Database error: no such table" in done.stderr
         assert "Traceback" not in done.stderr
 
     @pytest.mark.parametrize("reporter", ["text", "json"])
@@ -308,7 +308,7 @@ class TestStopping:
             await asyncio.wait_for(server.gone.wait(), 10)
         assert process.returncode == 3, err
         assert "Traceback" not in err
-        told = "Stopped: 0 of 2 requests done, 0 met, 1 stopped, 1 skipped;"
+        told = "Stopped: 0 of 2 requests done, 0 passed, 1 stopped, 1 skipped;"
         assert out.splitlines()[-1].startswith(told)
         assert JUnitXml.fromfile(str(junit)).skipped == 2
 
@@ -324,8 +324,8 @@ class TestStopping:
         shown = os.read(terminal, 10_000).decode()
         os.close(terminal)
         assert process.returncode == 0
-        assert "1 of 2 requests done, 1 met" in shown
-        assert "2 of 2 requests done, 2 met" in shown
+        assert "1 of 2 requests done, 1 passed" in shown
+        assert "2 of 2 requests done, 2 passed" in shown
         assert "\x1b" not in out
 
 

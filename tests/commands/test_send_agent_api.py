@@ -133,4 +133,4 @@ class TestUsage:
     def test_a_version_that_there_is_not(self) -> None:
         done, bodies = sent("--text", "a", "--version", "0.55", answer=())
         assert (done.returncode, bodies) == (2, [])
-        assert "--version is one of 1" in done.stderr
+        assert "--version must be one of 1" in done.stderr

@@ -126,7 +126,7 @@ def test_a_promise_that_is_not_kept(settings: Any) -> None:
     settings.PROMISE_PATIENCE = 1
     done = talk(lambda _: [PROMISE], "--follow")
     assert (done.code, done.end["outcome"]) == (3, "promise")
-    assert "not kept in the time" in done.err
+    assert "was not fulfilled" in done.err
 
 
 def test_answers_by_id_and_defaults(tmp_path: Path) -> None:

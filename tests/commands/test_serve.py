@@ -25,8 +25,8 @@ def test_a_port_that_is_taken() -> None:
         with pytest.raises(CommandError) as error:
             call_command("serve", port=port, stdout=io.StringIO())
     assert str(error.value) == (
-        f"Port {port} on 127.0.0.1 cannot be used (Address already in use). "
-        f"Choose another: make run PORT={port + 1}"
+        f"Cannot listen on 127.0.0.1, port {port} (Address already in use)."
+        f" Use another port: make run PORT={port + 1}"
     )
 
 
@@ -34,7 +34,7 @@ def test_a_port_that_is_taken() -> None:
     ("host", "port"), [("127.0.0.1", 70_000), ("127.0.0.1", -1), ("no-such-host.invalid", 0)]
 )
 def test_where_nobody_can_listen(host: str, port: int) -> None:
-    with pytest.raises(CommandError, match="cannot be used") as error:
+    with pytest.raises(CommandError, match="Cannot listen on") as error:
         call_command("serve", host=host, port=port, stdout=io.StringIO())
     assert "None" not in str(error.value)
 
@@ -52,7 +52,7 @@ def test_a_second_start_finds_everything_in_place(tmp_path: Path) -> None:
         assert (again.st_mtime_ns, again.st_ino) == (first.st_mtime_ns, first.st_ino)
         assert httpx.get(server.url).text.count("<option") == page.count("<option")
         assert keys == [(tmp_path / n).read_text() for n in ("secret-key", "encryption-key")]
-        assert server.log[-2:][0].strip() == f"NLWeb Playground is at {server.url}/"
+        assert server.log[-2:][0].strip() == f"NLWeb Playground is running at {server.url}/"
 
 
 def test_files_are_collected_when_they_have_changed(tmp_path: Path, settings: Any) -> None:

@@ -80,15 +80,18 @@ class TestOthers:
 
 USAGE: list[tuple[list[str], str]] = [
     (["demo"], "arguments are required: agent"),
-    (["demo", "nobody", "--text", "a"], "No agent “nobody”. Saved agents: demo, chat"),
-    (["demo", "chat", "--text", "a"], "speak different protocols"),
-    (["demo", "demo"], "/query/text: The query requires text."),
+    (["demo", "nobody", "--text", "a"], "Unknown agent “nobody”. Saved agents: demo, chat"),
+    (["demo", "chat", "--text", "a"], "use different protocols"),
+    (["demo", "demo"], "/query/text: The query needs a text."),
     (["demo", "demo", "--text", "a", "--request", "x"], "not allowed with"),
     (["demo", "demo", "--request", "no-such-file"], "No such file"),
-    (["demo", "demo", "--text", "a", "--version", "9"], "--version is one of"),
-    (["demo", "demo", "--text", "a", "--binding", "pigeon"], "--binding pigeon carries no NLWeb"),
-    (["chat", "chat", "--text", "a", "--binding", "mcp"], "mcp carries no Agent API"),
-    (["demo", "demo", "--text", "a", *["--binding", "http"] * 3], "can be given twice at most"),
+    (["demo", "demo", "--text", "a", "--version", "9"], "--version must be one of"),
+    (
+        ["demo", "demo", "--text", "a", "--binding", "pigeon"],
+        "--binding pigeon does not support NLWeb",
+    ),
+    (["chat", "chat", "--text", "a", "--binding", "mcp"], "mcp does not support Agent API"),
+    (["demo", "demo", "--text", "a", *["--binding", "http"] * 3], "can be given at most twice"),
 ]
 
 

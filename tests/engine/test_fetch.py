@@ -43,11 +43,11 @@ async def test_the_bytes_as_they_are(script: Script) -> None:
 @pytest.mark.parametrize(
     ("script", "wanted"),
     [
-        ([reply(b"", status="500 Broken")], "The address answers with status 500"),
-        ([reply(b"", status="304 Not Modified")], "The address answers with status 304"),
+        ([reply(b"", status="500 Broken")], "The URL returned HTTP 500"),
+        ([reply(b"", status="304 Not Modified")], "The URL returned HTTP 304"),
         (
             [head("301 Moved", location="http://127.0.0.1:1/b", content_length="0")],
-            "The address answers with a redirect (status 301) to http://127.0.0.1:1/b Redirects",
+            "The URL redirects (HTTP 301) to http://127.0.0.1:1/b Redirects",
         ),
         ([head(content_length="10") + b"[", RESET], "The connection was lost"),
     ],
@@ -90,7 +90,7 @@ async def test_one_user_fetches_a_few_at_once_and_nobody_else_waits_for_them() -
     async with serve(HOLD) as server:
         files = [asyncio.create_task(fetch(server.url, owner=1)) for _ in range(MAX_AT_ONCE)]
         await server.asked.wait()
-        assert "are being fetched already" in await refused(server.url, owner=1)
+        assert "Too many downloads" in await refused(server.url, owner=1)
         nowhere = f"http://127.0.0.1:{free_port()}/"
         assert "connection was refused" in await refused(nowhere, owner=2)
         for file in files:

@@ -176,7 +176,7 @@ def test_a_value_for_a_secret_is_text(agent: Agent, environment: Environment) ->
 @pytest.mark.parametrize(
     ("name", "address", "why"),
     [
-        ("token", "https://evil.example", "may go to https://agent.example"),
+        ("token", "https://evil.example", "may be sent to https://agent.example"),
         ("token", "http://agent.example", "goes to http://agent.example"),
         ("token", "https://agent.example:8443", "goes to https://agent.example:8443"),
         ("short", HERE, "fewer than 4 characters"),
@@ -256,7 +256,7 @@ class TestExpectations:
         wanted = equals("{{token}}")
         found = prepared(RequestTemplate(document(), (), agent, expectations=wanted), environment)
         assert messages_of(found) == (
-            "No secret can be a part of what is expected, because that is kept: “token”."
+            "Expectations are stored, so they cannot contain secrets: “token”."
         )
         assert [problem.pointer for problem in found.errors] == ["#expectations"]
         assert found.prepared
@@ -324,10 +324,10 @@ class TestWhatFollows:
 
     def test_a_secret_that_is_gone_or_may_not_go_there_any_more_stays(self, run: Run) -> None:
         Variable.objects.filter(name="token").update(allowed_origins=["https://other.example"])
-        with pytest.raises(engine.SecretNotAllowedError, match="may go to https://other"):
+        with pytest.raises(engine.SecretNotAllowedError, match="may be sent to https://other"):
             engine.follow_up_request(run, run.request)
         Variable.objects.filter(name="token").delete()
-        with pytest.raises(engine.SecretNotAllowedError, match="no secret “token” any more"):
+        with pytest.raises(engine.SecretNotAllowedError, match="no longer has the secret “token”"):
             engine.follow_up_request(run, run.request)
 
     def test_once_more_resolves_anew(self, run: Run) -> None:
@@ -461,7 +461,9 @@ def test_a_secret_goes_to_its_origins_however_it_goes_along(
     found = prepared(RequestTemplate(address=address, **fields), environment)
     assert found.prepared
     assert (messages_of(found) == "") is goes
-    assert ("The secret “token” may go to https://agent.example" in messages_of(found)) is not goes
+    assert (
+        "The secret “token” may be sent to https://agent.example" in messages_of(found)
+    ) is not goes
     run = engine.create_run(found.prepared)
     assert run.secret_names == ["token"]
     assert SECRET not in json.dumps([run.request, run.headers, run.url, run.request_template])

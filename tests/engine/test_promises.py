@@ -39,8 +39,8 @@ def test_a_promise_that_is_followed_no_longer() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [(RunKind.POLL, "The last check did not work"),
-     (RunKind.CANCEL, "The cancellation did not work")],
+    [(RunKind.POLL, "The last poll failed"),
+     (RunKind.CANCEL, "The cancellation failed")],
 )  # fmt: skip
 def test_what_went_wrong_is_said_of_what_was_sent(kind: RunKind, words: str) -> None:
     followed = polled()

@@ -191,9 +191,9 @@ def test_what_is_said_of_the_request_is_taken(name: str) -> None:
 
 #: Commands that do more than send a request, and words of the error.
 REFUSED: dict[str, tuple[str, str]] = {
-    "nothing": ("", "does not begin with “curl”"),
-    "another command": (f"wget {URL}", "does not begin with “curl”"),
-    "no address": ("curl -s", "no address"),
+    "nothing": ("", "must begin with “curl”"),
+    "another command": (f"wget {URL}", "must begin with “curl”"),
+    "no address": ("curl -s", "no URL"),
     "a body from a file": (f"curl {URL} -d @request.json", "-d reads the body from the file"),
     "a body from a file, joined": (f"curl {URL} -d@request.json", "-d reads the body from"),
     "binary from a file": (f"curl {URL} --data-binary @r", "--data-binary reads the body"),
@@ -210,20 +210,20 @@ REFUSED: dict[str, tuple[str, str]] = {
     "upload": (f"curl -T file {URL}", "-T reads a file"),
     "configuration": ("curl -K all.conf", "-K reads a file"),
     "configuration, long": ("curl --config all.conf", "--config reads a file"),
-    "certificate": (f"curl --cert c.pem {URL}", "--cert shows a certificate"),
-    "form": (f"curl -F file=@x {URL}", "-F sends a form"),
-    "head": (f"curl -I {URL}", "-I asks for another method"),
-    "method": (f"curl -X DELETE {URL} -d '{EGGS}'", "The request is a DELETE"),
-    "elsewhere": (f"curl --resolve a:80:127.0.0.1 {URL}", "--resolve sends the request somewhere"),
+    "certificate": (f"curl --cert c.pem {URL}", "--cert uses a client certificate"),
+    "form": (f"curl -F file=@x {URL}", "-F sends multipart form data"),
+    "head": (f"curl -I {URL}", "-I uses another method"),
+    "method": (f"curl -X DELETE {URL} -d '{EGGS}'", "Unsupported method DELETE"),
+    "elsewhere": (f"curl --resolve a:80:127.0.0.1 {URL}", "--resolve sends the request to another"),
     "socket": (f"curl --unix-socket /run/docker.sock {URL}", "--unix-socket sends"),
-    "digest": (f"curl --digest -u a:b {URL}", "--digest authenticates"),
-    "next": (f"curl {URL} --next {URL}", "--next begins a second request"),
-    "two addresses": (f"curl {URL} {URL}", "two addresses"),
-    "file address": ("curl file:///etc/passwd", "The address is one of file"),
-    "unknown": (f"curl --frobnicate {URL}", "--frobnicate is not known"),
-    "unknown, short": (f"curl -sW {URL}", "-sW is not known"),
-    "unknown, with an equals sign": (f"curl {URL} --data=x", "--data=x is not known"),
-    "unknown, abbreviated": (f"curl {URL} --dat x", "--dat is not known"),
+    "digest": (f"curl --digest -u a:b {URL}", "--digest uses an unsupported authentication scheme"),
+    "next": (f"curl {URL} --next {URL}", "--next starts a second request"),
+    "two addresses": (f"curl {URL} {URL}", "two URLs"),
+    "file address": ("curl file:///etc/passwd", "The URL uses file"),
+    "unknown": (f"curl --frobnicate {URL}", "Unknown option --frobnicate"),
+    "unknown, short": (f"curl -sW {URL}", "Unknown option -sW"),
+    "unknown, with an equals sign": (f"curl {URL} --data=x", "Unknown option --data=x"),
+    "unknown, abbreviated": (f"curl {URL} --dat x", "Unknown option --dat"),
     "no value": (f"curl {URL} -d", "-d needs a value"),
     "substitution": (f'curl {URL} -d "$(cat /etc/passwd)"', "shell substitution"),
     "substitution, bare": (f"curl {URL} -d $(cat x)", "shell substitution"),
@@ -234,30 +234,30 @@ REFUSED: dict[str, tuple[str, str]] = {
     "pipe, in cmd.exe": (f'curl ^"{URL}^" | more', "a pipe"),
     "second command": (f"curl {URL}; rm -rf /", "a second command"),
     "and": (f"curl {URL} && reboot", "another command"),
-    "redirect": (f"curl {URL} > file", "a file to write to"),
-    "read": (f"curl {URL} -d @- < file", "a file to read from"),
+    "redirect": (f"curl {URL} > file", "output to a file"),
+    "read": (f"curl {URL} -d @- < file", "input from a file"),
     "subshell": (f"curl {URL} (ls)", "a subshell"),
-    "lines": (f"curl {URL}\nrm -rf /", "several commands"),
-    "lines that are not joined": (f"curl {URL} \\ \n -s", "a backslash as its very last sign"),
-    "open quote": (f"curl {URL} -d '{EGGS}", "never closed"),
-    "open double quote": (f'curl {URL} -d "', "never closed"),
-    "open ansi quote": (f"curl {URL} -d $'a\\'", "never closed"),
-    "no json": (f"curl {URL} -d 'query: eggs'", "no JSON: Line 1, column 1"),
-    "no object": (f"curl {URL} -d '[1]'", "but no object"),
-    "nothing asked": (f"curl {URL}", "asks nothing"),
+    "lines": (f"curl {URL}\nrm -rf /", "Several commands"),
+    "lines that are not joined": (f"curl {URL} \\ \n -s", "end it with a backslash"),
+    "open quote": (f"curl {URL} -d '{EGGS}", "Missing closing quote"),
+    "open double quote": (f'curl {URL} -d "', "Missing closing quote"),
+    "open ansi quote": (f"curl {URL} -d $'a\\'", "Missing closing quote"),
+    "no json": (f"curl {URL} -d 'query: eggs'", "not valid JSON: Line 1, column 1"),
+    "no object": (f"curl {URL} -d '[1]'", "must be a JSON object"),
+    "nothing asked": (f"curl {URL}", "No body and no query parameters"),
     "form without a query": (
-        f"curl {URL} -H 'content-type: application/x-www-form-urlencoded' -d a=b", "a form without",
+        f"curl {URL} -H 'content-type: application/x-www-form-urlencoded' -d a=b", "no “query”",
     ),
-    "get with a body": (f"curl -X GET {URL} -d '{EGGS}'", "a GET with a body"),
+    "get with a body": (f"curl -X GET {URL} -d '{EGGS}'", "GET requests with a body"),
     "opening": (
         f"""curl {URL} -d '{{"jsonrpc": "2.0", "method": "initialize"}}'""", "“initialize”",
     ),
     "no method": (f"""curl {URL} -d '{{"jsonrpc": "2.0", "method": 7}}'""", "no method"),
     "no arguments": (
         f"""curl {URL} -d '{{"jsonrpc": "2.0", "method": "tools/call", "params": {{}}}}'""",
-        "no arguments",
+        "arguments of the tool call",
     ),
-    "no address at all": (f"curl 'http://[' -d '{EGGS}'", "is no address"),
+    "no address at all": (f"curl 'http://[' -d '{EGGS}'", "is not a valid URL"),
     "too long": (f"curl {URL} -d '{'x' * MAX_COMMAND}'", "longer than 2 million"),
 }  # fmt: skip
 
@@ -283,12 +283,13 @@ def test_nothing_is_run_and_nothing_is_read(tmp_path: Path) -> None:
 
 def test_an_unknown_option_is_the_only_thing_that_is_said() -> None:
     found = read_curl(f"curl --frobnicate much {URL} -d '{EGGS}'")
-    assert found.errors == ["The option --frobnicate is not known here."]
+    assert found.errors == ["Unknown option --frobnicate."]
 
 
 def test_all_refused_options_are_said_in_their_order() -> None:
     found = read_curl(f"curl --frobnicate {URL} -o out -sW --next -d")
-    assert [refusal.split()[2] for refusal in found.errors] == [
+    # "Unknown option X" or "The option X …".
+    assert [refusal.rstrip(".").split()[2] for refusal in found.errors] == [
         "--frobnicate", "-o", "-sW", "--next", "-d",
     ]  # fmt: skip
 
@@ -317,7 +318,7 @@ def test_what_a_browser_adds_is_left_out() -> None:
     found = parsed(f"curl {URL} {given} -b a=b -d '{EGGS}'")
     assert found["headers"] == [["X-Own", "kept"]]
     assert "origin, sec-ch-ua, Cookie, Host" in " ".join(found["remarks"])
-    assert "Cookies are left out" in " ".join(found["remarks"])
+    assert "Cookies were skipped" in " ".join(found["remarks"])
 
 
 @pytest.mark.parametrize(
@@ -338,7 +339,7 @@ def test_a_typed_credential_goes_once_and_is_offered_as_a_secret(
     found = parsed(f"curl {given} {URL} -d '{EGGS}'")
     assert found["headers"] == [header]
     assert found["auth"] == {}
-    assert "never stored" in found["remarks"][0]
+    assert "is not saved" in found["remarks"][0]
     assert "abc" not in found["remarks"][0]
 
 
@@ -351,7 +352,7 @@ def test_two_secrets_are_left_in_their_headers() -> None:
 def test_another_tool_is_said() -> None:
     call = {**RPC, "params": {"name": "search", "arguments": {"query": {"text": "a"}}}}
     assert "calls “search”" in parsed(f"curl {URL} -d '{json.dumps(call)}'")["remarks"][0]
-    assert "no request that is known" in parsed(f"curl {URL} -d '{{\"a\": 1}}'")["remarks"][0]
+    assert "Unknown request format" in parsed(f"curl {URL} -d '{{\"a\": 1}}'")["remarks"][0]
 
 
 @pytest.mark.timeout(10)

@@ -32,11 +32,11 @@ def test_they_are_read(text: str, found: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a=1\nhunter2", "Line 2: name=value is wanted."),
-        ("two words=1", "Line 1: name=value is wanted."),
-        ("=1", "Line 1: name=value is wanted."),
-        ("$uuid=1", "Line 1: name=value is wanted."),
-        ("a=1\n" * (MAX_LINES + 1), f"There are more than {MAX_LINES} lines."),
+        ("a=1\nhunter2", "Line 2: expected name=value."),
+        ("two words=1", "Line 1: expected name=value."),
+        ("=1", "Line 1: expected name=value."),
+        ("$uuid=1", "Line 1: expected name=value."),
+        ("a=1\n" * (MAX_LINES + 1), f"Too many lines. The limit is {MAX_LINES}."),
     ],
     ids=range(5),
 )

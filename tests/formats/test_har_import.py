@@ -152,13 +152,22 @@ def test_a_reply_in_base64_is_read() -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"response": content(text="", size=900)}, "The file holds no body of this reply"),
+        (
+            {"response": content(text="", size=900)},
+            "The file does not contain the body of this response",
+        ),
         (
             {"response": {**content(), "content": {"size": -1, "mimeType": "text/event-stream"}}},
-            "The file holds no body of this reply",
+            "The file does not contain the body of this response",
         ),
-        ({"request": {"method": "GET", "url": "https://a.example/x.css", "headers": []}}, "asks"),
-        ({"request": {"method": "PUT", "url": "https://a.example/", "headers": []}}, "is a PUT"),
+        (
+            {"request": {"method": "GET", "url": "https://a.example/x.css", "headers": []}},
+            "No body and no query",
+        ),
+        (
+            {"request": {"method": "PUT", "url": "https://a.example/", "headers": []}},
+            "Unsupported method PUT",
+        ),
         ({"response": content(text="x" * 1_100_000)}, "larger than 1 MB"),
     ],
 )
@@ -203,28 +212,28 @@ def test_a_websocket_is_listed_and_not_opened() -> None:
     more = {"_resourceType": "websocket", "_webSocketMessages": [{"type": "send", "data": "a"}]}
     (found,) = read(entry(request=request, response=response, **more))
     assert (found.url, found.status, found.response) == ("wss://a.example/ws", 101, {})
-    assert "asks nothing" in found.why
+    assert "No body and no query parameters" in found.why
 
 
 #: Files that are no archive, and the location and words of the first problem.
 BROKEN: dict[str, tuple[Any, str, str]] = {
     "empty": ("", "", "empty"),
-    "cut": ('{"log": {"entries": [', "Line 1", "cut"),
-    "no json": ("<har>", "Line 1, column 1", "not JSON"),
-    "a list": ("[]", "/log", "no"),
-    "no log": ("{}", "/log", "there is none"),
-    "no entries": ('{"log": {}}', "/log/entries", "no list"),
-    "nothing recorded": (archive(), "/log/entries", "empty"),
+    "cut": ('{"log": {"entries": [', "Line 1", "incomplete"),
+    "no json": ("<har>", "Line 1, column 1", "Invalid JSON"),
+    "a list": ("[]", "/log", "Not a HAR file"),
+    "no log": ("{}", "/log", "Not a HAR file"),
+    "no entries": ('{"log": {}}', "/log/entries", "no array"),
+    "nothing recorded": (archive(), "/log/entries", "no entries"),
     "too many": (archive(*[1] * (MAX_ENTRIES + 1)), "/log/entries", "5,001"),
     "entry": (archive(entry(), 7), "/log/entries/1", "object"),
     "no request": (archive(entry(request=None)), "/log/entries/0/request", "object"),
     "method": (
         archive(entry(request={"method": 1, "url": "x", "headers": []})),
-        "/log/entries/0/request/method", "text",
+        "/log/entries/0/request/method", "string",
     ),
     "headers": (
         archive(entry(request={"method": "GET", "url": "x", "headers": {}})),
-        "/log/entries/0/request/headers", "list",
+        "/log/entries/0/request/headers", "array",
     ),
     "header": (
         archive(entry(request={"method": "GET", "url": "x", "headers": [{"name": "a"}]})),
@@ -232,7 +241,7 @@ BROKEN: dict[str, tuple[Any, str, str]] = {
     ),
     "body": (
         archive(entry(request={**entry()["request"], "postData": {"text": 1}})),
-        "/log/entries/0/request/postData/text", "text",
+        "/log/entries/0/request/postData/text", "string",
     ),
     "no body": (
         archive(entry(request={**entry()["request"], "postData": 1})),
@@ -277,7 +286,7 @@ def test_frames_that_do_not_fit_are_made_anew() -> None:
 
 
 def test_a_recording_that_says_too_little_is_not_opened() -> None:
-    with pytest.raises(RecordingError, match="does not say its url"):
+    with pytest.raises(RecordingError, match="has no url"):
         run_from_recording({"frames": []}, None)
 
 

@@ -12,4 +12,4 @@ from playground.formats.import_formats import parse_import
 def test_a_curl_command_is_told_where_it_goes(text: str) -> None:
     with pytest.raises(FixtureError) as refused:
         parse_import(text)
-    assert "Paste it into the address of the workbench" in str(refused.value)
+    assert "Paste it into the URL field of the workbench" in str(refused.value)

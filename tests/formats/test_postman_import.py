@@ -146,18 +146,18 @@ def test_an_address_in_parts_keeps_its_port() -> None:
     [
         pytest.param(
             {"body": {"mode": "raw", "raw": json.dumps({"query": {"text": "e" * 1_000_000}})}},
-            "Its document: This is longer than",
+            "Invalid document: Longer than",
             id="document",
         ),
-        pytest.param({"url": "https://a.example/\0"}, "Its address: This holds U+0000", id="nul"),
+        pytest.param({"url": "https://a.example/\0"}, "Invalid address: Contains U+0000", id="nul"),
         pytest.param(
             {"header": [{"key": f"X-{number}", "value": "a"} for number in range(150)]},
-            "Its headers: This must be a list of up to 100 pairs",
+            "Invalid headers: Must be an array of up to 100 pairs",
             id="headers",
         ),
         pytest.param(
             {"auth": {"type": "basic", "basic": {"username": "a\0", "password": "{{p}}"}}},
-            "Its auth/user: This holds U+0000",
+            "Invalid auth/user: Contains U+0000",
             id="user",
         ),
     ],
@@ -167,7 +167,7 @@ def test_one_request_that_cannot_be_kept_does_not_keep_the_others_out(
 ) -> None:
     found, remarks = imported(item("Odd", **request_), item("Ham"))
     assert list(found.requests) == ["ham"]
-    assert [remark for remark in remarks if words in remark and "“Odd” was left out" in remark]
+    assert [remark for remark in remarks if words in remark and "Skipped “Odd”" in remark]
 
 
 def test_long_notes_are_cut_and_said_to_be() -> None:
@@ -182,7 +182,7 @@ def test_long_notes_are_cut_and_said_to_be() -> None:
     ]
     assert [len(text) for text in texts] == [MAX_TEXT] * 3
     assert all(text.endswith("…") for text in texts)
-    places = [remark.partition(":")[0] for remark in remarks if "were cut" in remark]
+    places = [remark.partition(":")[0] for remark in remarks if "were truncated" in remark]
     assert sorted(places) == ["/info", "/item/0", "/item/1"]
 
 
@@ -196,7 +196,7 @@ def test_folders_are_one_level_deep() -> None:
     assert found.folders["a"]["description"] == "*x*"
     places = {slug: request["folder"] for slug, request in found.requests.items()}
     assert places == {"eggs": None, "two": "a-b", "three": "a-b-c"}
-    assert any("Folders are one level deep here: it is “A / B”" in remark for remark in remarks)
+    assert any("Folders cannot be nested. Imported as “A / B”" in remark for remark in remarks)
 
 
 def test_scripts_are_kept_as_notes_and_never_run() -> None:
@@ -208,12 +208,12 @@ def test_scripts_are_kept_as_notes_and_never_run() -> None:
     ]
     found, remarks = imported({**item(description="About."), "event": event}, event=event[1:2])
     notes = found.requests["eggs"]["notes"]
-    assert notes.startswith("About.\n\nScript before the request (kept as a note, never run):")
+    assert notes.startswith("About.\n\nPre-request script (not run):")
     assert "`````js\npm.sendRequest(1)\n// ```` evil\n`````" in notes
-    assert "Tests after the reply" in notes
+    assert "Post-response script" in notes
     assert found.collection
     assert "pm.test('a')" in found.collection["description"]
-    assert "3 scripts are kept as notes. They are never run." in remarks
+    assert "3 scripts were saved as notes. They are not run." in remarks
 
 
 def test_variables_are_listed_and_secret_ones_without_their_value() -> None:
@@ -225,7 +225,7 @@ def test_variables_are_listed_and_secret_ones_without_their_value() -> None:
     found, remarks = imported(item(), variable=variables)
     assert found.collection
     text = found.collection["description"]
-    assert "- `base`: `https://a.example`\n- `n`: `3`\n- `api_key`: left out" in text
+    assert "- `base`: `https://a.example`\n- `n`: `3`\n- `api_key`: omitted" in text
     assert "hidden" not in text
     assert any("create an environment" in remark for remark in remarks)
 
@@ -241,7 +241,7 @@ AUTH: dict[str, tuple[Any, dict[str, str], str]] = {
     ),
     "bearer, a value": (
         {"type": "bearer", "bearer": rows(token="hidden")}, {"type": "bearer", "secret": "token"},
-        "keep it as the secret “token”",
+        "Store it as the secret “token”",
     ),
     "bearer, as 2.0 wrote it": (
         {"type": "bearer", "bearer": {"token": "{{t}}"}}, {"type": "bearer", "secret": "t"}, "",
@@ -258,11 +258,11 @@ AUTH: dict[str, tuple[Any, dict[str, str], str]] = {
         {"type": "api_key", "header": "X-Key", "secret": "api-key"}, "secret “api-key”",
     ),
     "key in no header": (
-        {"type": "apikey", "apikey": rows(key="a b", value="hidden")}, {}, "is no header",
+        {"type": "apikey", "apikey": rows(key="a b", value="hidden")}, {}, "not a valid header",
     ),
     "key in the address": (
         {"type": "apikey", "apikey": rows(**{"in": "query", "value": "hidden"})}, {},
-        "a key in the address",
+        "an API key in the URL",
     ),
     "another": ({"type": "oauth2", "oauth2": rows(accessToken="hidden")}, {}, "“oauth2”"),
     "nothing": ({}, {}, ""),
@@ -298,22 +298,22 @@ def test_credentials_in_headers_and_addresses_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("request_", "words"),
     [
-        (item("X", method="DELETE"), "“X” was left out. The request is a DELETE"),
-        (item("X", url={}), "has no address"),
-        (item("X", url="http://[a"), "is no address"),
-        (item("X", url="x" * 2_001), "more than 2,000 characters"),
-        (item("X", body={"mode": "raw", "raw": "hello"}), "no JSON: Line 1"),
-        (item("X", body={"mode": "file", "file": {"src": "/etc/passwd"}}), "is file"),
-        (item("X", body={"mode": "graphql", "graphql": {}}), "is graphql"),
+        (item("X", method="DELETE"), "Skipped “X”. Unsupported method DELETE"),
+        (item("X", url={}), "has no URL"),
+        (item("X", url="http://[a"), "is not a valid URL"),
+        (item("X", url="x" * 2_001), "longer than 2,000 characters"),
+        (item("X", body={"mode": "raw", "raw": "hello"}), "not valid JSON: Line 1"),
+        (item("X", body={"mode": "file", "file": {"src": "/etc/passwd"}}), "mode: file"),
+        (item("X", body={"mode": "graphql", "graphql": {}}), "mode: graphql"),
         (
             item("X", body={"mode": "formdata", "formdata": [{"key": "a", "type": "file"}]}),
-            "a file",
+            "File uploads",
         ),
-        (item("X", body={"mode": "formdata", "formdata": [{"key": "a"}]}), "several parts"),
-        (item("X", body={**EGGS, "disabled": True}), "asks nothing"),
-        (item("X", body={"mode": "none"}), "asks nothing"),
-        ({"name": "X"}, "neither a request nor items"),
-        (7, "no item"),
+        (item("X", body={"mode": "formdata", "formdata": [{"key": "a"}]}), "Multipart form"),
+        (item("X", body={**EGGS, "disabled": True}), "No body and no query parameters"),
+        (item("X", body={"mode": "none"}), "No body and no query parameters"),
+        ({"name": "X"}, "neither a request nor a folder"),
+        (7, "not a valid item"),
     ],
 )
 def test_what_is_no_request_to_an_agent_is_left_out_with_the_reason(
@@ -338,23 +338,23 @@ def test_variables_of_an_address_that_name_one_another_do_not_multiply() -> None
     finally:
         tracemalloc.stop()
     assert list(found.requests) == ["eggs"]
-    assert "more than 2,000 characters" in remarks[0]
+    assert "longer than 2,000 characters" in remarks[0]
     assert peak < 1_000_000
 
 
 def test_saved_replies_are_left_out() -> None:
     _, remarks = only({**item(), "response": [{"name": "x"}]})
-    assert remarks == ["/item/0: Its saved replies were left out."]
+    assert remarks == ["/item/0: Skipped the saved responses."]
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('{"info": {}, "item": 7}', "a list of “item”s"),
-        ('{"info": 7, "item": []}', "a list of “item”s"),
+        ('{"info": {}, "item": 7}', "an array “item”"),
+        ('{"info": 7, "item": []}', "an array “item”"),
         ('{"id": "x", "order": [], "requests": []}', "Postman Collection 1"),
-        ('{"info": {"name": "x"}, "item": [', "cut"),
-        ('{"info": {}, "item": [], "item": []}', "given twice"),
+        ('{"info": {"name": "x"}, "item": [', "incomplete"),
+        ('{"info": {}, "item": [], "item": []}', "Duplicate name"),
     ],
 )
 def test_what_is_no_collection_is_refused(text: str, words: str) -> None:

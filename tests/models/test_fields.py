@@ -231,7 +231,7 @@ class TestRotation:
         lost, settings.PLAYGROUND_KEY = settings.PLAYGROUND_KEY, "another key"
         out = io.StringIO()
         call_command("rotate_key", stdout=out)
-        assert "3 could not be read" in out.getvalue()
+        assert "3 could not be decrypted" in out.getvalue()
         settings.PLAYGROUND_KEY = lost
         assert self.read() == ("canary", HEADERS, "dove")
 

@@ -19,10 +19,10 @@ def checks(*expectations: dict[str, str]) -> list[Check]:
 @pytest.mark.parametrize(
     ("expectations", "verdict", "tally"),
     [
-        ([MET, MET], "pass", "2 of 2 met"),
-        ([MET, UNMET], "fail", "1 of 2 met"),
-        ([MET, UNCLEAR], "incomplete", "1 of 2 met"),
-        ([UNMET, UNCLEAR], "fail", "0 of 2 met"),
+        ([MET, MET], "pass", "2 of 2 passed"),
+        ([MET, UNMET], "fail", "1 of 2 passed"),
+        ([MET, UNCLEAR], "incomplete", "1 of 2 passed"),
+        ([UNMET, UNCLEAR], "fail", "0 of 2 passed"),
     ],
 )
 def test_together(expectations: list[dict[str, str]], verdict: str, tally: str) -> None:
@@ -33,7 +33,7 @@ def test_together(expectations: list[dict[str, str]], verdict: str, tally: str) 
 def test_each_has_a_shape_a_word_and_what_there_was() -> None:
     rows = checks_view(checks(MET, UNMET, UNCLEAR)).rows
     assert [(row.verdict, row.verdict_label) for row in rows] == [
-        ("pass", "Met"), ("fail", "Not met"), ("incomplete", "Could not be judged"),
+        ("pass", "Passed"), ("fail", "Failed"), ("incomplete", "Inconclusive"),
     ]  # fmt: skip
     assert (rows[1].expected, rows[1].actual) == ("the outcome is promise", "answer")
     assert '"promise"' in rows[1].source

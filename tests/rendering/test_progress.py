@@ -21,7 +21,7 @@ TOOLS = [{"name": "ask", "description": "<i>Asks</i>"}, {"name": "later"}, "nons
     [
         (1, 4, "Searching", ProgressLine(25, "Searching")),
         (0, 4, "", ProgressLine(0, "0 of 4")),
-        (2.5, None, "", ProgressLine(None, "2.5 so far")),
+        (2.5, None, "", ProgressLine(None, "2.5 done")),
         (5, 4, "", ProgressLine(None, "5 of 4")),
         (-1, 4, "x", ProgressLine(None, "x")),
         (1, 0, "x", ProgressLine(None, "x")),

@@ -20,8 +20,9 @@ class TestHTML:
             assert told in page
         assert "a, b" in page
         assert re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page) == [
-            ("Done", "3 of 5"), ("Met", "1"), ("Not met", "1"), ("Not sent", "1"), ("Stopped", "1"),
-            ("Skipped", "1"), ("Expectations passed", "2 of 4"), ("Time", "1 min 05 s"),
+            ("Done", "3 of 5"), ("Passed", "1"), ("Failed", "1"), ("Not sent", "1"),
+            ("Stopped", "1"), ("Skipped", "1"),
+            ("Expectations met", "2 of 4"), ("Time", "1 min 05 s"),
         ]  # fmt: skip
 
     def test_a_step_has_its_figures(self) -> None:

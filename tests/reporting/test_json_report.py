@@ -16,7 +16,7 @@ class TestJSON:
         document = json.loads(as_json(MIXED))
         assert document["format"] == "nlweb-playground.collection-run/1"
         assert (document["state"], document["all_met"]) == ("stopped", False)
-        assert document["ending"] == "The run was stopped before its end. 1 of 5 requests met."
+        assert document["ending"] == "The run was stopped. 1 of 5 requests passed."
         assert document["totals"] == {
             "steps": 5, "done": 3, "met": 1, "unmet": 1, "unsent": 1, "stopped": 1, "skipped": 1,
             "open": 0, "checks": 4, "checks_unmet": 2,

@@ -40,9 +40,9 @@ class TestJUnit:
         (bad, unsent) = list(suites[1])
         assert (bad.name, bad.classname, bad.time) == ("Request 2 [1]", "Tour.Soups", 1.5)
         (failure,) = bad.result
-        assert failure.message == "the HTTP status is 200; it was: 404 (and 1 more)"
-        assert "could not be judged" in failure.text
-        assert failure.type == "not met"
+        assert failure.message == "the HTTP status is 200; actual: 404 (and 1 more)"
+        assert "inconclusive" in failure.text
+        assert failure.type == "failed"
         assert unsent.result[0].message == "There is no value for “city”."
         assert unsent.result[0].type == "not sent"
         assert [case.result[0].message for case in suites[2]] == [
@@ -79,14 +79,14 @@ class TestUnanswered:
         assert (found.tests, found.failures, found.errors, found.skipped) == (1, 0, 1, 0)
         ((case,),) = found
         (error,) = case.result
-        assert (error.type, error.message) == ("not answered", f"{self.WHY} (and 2 more)")
-        assert "it was: 404" in error.text
+        assert (error.type, error.message) == ("no response", f"{self.WHY} (and 2 more)")
+        assert "actual: 404" in error.text
 
     def test_an_answer_that_broke_off_is_a_failure_with_its_cause(self) -> None:
         cut = step(1, "unmet", UNMET, state="truncated", status=200, problem="It broke off.")
         ((case,),) = JUnitXml.fromstring(as_junit(CollectionRunReport("Tour", [cut])).encode())
         (failure,) = case.result
-        assert failure.type == "not met"
+        assert failure.type == "failed"
         assert failure.text.endswith("It broke off.")
 
     def test_an_expected_failure_is_none(self) -> None:
@@ -104,12 +104,12 @@ class TestEarlyEnds:
     @pytest.mark.parametrize(
         ("state", "told"),
         [
-            ("stopped", "The run was stopped before its end. 1 of 2 requests met."),
+            ("stopped", "The run was stopped. 1 of 2 requests passed."),
             (
                 "interrupted",
-                "The run was interrupted: the playground went down. 1 of 2 requests met.",
+                "The run was interrupted because the playground stopped. 1 of 2 requests passed.",
             ),
-            ("running", "The run has not ended yet. 1 of 2 requests met."),
+            ("running", "The run has not ended yet. 1 of 2 requests passed."),
         ],
     )
     def test_it_is_told(self, state: str, told: str) -> None:

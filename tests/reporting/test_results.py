@@ -27,11 +27,11 @@ class TestTotals:
     @pytest.mark.parametrize(
         ("state", "verdicts", "all_met", "word"),
         [
-            ("completed", ["met", "met"], True, "All met"),
-            ("completed", ["met", "unmet"], False, "Not all met"),
-            ("completed", ["met", "unsent"], False, "Not all met"),
-            ("completed", ["met", "skipped"], False, "Not all met"),
-            ("completed", ["met", "stopped"], False, "Not all met"),
+            ("completed", ["met", "met"], True, "All passed"),
+            ("completed", ["met", "unmet"], False, "Failed"),
+            ("completed", ["met", "unsent"], False, "Failed"),
+            ("completed", ["met", "skipped"], False, "Failed"),
+            ("completed", ["met", "stopped"], False, "Failed"),
             ("stopped", ["met"], False, "Stopped"),
             ("interrupted", ["met"], False, "Interrupted"),
             ("running", ["met"], False, "Running"),
@@ -62,13 +62,13 @@ class TestVerdicts:
     @pytest.mark.parametrize(
         ("steps", "counts", "told"),
         [
-            (1, {"met": 1}, "1 of 1 request done, 1 met"),
-            (2, {}, "0 of 2 requests done, 0 met"),
-            (3, {"met": 1, "running": 1, "waiting": 1}, "1 of 3 requests done, 1 met"),
+            (1, {"met": 1}, "1 of 1 request done, 1 passed"),
+            (2, {}, "0 of 2 requests done, 0 passed"),
+            (3, {"met": 1, "running": 1, "waiting": 1}, "1 of 3 requests done, 1 passed"),
             (
                 2600,
                 {"met": 1000, "unmet": 1, "stopped": 3, "skipped": 1596},
-                "1,001 of 2,600 requests done, 1,000 met, 1 not met, 3 stopped, 1,596 skipped",
+                "1,001 of 2,600 requests done, 1,000 passed, 1 failed, 3 stopped, 1,596 skipped",
             ),
         ],
         ids=range(4),

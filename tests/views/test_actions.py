@@ -184,7 +184,7 @@ class TestPreview:
         [
             ({"params": "{"}, "Line 1"),
             ({"params": '{"a": NaN}'}, "number"),
-            ({"params": '{"a": 1, "a": 2}'}, "twice"),
+            ({"params": '{"a": 1, "a": 2}'}, "Duplicate name “a”"),
             ({"headers": '[["Host", "a"]]'}, "Host is set by the playground"),
             ({"headers": '[["a b", "c"]]'}, "not a valid header name"),
             ({"headers": "nonsense"}, "not valid JSON"),

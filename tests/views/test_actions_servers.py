@@ -523,4 +523,4 @@ def _question(run: Run) -> tuple[int, int]:
         for part, event in enumerate(events):
             if isinstance(event, Elicitation):
                 return frame.seq, part
-    raise AssertionError("It asks nothing.")
+    raise AssertionError("It No body and no query parameters.")

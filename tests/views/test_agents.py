@@ -78,13 +78,13 @@ def test_an_address_that_no_request_can_go_to(client: Client, url: str, message:
         ({"name": "a" * 81}, "at most 80"),
         ({"version": "9"}, "Select a valid choice"),
         ({"auth": "magic"}, "Select a valid choice"),
-        ({"auth": "bearer"}, "A token or key is needed"),
-        ({"auth": "api_key"}, "A token or key is needed"),
+        ({"auth": "bearer"}, "Enter a token or key"),
+        ({"auth": "api_key"}, "Enter a token or key"),
         ({"auth": "bearer", "auth_secret": "a\r\nX: b"}, "control character"),
-        ({"auth": "bearer", "auth_secret": "ä"}, "non-ASCII"),
-        ({"auth": "api_key", "auth_secret": "k", "auth_header": "Cookie"}, "can’t be overridden"),
-        ({"auth": "api_key", "auth_secret": "k", "auth_header": "a:b"}, "not a valid header name"),
-        ({"headers": "{}"}, "a list of [name, value]"),
+        ({"auth": "bearer", "auth_secret": "ä"}, "outside ASCII"),
+        ({"auth": "api_key", "auth_secret": "k", "auth_header": "Cookie"}, "cannot be given"),
+        ({"auth": "api_key", "auth_secret": "k", "auth_header": "a:b"}, "not a header name"),
+        ({"headers": "{}"}, "an array of [name, value]"),
         ({"headers": "["}, "are not valid JSON"),
         ({"headers": '[["Host", "x"]]'}, "can’t be overridden"),
     ],
@@ -214,11 +214,11 @@ class TestHeadersThatCarryCredentials:
     @pytest.mark.parametrize(
         ("sent", "message"),
         [
-            (headers(["X-Other-Key", DOTS]), "There is no stored value of X-Other-Key"),
-            (headers(["X-Token", DOTS]), "There is no stored value of X-Token"),
-            (headers(*DOTTED, *DOTTED), "There is no stored value of X-API-Key"),
-            (headers(["X-Plain", DOTS]), "The value of X-Plain contains non-ASCII characters"),
-            (headers(["X-API-Key", DOTS + "a"]), "contains non-ASCII characters"),
+            (headers(["X-Other-Key", DOTS]), "No stored value for X-Other-Key"),
+            (headers(["X-Token", DOTS]), "No stored value for X-Token"),
+            (headers(*DOTTED, *DOTTED), "No stored value for X-API-Key"),
+            (headers(["X-Plain", DOTS]), "The value of X-Plain has characters outside ASCII"),
+            (headers(["X-API-Key", DOTS + "a"]), "has characters outside ASCII"),
         ],
     )
     def test_dots_stand_for_nothing_else(
@@ -242,7 +242,7 @@ class TestHeadersThatCarryCredentials:
     def test_a_new_agent_has_none_to_keep(self, client: Client) -> None:
         response = client.post("/agents/", fields(headers=headers(*DOTTED)))
         assert response.status_code == 422
-        assert "There is no stored value of X-API-Key" in read(response.content.decode()).text
+        assert "No stored value for X-API-Key" in read(response.content.decode()).text
 
 
 class TestAnotherOrigin:
@@ -275,12 +275,11 @@ class TestAnotherOrigin:
         text = read(response.content.decode()).text
         origin = url.removesuffix("/api")
         assert (
-            f"The stored secret was given for http://a.example. Type it again if {origin} may "
-            "have it."
+            f"The stored secret was entered for http://a.example. Enter it again to allow {origin}."
         ) in text
         assert (
-            f"What is stored was given for http://a.example. Type the value of X-API-Key again "
-            f"if {origin} may have it."
+            "The stored value was entered for http://a.example. Enter the value of X-API-Key again"
+            f" to allow {origin}."
         ) in text
         assert "is needed for this" not in text
         agent.refresh_from_db()

@@ -124,7 +124,7 @@ class TestToolsOfAnAgent:
         markup = read(html)
         text = " ".join(markup.text.split())
         assert "recipes 1.0" in text
-        assert "2025-11-25. Opened with initialize. The server keeps a session." in text
+        assert "2025-11-25. Initialized with initialize. The server uses a session." in text
         assert "search used for ask <b>Finds</b>" in text
         assert "later used for await" in text
         assert '"promise_token": {}' in text
@@ -147,16 +147,16 @@ class TestToolsOfAnAgent:
     @pytest.mark.parametrize(
         ("changed", "message"),
         [
-            ({"tools": []}, "The server has no tools."),
-            ({"more": True}, "More tools are not listed."),
-            ({"odd": 1}, "1 invalid entry in the list omitted"),
-            ({"odd": 4}, "4 invalid entries in the list omitted"),
-            ({"odd": "x"}, "The server keeps a session."),
-            ({"generation": "discover"}, "Answers server/discover; there is no session."),
-            ({"session": ""}, "The server keeps no session."),
+            ({"tools": []}, "The server offers no tools."),
+            ({"more": True}, "There are more than are listed."),
+            ({"odd": 1}, "One entry of the list is no tool"),
+            ({"odd": 4}, "4 entries of the list are no tools"),
+            ({"odd": "x"}, "The server uses a session."),
+            ({"generation": "discover"}, "Supports server/discover; no session."),
+            ({"session": ""}, "The server does not use a session."),
             ({"server": None, "tools": [{"name": 5}, "x"]}, "Tools over MCP"),
-            ({"url": "http://127.0.0.1:8001/other"}, "Tools not loaded."),
-            ({"generation": "none"}, "takes calls all the same"),
+            ({"url": "http://127.0.0.1:8001/other"}, "Nothing is known of its tools yet."),
+            ({"generation": "none"}, "accepts tool calls"),
         ],
     )
     def test_whatever_a_server_has_said(

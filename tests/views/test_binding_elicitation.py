@@ -218,7 +218,7 @@ class TestRefusal:
         run = in_call(speak_mcp(agent))
         speak_mcp(agent, "http://elsewhere.example/mcp")
         sent = client.post(f"/runs/{run.pk}/{path}", FILLED, headers=HTMX)
-        assert "another address now" in sent.content.decode()
+        assert "URL has changed" in sent.content.decode()
         assert "Mcp-Session-Id" not in sent.content.decode()
         assert not Run.objects.filter(parent=run).exists()
 

@@ -94,7 +94,7 @@ class TestReplies:
         broken = run(EGGS, state="truncated", problem=problem)
         html = compared(client, broken, run(EGGS, SOUP))
         assert "The run on the left did not complete (truncated): It broke off." in html
-        assert "It is compared as far as it was received." in html
+        assert "Only the received part of the incomplete response is compared." in html
         assert "Recipe “Soup”" in html
 
     def test_two_of_which_nothing_came(self, client: Client) -> None:

@@ -72,7 +72,7 @@ class TestDisk:
         for do in ("save", "load"):
             answer = self.post(client, do, seen="older")
             assert answer.status_code == 422
-            assert "was changed since you looked" in answer.content.decode()
+            assert "has changed since the page was loaded" in answer.content.decode()
         assert "Of leeks." in path.read_text("utf-8")
         assert not SavedRequest.objects.filter(notes="Of leeks.").exists()
 

@@ -101,10 +101,13 @@ def test_a_field_that_is_left_empty_keeps_the_secret(
 @pytest.mark.parametrize(
     ("row", "error"),
     [
-        ({"name": "a b", "value": "1"}, "A name has letters"),
-        ({"name": "$uuid", "value": "1"}, "A name has letters"),
+        ({"name": "a b", "value": "1"}, "Use at most 80 letters"),
+        ({"name": "$uuid", "value": "1"}, "Use at most 80 letters"),
         ({"name": "j", "kind": "json", "value": "{"}, "Not valid JSON"),
-        ({"name": "s", "kind": "secret", "allowed_origins": "https://a.example"}, "none is stored"),
+        (
+            {"name": "s", "kind": "secret", "allowed_origins": "https://a.example"},
+            "No value is stored",
+        ),
         (
             {"name": "s", "kind": "secret", "value": "abc", "allowed_origins": "a.example"},
             "4 characters",
@@ -153,7 +156,7 @@ def test_origins_are_written_one_way(client: Client, environment: Environment) -
 
 def test_a_copy_has_no_secrets(client: Client, environment: Environment) -> None:
     answer = client.post("/environments/staging/copy/", follow=True)
-    assert "1 secret came without a value" in answer.content.decode()
+    assert "Enter the value of 1 secret again" in answer.content.decode()
     copy = Environment.objects.get(slug="staging-copy")
     assert [(row.name, row.value, row.secret) for row in copy.variables.all()] == [
         ("city", "Paris", ""),
@@ -212,7 +215,7 @@ class TestComposing:
 
     def test_an_environment_that_is_gone_is_said(self, client: Client) -> None:
         refused = client.post("/runs/", self.fields("a"))
-        assert "“staging” is gone" in refused.content.decode()
+        assert "“staging” was deleted" in refused.content.decode()
 
 
 class TestAMissingVariable:
@@ -257,7 +260,7 @@ class TestAMissingVariable:
     @pytest.mark.parametrize(
         ("fields", "error"),
         [
-            ({"name": "a b"}, "A name has letters"),
+            ({"name": "a b"}, "Use at most 80 letters"),
             ({"name": ""}, "required"),
             ({"secret": "on", "value": "canary-new"}, "Enter an allowed origin"),
             ({"secret": "on", "allowed_origins": "a.example", "value": ""}, "Enter the secret"),

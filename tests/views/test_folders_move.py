@@ -65,7 +65,7 @@ def test_a_move_can_be_undone(
     assert order(others) == "d | Hot: x | Hot: d e"
     response = client.post(undo_of(page), follow=True)
     assert response.redirect_chain == [("/collections/soups/", 302)]
-    assert "Hot was moved back." in response.content.decode()
+    assert "Moved Hot back." in response.content.decode()
     assert state() == before
 
 

@@ -338,8 +338,8 @@ class TestDeletion:
         assert response.status_code == 409
         html = response.content.decode()
         assert "This run cannot be deleted now" in html
-        assert "It is under way. Stop it first, or wait." in html
-        assert "Delete run<" not in html
+        assert "It is in progress. Stop it first, or wait." in html
+        assert "Delete the run" not in html
         assert Run.objects.exists()
 
     def test_says_what_else_stops_working(self, client: Client) -> None:
@@ -347,7 +347,7 @@ class TestDeletion:
         Share.objects.create(run=run)
         keys = f"run={run.pk}&run={other.pk}"
         html = client.get(f"/history/deletion/?{keys}").content.decode()
-        assert "One of them is shared by a link, which stops working." in html
+        assert "One of them is shared with a link, which will stop working." in html
         client.post("/history/deletion/", {"run": [run.pk, other.pk]})
         assert not Run.objects.exists()
         assert not Share.objects.exists()
@@ -408,7 +408,7 @@ class TestSidebar:
         assert len(self.pages(client, "/runs/")) == 3
         steps = read(client.get(f"/runs/?collection_run={group.pk}").content.decode())
         assert " ".join(steps.text.split()) == (
-            "Met: step 1 Not met: step 2 Met: step 3 Not sent: step 4 Report"
+            "Passed: step 1 Failed: step 2 Passed: step 3 Not sent: step 4 Report"
         )
         assert [a.attributes["href"] for a in steps.find("a")] == [
             *(f"/runs/{step.run_id}/" for step in group.steps.exclude(run=None)),

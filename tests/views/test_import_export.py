@@ -42,7 +42,7 @@ class TestImport:
     def test_the_form(self, client: Client) -> None:
         html = client.get(PAGE).content.decode()
         assert 'enctype="multipart/form-data"' in html
-        assert "Collection of the playground" in html
+        assert "Playground collection" in html
 
     def test_a_preview_changes_nothing_and_the_import_does_what_it_says(
         self, client: Client
@@ -75,8 +75,8 @@ class TestImport:
         shown = text_in(html)
         assert "Added 1 request First" in shown
         assert "Changed 1 request Leek notes notes − Old note. − Stays. + About Leek." in shown
-        assert "as it is the same 5" in shown
-        assert "as the file says nothing of it 1 request Mine" in shown
+        assert "Unchanged 5" in shown
+        assert "Kept, not in the file 1 request Mine" in shown
         confirm(client, html)
         assert collection.requests.get(slug="leek").notes == "About Leek."
         assert collection.requests.count() == 5
@@ -132,12 +132,12 @@ class TestImport:
     @pytest.mark.parametrize(
         ("fields", "wanted"),
         [
-            ({}, "Give a file, a text or an address: one of the three."),
-            ({"text": "[]", "url": "http://a.example"}, "one of the three."),
+            ({}, "Enter exactly one of file, text and URL."),
+            ({"text": "[]", "url": "http://a.example"}, "exactly one of file, text and URL"),
             ({"text": "[{]"}, "Line 1, column 3"),
             ({"text": '[{"model": "auth.user"}]'}, "The model is “auth.user”."),
             ({"url": "ftp://a.example"}, "must start with http:// or https://"),
-            ({"packed": "!"}, "did not come back"),
+            ({"packed": "!"}, "is corrupted"),
             ({"packed": "eJw="}, "The file is empty."),
             ({"packed": compress_text("[1]")}, "An item must be an object"),
             ({"packed": compress_text("[1]"), "confirmed": "yes"}, "An item must be an object"),
@@ -204,12 +204,12 @@ def test_what_is_packed_comes_back() -> None:
     [
         ([reply(TEXT.encode())], "Import Soups ?"),
         ([reply(TEXT.encode(), "text/event-stream")], "Import Soups ?"),
-        ([reply(b"no", status="404 Not Found")], "answers with status 404, not with a file"),
+        ([reply(b"no", status="404 Not Found")], "returned HTTP 404 instead of a file"),
         (
             [head("302 Found", location="http://a.example/x", content_length="0")],
-            "a redirect (status 302) to http://a.example/x Redirects are not followed",
+            "redirects (HTTP 302) to http://a.example/x Redirects are not followed",
         ),
-        ([head(content_type="text/html", content_length="3") + b"<p>"], "This is not JSON"),
+        ([head(content_type="text/html", content_length="3") + b"<p>"], "Invalid JSON"),
         (
             [head(content_length="90") + b"[]"],
             "connection was lost before the response was complete",

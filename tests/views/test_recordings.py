@@ -49,7 +49,7 @@ class TestHar:
         ("fields", "words"),
         [
             ({}, "Choose a HAR file"),
-            ({"packed": "nonsense"}, "did not come back"),
+            ({"packed": "nonsense"}, "is corrupted"),
             ({"file": SimpleUploadedFile("x.har", b"PK\x03\x04")}, "a zip archive"),
             ({"file": SimpleUploadedFile("y.har", b'{"log": {"entries": [7]}}')}, "/log/entries/0"),
         ],
@@ -63,14 +63,14 @@ class TestHar:
     def test_an_entry_that_is_not_there(self, client: Client) -> None:
         answer = client.post("/formats/har/", {"file": archived(), "entry": "7"})
         assert answer.status_code == 422
-        assert b"There is no such entry" in answer.content
+        assert b"The entry does not exist" in answer.content
 
     def test_a_file_that_no_form_can_carry(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("playground.views.recordings.MAX_COMPRESSED", 10)
         answer = client.post("/formats/har/", {"file": archived()})
-        assert (answer.status_code, b"too large to choose" in answer.content) == (422, True)
+        assert (answer.status_code, b"file is too large" in answer.content) == (422, True)
 
 
 class TestKeptReply:
@@ -113,4 +113,4 @@ class TestKeptReply:
         saved = SavedRequest.objects.create(collection=collection, name="Eggs")
         answer = client.post(f"/collections/{collection.slug}/requests/{saved.slug}/reply/")
         assert answer["Location"] == saved.get_absolute_url()
-        assert "No reply is kept" in client.get(answer["Location"]).content.decode()
+        assert "No response is stored" in client.get(answer["Location"]).content.decode()

@@ -48,7 +48,7 @@ class TestPreview:
         assert "1.0 MB of 3.0 MB" in html
         assert "Old" in html
         assert "Save and delete 1 run now" in html
-        assert "1 run beyond the limits is exempt: shared by a link." in html
+        assert "1 run beyond the limits stays: shared with a link." in html
         assert Run.objects.count() == 3
         assert not Retention.objects.exists()
 
@@ -83,7 +83,7 @@ class TestSaving:
         kept = await asyncio.to_thread(make, 1)
         fields = {"days": "5", "runs": "", "megabytes": "7"}
         response = await async_client.post("/history/retention/", fields, follow=True)
-        assert "The limits are saved, and 1 run deleted." in response.content.decode()
+        assert "Limits saved. 1 run was deleted." in response.content.decode()
         assert await Run.objects.aget() == kept
         saved = await Retention.objects.aget()
         assert (saved.max_days, saved.max_runs) == (5, None)
@@ -95,7 +95,7 @@ class TestSaving:
     async def test_saves_again_in_the_same_place(self, async_client: AsyncClient) -> None:
         for days in ("5", "6"):
             response = await async_client.post("/history/retention/", {"days": days}, follow=True)
-            assert "There was nothing to delete" in response.content.decode()
+            assert "No runs were deleted" in response.content.decode()
         assert (await Retention.objects.aget()).max_days == 6
 
     async def test_nobody_waits_for_much(
@@ -111,6 +111,6 @@ class TestSaving:
         monkeypatch.setattr("playground.views.retention.prune", lambda owner: task)
         monkeypatch.setattr("playground.views.retention.PATIENCE", 0.01)
         response = await async_client.post("/history/retention/", {"days": "5"}, follow=True)
-        assert "that goes on by itself" in response.content.decode()
+        assert "in the background" in response.content.decode()
         gate.set()
         assert await task == 1

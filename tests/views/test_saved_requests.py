@@ -144,12 +144,12 @@ class TestSavingAs:
             ({"place": "kept/gone"}, "This folder was deleted."),
             ({"document": "{"}, "Line 1, column 2"),
             ({"headers": "{"}, "The headers are not valid JSON."),
-            ({"expectations": "{}"}, "The expectations have to be a list."),
+            ({"expectations": "{}"}, "The expectations must be a list."),
             ({"expectations": '[{"type": "nothing"}]'}, "Expectations, /0"),
-            ({"captures": "[]"}, "The captures have to be an object."),
+            ({"captures": "[]"}, "The captures must be an object."),
             ({"captures": '{"id": "$["}'}, "Captures, /id"),
-            ({"auth": "x"}, "The auth cannot be read."),
-            ({"agent": "", "address": "x" * 2001}, "The address is longer than 2,000"),
+            ({"auth": "x"}, "Invalid auth."),
+            ({"agent": "", "address": "x" * 2001}, "The URL is longer than 2,000"),
         ],
         ids=[
             "no name", "a long name", "no collection", "a long collection", "a collection gone",
@@ -250,7 +250,7 @@ class TestCredentials:
         address = "https://me:literal@agent.example/?token=literal"
         response = create(client, agent="", address=address)
         assert "literal" not in SavedRequest.objects.get().address
-        assert told(response)["dropped"] == ["the address"]
+        assert told(response)["dropped"] == ["the URL"]
 
 
 class TestSaving:

@@ -96,7 +96,7 @@ GET: dict[str, tuple[int, int, int]] = {
     "collection-shipped": (405, 405, 302),
     "saved-requests": (200, 200, 302),
     "saved-request": (200, 404, 302),
-    # No reply is kept with the owner's, whose page says so.
+    # No response is stored with the owner's, whose page says so.
     "saved-response": (302, 404, 302),
     "twins": (405, 405, 302),
     "twin-choices": (405, 405, 302),
@@ -216,7 +216,7 @@ POST: dict[str, tuple[int, int, int]] = {
     "collection-runs": (404, 404, 302),
     "collection-run-cancellation": (302, 404, 302),
     "collection-import": (422, 422, 302),
-    # A hosted playground keeps no files.
+    # A hosted playground does not save collections to files.
     "collection-shipped": (404, 404, 302),
     "collection-disk": (403, 404, 302),
     "agent": (422, 404, 302),
@@ -404,7 +404,7 @@ def test_a_stranger_cannot_continue_somebody_elses_turn(cast: Cast) -> None:
     }  # fmt: skip
     answer = cast.stranger.post("/runs/", data=fields, headers=csrf(cast.stranger))
     assert answer.status_code == 422
-    assert "The turn that this continues is gone" in answer.text
+    assert "The turn that this request continues was deleted" in answer.text
 
 
 def test_the_same_name_may_belong_to_two(cast: Cast) -> None:

@@ -104,12 +104,12 @@ def test_a_decision_can_be_taken_back(client: Client, talk: list[Run]) -> None:
     [
         ("edit", "", "Line 1, column 1"),
         ("edit", "{", "Line 1, column 2"),
-        ("edit", "[1]", "A session context is a JSON object."),
-        ("edit", "null", "A session context is a JSON object."),
-        ("edit", '{"a": NaN}', "a number that JSON does not have"),
+        ("edit", "[1]", "The session context must be a JSON object."),
+        ("edit", "null", "The session context must be a JSON object."),
+        ("edit", '{"a": NaN}', "Not a valid JSON number"),
         ("edit", '{"a":' * 200 + "1" + "}" * 200, "nested more than"),
-        ("", "", "Choose what the next request sends."),
-        ("shout", "{}", "Choose what the next request sends."),
+        ("", "", "Choose what to send with the next request."),
+        ("shout", "{}", "Choose what to send with the next request."),
     ],
 )
 def test_what_cannot_be_echoed(

@@ -32,7 +32,7 @@ class TestCurl:
 
     def test_a_refusal_says_why(self, client: Client) -> None:
         found = client.post("/formats/curl/", {"command": "curl x -o y"}).json()
-        assert found["refusals"] == ["The option -o writes a file, and no file is written here."]
+        assert found["refusals"] == ["The option -o writes a file, which is not supported."]
         assert client.post("/formats/curl/").json()["refusals"]
 
 

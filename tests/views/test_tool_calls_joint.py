@@ -90,7 +90,7 @@ class TestAnswering:
         ("wrong", "place", "sentence"),
         [
             ({f"{SECOND}-output": "{oops", f"{SECOND}-format": "json"}, SECOND, "Line 1, column 2"),
-            ({f"{APPROVAL}-decision": ""}, APPROVAL, "Choose whether"),
+            ({f"{APPROVAL}-decision": ""}, APPROVAL, "Approve or deny"),
         ],
     )
     async def test_refused_at_the_form_that_lacks_something(
@@ -122,7 +122,7 @@ class TestAnswering:
         response = await self.post(async_client, run, FIRST, form)
         assert response.status_code == 422
         shown = response.content.decode()
-        assert "Not on the page and not answered: look_up (2)." in form_of(shown, FIRST)
+        assert "Unanswered calls are not loaded yet: look_up (2)." in form_of(shown, FIRST)
         assert f'data-place="{SECOND}"' not in shown
         assert started == []
 
@@ -146,7 +146,7 @@ class TestPreview:
 
     def test_what_is_missing_is_named(self, client: Client, agent: Agent) -> None:
         shown = self.shown(client, leaving_three(agent), {**JOINT, f"{APPROVAL}-decision": ""})
-        assert "cart_add: Choose whether" in shown
+        assert "cart_add: Approve or deny" in shown
         assert "function_call_output" not in shown
 
 

@@ -53,7 +53,7 @@ def test_what_was_deleted_can_be_put_back_where_it_was(
     assert order(soups) == after
     response = client.post(undo_of(page), follow=True)
     assert response.redirect_chain == [("/collections/soups/", 302)]
-    assert f"Put back {label}." in response.content.decode()
+    assert f"Restored {label}." in response.content.decode()
     assert order(soups) == BEFORE
     assert not TrashedItem.objects.exists()
 
@@ -100,7 +100,7 @@ def test_without_its_collection_a_request_cannot_come_back(
     client.post("/collections/soups/deletion/")
     first = TrashedItem.objects.order_by("pk")[0]
     response = client.post(f"/collections/undo/{first.pk}/", follow=True)
-    assert "Could not put back the request “a”" in response.content.decode()
+    assert "Restoring the request “a” failed" in response.content.decode()
     assert TrashedItem.objects.count() == 2, "both can still be put back, in the right order"
     for removal in TrashedItem.objects.order_by("-pk"):
         client.post(f"/collections/undo/{removal.pk}/")
@@ -198,4 +198,4 @@ class TestShipped:
         client.post("/collections/soups/deletion/")
         file.write_text(file.read_text("utf-8")[:-9], "utf-8")
         response = client.post(reverse("collection-shipped", args=["soups"]), follow=True)
-        assert "Could not load soups: Line" in response.content.decode()
+        assert "Loading soups failed: Line" in response.content.decode()

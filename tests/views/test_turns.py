@@ -178,7 +178,7 @@ class TestThread:
     ) -> None:
         check = turn(agent, talk[2], kind="check", parent_entry_seq=4, parent_entry_part=0)
         html = get(client, check)
-        assert "Check of and wine" in said(html)
+        assert "Poll of and wine" in said(html)
         assert "follow-up-text" not in html
         assert f'data-url="/runs/{talk[0].pk}/turn/"' in html
 
@@ -362,7 +362,7 @@ class TestComposer:
     ) -> None:
         response = await async_client.post("/runs/", form(parent=parent), headers=HTMX)
         assert (response.status_code, started) == (422, [])
-        assert "The turn that this continues is gone" in response.content.decode()
+        assert "The turn that this request continues was deleted" in response.content.decode()
 
 
 @pytest.mark.django_db

@@ -175,7 +175,7 @@ class TestPage:
         twin.right.state = "completed"
         twin.right.save()
         html = client.get(f"/twins/{twin.pk}/difference/").content.decode()
-        assert "No difference" in html
+        assert "No differences" in html
         assert "hx-trigger" not in html
 
     def test_differences_with_their_places(self, client: Client) -> None:
@@ -192,13 +192,13 @@ class TestPage:
         runs = [
             ended(version=version, request={"query": {"text": "a"}}) for version in ("0.54", "0.55")
         ]
-        assert twin_result(Twin(left=runs[0], right=runs[1])).headline == "No difference"
+        assert twin_result(Twin(left=runs[0], right=runs[1])).headline == "No differences"
 
     def test_cannot_be_compared(self, client: Client) -> None:
         left, right = ended(EGGS), ended(EGGS, state="failed")
         Run.objects.filter(pk=right.pk).update(problem={"cause": "Nobody answers there."})
         text = text_of(client, twin_of(left, right).get_absolute_url())
-        assert "The responses cannot be compared" in text
+        assert "Responses cannot be compared" in text
         assert "The run on the right did not complete (failed): Nobody answers there." in text
         text = text_of(client, twin_of(ended(state="cancelled"), left).get_absolute_url())
         assert "The run on the left did not complete (cancelled)." in text

@@ -106,7 +106,7 @@ class TestLinks:
 
     def test_an_agent_that_does_not_exist_is_said_on_own_pages_too(self, client: Client) -> None:
         page = client.get("/", {"agent": "x"}, headers={"Referer": "http://testserver/"})
-        assert "It names an agent that does not exist here: x" in page.content.decode()
+        assert "The agent of the link does not exist here: x" in page.content.decode()
 
     def test_a_new_request_is_empty(self, client: Client) -> None:
         found = shown(client, {"new": "1"})
@@ -134,7 +134,7 @@ class TestLinks:
         for query in ({"agent": named, "text": "soup"}, {"agent": named}):
             found = shown(client, query)
             assert (found["agent"], found["address"], found["linked"]) == ("", "", True)
-            assert found["note"] == f"It names an agent that does not exist here: {named[:80]}"
+            assert found["note"] == f"The agent of the link does not exist here: {named[:80]}"
 
     def test_without_any_agent_there_is_no_banner(self, client: Client) -> None:
         Agent.objects.all().delete()

@@ -84,8 +84,8 @@ def _failed_capture(name: str, reason: str) -> dict[str, Any]:
     return {
         "expectation": {"capture": name},
         "met": False,
-        "wanted": f"a value for “{name}”, for the requests that follow",
+        "wanted": f"a value for “{name}”, used by later requests",
         "actual": reason,
         "value": None,
-        "message": f"Not met: a value for “{name}”; it was: {reason}",
+        "message": f"Failed: a value for “{name}”; actual: {reason}",
     }

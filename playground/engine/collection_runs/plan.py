@@ -108,9 +108,9 @@ def plan_run(
     """
     count = len(requests) * options.iteration_count
     if not count:
-        raise PlanError("There is no request to send.")
+        raise PlanError("No requests to send.")
     if count > MAX_STEPS:
-        raise PlanError(f"That would be {count:,} requests; {MAX_STEPS:,} are the most.")
+        raise PlanError(f"Too many requests: {count:,}. The limit is {MAX_STEPS:,}.")
     units: list[Unit] = []
     number = 0
     for iteration in range(1, options.iteration_count + 1):
@@ -157,8 +157,8 @@ def check_run_limit(user: User | AnonymousUser) -> None:
     mark_interrupted()
     if unfinished.count() >= MAX_AT_ONCE:
         raise PlanError(
-            f"{MAX_AT_ONCE} collection runs are under way, which is as many as may be at once. "
-            "Wait for one to end, or stop one."
+            f"Too many collection runs in progress ({MAX_AT_ONCE}). Wait for one to finish, "
+            "or stop one."
         )
 
 

@@ -30,8 +30,8 @@ logger = logging.getLogger(__name__)
 
 #: Reasons for a step that was not started or not finished, as parts of sentences.
 STOPPED_REASON = "the run was stopped"
-FAILED_STEP_REASON = "a request before it was not met"
-INTERNAL_ERROR_REASON = "The playground itself failed; its log says why."
+FAILED_STEP_REASON = "an earlier request failed"
+INTERNAL_ERROR_REASON = "Internal playground error. See the playground’s log."
 
 Verdict = Step.Verdict
 #: Called with every step that has ended, and its run (the command line prints it).

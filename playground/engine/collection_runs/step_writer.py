@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 #: Seconds between two transactions: more often than viewers can read.
 INTERVAL = 0.2
 #: The reason in the row of a step of which the database accepts the verdict only.
-NOT_STORED = "What came of it could not be stored; the playground's log says why."
+NOT_STORED = "The result could not be stored. See the playground’s log."
 _COLUMNS = ("verdict", "checks", "reason", "duration_ms", "run_id")
 
 Row = dict[str, Any]

@@ -46,6 +46,6 @@ def _collection(slug: str) -> Collection:
     found: Collection | None = shared.filter(slug=slug).first()
     if found is None:
         known = ", ".join(shared.values_list("slug", flat=True))
-        message = f"No collection “{slug}”. Collections: {known or 'none'}"
+        message = f"Unknown collection “{slug}”. Collections: {known or 'none'}"
         raise CommandError(message, returncode=USAGE)
     return found

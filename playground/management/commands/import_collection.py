@@ -28,7 +28,7 @@ _SIGNS = {"added": "+", "changed": "~"}
 class Command(BaseCommand):
     """`python manage.py import_collection FILE|- [--dry-run]`."""
 
-    help = "Import a collection: add and update its requests, and remove none."
+    help = "Import a collection: add and update requests; existing requests are not removed."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the file, and the dry run."""
@@ -64,8 +64,8 @@ def _line(change: ItemChange) -> str:
 def _summary(plan: ImportPlan, dry_run: bool) -> str:
     counts = plan.counts
     unchanged = counts["same"] + counts["kept"]
-    text = f"{counts['added']:,} added, {counts['changed']:,} changed, {unchanged:,} left alone"
-    return f"{plan.fixture.slug}: {text}{' (a dry run: nothing was done)' if dry_run else ''}."
+    text = f"{counts['added']:,} added, {counts['changed']:,} changed, {unchanged:,} unchanged"
+    return f"{plan.fixture.slug}: {text}{' (dry run, nothing was imported)' if dry_run else ''}."
 
 
 def _read_bytes(source: str) -> bytes:

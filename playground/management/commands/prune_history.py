@@ -71,7 +71,7 @@ def _owners(name: str | None, overrides: RetentionLimits) -> list[int | None]:
     if name is not None:
         user = User.objects.filter(username=name).first()
         if user is None:
-            raise CommandError(f"There is no user “{name}”.", returncode=USAGE)
+            raise CommandError(f"Unknown user “{name}”.", returncode=USAGE)
         return [user.pk]
     if overrides.any:
         return list(Run.objects.order_by("owner").values_list("owner", flat=True).distinct())
@@ -79,16 +79,17 @@ def _owners(name: str | None, overrides: RetentionLimits) -> list[int | None]:
 
 
 def _lines(preview: PruningPreview) -> list[str]:
-    total = f"{count_text(preview.all_runs, 'run')}, {size(preview.all_bytes)}"
     if not preview.runs or not preview.oldest or not preview.newest:
-        lines = [f"Nothing goes of {total}."]
+        total = f"{count_text(preview.all_runs, 'run')}, {size(preview.all_bytes)}"
+        lines = [f"No runs to delete ({total})."]
     else:
         lines = [
-            f"{preview.runs} of {total} go: {size(preview.bytes)}, "
+            f"To be deleted: {preview.runs} of {count_text(preview.all_runs, 'run')}, "
+            f"{size(preview.bytes)} of {size(preview.all_bytes)}, "
             f"{preview.oldest:%Y-%m-%d %H:%M} to {preview.newest:%Y-%m-%d %H:%M}",
             *(f"  {each.runs:>7} {each.agent}, {size(each.bytes)}" for each in preview.agents),
         ]
-    return [*lines, *(f"  {count} stay: {why}" for why, count in preview.retained.items())]
+    return [*lines, *(f"  {count} retained: {why}" for why, count in preview.retained.items())]
 
 
 def _up_to(limit: int) -> Callable[[str], int]:
@@ -96,7 +97,7 @@ def _up_to(limit: int) -> Callable[[str], int]:
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and 0 < int(text[:12]) <= limit):
-            raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to {limit:,}")
+            raise argparse.ArgumentTypeError(f"{text} is not an integer from 1 to {limit:,}")
         return int(text)
 
     return read

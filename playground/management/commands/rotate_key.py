@@ -12,8 +12,8 @@ from playground.encryption import next_key_path, read_or_create_key, replace_key
 from playground.models.key_rotation import commits_on_disk, rotate
 
 NO_OLD_KEY = (
-    "PLAYGROUND_KEY is set in the environment, so the key is replaced there: set PLAYGROUND_KEY to"
-    " the new key and PLAYGROUND_OLD_KEY to the old one, and run this again."
+    "PLAYGROUND_KEY is set in the environment. Set it to the new key, set "
+    "PLAYGROUND_OLD_KEY to the old one, and run the command again."
 )
 
 
@@ -24,8 +24,9 @@ class Command(BaseCommand):
         "Encrypt all stored secrets with a new key, in one transaction. Stop every process of the"
         " playground first: a running process keeps using the old key. Without PLAYGROUND_KEY in"
         " the environment, a new key is generated and replaces encryption-key in the data"
-        " directory; until everything is stored it is in encryption-key.next, and an interrupted"
-        " command can be run again. With PLAYGROUND_KEY in the environment, set it to the new key"
+        " directory. Until all values are stored, the new key is in encryption-key.next; "
+        "an interrupted command can be run again. With PLAYGROUND_KEY in the environment, "
+        "set it to the new key"
         " and PLAYGROUND_OLD_KEY to the old one, run the command, and unset PLAYGROUND_OLD_KEY."
     )
 
@@ -45,11 +46,14 @@ class Command(BaseCommand):
                 done = rotate(key, [settings.PLAYGROUND_KEY, *settings.PLAYGROUND_OTHER_KEYS])
             replace_key(path)
             advice = (
-                "Start the playground again. The key before is kept as encryption-key.previous, for"
-                " what a process that was not stopped has written with it; delete it when you like."
+                "Restart the playground. The previous key is stored as "
+                "encryption-key.previous, for values written by a process that was not "
+                "stopped. You can delete it later."
             )
         count = done.values
         self.stdout.write(f"{count} value{'' if count == 1 else 's'} encrypted with the new key.")
         if lost := done.unreadable:
-            self.stdout.write(f"{lost} could not be read with any key, and stayed as they are.")
+            self.stdout.write(
+                f"{lost} could not be decrypted with any key and were left unchanged."
+            )
         self.stdout.write(advice)

@@ -103,7 +103,7 @@ class Command(BaseCommand):
         except CommandError:
             raise
         except DatabaseError as error:
-            raise CommandError(f"The database: {error}", returncode=COULD_NOT_RUN) from error
+            raise CommandError(f"Database error: {error}", returncode=COULD_NOT_RUN) from error
         except Exception as error:
             logger.exception("run_collection failed")
             raise CommandError(INTERNAL_ERROR_REASON, returncode=COULD_NOT_RUN) from error
@@ -136,7 +136,7 @@ def _drive(run: CollectionRun, plan: CollectionRunPlan, printer: StepPrinter) ->
     except Exception as error:
         # Not an error of the agents; the steps that ended are reported all the same.
         logger.exception("a collection run was left unfinished")
-        return [f"The run could not be brought to its end: {error}"]
+        return [f"The run was not completed: {error}"]
     return []
 
 
@@ -167,7 +167,7 @@ def _plan(options: dict[str, Any]) -> CollectionRunPlan:
 def _in_range(name: str, number: int | None, limit: int | None) -> int | None:
     if number is not None and (number < 1 or (limit and number > limit)):
         end = f" to {limit}" if limit else " or more"
-        raise CommandError(f"{name} wants a number, 1{end}", returncode=USAGE)
+        raise CommandError(f"{name} must be a number, 1{end}", returncode=USAGE)
     return number
 
 
@@ -177,14 +177,16 @@ def _reporters(values: list[str]) -> Reporters:
     for each in values:
         name, _, file = each.partition("=")
         if name not in FORMATS:
-            raise CommandError(f"--reporter is one of {', '.join(FORMATS)}", returncode=USAGE)
+            raise CommandError(f"--reporter must be one of {', '.join(FORMATS)}", returncode=USAGE)
         if file and not _is_writable(Path(file)):
-            raise CommandError(f"{file}: cannot be written", returncode=USAGE)
+            raise CommandError(f"{file}: not writable", returncode=USAGE)
         found.append((name, file))
     printed = [name for name, file in found if not file]
     if len(printed) > 1:
         names = " and ".join(printed)
-        raise CommandError(f"Only one of {names} can go to the standard output", returncode=USAGE)
+        raise CommandError(
+            f"Only one of {names} can be written to standard output", returncode=USAGE
+        )
     return found if printed else [("text", ""), *found]
 
 

@@ -101,7 +101,7 @@ class Command(BaseCommand):
         talk.add_argument(
             "--reply",
             choices=sorted(STRATEGIES),
-            help="answer strategy; default: the one last used with the agent",
+            help="answer strategy; default: the last one used with the agent",
         )
         talk.add_argument("--conversation", metavar="ID", help="continue a conversation or a run")
         parser.add_argument(
@@ -142,11 +142,13 @@ def _turn(name: str | None) -> Run | None:
     try:
         key = UUID(name)
     except ValueError:
-        raise CommandError(f"--conversation wants an id, not {name!r}", returncode=USAGE) from None
+        raise CommandError(
+            f"--conversation expects an id, not {name!r}", returncode=USAGE
+        ) from None
     runs = Run.objects.filter(owner=None)
     run = runs.filter(pk=key).first() or runs.turns().filter(conversation=key).first()
     if run is None:
-        raise CommandError(f"There is no conversation {name}", returncode=USAGE)
+        raise CommandError(f"Unknown conversation {name}", returncode=USAGE)
     return turn_of(run)
 
 
@@ -163,7 +165,7 @@ def _prepare(options: dict[str, Any], parent: Run | None) -> engine.PreparedRequ
         _assign(document, assignment)
     pairs = [part.partition(":") for part in options["header"]]
     if any(not colon for _, colon, _ in pairs):
-        raise CommandError("--header wants 'Name: value'", returncode=USAGE)
+        raise CommandError("--header expects 'Name: value'", returncode=USAGE)
     try:
         headers = parse_header_templates(json.dumps([[name, value] for name, _, value in pairs]))
     except forms.ValidationError as error:
@@ -190,7 +192,7 @@ def _set_protocol(agent: Agent, options: dict[str, Any], parent: Run | None) -> 
     if protocol and not options["protocol_version"] and version not in known:
         version = known[-1]
     if version not in known:
-        raise CommandError(f"--version is one of {', '.join(known)}", returncode=USAGE)
+        raise CommandError(f"--version must be one of {', '.join(known)}", returncode=USAGE)
     return version
 
 
@@ -214,7 +216,7 @@ def _assign(document: dict[str, Any], assignment: str) -> None:
     path, equals, text = assignment.partition("=")
     keys = path.split(".")
     if not equals or not all(keys):
-        raise CommandError(f"--set wants path=value, not {assignment!r}", returncode=USAGE)
+        raise CommandError(f"--set expects path=value, not {assignment!r}", returncode=USAGE)
     try:
         value: Any = json_decoder.decode(text)
     except (ValueError, RecursionError):

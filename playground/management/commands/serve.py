@@ -54,7 +54,7 @@ class Command(BaseCommand):
 
         from playground.asgi import application
 
-        self.stdout.write(f"NLWeb Playground is at {self.style.SUCCESS(address + '/')}")
+        self.stdout.write(f"NLWeb Playground is running at {self.style.SUCCESS(address + '/')}")
         self.stdout.write("Press Ctrl+C to stop.")
         self.stdout.flush()
         Server(
@@ -110,7 +110,7 @@ def _port_to_use(host: str, port: int) -> int:
 
 
 def _port_error(host: str, port: int, error: Exception) -> str:
-    message = f"Port {port} on {host} cannot be used ({getattr(error, 'strerror', error)})."
+    message = f"Cannot listen on {host}, port {port} ({getattr(error, 'strerror', error)})."
     if getattr(error, "errno", None) == errno.EADDRINUSE:
-        message += f" Choose another: make run PORT={port + 1}"
+        message += f" Use another port: make run PORT={port + 1}"
     return message

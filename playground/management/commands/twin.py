@@ -44,7 +44,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add two agents, or one of them twice, and the version and binding of each side."""
         parser.add_argument("left", metavar="agent", help="slug of a saved agent, or a URL")
-        parser.add_argument("right", metavar="agent", help="the other agent, or the same one again")
+        parser.add_argument(
+            "right", metavar="agent", help="the other agent, or the same agent again"
+        )
         request = parser.add_mutually_exclusive_group()
         request.add_argument("--text", help="text of a new request")
         request.add_argument(
@@ -53,7 +55,7 @@ class Command(BaseCommand):
         for name, metavar in (("version", "VERSION"), ("binding", "BINDING")):
             parser.add_argument(
                 f"--{name}", action="append", default=[], metavar=metavar,
-                help=f"{name} of both sides; given twice, of the left and the right side",
+                help=f"{name} of both sides; if given twice, of the left and the right side",
             )  # fmt: skip
         parser.add_argument(
             "--timeout", type=seconds, metavar="S", help="timeout of each run in seconds"
@@ -89,7 +91,7 @@ def _requests(options: dict[str, Any]) -> RequestPair:
     left, right = agent_of(options["left"]), agent_of(options["right"])
     versions, bindings = (_pair(options[name], name) for name in ("version", "binding"))
     if left.protocol != right.protocol:
-        raise CommandError("The two agents speak different protocols", returncode=USAGE)
+        raise CommandError("The agents use different protocols", returncode=USAGE)
     left_version, right_version = _version(left, versions[0]), _version(right, versions[1])
     if (source := options["request"]) is not None:
         document = document_from(source)
@@ -105,7 +107,7 @@ def _requests(options: dict[str, Any]) -> RequestPair:
 def _pair(values: list[str], name: str) -> tuple[str | None, str | None]:
     """Return a value that is given once for both sides, or twice for the left and the right one."""
     if len(values) > 2:
-        raise CommandError(f"--{name} can be given twice at most", returncode=USAGE)
+        raise CommandError(f"--{name} can be given at most twice", returncode=USAGE)
     return (values[0], values[-1]) if values else (None, None)
 
 
@@ -113,7 +115,7 @@ def _version(agent: Agent, wanted: str | None) -> str:
     known = [version.name for version in registry.versions(agent.protocol)]
     version = wanted or agent.version
     if version not in known:
-        raise CommandError(f"--version is one of {', '.join(known)}", returncode=USAGE)
+        raise CommandError(f"--version must be one of {', '.join(known)}", returncode=USAGE)
     return version
 
 

@@ -67,7 +67,7 @@ EXPECTED: dict[str, list[str]] = {
         "should bare-error 2 /object",
         "must error-object 2 /error",
     ],
-    # The open message and its content are never closed.
+    # The open message and its content are Missing closing quote.
     "error_midstream": [
         *MEMBERS,
         "should initial-status 4 /status",

@@ -266,7 +266,7 @@ async def test_bail_begins_nothing_more() -> None:
     steps = await steps_of(run)
     assert run.state == "completed"
     assert [step.verdict for step in steps] == ["unmet", "skipped"]
-    assert steps[1].reason == f"Not begun: {FAILED_STEP_REASON}."
+    assert steps[1].reason == f"Not started: {FAILED_STEP_REASON}."
 
 
 async def test_a_question_in_mid_call_is_cancelled() -> None:
@@ -297,7 +297,7 @@ async def test_stop_stops_what_is_under_way_and_skips_the_rest() -> None:
     assert [step.verdict for step in steps] == ["stopped", "skipped"]
     assert steps[0].run.state == "cancelled"
     assert [step.reason for step in steps] == [
-        "It was under way when it was stopped.", "Not begun: the run was stopped.",
+        "Not completed: it was stopped.", "Not started: the run was stopped.",
     ]  # fmt: skip
 
 
@@ -451,7 +451,7 @@ async def test_secrets_are_in_no_row() -> None:
 
 def test_too_many_and_none() -> None:
     saved = SavedRequest(collection=Collection(name="x"), name="a")
-    with pytest.raises(PlanError, match="no request"):
+    with pytest.raises(PlanError, match="No requests"):
         plan_run("x", [], CollectionRunOptions())
     with pytest.raises(PlanError, match="20,000"):
         plan_run("x", [saved], CollectionRunOptions(iterations=MAX_STEPS + 1))
@@ -471,8 +471,8 @@ def test_a_run_whose_process_died_is_interrupted() -> None:
     assert run.state == "interrupted"
     assert run.ended_at == run.heartbeat_at
     assert list(run.steps.values_list("verdict", "reason")) == [
-        ("stopped", "It was under way when the playground went down."),
-        ("skipped", "Not begun: the playground went down."),
+        ("stopped", "Not completed: the playground stopped."),
+        ("skipped", "Not started: the playground stopped."),
     ]
 
 

@@ -140,7 +140,7 @@ async def test_what_waits_for_its_turn_when_all_is_halted_is_not_sent() -> None:
         assert not server.requests
     steps = await steps_of(run)
     assert [step.verdict for step in steps] == ["unsent", "skipped"]
-    assert steps[1].reason == f"Not begun: {FAILED_STEP_REASON}."
+    assert steps[1].reason == f"Not started: {FAILED_STEP_REASON}."
 
 
 async def test_requests_are_prepared_outside_of_the_thread_that_writes(

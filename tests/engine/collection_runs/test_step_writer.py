@@ -64,7 +64,7 @@ async def test_a_reason_that_no_database_takes_costs_only_itself() -> None:
 
 
 async def test_names_that_no_database_takes() -> None:
-    """As a file may hold them, whose collection was never stored."""
+    """As a file may hold them, whose collection was is not saved."""
     saved = SavedRequest(collection=Collection(name="x"), name="a\0\ud800", document={})
     planned = plan_run("x\ud800", [saved], CollectionRunOptions())
     run = await sync_to_async(record)(planned)
