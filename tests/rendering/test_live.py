@@ -174,12 +174,12 @@ def test_a_question_whose_call_has_ended_can_no_longer_be_answered(state: str, s
     view = RunUpdates(recording.run.pk, seen)
     before = "".join(message.html for message in drain(view))
     assert ("answer-form" in before) == (seen == 0)
-    assert "The call has ended" not in before
+    assert "The request has ended" not in before
     recording.end(state)
     (message,) = drain(view)
     (form,) = read(message.html).find("answer-form")
     assert form.attributes["hx-swap-oob"] == "outerHTML:#entry-4-0 > answer-form"
-    assert "The call has ended" in message.html
+    assert "The request has ended" in message.html
     assert not read(message.html).find("textarea")
 
 
