@@ -180,4 +180,5 @@ class SaveForm(ComposerForm):
 def _raise_first(label: str, problems: list[RequestProblem]) -> None:
     if problems:
         first = problems[0]
-        raise forms.ValidationError(f"{label}, {first.pointer}: {first.message}", code=WRONG_TYPE)
+        place = f"{label}, {first.pointer}: " if first.pointer else ""
+        raise forms.ValidationError(f"{place}{first.message}", code=WRONG_TYPE)

@@ -177,7 +177,7 @@ USAGE: list[tuple[list[str], str]] = [
     (["demo", "--text", "a", "--set", "query.text.x=1"], "text is not an object"),
     (["demo", "--text", "a", "--set", "query=1"], "The query must be a JSON object."),
     (["demo", "--text", "a", "--header", "nocolon"], "--header expects 'Name: value'"),
-    (["demo", "--text", "a", "--header", "Host: x"], "cannot be given"),
+    (["demo", "--text", "a", "--header", "Host: x"], "set by the playground"),
     (["demo", "--text", "a", "--header", "X: a\nb"], "control character"),
     (["demo", "--text", "a", "--version", "9"], "--version must be one of legacy, 0.54, 0.55"),
     (["demo", "--text", "a", "--protocol", "mcp"], "invalid choice"),

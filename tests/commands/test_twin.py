@@ -82,7 +82,7 @@ USAGE: list[tuple[list[str], str]] = [
     (["demo"], "arguments are required: agent"),
     (["demo", "nobody", "--text", "a"], "Unknown agent “nobody”. Saved agents: demo, chat"),
     (["demo", "chat", "--text", "a"], "use different protocols"),
-    (["demo", "demo"], "/query/text: The query needs a text."),
+    (["demo", "demo"], "/query/text: The query requires text."),
     (["demo", "demo", "--text", "a", "--request", "x"], "not allowed with"),
     (["demo", "demo", "--request", "no-such-file"], "No such file"),
     (["demo", "demo", "--text", "a", "--version", "9"], "--version must be one of"),

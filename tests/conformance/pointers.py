@@ -12,16 +12,27 @@ from playground.protocols.frames import Frame, FrameKind
 def resolves(frames: tuple[Frame, ...], seq: int | None, pointer: str) -> bool:
     """Whether a pointer leads to something in its frame, or to where something is missing.
 
-    What stands behind a `#` leads on in the JSON of the text before it.
+    The part after a `#` is a pointer into the JSON of the text before it, unless the `#` is in a name.
     """
-    outer, mark, inner = pointer.partition("#")
+    outer, _, inner = pointer.partition("#")
     if not outer:
         return seq is None or any(frame.seq == seq for frame in frames)
-    value, last = _above(_json_of(frames, seq), outer)
-    if mark and inner:
-        text = value[int(last)] if isinstance(value, list) else value[last]
-        value, last = _above(json.loads(text), inner)
-    return isinstance(value, dict) or int(last) < len(value)
+    document = _json_of(frames, seq)
+    if not inner:
+        return _leads(document, outer)
+    if _leads(document, pointer):
+        return True
+    value, last = _above(document, outer)
+    text = value[int(last)] if isinstance(value, list) else value[last]
+    return _leads(json.loads(text), inner)
+
+
+def _leads(value: Any, pointer: str) -> bool:
+    try:
+        value, last = _above(value, pointer)
+    except (KeyError, TypeError, ValueError, IndexError):
+        return False
+    return isinstance(value, dict) or (isinstance(value, list) and int(last) < len(value))
 
 
 def _above(value: Any, pointer: str) -> tuple[Any, str]:

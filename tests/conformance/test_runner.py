@@ -238,7 +238,7 @@ class TestWhatIsLarge:
     def test_names_that_have_no_utf8(self) -> None:
         report = answer(ITEM, session_context={}).asked(meta={"session_context": {"\ud800": 1}})
         (finding,) = report.report_for().problems
-        assert finding.message.encode().endswith(b"is corrupted: ?.")
+        assert finding.message.encode().endswith(b"session context: ?.")
 
     def test_numbers_beyond_all_others(self) -> None:
         reply = promise({"token": "p", "progress": 10**400, "estimated_time": 10**400})

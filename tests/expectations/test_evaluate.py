@@ -47,7 +47,7 @@ def test_one_that_cannot_be_judged_is_in_nobodys_way() -> None:
     checks = evaluate([wrong, {"type": "state", "equals": "completed"}], RUN)
     assert [check.met for check in checks] == [None, True]
     assert checks[0].message.startswith("Inconclusive: ")
-    assert "/path: The path is no JSONPath" in checks[0].actual
+    assert "/path: Invalid JSONPath" in checks[0].actual
 
 
 class TestCaptures:

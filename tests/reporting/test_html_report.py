@@ -22,7 +22,7 @@ class TestHTML:
         assert re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page) == [
             ("Done", "3 of 5"), ("Passed", "1"), ("Failed", "1"), ("Not sent", "1"),
             ("Stopped", "1"), ("Skipped", "1"),
-            ("Expectations met", "2 of 4"), ("Time", "1 min 05 s"),
+            ("Expectations passed", "2 of 4"), ("Time", "1 min 05 s"),
         ]  # fmt: skip
 
     def test_a_step_has_its_figures(self) -> None:

@@ -81,9 +81,9 @@ def test_an_address_that_no_request_can_go_to(client: Client, url: str, message:
         ({"auth": "bearer"}, "Enter a token or key"),
         ({"auth": "api_key"}, "Enter a token or key"),
         ({"auth": "bearer", "auth_secret": "a\r\nX: b"}, "control character"),
-        ({"auth": "bearer", "auth_secret": "ä"}, "outside ASCII"),
-        ({"auth": "api_key", "auth_secret": "k", "auth_header": "Cookie"}, "cannot be given"),
-        ({"auth": "api_key", "auth_secret": "k", "auth_header": "a:b"}, "not a header name"),
+        ({"auth": "bearer", "auth_secret": "ä"}, "non-ASCII characters"),
+        ({"auth": "api_key", "auth_secret": "k", "auth_header": "Cookie"}, "set by the playground"),
+        ({"auth": "api_key", "auth_secret": "k", "auth_header": "a:b"}, "not a valid header name"),
         ({"headers": "{}"}, "an array of [name, value]"),
         ({"headers": "["}, "are not valid JSON"),
         ({"headers": '[["Host", "x"]]'}, "can’t be overridden"),
@@ -217,8 +217,8 @@ class TestHeadersThatCarryCredentials:
             (headers(["X-Other-Key", DOTS]), "No stored value for X-Other-Key"),
             (headers(["X-Token", DOTS]), "No stored value for X-Token"),
             (headers(*DOTTED, *DOTTED), "No stored value for X-API-Key"),
-            (headers(["X-Plain", DOTS]), "The value of X-Plain has characters outside ASCII"),
-            (headers(["X-API-Key", DOTS + "a"]), "has characters outside ASCII"),
+            (headers(["X-Plain", DOTS]), "The value of X-Plain contains non-ASCII characters"),
+            (headers(["X-API-Key", DOTS + "a"]), "contains non-ASCII characters"),
         ],
     )
     def test_dots_stand_for_nothing_else(

@@ -147,15 +147,15 @@ class TestToolsOfAnAgent:
     @pytest.mark.parametrize(
         ("changed", "message"),
         [
-            ({"tools": []}, "The server offers no tools."),
-            ({"more": True}, "There are more than are listed."),
-            ({"odd": 1}, "One entry of the list is no tool"),
-            ({"odd": 4}, "4 entries of the list are no tools"),
+            ({"tools": []}, "The server has no tools."),
+            ({"more": True}, "More tools are not listed."),
+            ({"odd": 1}, "1 invalid entry in the list omitted"),
+            ({"odd": 4}, "4 invalid entries in the list omitted"),
             ({"odd": "x"}, "The server uses a session."),
             ({"generation": "discover"}, "Supports server/discover; no session."),
             ({"session": ""}, "The server does not use a session."),
             ({"server": None, "tools": [{"name": 5}, "x"]}, "Tools over MCP"),
-            ({"url": "http://127.0.0.1:8001/other"}, "Nothing is known of its tools yet."),
+            ({"url": "http://127.0.0.1:8001/other"}, "Tools not loaded."),
             ({"generation": "none"}, "accepts tool calls"),
         ],
     )

@@ -184,7 +184,7 @@ class TestTrying:
             ("[{]", "Invalid JSON: line 1, column 3"),
             ("[" * 200 + "]" * 200, "Too large"),
             ("[" + " " * 300_000 + "]", "Too large"),
-            ('{"a": 1}', "Expectations are an array"),
+            ('{"a": 1}', "Expectations must be an array"),
             ("[" + "1" * 5000 + "]", "number has too many digits"),
         ],
         ids=["broken", "deep", "long", "object", "digits"],

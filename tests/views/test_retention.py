@@ -48,7 +48,7 @@ class TestPreview:
         assert "1.0 MB of 3.0 MB" in html
         assert "Old" in html
         assert "Save and delete 1 run now" in html
-        assert "1 run beyond the limits stays: shared with a link." in html
+        assert "1 run beyond the limits is exempt: shared with a link." in html
         assert Run.objects.count() == 3
         assert not Retention.objects.exists()
 

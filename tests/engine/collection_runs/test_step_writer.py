@@ -59,7 +59,7 @@ async def test_a_reason_that_no_database_takes_costs_only_itself() -> None:
         run = await run_to_end(found, variables={"x": "b"})
     steps = await steps_of(run)
     assert [step.verdict for step in steps] == ["met", "unsent", "met"]
-    assert "stands there twice" in steps[1].reason
+    assert "duplicate name after variable substitution" in steps[1].reason
     assert [step.run is None for step in steps] == [False, True, False]
 
 

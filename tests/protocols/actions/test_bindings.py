@@ -245,7 +245,7 @@ class TestEndpoints:
         host = "https://api.example.com/"
         long = "x" * (MAX_URL - len(host))
         assert planned(http(endpoint=host + long)).sendable
-        refusal = ("The address has longer than 2,000 characters.",)
+        refusal = ("The URL is longer than 2,000 characters.",)
         assert planned(http(endpoint=host + long + "x")).errors == refusal
         assert planned(http(endpoint=long), "http://agent.example.com/demo").errors == refusal
         assert planned(http(endpoint=host, method="GET", params={"q": long})).errors == refusal
