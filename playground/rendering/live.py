@@ -177,15 +177,18 @@ class RunUpdates:
         return changed
 
 
-def response_context(run: Run | None) -> dict[str, Any]:
-    """Return the context of `runs/response.html`: everything about a run up to now."""
+def response_context(run: Run | None, *, onward: bool = True) -> dict[str, Any]:
+    """Return the context of `runs/response.html`: everything about a run up to now.
+
+    Without `onward` its transcript ends at its turn, which a follow-up then follows.
+    """
     if run is None:
         return {"run": None}
     reader = ThreadReader(run)
     thread = Thread(run)
     entries = reader.read_to(run.frames, WINDOW, run.frames)
     settled = run.is_final and thread.is_settled
-    transcript = transcript_of(run)
+    transcript = transcript_of(run, onward=onward)
     is_waiting = any(not row.run.is_final for row in transcript.rows)
     return {
         **_entries_context(run, reader, thread, entries),

@@ -9,7 +9,13 @@ from functools import cached_property
 from django.urls import reverse
 
 from playground.models import Run
-from playground.models.conversations import Turn, branch_queries, branch_through, turn_of
+from playground.models.conversations import (
+    Turn,
+    branch_queries,
+    branch_through,
+    branch_to,
+    turn_of,
+)
 from playground.protocols.diff.json_values import Values
 from playground.protocols.nlweb.requests import previous_queries
 from playground.rendering.formatting import ago
@@ -195,10 +201,10 @@ class Transcript:
         return previous_queries(branch_queries([row.turn for row in self.rows]))
 
 
-def transcript_of(run: Run) -> Transcript:
-    """Return the transcript of the branch that `run` is on."""
+def transcript_of(run: Run, *, onward: bool = True) -> Transcript:
+    """Return the transcript of the branch that `run` is on; without `onward`, up to its turn."""
     chosen = turn_of(run).pk
-    turns = branch_through(run)
+    turns = branch_through(run) if onward else branch_to(run)
     before = [None, *(turn.run for turn in turns)]
     rows = [
         TranscriptRow(turn, previous, turn.run.pk == chosen)

@@ -100,7 +100,9 @@ def _compose(request: HttpRequest, pk: str) -> HttpResponse:
     parent = turn_of(run)
     # What the agent sent is sent back unchanged, even if it contains `{{name}}`.
     document = literal(follow_up_document(run), keep=parent.secret_names)
-    return page(request, parent.agent, run, document, headers_of(parent), parent=parent)
+    return page(
+        request, parent.agent, run, document, headers_of(parent), parent=parent, onward=False
+    )
 
 
 def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
@@ -110,9 +112,12 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.P
     if "branch" in request.POST and parent.parent is not None:
         # Beside a turn that is in progress: what it follows is followed again.
         parent = turn_of(parent.parent)
-    text = request.POST.get("text", "").strip()[:MAX_TEXT]
+    text = request.POST.get("text", "").strip()
     if not text:
         return _refuse(request, run, text, ["Enter a follow-up."])
+    if len(text) > MAX_TEXT:
+        error = f"Enter at most {MAX_TEXT:,} characters, or edit the full request."
+        return _refuse(request, run, text[:MAX_TEXT], [error])
     preparation = prepare_follow_up(request, parent, follow_up_document(parent, text))
     if preparation.prepared is None or preparation.errors:
         return _refuse(request, run, text, [problem.message for problem in preparation.errors])

@@ -110,11 +110,13 @@ def page(
     headers: list[list[str]],
     *,
     parent: Run | None = None,
+    onward: bool = True,
     **context: Any,
 ) -> HttpResponse:
     """Render the workbench: `document` and `headers` in the composer, `run` in the response pane.
 
-    With `parent` the composer's request follows that turn.
+    With `parent` the composer's request follows that turn. Without `onward` the transcript ends at
+    the turn of `run`.
 
     `context` may have `composed`, texts by the names of the composer's other fields, `saved`, what
     a tab stores of the open saved request, and `noted`, that request.
@@ -134,7 +136,7 @@ def page(
             "secret_names": _secret_names(request),
             **composer_context(agent, run),
             **choice_context(request, run.environment if run else None),
-            **response_context(run),
+            **response_context(run, onward=onward),
             **parent_fields(parent),
             **context,
         },

@@ -211,6 +211,19 @@ class TestCompose:
         assert "turn 2, “pasta”" in html
         assert f'data-run="{talk[1].pk}"' in html
 
+    def test_the_transcript_then_ends_at_the_turn_that_is_followed(
+        self, client: Client, talk: list[Run]
+    ) -> None:
+        html = get(client, talk[0], "next/")
+        assert f'hx-post="/runs/{talk[0].pk}/next/"' in html
+        assert f'id="turn-{talk[1].pk}"' not in html
+        assert "Includes 1 previous query" in html
+        # Elsewhere the field says what it follows, where that is not the turn that is shown.
+        html = get(client, talk[0])
+        assert f'hx-post="/runs/{talk[2].pk}/next/"' in html
+        assert "Ask a follow-up to turn 3" in html
+        assert "Ask a follow-up to turn" not in get(client, talk[2])
+
     def test_a_turn_is_composed_after_the_turn_before(
         self, client: Client, talk: list[Run]
     ) -> None:
@@ -295,6 +308,13 @@ class TestAsk:
         (box,) = [e.attributes for e in markup.find("input") if e.attributes.get("name") == "text"]
         assert box["aria-invalid"] == "true"
         assert "follow-up-error" in str(box["aria-describedby"])
+
+    async def test_a_text_that_is_too_long_is_not_cut(
+        self, async_client: AsyncClient, talk: list[Run], started: list[Any]
+    ) -> None:
+        response = await self.ask(async_client, talk[1], "x" * 20_001)
+        assert (response.status_code, started) == (422, [])
+        assert "at most 20,000 characters" in response.content.decode()
 
     async def test_headers_of_the_composer_for_the_same_url(
         self, async_client: AsyncClient, started: list[Any]
