@@ -35,10 +35,10 @@ from playground.views.helpers import get_collection, get_run, make_download
 
 #: Lifetimes of a link in days; "" for no end.
 LIFETIME_CHOICES = (
-    ("1", "for a day"),
-    ("7", "for a week"),
-    ("30", "for 30 days"),
-    ("", "until it is revoked"),
+    ("1", "after a day"),
+    ("7", "after a week"),
+    ("30", "after 30 days"),
+    ("", "never, until revoked"),
 )
 #: Requests of a collection on one page.
 PAGE_SIZE = 100

@@ -7,6 +7,14 @@ import { forget, recall, remember } from "./storage.js";
 
 const PREVIEW_AFTER_MS = 300;
 
+/** Removes the error of a question whose answer was changed. The next send checks all of them. */
+function settle(control) {
+  const question = control.closest(".question");
+  question?.querySelector(".question-error")?.remove();
+  for (const part of [question, ...(question?.querySelectorAll("[aria-invalid]") ?? [])])
+    part?.removeAttribute("aria-invalid");
+}
+
 class AnswerForm extends HTMLElement {
   connectedCallback() {
     this.form = this.querySelector(".ask-form");
@@ -16,7 +24,10 @@ class AnswerForm extends HTMLElement {
     const wrong = this.querySelector('[aria-invalid="true"]') ?? this.querySelector(".ask-wrong");
     if (wrong) this.#focus(wrong);
     else this.#restore();
-    this.form.addEventListener("input", () => this.#changed());
+    this.form.addEventListener("input", ({ target }) => {
+      settle(target);
+      this.#changed();
+    });
     this.form.addEventListener("click", (event) => event.target.closest("[data-later]") && this.#putAway());
     this.fold.addEventListener("toggle", () => this.#save());
     this.preview.addEventListener("toggle", () => this.#show());

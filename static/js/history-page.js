@@ -16,8 +16,8 @@ class ChosenRuns extends HTMLElement {
 
   #show() {
     const count = this.form.querySelectorAll("tbody :checked").length;
-    const rest = count === 2 ? "" : count < 2 ? ": tick another to compare" : ": two can be compared";
-    const text = `${count} chosen${rest}`;
+    const rest = count === 2 ? "" : count < 2 ? ". Select another to compare." : ". Two can be compared.";
+    const text = `${count} selected${rest}`;
     const output = this.querySelector("output");
     if (output.textContent !== text) output.textContent = text;
     this.querySelector("[data-compare]").disabled = count !== 2;
@@ -26,6 +26,10 @@ class ChosenRuns extends HTMLElement {
 }
 
 customElements.define("chosen-runs", ChosenRuns);
+
+// What is typed is searched for at once: leaving the field must not load the list again, and with it
+// clear the checkbox that the click was for.
+document.getElementById("history-words")?.addEventListener("change", (event) => event.stopPropagation());
 
 const dialog = document.getElementById("deletion");
 document.addEventListener("htmx:afterSettle", (event) => {

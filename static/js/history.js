@@ -50,3 +50,10 @@ document.addEventListener("run:progress", ({ detail }) => {
   awaited = !isSettled; // A promise may be polled then, or an action be in progress.
 });
 document.addEventListener("pane:show", mark);
+// The page of a collection run, which has a row here, too.
+const isOver = () => document.querySelector("#collection-run-progress[data-settled]") !== null;
+let wasOver = isOver();
+document.addEventListener("htmx:oobAfterSwap", () => {
+  if (!wasOver && isOver()) refresh();
+  wasOver = isOver();
+});

@@ -15,7 +15,7 @@ export function togglePresentation() {
     document.querySelector("work-bench").show("outcome");
     document.querySelector("#response tab-set").show("tab-results");
     if (pace) pace.hidden = !asksDemo();
-  }
+  } else document.querySelector(".transcript")?.focus({ preventScroll: true });
   announce(isOn ? "Presentation view. Press P to leave it." : "Presentation view closed.");
 }
 

@@ -88,7 +88,7 @@ def test_a_task_that_asks_is_answered_where_it_asks(page: Page, workbench: Workb
     question = reply(card).locator(".ask")
     answer = question.get_by_label("Your answer", exact=False).last
     answer.fill("8 pm")
-    question.get_by_text("Exact next request").click()
+    question.get_by_text("Request to be sent").click()
     expect(question).to_contain_text('"text": "8 pm"')
     question.get_by_role("button", name="Answer", exact=True).click()
     expect(card.locator(".child .child")).to_contain_text("Completed")

@@ -216,7 +216,7 @@ class TestAnswering:
         call.get_by_role("button", name="Answer the call").click()
         expect(call.get_by_role("alert")).to_contain_text("Line 1")
         box.fill('{"sky": "sunny"}')
-        call.get_by_text("Exact next request").click()
+        call.get_by_text("Request to be sent").click()
         expect(call.locator(".ask-call")).to_contain_text("function_call_output")
         expect(call.locator(".ask-call")).to_contain_text("session_id")
         before = workbench.run
@@ -232,7 +232,7 @@ class TestAnswering:
         page = workbench.page
         calls = page.locator('.msg[data-family="call"]')
         first, second = calls.nth(0), calls.nth(1)
-        first.get_by_text("Exact next request").click()
+        first.get_by_text("Request to be sent").click()
         first.get_by_role("textbox").fill("eggs")
         second.get_by_role("textbox").fill("{oops")
         second.get_by_text("JSON (validated)").click()

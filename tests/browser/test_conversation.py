@@ -74,7 +74,7 @@ def test_questions_of_every_type_by_mouse(workbench: Workbench) -> None:
 
 def test_the_exact_next_request_follows_what_is_filled_in(workbench: Workbench) -> None:
     entry = ask(workbench, "something for dinner")
-    entry.get_by_text("Exact next request").click()
+    entry.get_by_text("Request to be sent").click()
     call = entry.locator(".ask-call")
     expect(call).to_contain_text("3 unanswered questions")
     entry.get_by_label("vegan").check()
@@ -307,7 +307,7 @@ def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) ->
     page = still
     workbench = Workbench(page, playground)
     entry = ask(workbench, "plan a dinner party")
-    for summary in ("Send answers as", "Exact next request"):
+    for summary in ("Send answers as", "Request to be sent"):
         entry.get_by_text(summary).click()
     entry.get_by_label("Custom template").check()
     expect(entry.locator(".ask-call")).to_contain_text("POST")

@@ -143,7 +143,7 @@ def test_a_question_instead_of_a_result_is_answered_by_the_next_turn(
     entry = ask(workbench, newer)
     expect(workbench.badge).to_have_text("Input required")
     expect(entry).to_contain_text("again, with your answer")
-    entry.get_by_text("Exact next request").click()
+    entry.get_by_text("Request to be sent").click()
     if button == "Answer":
         fill_in(entry)
         expect(entry.locator(".ask-call")).to_contain_text('"inputResponses"')
