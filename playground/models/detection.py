@@ -56,6 +56,20 @@ def proposed_changes(agent: Agent) -> dict[str, str]:
     return {name: value for name, value in wanted.items() if getattr(agent, name) != value}
 
 
+def detected_target(run: Run) -> dict[str, str]:
+    """Return the detected target of a run to a URL: `url`, `protocol`, `binding`, `version`.
+
+    Empty where nothing was detected, or the run was sent to just that.
+    """
+    agent = run.target_agent if run.sent_to_url else None
+    if agent is None:
+        return {}
+    agent.detected = run.detected
+    changes = proposed_changes(agent)
+    names = ("url", "protocol", "binding", "version")
+    return {name: changes.get(name, getattr(agent, name)) for name in names} if changes else {}
+
+
 def _url(agent: Agent, found: dict[str, Any]) -> str:
     """Return the detected URL; the agent's own where it is equivalent."""
     url = found.get("url")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.dateparse import parse_datetime
 
 from playground.models import Agent, Run
-from playground.models.detection import proposed_changes, report_of
+from playground.models.detection import detected_target, proposed_changes, report_of
 from playground.rendering.formatting import ago
 
 #: Labels of the statuses in plain text, all of one width.
@@ -69,7 +70,9 @@ class DiagnosisView:
     #: `3 passed, 1 failed`.
     summary: str
     ago: str
+    #: Of an agent the settings that would change; of a run the detected target, if it is another.
     changes: list[SettingChange]
+    target: Mapping[str, str]
     #: The report as plain text, for the clipboard.
     text: str
 
@@ -92,6 +95,7 @@ def report_for(subject: Agent | Run) -> DiagnosisView | None:
         summary=summary_of(report),
         ago=ago(moment) if moment else "",
         changes=changes_of(subject) if isinstance(subject, Agent) else [],
+        target=detected_target(subject) if isinstance(subject, Run) else {},
         text=text_of(report),
     )
 

@@ -188,7 +188,8 @@ def _no_head(lost: bool, seen: str) -> tuple[str, str]:
     if not seen or lost:
         return (
             "The server closed the connection without a response.",
-            "Check the agent’s log: it may have crashed on this request.",
+            "Check the agent’s log: it may have crashed on this request. The port may also require"
+            " https.",
         )
     return (
         "The received data is not an HTTP/1.1 response.",

@@ -22,6 +22,7 @@ from playground.engine.preparation import (
 )
 from playground.forms.agents import AgentForm
 from playground.models import Agent, Run
+from playground.models.detection import detected_target
 from playground.models.ownership import owner_of
 from playground.protocols import mcp, registry
 from playground.protocols.events import Event, Failure
@@ -53,7 +54,8 @@ def agents(request: HttpRequest) -> HttpResponse:
 def new_agent(request: HttpRequest) -> HttpResponse:
     """Show the form of a new agent.
 
-    Prefilled from `run`, the key of a run that was sent to a URL, or else from `url`, `protocol`,
+    Prefilled from `run`, the key of a run that was sent to a URL, with what was detected there, or
+    else from `url`, `protocol`,
     `binding` and `version`; `auth` is the kind of its authentication.
     """
     owner = owner_of(request.user)
@@ -69,6 +71,7 @@ def new_agent(request: HttpRequest) -> HttpResponse:
             agent, request.GET.get("version"), request.GET.get("binding")
         )
     initial = {name: getattr(agent, name) for name in ("url", "protocol", "binding", "version")}
+    initial |= detected_target(run) if run else {}
     if agent.url:
         initial["name"] = free_name(agent)
     if (auth := request.GET.get("auth", "")) in Agent.Auth.values:

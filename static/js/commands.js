@@ -118,6 +118,17 @@ export const COMMANDS = [
     run: () => bench().toggleComposer(),
   },
   {
+    id: "follow-up",
+    label: "Ask a follow-up",
+    keys: "F",
+    can: () => document.getElementById("follow-up-text"),
+    run: () => {
+      bench()?.show("outcome");
+      document.querySelector("#response tab-set").show("tab-results");
+      document.getElementById("follow-up-text").focus();
+    },
+  },
+  {
     id: "present",
     label: "Presentation view",
     keys: "P",

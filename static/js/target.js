@@ -33,6 +33,7 @@ class TargetBar extends HTMLElement {
     this.form.addEventListener("composer:load", () => {
       this.before = this.fields.version.value;
       this.#stop();
+      this.#close();
       this.say();
       this.show();
     });
@@ -179,6 +180,8 @@ class TargetBar extends HTMLElement {
   setUrl(url) {
     const { agent, address, detected } = this.fields;
     if (!agent.value && address.value === url) return;
+    // The binding of an agent, or one that was detected, is not that of another URL.
+    if (agent.value || detected.value) this.fields.binding.value = "http";
     agent.value = "";
     address.value = url;
     detected.value = "";

@@ -65,6 +65,18 @@ def test_facts_and_images_at_every_width(page: Page, workbench: Workbench) -> No
     expect(cards.first.locator(".card-raw pre")).to_contain_text('"Recipe"')
 
 
+def test_without_an_image_the_title_is_below_the_type(workbench: Workbench) -> None:
+    workbench.scenario("slow").send()
+    card = workbench.cards.first
+    kind, title = card.locator(".card-kind"), card.locator(".card-title")
+    expect(title).to_be_visible()
+    boxes = kind.bounding_box(), title.bounding_box()
+    assert boxes[0]
+    assert boxes[1]
+    assert abs(boxes[0]["x"] - boxes[1]["x"]) < 8
+    assert boxes[0]["y"] < boxes[1]["y"]
+
+
 def test_the_menu_of_actions_by_keyboard(page: Page, workbench: Workbench) -> None:
     card = ask(workbench, "breakfast with eggs").first
     more = card.get_by_role("button", name="More", exact=True)

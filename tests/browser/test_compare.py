@@ -16,13 +16,18 @@ def test_two_chosen_in_the_history(workbench: Workbench) -> None:
     page = workbench.page
     page.goto(f"{workbench.server.url}/history/?q=compare")
     compare = page.get_by_role("button", name="Compare", exact=True)
-    page.get_by_label("Choose compare tomato soup").check()
+    page.get_by_label("Select compare tomato soup").check()
     expect(compare).to_be_disabled()
-    page.get_by_label("Choose compare vegan dinner").check()
+    page.get_by_label("Select compare vegan dinner").check()
     compare.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare runs")
     request = page.get_by_role("region", name="Request: 1 difference")
     expect(request).to_contain_text("/query/text")
+    head, first = (request.get_by_role("row").nth(n).locator("th").first for n in range(2))
+    above, below = head.bounding_box(), first.bounding_box()
+    assert above
+    assert below
+    assert above["y"] + above["height"] <= below["y"] + 1, "the head covers no row"
     # The older one stands on the left.
     expect(page.get_by_role("region", name="Left")).to_contain_text("compare tomato soup")
     reply = page.locator("section[aria-labelledby=response-title]")

@@ -64,6 +64,7 @@ def test_questions_of_every_type_by_mouse(workbench: Workbench) -> None:
     expect(guests).to_have_value("2")
     expect(entry.get_by_label("Anything you would love to serve?")).to_have_value("olives")
     missing.check()
+    expect(entry).not_to_contain_text("Choose at least one option.")
     entry.get_by_label("40-60 minutes").check()
     answer(workbench)
     expect(workbench.badge).to_have_text("Completed")

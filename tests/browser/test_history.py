@@ -37,6 +37,9 @@ def test_found_as_one_types_and_by_its_address(workbench: Workbench) -> None:
     search(page, "zanzibar lentil")
     expect(rows(page)).to_have_count(1)
     expect(rows(page).first).to_contain_text("Completed")
+    # Leaving the search box does not load the list again under the checkbox.
+    rows(page).first.get_by_role("checkbox").check()
+    expect(page.locator("chosen-runs")).to_contain_text("1 selected. Select another to compare.")
     page.get_by_label("Outcome").select_option("failure")
     expect(page.locator("#runs")).to_contain_text("No matching runs")
     expect(page).to_have_url(f"{workbench.server.url}/history/?q=zanzibar+lentil&outcome=failure")

@@ -177,8 +177,10 @@ def test_the_presentation_view(workbench: Workbench) -> None:
     ask(workbench, "without nuts")
     expect(rows(page)).to_have_text(["breakfast with eggs", "without nuts"])
     page.get_by_label("Demo agent’s pace").select_option("Normal")
-    page.locator(".transcript").focus()
-    page.keyboard.press("p")
+    page.get_by_role("button", name="Leave presentation view").click()
+    # Without a mouse the field is one key away.
+    page.keyboard.press("f")
+    expect(page.get_by_label(FOLLOW_UP)).to_be_focused()
     expect(page.get_by_label("Demo agent’s pace")).to_be_hidden()
     expect(workbench.tab("Wire")).to_contain_text("Demo-Pace: 0.3")
     expect(page.locator("#composer")).to_be_visible()

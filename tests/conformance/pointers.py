@@ -12,7 +12,8 @@ from playground.protocols.frames import Frame, FrameKind
 def resolves(frames: tuple[Frame, ...], seq: int | None, pointer: str) -> bool:
     """Whether a pointer leads to something in its frame, or to where something is missing.
 
-    The part after a `#` is a pointer into the JSON of the text before it, unless the `#` is in a name.
+    The part after a `#` is a pointer into the JSON of the text before it, unless the `#` is part of
+    a name.
     """
     outer, _, inner = pointer.partition("#")
     if not outer:

@@ -123,7 +123,8 @@ MISTAKES: list[tuple[str, str | None, str, str]] = [
      "The expectations must be a list."),
     ("expectations", "null", "Expectations must be an array, not null.",
      "The expectations must be a list."),
-    ("expectations", "[1]", "Expectations, /0: An expectation must be an object, not a number.", "="),
+    ("expectations", "[1]", "Expectations, /0: An expectation must be an object, not a number.",
+     "="),
     ("expectations", '[{"type": "state"}]', "Expectations, /0/equals: Add equals.", "="),
     ("captures", "{", "", "Invalid captures. "
      "Line 1, column 2: expected a property name in double quotes."),

@@ -171,6 +171,17 @@ class TestARunToAUrl:
         assert CAUSE["headline"] in html
         assert f'href="/agents/new/?run={run.pk}"' in html
 
+    def test_the_detected_target_is_one_click_away(self, client: Client, run: Run) -> None:
+        found = {"protocol": "nlweb", "binding": "http", "version": "0.54", "url": f"{URL}/other"}
+        for url, is_offered in ((f"{URL}/other", True), (URL, False)):
+            detected = {**found, "url": url, "version": run.version if url == URL else "0.54"}
+            kept = report(url=URL, found={**detected, "label": "NLWeb"})
+            Run.objects.filter(pk=run.pk).update(detected={**detected, "report": kept})
+            html = page(client, f"/runs/{run.pk}/doctor/report/")
+            assert ("Use the detected target and resend" in html) is is_offered
+            assert (f'name="url" value="{URL}/other"' in html) is is_offered
+            assert f'value="{url}"' in page(client, f"/agents/new/?run={run.pk}")
+
     def test_of_an_agent_has_not(self, client: Client, run: Run) -> None:
         Run.objects.update(sent_to_url=False)
         assert client.get(f"/runs/{run.pk}/doctor/").status_code == 404

@@ -12,7 +12,7 @@ from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.problems import Problem
 
 NAME_IT = "Configure the agent to send the content type application/json or text/event-stream."
-NOT_A_PAGE = "Check the path of the URL: this URL serves a web page, not an agent endpoint."
+NOT_A_PAGE = "Enter the URL of the agent’s endpoint; its path often ends in /ask."
 COMPARE = "Compare the response below with the agent’s documentation."
 
 #: Text of an error page for plain HTTP at a port with TLS (nginx and others).

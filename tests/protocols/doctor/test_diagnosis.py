@@ -154,9 +154,9 @@ class TestAnNLWebAgent:
         ("answer", "step", "cause", "fix"),
         [
             (response(b"<!doctype html><p>Hi", media_type="text/html"), "content-type",
-             "The response is an HTML page (text/html).", "Check the path"),
+             "The response is an HTML page (text/html).", "Enter the URL of the agent"),
             (response(b"<html>", media_type="application/json"), "json",
-             "The response is not valid JSON.", "Check the path"),
+             "The response is not valid JSON.", "Enter the URL of the agent"),
             (response(b"{'a'", media_type="application/json"), "json",
              "The response is not valid JSON.", "Configure the agent to send JSON"),
             (response(b""), "json", "The response is empty.", "Check the agent’s log"),
