@@ -46,8 +46,8 @@ def test_from_a_run_by_keyboard_with_what_is_folded(workbench: Workbench) -> Non
     expect(first).to_contain_text("compare gazpacho")
     first.focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#request-title")).to_have_text("Request: no difference")
-    expect(page.locator("#response-title")).to_have_text("Response: no difference")
+    expect(page.locator("#request-title")).to_have_text("Request: no differences")
+    expect(page.locator("#response-title")).to_have_text("Response: no differences")
     folded = page.get_by_text("expected differences (ids, tokens, timestamps)").last
     folded.click()
     expect(page.get_by_role("region", name="Differences: ids, tokens, timestamps")).to_be_visible()

@@ -88,8 +88,9 @@ def add_by_form(workbench: Workbench, name: str, url: str) -> None:
     """Add an agent by its form, and come back with it chosen."""
     page = workbench.page
     page.goto(f"{workbench.server.url}/agents/new/")
-    page.get_by_label("Name", exact=False).first.fill(name)
-    page.get_by_label("URL", exact=False).first.fill(url)
+    form = page.get_by_role("main")
+    form.get_by_label("Name", exact=False).first.fill(name)
+    form.get_by_label("URL", exact=False).first.fill(url)
     page.locator("main form button[type=submit]").first.click()
     expect(page.locator("#target-input")).to_have_value(name)
     expect(workbench.effective).to_contain_text(url)

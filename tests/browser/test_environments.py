@@ -88,6 +88,7 @@ def test_what_is_not_defined_is_created_on_the_spot(workbench: Workbench) -> Non
     expect(values.get_by_role("img", name="secret, not shown")).to_be_visible()
     assert findings(page) == []
     assert SECRET not in page.content()
+    page.keyboard.press("Escape")
     workbench.send()
 
 

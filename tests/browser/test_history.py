@@ -110,7 +110,7 @@ def test_what_would_go_is_shown_before_it_goes(page: Page, own: PlaygroundServer
         expect(page.locator("#to-delete")).to_contain_text("Enter a whole number")
         page.get_by_label("Runs", exact=True).fill("1")
         page.get_by_role("button", name="Save and delete 1 run now").click()
-        expect(page.locator("#notes")).to_contain_text("1 run deleted")
+        expect(page.locator("#notes")).to_contain_text("1 run was deleted")
         expect(page.get_by_label("Runs", exact=True)).to_have_value("1")
         page.goto(f"{own.url}/history/")
         expect(rows(page)).to_have_count(1)

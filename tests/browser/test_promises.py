@@ -51,7 +51,7 @@ def test_from_the_promise_to_the_answer(page: Page, workbench: Workbench) -> Non
     page.reload()
     expect(page.get_by_role("region", name="Answer").locator(".card").first).to_be_visible()
     panel = workbench.tab("Timeline")
-    expect(panel.get_by_role("row", name=re.compile("^Check Complete")).first).to_be_visible()
+    expect(panel.get_by_role("row", name=re.compile("^Poll Complete")).first).to_be_visible()
     expect(panel.locator("rect.span").first).to_be_visible()
 
 

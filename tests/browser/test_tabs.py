@@ -184,7 +184,7 @@ def test_what_is_only_looked_at_says_so_and_gives_way(workbench: Workbench) -> N
     links = open_collection(workbench, "Looked at")
     links.filter(has_text="one").click()
     looked_at(workbench, "one")
-    expect(workbench.page.locator("#announce")).to_contain_text("one: a preview")
+    expect(workbench.page.locator("#announce")).to_contain_text("one: preview")
     links.filter(has_text="two").click()
     looked_at(workbench, "two")
     expect(tabs(workbench)).to_have_count(2)

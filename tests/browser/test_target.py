@@ -100,7 +100,7 @@ def test_detection_sets_the_protocol_and_no_agent_is_saved(
     workbench.send()
     expect(workbench.badge).to_have_attribute("data-state", "completed")
     still.goto(f"{playground.url}/agents/")
-    expect(still.get_by_text("scenarios/unnamed")).to_have_count(0)
+    expect(still.get_by_role("main").get_by_text("scenarios/unnamed")).to_have_count(0)
     still.go_back()
     still.locator("[data-target-chip]").click()
     still.get_by_role("link", name="Save as agent").click()
