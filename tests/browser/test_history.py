@@ -73,7 +73,7 @@ def test_deleted_by_keyboard_after_a_question(workbench: Workbench) -> None:
         box = rows(page).nth(number).get_by_role("checkbox")
         box.focus()
         page.keyboard.press("Space")
-    expect(bar).to_contain_text("2 chosen")
+    expect(bar).to_contain_text("2 selected")
     page.get_by_role("button", name="Delete…").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Delete 2 runs?")).to_be_visible()

@@ -72,8 +72,9 @@ class Workbench:
     def add_field(self, name: str) -> Locator:
         """Add a field by its name, as it is offered; returns the field, which has the focus."""
         self.page.get_by_role("button", name="Add field").click()
-        self.page.keyboard.type(name)
-        self.page.keyboard.press("Enter")
+        box = self.page.get_by_role("combobox", name="Field name")
+        box.fill(name)
+        box.press("Enter")
         return self.page.locator("json-field:focus-within")
 
     def send(self) -> Workbench:
