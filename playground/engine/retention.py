@@ -97,7 +97,7 @@ def owners_with_limits() -> list[int | None]:
 class RetentionReason(enum.StrEnum):
     """Reason why a run is retained beyond the limits, the strongest reason first."""
 
-    UNDER_WAY = "in progress"
+    IN_PROGRESS = "in progress"
     COLLECTION_RUN = "part of a collection run in progress"
     POLLED = "waiting for a promise that is being polled"
     HAS_ACTIVE_FOLLOW_UP = "continued by a run in progress or a promise that is being polled"
@@ -175,7 +175,7 @@ def retention_reasons(runs: QuerySet[Run]) -> dict[UUID, RetentionReason]:
         (RetentionReason.HAS_ACTIVE_FOLLOW_UP, _ancestors(unfinished, polled), "pk"),
         (RetentionReason.POLLED, polled, "run_id"),
         (RetentionReason.COLLECTION_RUN, running_steps, "run_id"),
-        (RetentionReason.UNDER_WAY, unfinished, "pk"),
+        (RetentionReason.IN_PROGRESS, unfinished, "pk"),
     ]
     found: dict[UUID, RetentionReason] = {}
     for reason, rows, name in sources:

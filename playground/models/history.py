@@ -35,7 +35,7 @@ LIST_COLUMNS = (
 #: The value of `HistoryFilters.agent` for runs whose agent was deleted, or never saved.
 NO_AGENT = -1
 #: The value of `HistoryFilters.state` for every state that is not final.
-UNDER_WAY = "under-way"
+IN_PROGRESS = "under-way"
 
 #: Sorts before every other key.
 _FIRST = UUID(int=0)
@@ -73,7 +73,7 @@ class HistoryFilters:
     #: The primary key of an agent, or `NO_AGENT`.
     agent: int | None = None
     outcome: str = ""
-    #: One of `RunState`, or `UNDER_WAY`.
+    #: One of `RunState`, or `IN_PROGRESS`.
     state: str = ""
     since: datetime | None = None
     #: The end of the period, exclusive.
@@ -109,7 +109,7 @@ class HistoryFilters:
         found = []
         if self.agent is not None:
             found.append(models.Q(agent=None if self.agent == NO_AGENT else self.agent))
-        if self.state == UNDER_WAY:
+        if self.state == IN_PROGRESS:
             unfinished = [state for state in RunState if not state.is_final]
             found.insert(0, models.Q(state__in=unfinished))
         elif self.state:

@@ -230,7 +230,7 @@ def timeline_of(
 
     `end_us` is the end of the run, or now while it is in progress, in µs since its first call;
     `now_us` is the end of child runs in progress. While it is in progress the axis ends at a round
-    time, so that the drawing grows to the right and what is drawn stays where it is.
+    time, so that the drawing grows to the right and earlier marks do not move.
     """
     arrivals = times.arrivals
     total = max(end_us or 0, times.last_us, 1)

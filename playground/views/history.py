@@ -19,9 +19,9 @@ from playground.rendering.history import rows_of
 from playground.views.helpers import is_htmx
 from playground.views.history_filters import (
     MADE_BY,
-    NOBODY,
     OUTCOMES,
     STATES,
+    UNSAVED_AGENT,
     HistoryQuery,
 )
 
@@ -66,7 +66,7 @@ def _choices(request: HttpRequest) -> dict[str, Any]:
     """Return the choices of the form."""
     agents = Agent.objects.owned_by(request.user).values_list("slug", "name")
     return {
-        "agents": [*agents, (NOBODY, "Not saved")],
+        "agents": [*agents, (UNSAVED_AGENT, "Not saved")],
         "states": STATES,
         "outcomes": OUTCOMES,
         "makers": MADE_BY,

@@ -13,17 +13,17 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date
 
 from playground.models import Agent, RunSource, RunState
-from playground.models.history import NO_AGENT, UNDER_WAY, HistoryFilters
+from playground.models.history import IN_PROGRESS, NO_AGENT, HistoryFilters
 from playground.protocols.events import Outcome
 
 #: Maximum length of a search.
 MAX_WORDS = 200
-#: In the URL, for runs whose agent was deleted or never saved. It is no valid slug.
-NOBODY = "-"
+#: In the URL, for runs whose agent was deleted or never saved. It is not a valid slug.
+UNSAVED_AGENT = "-"
 
 #: Choices: value and label.
 STATES = [
-    (UNDER_WAY, "In progress"),
+    (IN_PROGRESS, "In progress"),
     *((state.value, str(state.label)) for state in RunState if state.is_final),
 ]
 OUTCOMES = [
@@ -108,7 +108,7 @@ class HistoryQuery:
     def _agent(self, user: User | AnonymousUser) -> int | None:
         if not self.agent:
             return None
-        if self.agent == NOBODY:
+        if self.agent == UNSAVED_AGENT:
             return NO_AGENT
         found = Agent.objects.owned_by(user).filter(slug=self.agent)
         # No agent has the key 0.

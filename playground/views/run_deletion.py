@@ -24,7 +24,7 @@ from playground.views.helpers import is_htmx
 #: Maximum number of runs that are deleted at once.
 MAX_SELECTED = 200
 #: Reasons that prevent a deletion: the run is in use.
-IN_USE = frozenset({RetentionReason.UNDER_WAY, RetentionReason.COLLECTION_RUN})
+IN_USE = frozenset({RetentionReason.IN_PROGRESS, RetentionReason.COLLECTION_RUN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def _selected(request: HttpRequest, keys: list[str]) -> SelectedRuns:
 def _warnings(selected: SelectedRuns) -> list[tuple[str, str]]:
     """Return what to know before these are deleted: (level, sentence)."""
     sentences = {
-        RetentionReason.UNDER_WAY: ("error", "{} in progress. Stop {} first, or wait."),
+        RetentionReason.IN_PROGRESS: ("error", "{} in progress. Stop {} first, or wait."),
         RetentionReason.COLLECTION_RUN: ("error", "{} part of a collection run in progress."),
         RetentionReason.POLLED: (
             "warning",

@@ -48,7 +48,7 @@ class ConversationStrip extends HTMLElement {
     document.querySelector("[data-send-purpose]").textContent = purpose;
   }
 
-  /** Follows no turn any more; what is in the document stays. */
+  /** Stops following a turn. The document is unchanged. */
   clear() {
     this.state = { parent: "", text: "" };
   }

@@ -1,5 +1,5 @@
-// The follow-up field at the end of the transcript. What is asked while the last turn is in
-// progress waits for its end; what is typed while a follow-up is being sent is kept.
+// The follow-up field at the end of the transcript. A follow-up to a turn in progress is sent when
+// that turn ends; text that is typed during a send is preserved.
 
 const form = () => document.getElementById("follow-up");
 const field = () => document.getElementById("follow-up-text");

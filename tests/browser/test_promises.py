@@ -12,7 +12,7 @@ from tests.browser.workbench import Workbench
 from tests.support.playground_server import PlaygroundServer
 
 PLAN = "make a weekly meal plan with a shopping list"
-UNDER_WAY = re.compile("polling|checking")
+IN_PROGRESS = re.compile("polling|checking")
 #: The demo's plan takes ten seconds, and somebody has to ask after it once more.
 KEPT = 30_000
 
@@ -26,7 +26,7 @@ def promised(workbench: Workbench) -> Locator:
     slow = f"{workbench.server.url}/demo/ask?pace=100"
     workbench.add_agent("Slow", slow).compose(PLAN).send()
     found = status_of(workbench.page)
-    expect(found).to_have_attribute("data-status", UNDER_WAY)
+    expect(found).to_have_attribute("data-status", IN_PROGRESS)
     return found
 
 
@@ -68,7 +68,7 @@ def test_checking_by_hand_and_leaving_it_alone(page: Page, workbench: Workbench)
     expect(found.locator(".promise-polls")).to_have_attribute("open", "")
     found.get_by_label("Stop after").select_option("5 min")
     button(page, "Resume polling").click()
-    expect(found).to_have_attribute("data-status", UNDER_WAY)
+    expect(found).to_have_attribute("data-status", IN_PROGRESS)
     expect(found.get_by_label("Stop after")).to_have_value("300")
     button(page, "Cancel the task").click()
     expect(found).to_have_attribute("data-status", "cancelled")
@@ -100,7 +100,7 @@ def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
-    expect(found).to_have_attribute("data-status", UNDER_WAY)
+    expect(found).to_have_attribute("data-status", IN_PROGRESS)
     for _ in range(2):
         page.keyboard.press("Shift+Tab")
     assert focused(page) == "Check now"

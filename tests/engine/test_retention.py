@@ -246,7 +246,7 @@ class TestFamilies:
         ended = CollectionRun.objects.create(name="C", state="completed")
         Step.objects.create(collection_run=ended, number=1, name="R", run=done)
         assert retention_reasons_by_id(each.pk for each in Run.objects.all()) == {
-            under_way.pk: RetentionReason.UNDER_WAY,
+            under_way.pk: RetentionReason.IN_PROGRESS,
             followed.pk: RetentionReason.POLLED,
             shared.pk: RetentionReason.SHARED,
             recorded.pk: RetentionReason.RECORDED,

@@ -161,7 +161,7 @@ async def response(request: HttpRequest, kind: str) -> HttpResponseBase:
 ROWS = (
     Scenario("actions-shapes", "Malformed actions", "An object instead of a list, a missing"
              " protocol, a method in lower case, strings as actions, sixty actions on one result.",
-             "The valid actions can be run; a note says what is wrong with the others.",
+             "The valid actions can be run; a note explains why the others cannot.",
              "completed", "answer", shapes),
     Scenario("actions-endpoints", "Actions with unsafe endpoints", "Endpoints that are scripts,"
              " files, relative, on this machine, or missing.", "The target of each action is"

@@ -157,7 +157,7 @@ ROWS = (
     _row("defaults", "Defaults of every type", "Five questions, one of each type, each with a"
          " default.", "The form is filled in.", _DEFAULTS),
     _row("bad-defaults", "Invalid defaults", "Five questions whose defaults are not valid answers.",
-         "The form is empty and says what is wrong with each default.", _BAD_DEFAULTS),
+         "The form is empty and explains why each default is invalid.", _BAD_DEFAULTS),
     _row("password", "Password request", "A request for a user name and a password.",
          "The form warns that the agent seems to ask for a secret.", _PASSWORD),
     _row("unknown-question", "Unknown question types", "Questions of the types date and"

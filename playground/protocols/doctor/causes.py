@@ -31,7 +31,7 @@ class Remedy(enum.StrEnum):
     AUTHENTICATE = "authenticate"
     #: Send it with another URL, protocol, binding or version.
     SWITCH = "switch"
-    #: Find out what is there.
+    #: Diagnose the connection.
     DIAGNOSE = "diagnose"
     #: Correct the URL.
     EDIT = "edit"
@@ -273,7 +273,7 @@ def cause_of_diagnosis(
 
 
 def _of_denied_call(found: Mapping[str, Evidence], denied: list[str]) -> Cause:
-    """Return the cause of the denied call that says most about what is required."""
+    """Return the cause of the denied call with the most specific requirements."""
 
     def rank(name: str) -> int:
         return -sum(len(each.params) for each in _challenges(found[name]))
