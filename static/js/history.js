@@ -50,10 +50,10 @@ document.addEventListener("run:progress", ({ detail }) => {
   awaited = !isSettled; // A promise may be polled then, or an action be in progress.
 });
 document.addEventListener("pane:show", mark);
-// The page of a collection run, which has a row here, too.
-const isOver = () => document.querySelector("#collection-run-progress[data-settled]") !== null;
-let wasOver = isOver();
-document.addEventListener("htmx:oobAfterSwap", () => {
-  if (!wasOver && isOver()) refresh();
-  wasOver = isOver();
-});
+// The page of a collection run in progress: it has a row here, too.
+if (document.querySelector("#collection-run-progress:not([data-settled])"))
+  document.addEventListener("htmx:oobAfterSwap", function reload() {
+    if (!document.querySelector("#collection-run-progress[data-settled]")) return;
+    document.removeEventListener("htmx:oobAfterSwap", reload);
+    refresh();
+  });

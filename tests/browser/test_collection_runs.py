@@ -98,6 +98,7 @@ def test_it_is_watched_over_a_reload(page: Page, playground: PlaygroundServer, g
     expect(second).to_have_attribute("data-verdict", "unmet")
     expect(third).to_have_attribute("data-verdict", "met")
     expect(page.locator("#collection-run-progress")).to_contain_text("Failed")
+    expect(page.locator(".history-group").first).to_contain_text("1 failed, 2 of 3 passed")
     # What was not met stands open, with what was wanted and what came.
     expect(second).to_contain_text('equals "wait"')
     expect(second).to_contain_text('"Soup"')

@@ -180,6 +180,7 @@ def test_a_curl_command_fills_the_request(workbench: Workbench) -> None:
     paste(page, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' --compressed")
     expect(note).to_contain_text("Imported from cURL")
     expect(note).to_contain_text("--compressed")
+    expect(page.locator("#target-list")).to_be_hidden()
     expect(workbench.text).to_have_value("pasted soup")
     expect(workbench.effective).to_contain_text("X-Note")
     workbench.send()

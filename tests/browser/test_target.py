@@ -107,6 +107,18 @@ def test_detection_sets_the_protocol_and_no_agent_is_saved(
     expect(still.locator("#id_url")).to_have_value(f"{playground.url}/demo/scenarios/unnamed")
 
 
+def test_another_url_does_not_keep_the_binding_of_an_agent(workbench: Workbench) -> None:
+    chip = workbench.open("/?agent=demo-mcp").page.locator("[data-target-chip]")
+    expect(chip).to_have_text("NLWeb 0.55 · MCP")
+    combobox(workbench).fill("localhost:9/ask")
+    expect(chip).to_have_text("NLWeb 0.55 · HTTP")
+    # One that was set for this URL stays while the URL is edited.
+    with workbench.target_menu() as menu:
+        menu.get_by_text("MCP").click()
+    combobox(workbench).fill("localhost:9/mcp")
+    expect(chip).to_have_text("NLWeb 0.55 · MCP")
+
+
 def test_detection_of_nothing_says_why(workbench: Workbench) -> None:
     page = workbench.open("/?agent=demo").page
     port = free_port()
