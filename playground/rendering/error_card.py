@@ -167,7 +167,7 @@ def _switch(run: Run, cause: Cause) -> dict[str, str]:
 def _label(run: Run, cause: Cause, remedy: Remedy) -> str:
     match remedy:
         case Remedy.AUTHENTICATE:
-            return _AUTHENTICATE_LABELS.get(cause.scheme, "Add credentials")
+            return authentication(cause.scheme)[0]
         case Remedy.SWITCH:
             return f"{_switch_label(run, cause.detected)} and resend"
         case Remedy.EDIT:
@@ -176,6 +176,15 @@ def _label(run: Run, cause: Cause, remedy: Remedy) -> str:
             return "Diagnose connection"
         case _:
             return "Retry"
+
+
+def authentication(scheme: str) -> tuple[str, Agent.Auth]:
+    """Return the label of the button for a required authentication, and its kind of an agent's.
+
+    `scheme` is that of `WWW-Authenticate` (RFC 9110) in lower case, "" where none was named.
+    """
+    label = _AUTHENTICATE_LABELS.get(scheme, "Add credentials")
+    return label, _AUTH_KINDS.get(scheme, Agent.Auth.BEARER)
 
 
 def _switch_label(run: Run, detected: DetectedProtocol | None) -> str:
@@ -197,7 +206,7 @@ def _link(run: Run, cause: Cause, remedy: Remedy) -> str:
         return f"{agent.get_absolute_url()}#id_auth"
     if not run.sent_to_url:
         return ""
-    query = {"run": run.pk, "auth": _AUTH_KINDS.get(cause.scheme, Agent.Auth.BEARER)}
+    query = {"run": run.pk, "auth": authentication(cause.scheme)[1]}
     return f"{reverse('agent-new')}?{urlencode(query)}#id_auth"
 
 

@@ -16,7 +16,9 @@ from playground.engine import PreparedRequest, SecretNotAllowedError, doctor
 from playground.engine.preparation import ADDRESS
 from playground.models import Agent
 from playground.models.detection import proposed_changes
+from playground.protocols.doctor import Remedy
 from playground.rendering.doctor import report_for
+from playground.rendering.error_card import authentication
 from playground.views.composer import prepare_form
 from playground.views.helpers import get_agent, get_run
 
@@ -102,7 +104,8 @@ async def detection(request: HttpRequest) -> HttpResponse:
     """Detect what responds at the URL of the composer; nothing is stored.
 
     The response is JSON: `found` has the detected settings, null for none, `cause` why nothing was
-    detected.
+    detected. A cause that credentials help against has `authenticate`, the label of a link, and
+    `auth`, how an agent authenticates.
     """
     prepared = await sync_to_async(_prepared)(request)
     if isinstance(prepared, HttpResponse):
@@ -112,7 +115,11 @@ async def detection(request: HttpRequest) -> HttpResponse:
         found = await doctor.detect(prepared, owner)
     except doctor.TooManyError:
         return _no_detection(BUSY)
-    return JsonResponse({name: found[name] for name in ("found", "cause", "at")})
+    cause = found["cause"]
+    if cause and cause["remedy"] == Remedy.AUTHENTICATE:
+        label, auth = authentication(cause["scheme"])
+        cause = {**cause, "authenticate": label, "auth": auth}
+    return JsonResponse({"found": found["found"], "cause": cause, "at": found["at"]})
 
 
 def _prepared(request: HttpRequest) -> PreparedRequest | HttpResponse:

@@ -38,6 +38,7 @@ function lost(event) {
   if (!note || part.querySelector("[data-settled]")) return;
   part.toggleAttribute("data-lost", true);
   note.textContent = "Connection to the playground lost, reconnecting…";
+  shown?.remove(); // A request had failed just before.
 }
 
 document.addEventListener("htmx:wsClose", lost);

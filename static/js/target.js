@@ -113,15 +113,8 @@ class TargetBar extends HTMLElement {
 
   #showLinks() {
     const { agent } = this;
-    const { protocol, version, binding } = this.fields;
-    const query = new URLSearchParams({
-      url: this.url,
-      protocol: protocol.value,
-      version: version.value,
-      binding: binding.value,
-    });
     for (const [name, href] of Object.entries({
-      save: agent ? "" : `${this.dataset.newAgent}?${query}`,
+      save: agent ? "" : this.#newAgent(),
       edit: agent?.dataset.edit ?? "",
       diagnose: agent ? `${agent.dataset.edit}doctor/` : "",
     })) {
@@ -129,6 +122,13 @@ class TargetBar extends HTMLElement {
       link.hidden = !href || !this.url;
       link.href = href;
     }
+  }
+
+  /** The URL of a new agent at this target, with what else is known of it. */
+  #newAgent(known = {}) {
+    const { protocol, version, binding } = this.fields;
+    const target = { protocol: protocol.value, version: version.value, binding: binding.value };
+    return `${this.dataset.newAgent}?${new URLSearchParams({ url: this.url, ...target, ...known })}`;
   }
 
   /** Says something below the bar: nodes and texts, or nothing. */
@@ -257,7 +257,7 @@ class TargetBar extends HTMLElement {
     this.say(`Detected: ${found.label}${moved ? ` at ${found.url}` : ""}.`);
   }
 
-  #explain({ headline, fix, facts, url }) {
+  #explain({ headline, fix, facts, url, authenticate, auth }) {
     const list = facts
       .filter(([label]) => label === "Path" || label.startsWith("Where"))
       .map(([label, value]) => make("li", {}, `${label}: ${value}`));
@@ -271,6 +271,15 @@ class TargetBar extends HTMLElement {
       make("strong", {}, headline),
       ` ${fix} `,
       ...(url ? [use] : []),
+      ...(authenticate
+        ? [
+            make(
+              "a",
+              { className: "btn btn-small", href: `${this.#newAgent({ auth })}#id_auth` },
+              authenticate,
+            ),
+          ]
+        : []),
       ...(list.length ? [make("ul", {}, ...list)] : []),
     );
   }

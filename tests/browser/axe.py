@@ -15,29 +15,33 @@ _RUN = """async (options) => {
   ));
 }"""
 
-#: Show what is far off the screen, too: its style is not brought up to date before it is seen.
+#: Show what is far off the screen, too: its style is not brought up to date before it is seen. And
+#: change colours at once: those on the way would be neither of the two.
 _SHOW_ALL = """() => {
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync("* { content-visibility: visible !important; }");
+  sheet.replaceSync(`*, *::before, *::after {
+    content-visibility: visible !important; transition: none !important;
+  }`);
   document.adoptedStyleSheets.push(sheet);
 }"""
-_SHOW_AS_BEFORE = "() => { document.adoptedStyleSheets.pop(); }"
-#: Take every style anew: colours that change gradually would be neither of the two.
-_RESTYLE = """() => {
+_SHOW_AS_BEFORE = """() => {
   const root = document.documentElement;
-  for (const display of ["none", ""]) {
+  for (const display of ["none", ""]) {  // Takes every style anew, while all is shown.
     root.style.display = display;
     root.getBoundingClientRect();
   }
+  document.adoptedStyleSheets.pop();
 }"""
+#: What can differ between two themes, which differ in colours alone.
+_COLOUR_RULES = ["color-contrast", "link-in-text-block"]
+_COLOURS = {"runOnly": {"type": "rule", "values": _COLOUR_RULES}, "resultTypes": ["violations"]}
 
 
 def findings(page: Page, *, both_themes: bool = False) -> list[str]:
     """Return the violations on a page as it is, one string for each element.
 
-    With `both_themes` it is examined in the dark theme as well. Themes are told apart by colours
-    alone, whose contrast `tests/test_colours.py` checks in both, so one look at each
-    page is enough.
+    With `both_themes` its colours are examined in the dark theme as well. Their contrast is checked
+    in both by `tests/test_colours.py`, so one look at each page is enough.
     """
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(AXE_SCRIPT)
@@ -45,9 +49,7 @@ def findings(page: Page, *, both_themes: bool = False) -> list[str]:
     if both_themes:
         page.evaluate(_SHOW_ALL)
         page.emulate_media(color_scheme="dark")
-        page.evaluate(_RESTYLE)
-        found += [f"dark: {each}" for each in page.evaluate(_RUN, _OPTIONS)]
+        found += [f"dark: {each}" for each in page.evaluate(_RUN, _COLOURS)]
         page.emulate_media(color_scheme="light")
         page.evaluate(_SHOW_AS_BEFORE)
-        page.evaluate(_RESTYLE)
     return found

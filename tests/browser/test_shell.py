@@ -250,7 +250,11 @@ def test_a_shipped_request_is_saved_as_a_copy(workbench: Workbench) -> None:
 
 def test_a_lost_connection_is_reported_once(workbench: Workbench, complaints: list[str]) -> None:
     """While a run says so, requests that the page makes by itself raise no note besides."""
-    page = workbench.open().scenario("slow").send().page
+    page = workbench.open().scenario("slow").page
+    with page.expect_websocket(lambda socket: "/ws/runs/" in socket.url) as opened:
+        workbench.send()
+    # Its opening would end the loss.
+    opened.value.wait_for_event("framereceived")
     page.context.set_offline(True)
     page.evaluate("document.getElementById('run-socket')?.dispatchEvent("
                   "new CustomEvent('htmx:wsClose', {bubbles: true}))")  # fmt: skip

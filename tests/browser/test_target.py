@@ -164,10 +164,40 @@ def test_a_url_that_requires_a_token_becomes_an_agent(workbench: Workbench) -> N
     expect(workbench.badge).to_have_text("Completed")
 
 
+class Locked(http.server.BaseHTTPRequestHandler):
+    """A server that requires a user name and password for everything."""
+
+    def do_GET(self) -> None:
+        """Refuse."""
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", 'Basic realm="kitchen"')
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def do_POST(self) -> None:
+        """Refuse."""
+        self.do_GET()
+
+
+def test_detection_of_a_server_that_requires_credentials_offers_them(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").page
+    with web_server(handler=Locked) as port:
+        combobox(workbench).fill(f"localhost:{port}/ask")
+        page.get_by_role("button", name="Detect").click()
+        note = page.locator("#address-note")
+        expect(note).to_contain_text("Authentication required")
+        note.get_by_role("link", name="Add user name and password").click()
+        expect(page.locator("#id_url")).to_have_value(f"http://localhost:{port}/ask")
+        expect(page.locator("#id_auth")).to_have_value("basic")
+
+
 @contextmanager
-def web_server(certificate: Certificate | None = None) -> Iterator[int]:
+def web_server(
+    certificate: Certificate | None = None,
+    handler: type[http.server.BaseHTTPRequestHandler] = http.server.BaseHTTPRequestHandler,
+) -> Iterator[int]:
     """Serve errors, over TLS with a certificate; yields the port."""
-    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    server = http.server.HTTPServer(("127.0.0.1", 0), handler)
     if certificate:
         server.socket = certificate.server.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()

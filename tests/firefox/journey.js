@@ -160,16 +160,21 @@ const STEPS = {
   },
 
   async "new tab beside the last one"() {
-    const edge = (target, side) =>
-      all(target).then((found) =>
-        found.at(-1).evaluate((element, side) => element.getBoundingClientRect()[side], side),
+    const gap = async () => {
+      const [tab, button] = [(await all(PAGE.tab)).at(-1), (await all(PAGE.newTab)).at(-1)];
+      return tab.evaluate(
+        (tab, button) => button.getBoundingClientRect().left - tab.getBoundingClientRect().right,
+        button,
       );
+    };
     // A name that is longer than its tab.
     await type(PAGE.query, "a question about soups and stews for the winter, with lentils and beans");
     for (const tabs of [await count(PAGE.tab), (await count(PAGE.tab)) + 1]) {
       await until(`${tabs} tabs`, async () => (await count(PAGE.tab)) === tabs);
-      const gap = (await edge(PAGE.newTab, "left")) - (await edge(PAGE.tab, "right"));
-      assert(gap >= 0 && gap < 12, `${gap} px between the last of ${tabs} tabs and the new-tab button`);
+      await until(`the new-tab button beside the last of ${tabs} tabs`, async () => {
+        const px = await gap();
+        return px >= 0 && px < 12;
+      });
       await click(PAGE.newTab);
     }
   },

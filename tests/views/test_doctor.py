@@ -233,6 +233,18 @@ class TestDetection:
         assert answer == {"found": FOUND, "cause": None, "at": "now"}
         assert (detected[0].url, Agent.objects.count()) == (URL, 0)
 
+    def test_offers_credentials(
+        self, client: Client, db: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        cause = {"headline": "Authentication required", "remedy": "authenticate"}
+
+        async def detect(prepared: Any, owner: Any) -> dict[str, Any]:
+            return {"found": None, "cause": {**cause, "scheme": "basic"}, "at": "now"}
+
+        monkeypatch.setattr(doctor, "detect", detect)
+        found = self.post(client, address=URL)["cause"]
+        assert (found["authenticate"], found["auth"]) == ("Add user name and password", "basic")
+
     @pytest.mark.parametrize(
         ("address", "reason"),
         [
