@@ -7,13 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = (
-    "chromium-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-)
+#: Names of the commands; the first one has no windows, and takes less time to start and to draw.
+WITHOUT_WINDOWS = "chromium-headless-shell"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -25,9 +21,9 @@ ARGUMENTS = [
 ]
 
 
-def system_chromium() -> str | None:
-    """The path of a Chromium that the system has installed."""
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
+def system_chromium(*first: str) -> str | None:
+    """The path of a Chromium that the system has installed, of the `first` names if possible."""
+    return next((path for name in (*first, *NAMES) if (path := shutil.which(name))), None)
 
 
 def playwright_chromium() -> str | None:
@@ -39,17 +35,17 @@ def playwright_chromium() -> str | None:
     return path if Path(path).exists() else None
 
 
-def launch_options() -> dict[str, object]:
-    """Playwright's launch options for whichever Chromium there is."""
+def launch_options(*first: str) -> dict[str, object]:
+    """Playwright's launch options for whichever Chromium there is, of the `first` names if any."""
     options: dict[str, object] = {"args": ARGUMENTS}
-    if path := system_chromium():
+    if path := system_chromium(*first):
         options["executable_path"] = path
     return options
 
 
 def main() -> int:
     """Make sure that there is one; say how to get one if that fails."""
-    if system_chromium() or playwright_chromium():
+    if system_chromium(WITHOUT_WINDOWS) or playwright_chromium():
         return 0
     print("No Chromium found; Playwright downloads its own (once) …")
     command = [sys.executable, "-m", "playwright", "install", "chromium"]

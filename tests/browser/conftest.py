@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.chromium import launch_options
+from tests.browser.chromium import WITHOUT_WINDOWS, launch_options
 from tests.browser.client import client_of
 from tests.browser.workbench import Workbench
 from tests.support.playground_server import PlaygroundServer
@@ -30,7 +30,7 @@ _WITHHELD = "net::ERR_NAME_NOT_RESOLVED"
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """The system's Chromium where there is one."""
-    options = launch_options()
+    options = launch_options(WITHOUT_WINDOWS)
     return {**browser_type_launch_args, **options, "args": [*options["args"], *_ARGUMENTS]}
 
 
