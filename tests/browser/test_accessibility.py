@@ -58,6 +58,8 @@ def test_a_phone(browser: Browser, playground: PlaygroundServer) -> None:
     page.get_by_role("button", name="Send").first.click()
     expect(workbench.badge).to_have_text("Completed")
     expect(workbench.cards.first).to_be_in_viewport()
+    top = workbench.cards.first.evaluate("card => card.getBoundingClientRect().top")
+    assert top <= 120, "controls above the first result"
     expect(page.locator(".response-header")).to_be_focused()
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= 390, "the page scrolls sideways"
