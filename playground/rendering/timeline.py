@@ -44,6 +44,8 @@ MAX_LANES, LANE, LANES_GAP = 6, 16, 12
 _AXIS_ENDS = [m * 10**power for power in range(6, 20) for m in (1, 2, 5)]
 #: Runs in progress whose frame times are in memory.
 MAX_READERS = 4
+#: Ticks that are closer would have labels on top of each other.
+_MIN_TICK_DISTANCE = 6
 #: Narrower bars would not be visible.
 _MIN_BAR_WIDTH = 0.6
 
@@ -428,9 +430,13 @@ def _gaps(arrivals: list[Arrival], total: int, scale: float) -> list[Gap]:
 
 
 def _ticks(total: int, scale: float) -> list[tuple[float, str]]:
-    """Return position and label of four to ten round times along the axis."""
-    power = 10 ** math.floor(math.log10(total / 4))
-    step = next(power * m for m in (1, 2, 5, 10) if total / (power * m) <= 8)
+    """Return position and label of up to ten round times from 0 to `total` µs.
+
+    There are at least four, unless later parts leave too little space for them.
+    """
+    shortest = max(total / 8, _MIN_TICK_DISTANCE / scale)
+    power = 10 ** math.floor(math.log10(shortest))
+    step = next(power * m for m in (1, 2, 5, 10) if power * m >= shortest)
     count = int(total / step)
     return [(round(n * step * scale, 2), _tick_label(n * step)) for n in range(count + 1)]
 

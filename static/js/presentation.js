@@ -19,6 +19,12 @@ export function togglePresentation() {
   announce(isOn ? "Presentation view. Press P to leave it." : "Presentation view closed.");
 }
 
+// From the field of a follow-up Escape leads back to the transcript, where P is a key and no letter.
+document.addEventListener("keydown", ({ key, target }) => {
+  if (key !== "Escape" || target.id !== "follow-up-text" || !root.hasAttribute("data-present")) return;
+  document.querySelector(".transcript").focus({ preventScroll: true });
+});
+
 /** Whether the composer's target is the demo agent of this playground. */
 function asksDemo() {
   const { agent, address } = document.forms.composer.elements;

@@ -62,6 +62,7 @@ class TargetBar extends HTMLElement {
   show() {
     const { agent, url, fields } = this;
     this.input.value = agent ? agent.text : url;
+    this.input.removeAttribute("aria-invalid");
     this.input.title = url;
     fields.protocol.value = this.form.dataset.protocol;
     fields.protocol.disabled = Boolean(agent);
@@ -289,8 +290,18 @@ class TargetBar extends HTMLElement {
   #listenToCombobox() {
     const { input, list } = this;
     input.addEventListener("focus", () => input.select());
+    // A request must not go to the agent of before.
+    const guard = (event) => {
+      this.commit();
+      if (!input.hasAttribute("aria-invalid")) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      input.focus();
+    };
+    this.form.addEventListener("submit", guard, { capture: true });
     input.addEventListener("input", () => {
       this.say();
+      input.removeAttribute("aria-invalid");
       this.#open(input.value);
       const typed = typedUrl(input.value);
       if (typed && !this.#exact(input.value)) this.setUrl(typed.url);
@@ -367,7 +378,8 @@ class TargetBar extends HTMLElement {
       const next = at < 0 ? (step > 0 ? 0 : rows.length - 1) : (at + step + rows.length) % rows.length;
       if (!event.altKey) this.#activate(rows[next]);
     } else if (event.key === "Escape" && (isOpen || this.input.value !== this.#shown())) {
-      this.input.value = this.#shown();
+      this.show();
+      this.say();
       this.input.select();
       this.#close();
       event.stopPropagation();
@@ -387,7 +399,7 @@ class TargetBar extends HTMLElement {
     this.input.select();
   }
 
-  /** Takes what was typed: the name of an agent, or a URL; anything else is put back. */
+  /** Takes what was typed: the name of an agent, or a URL. Anything else stays, as an error. */
   commit() {
     const text = this.input.value.trim();
     if (text === this.#shown()) return;
@@ -404,6 +416,8 @@ class TargetBar extends HTMLElement {
         this.say("User name and password were removed from the URL. Set them under Auth.");
     } else if (text && !isCommand(text)) {
       this.say(`No agent matches “${text}”. Enter a URL, such as http://localhost:8000.`);
+      this.input.setAttribute("aria-invalid", "true");
+      return;
     }
     this.input.value = this.#shown();
   }

@@ -65,6 +65,18 @@ def test_facts_and_images_at_every_width(page: Page, workbench: Workbench) -> No
     expect(cards.first.locator(".card-raw pre")).to_contain_text('"Recipe"')
 
 
+def test_the_chevron_of_a_list_turns(workbench: Workbench) -> None:
+    found = ask(workbench, "soup").first.locator(".card-list").first
+    chevron = "(list) => getComputedStyle(list.querySelector('summary'), '::before').rotate"
+    assert found.evaluate(chevron) == "-45deg"
+    found.locator("summary").click()
+    expect(found).to_have_attribute("open", "")
+    found.evaluate(
+        "(list) => Promise.all(list.getAnimations({ subtree: true }).map((a) => a.finished))"
+    )
+    assert found.evaluate(chevron) == "45deg"
+
+
 def test_without_an_image_the_title_is_below_the_type(workbench: Workbench) -> None:
     workbench.scenario("slow").send()
     card = workbench.cards.first

@@ -61,7 +61,15 @@ def test_the_combobox_by_keyboard(workbench: Workbench) -> None:
     field.fill("nothing like it")
     field.press("Enter")
     expect(page.locator("#address-note")).to_contain_text("No agent matches")
+    # Nothing is sent to the agent of before, by mouse or by key.
+    page.get_by_role("button", name="Send").first.click()
+    expect(field).to_be_focused()
+    field.press("ControlOrMeta+Enter")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    assert workbench.run is None
+    field.press("Escape")
     expect(field).to_have_value("Demo over MCP")
+    expect(field).not_to_have_attribute("aria-invalid", "true")
 
 
 def test_a_url_is_completed_and_loses_its_credentials(workbench: Workbench) -> None:

@@ -121,8 +121,15 @@ def test_branches_and_what_is_asked_meanwhile(workbench: Workbench) -> None:
     # Asked in mid-stream, it is sent at the end.
     page.get_by_label(FOLLOW_UP).fill("two")
     page.get_by_label(FOLLOW_UP).press("Enter")
-    expect(page.locator("#follow-up")).to_contain_text("Will be sent when turn 1 has ended.")
+    expect(page.locator("#follow-up")).to_contain_text("Will be sent when turn 1 has ended: “two”")
+    # Another one waits its turn, and can be taken back.
+    page.get_by_label(FOLLOW_UP).fill("and one more")
+    page.get_by_label(FOLLOW_UP).press("Enter")
+    expect(page.locator("[data-queued]")).to_have_text("“two”, “and one more”")
+    page.locator("[data-unqueue]").click()
+    expect(page.get_by_label(FOLLOW_UP)).to_have_value("and one more")
     expect(rows(page)).to_have_text(["one", "two"], timeout=20_000)
+    expect(page.get_by_label(FOLLOW_UP)).to_have_value("and one more")
     # Asked as a branch, it is sent at once; the turn beside it goes on.
     expect(workbench.cards.first).to_be_visible()
     second = workbench.run

@@ -169,6 +169,15 @@ def test_everything_is_on_the_drawing(
 
 
 class TestSpans:
+    def test_labels_keep_their_distance_where_later_parts_take_the_space(self) -> None:
+        minute = 60_000_000
+        later = [
+            ChildSpan("Action", "completed", "Completed", minute, 3 * minute, is_user_started=True)
+        ]
+        drawing = drawing_of([], 500_000, later)
+        places = [x for x, _ in drawing.ticks]
+        assert all(b - a >= 6 for a, b in pairwise(places))
+
     def test_what_comes_later_lengthens_the_axis(self) -> None:
         spans = [
             ChildSpan("Check", "completed", "Promise pending", 3_000, 4_000),
