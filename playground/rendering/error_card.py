@@ -6,7 +6,7 @@ The cause is read from the stored response (`playground.protocols.doctor.causes`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from http import HTTPStatus
 from itertools import islice
@@ -42,6 +42,7 @@ _RETRY_STATUSES = (429, 503)
 _AUTHENTICATE_LABELS = {"bearer": "Add a token", "basic": "Add user name and password"}
 #: Authentication schemes of HTTP as kinds of an agent's authentication.
 _AUTH_KINDS = {"bearer": Agent.Auth.BEARER, "basic": Agent.Auth.BASIC}
+_CALL, _AUTHORIZATION = FrameKind.CALL, b"\r\nauthorization:"
 _SWITCH_LABELS = {"mcp": "MCP", "agent-api": "Agent API", "legacy": "legacy NLWeb"}
 
 
@@ -94,6 +95,8 @@ def error_card(run: Run) -> ErrorCard | None:
         cause = Cause(
             phrase, "" if is_reported else unreadable.fix_for_status(status, {}), Remedy.RETRY
         )
+    elif cause.remedy is Remedy.AUTHENTICATE:
+        cause = _with_credentials(run, cause)
     elif run.binding == "mcp" and status >= 400 and cause.remedy is not Remedy.SWITCH:
         cause = _with_fix_of_mcp(cause, status, evidence)
     remedy = _remedy(run, cause)
@@ -127,11 +130,20 @@ def _evidence(run: Run) -> Evidence:
     return evidence_of(frames)
 
 
+def _with_credentials(run: Run, cause: Cause) -> Cause:
+    """Return the cause for a request that had credentials, or whose agent has them since."""
+    calls = (frame for frame in islice(run.read_frames(), MAX_FRAMES) if frame.kind is _CALL)
+    sent = any(_AUTHORIZATION in call.data.partition(b"\r\n\r\n")[0].lower() for call in calls)
+    if sent:
+        return replace(cause, fix="The credentials of this request were not accepted. Check them.")
+    if run.agent is not None and run.agent.auth != Agent.Auth.NONE:
+        fix = "The agent has credentials now, which this request did not have."
+        return replace(cause, fix=fix, remedy=Remedy.RETRY)
+    return cause
+
+
 def _with_fix_of_mcp(cause: Cause, status: int, evidence: Evidence) -> Cause:
-    fix = errors.fix_for(status, {**evidence.headers, "retry-after": ""})
-    return Cause(
-        cause.headline, fix, cause.remedy, cause.detected, cause.url, cause.facts, cause.scheme
-    )
+    return replace(cause, fix=errors.fix_for(status, {**evidence.headers, "retry-after": ""}))
 
 
 # The button
@@ -167,7 +179,9 @@ def _switch(run: Run, cause: Cause) -> dict[str, str]:
 def _label(run: Run, cause: Cause, remedy: Remedy) -> str:
     match remedy:
         case Remedy.AUTHENTICATE:
-            return authentication(cause.scheme)[0]
+            # An agent that has some was not let in with them.
+            has_some = run.agent is not None and run.agent.auth != Agent.Auth.NONE
+            return "Edit credentials" if has_some else authentication(cause.scheme)[0]
         case Remedy.SWITCH:
             return f"{_switch_label(run, cause.detected)} and resend"
         case Remedy.EDIT:

@@ -116,6 +116,24 @@ BEARER = 'WWW-Authenticate: Bearer realm="<b>", scope="ask", resource_metadata="
 
 
 class TestAuthentication:
+    def test_credentials_that_were_refused_and_those_that_came_later(self) -> None:
+        def run(request: bytes) -> Run:
+            recording = Recording(started_at=timezone.now(), agent=agent)
+            head = b"HTTP/1.1 401 X\r\nWWW-Authenticate: Bearer\r\n\r\n"
+            call = Frame(0, 0, FrameKind.CALL, request)
+            recording.add(call, OPEN, Frame(0, 20, FrameKind.HEAD, head), END)
+            return recording.end("completed")
+
+        agent = Agent.objects.create(name="A", slug="a", url="http://a.example", auth="bearer")
+        refused = card_of(run(b"POST / HTTP/1.1\r\nAuthorization: *\r\n\r\n{}"))
+        assert (refused.label, refused.remedy) == ("Edit credentials", "authenticate")
+        assert "not accepted" in refused.fix
+        later = card_of(run(b'POST / HTTP/1.1\r\n\r\n{"q": "\r\nAuthorization: *"}'))
+        assert (later.label, later.is_retry) == ("Retry", True)
+        agent.auth = "none"
+        agent.save()
+        assert card_of(run(b"POST / HTTP/1.1\r\n\r\n{}")).label == "Add a token"
+
     @pytest.mark.parametrize("status", [401, 403])
     def test_leads_to_the_agent(self, status: int) -> None:
         run = replied(status, FAILURE, BEARER)
