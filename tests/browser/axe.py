@@ -8,8 +8,14 @@ from playwright.sync_api import Page
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 #: Of what it does not find fault with, axe need not describe every element.
 _OPTIONS = {"runOnly": {"type": "tag", "values": _TAGS}, "resultTypes": ["violations"]}
+#: Scrolled to the top: axe takes what is scrolled out of view, and cut off, for something that
+#: covers what stands above.
 _RUN = """async (options) => {
+  const panes = [...document.querySelectorAll(".tabpanel, [data-scroller]")];
+  const places = panes.map((pane) => pane.scrollTop);
+  for (const pane of panes) pane.scrollTop = 0;
   const results = await axe.run(document, options);
+  panes.forEach((pane, number) => { pane.scrollTop = places[number]; });
   return results.violations.flatMap((violation) => violation.nodes.map(
     (node) => `${violation.id}: ${node.target} ${node.failureSummary}`
   ));
