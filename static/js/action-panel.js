@@ -5,15 +5,11 @@
 
 import { giveFocus } from "./focus.js";
 
-/** How long the page follows what comes of an action. */
-const FOLLOW_MS = 1000;
-
 class ActionPanel extends HTMLElement {
   connectedCallback() {
     if (this.abort) return;
     this.abort = new AbortController();
     const { signal } = this.abort;
-    this.slotId = this.parentElement.id;
     this.setExpanded(true);
     this.addEventListener("input", () => this.changed(), { signal });
     this.addEventListener("change", () => this.changed(), { signal });
@@ -30,9 +26,7 @@ class ActionPanel extends HTMLElement {
     this.abort?.abort();
     this.setExpanded(false);
     // If the focus was in the panel, it was lost with it.
-    if (document.activeElement !== document.body) return;
-    this.button?.focus();
-    if (!this.isClosed) showNewest(document.getElementById(this.slotId)?.nextElementSibling);
+    if (document.activeElement === document.body) this.button?.focus();
   }
 
   /** The button that opened it; for an item of a menu the button of the menu. */
@@ -86,24 +80,12 @@ class ActionPanel extends HTMLElement {
 
   close() {
     const { button } = this;
-    this.isClosed = true;
     this.remove();
     button?.focus();
   }
 }
 
 customElements.define("action-panel", ActionPanel);
-
-/** Scrolls to the run that was started; the websocket brings it before the response, or after. */
-function showNewest(runs) {
-  if (!runs) return;
-  const show = () =>
-    runs.lastElementChild?.querySelector(".child-head")?.scrollIntoView({ block: "nearest" });
-  const observer = new MutationObserver(show);
-  observer.observe(runs, { childList: true, subtree: true });
-  requestAnimationFrame(show);
-  setTimeout(() => observer.disconnect(), FOLLOW_MS);
-}
 
 // The button that opened a panel closes it without a request.
 document.addEventListener("htmx:beforeRequest", (event) => {

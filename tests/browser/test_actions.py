@@ -59,11 +59,8 @@ def test_its_effect_is_read_back(page: Page, workbench: Workbench) -> None:
     expect(reply(card)).to_contain_text('"saved": true')
     expect(reply(card)).to_contain_text("HTTP 201")
     expect(reply(card)).to_contain_text("Save recipe")
-    # What it has sent is in view, also where the card ends at the edge of the window.
-    page.set_viewport_size({"width": 1280, "height": 500})
     open_panel(card, "Find in cookbook").get_by_role("button", name="Run action").click()
     expect(reply(card)).to_contain_text("GET")
-    expect(reply(card).locator(".child-head")).to_be_in_viewport(ratio=1)
     expect(reply(card)).to_contain_text(title)
     other = page.context.new_page()
     other.goto(page.url)
