@@ -42,7 +42,7 @@ _RETRY_STATUSES = (429, 503)
 _AUTHENTICATE_LABELS = {"bearer": "Add a token", "basic": "Add user name and password"}
 #: Authentication schemes of HTTP as kinds of an agent's authentication.
 _AUTH_KINDS = {"bearer": Agent.Auth.BEARER, "basic": Agent.Auth.BASIC}
-_CALL, _AUTHORIZATION = FrameKind.CALL, b"\r\nauthorization:"
+_REFUSED = "The credentials of this request were not accepted. Check them."
 _SWITCH_LABELS = {"mcp": "MCP", "agent-api": "Agent API", "legacy": "legacy NLWeb"}
 
 
@@ -95,10 +95,10 @@ def error_card(run: Run) -> ErrorCard | None:
         cause = Cause(
             phrase, "" if is_reported else unreadable.fix_for_status(status, {}), Remedy.RETRY
         )
-    elif cause.remedy is Remedy.AUTHENTICATE:
-        cause = _with_credentials(run, cause)
     elif run.binding == "mcp" and status >= 400 and cause.remedy is not Remedy.SWITCH:
         cause = _with_fix_of_mcp(cause, status, evidence)
+    if cause.remedy is Remedy.AUTHENTICATE:
+        cause = _of_credentials(run, cause, evidence)
     remedy = _remedy(run, cause)
     return ErrorCard(
         headline=cause.headline,
@@ -130,13 +130,15 @@ def _evidence(run: Run) -> Evidence:
     return evidence_of(frames)
 
 
-def _with_credentials(run: Run, cause: Cause) -> Cause:
+def _of_credentials(run: Run, cause: Cause, evidence: Evidence) -> Cause:
     """Return the cause for a request that had credentials, or whose agent has them since."""
-    calls = (frame for frame in islice(run.read_frames(), MAX_FRAMES) if frame.kind is _CALL)
-    sent = any(_AUTHORIZATION in call.data.partition(b"\r\n\r\n")[0].lower() for call in calls)
-    if sent:
-        return replace(cause, fix="The credentials of this request were not accepted. Check them.")
-    if run.agent is not None and run.agent.auth != Agent.Auth.NONE:
+    agent = run.agent
+    own = (run.request_template or {}).get("auth") or {}
+    agents_header = agent.auth_header if agent and agent.auth == Agent.Auth.API_KEY else ""
+    names = {"authorization", "x-api-key", agents_header.lower(), own.get("header", "").lower()}
+    if names & evidence.request_headers:
+        return replace(cause, fix=_REFUSED)
+    if agent is not None and agent.auth != Agent.Auth.NONE and not own:
         fix = "The agent has credentials now, which this request did not have."
         return replace(cause, fix=fix, remedy=Remedy.RETRY)
     return cause
@@ -179,9 +181,8 @@ def _switch(run: Run, cause: Cause) -> dict[str, str]:
 def _label(run: Run, cause: Cause, remedy: Remedy) -> str:
     match remedy:
         case Remedy.AUTHENTICATE:
-            # An agent that has some was not let in with them.
-            has_some = run.agent is not None and run.agent.auth != Agent.Auth.NONE
-            return "Edit credentials" if has_some else authentication(cause.scheme)[0]
+            is_refused = cause.fix == _REFUSED
+            return "Edit credentials" if is_refused else authentication(cause.scheme)[0]
         case Remedy.SWITCH:
             return f"{_switch_label(run, cause.detected)} and resend"
         case Remedy.EDIT:

@@ -26,10 +26,10 @@ function submitInstead(text) {
   setTimeout(() => (input.value = typing));
 }
 
-/** Sends the first text that waits. */
+/** Sends the first text that waits; it waits on where another request is under way. */
 function sendNext() {
   if (!queue.length || !form()) return;
-  submitInstead(queue.shift());
+  submitInstead(queue[0]);
   form().requestSubmit();
 }
 
@@ -38,7 +38,7 @@ document.addEventListener(
   (event) => {
     if (event.target.id !== "follow-up") return;
     if (event.submitter?.name === "branch") {
-      if (queue.length) submitInstead(queue.pop());
+      if (queue.length) submitInstead(queue.at(-1));
       return;
     }
     const text = field().value.trim();
@@ -54,7 +54,8 @@ document.addEventListener(
 
 document.addEventListener("click", ({ target }) => {
   if (!target.closest("[data-unqueue]")) return;
-  field().value = queue.pop() ?? "";
+  const text = queue.pop();
+  field().value ||= text ?? "";
   showQueue();
   field().focus();
 });
@@ -72,19 +73,35 @@ document.addEventListener("run:progress", ({ detail }) => {
 });
 
 document.addEventListener("htmx:beforeRequest", ({ detail }) => {
-  if (detail.elt.id === "follow-up") sent = field().value;
+  if (detail.elt.id !== "follow-up") return;
+  sent = field().value;
+  const at = queue.indexOf(sent);
+  if (at >= 0) queue.splice(at, 1);
+  showQueue();
+});
+// A text that was not sent waits on, unless it is still in the field.
+document.addEventListener("htmx:sendError", ({ detail }) => {
+  if (detail.elt.id !== "follow-up" || field().value === sent) return;
+  queue.unshift(sent);
+  showQueue();
 });
 
 let typed = "";
+/** The turn that the texts wait for; undefined while one of them is sent. */
+let awaited;
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.target.id !== "response") return;
   const isFollowUp = detail.requestConfig?.elt.id === "follow-up";
   const text = field()?.value ?? "";
   typed = isFollowUp && text === sent ? "" : text;
-  if (!isFollowUp) queue = [];
+  awaited = isFollowUp ? undefined : form()?.dataset.after;
 });
 document.addEventListener("htmx:afterSwap", ({ detail }) => {
-  if (detail.target.id !== "response" || !field()) return;
+  if (detail.target.id !== "response") return;
+  const isOther = awaited && form()?.dataset.after !== awaited;
+  if (isOther) typed ||= queue[0] ?? "";
+  if (isOther || !form()) queue = [];
+  if (!form()) return;
   if (typed) field().value = typed;
   showQueue();
   if (!isPending()) sendNext();

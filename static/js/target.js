@@ -302,10 +302,8 @@ class TargetBar extends HTMLElement {
     input.addEventListener("input", () => {
       this.say();
       input.removeAttribute("aria-invalid");
+      this.#open(input.value);
       const typed = typedUrl(input.value);
-      // Below a URL the list would cover Send.
-      if (typed) this.#close();
-      else this.#open(input.value);
       if (typed && !this.#exact(input.value)) this.setUrl(typed.url);
     });
     input.addEventListener("keydown", (event) => this.#key(event));

@@ -175,9 +175,12 @@ def test_the_timeline_grows_and_keeps_what_is_drawn(page: Page, workbench: Workb
     place = "(() => [drawn.isConnected, drawn.getAttribute('x')])()"
     assert page.evaluate(place)[0]
     # It moves away from the pointer where the axis gets longer meanwhile.
-    while marks.first.get_attribute("data-marked") is None:
+    for _ in range(20):
         marks.first.hover()
         page.wait_for_timeout(200)
+        if marks.first.get_attribute("data-marked") is not None:
+            break
+    expect(marks.first).to_have_attribute("data-marked", "")
     count, before = marks.count(), page.evaluate(place)
     expect(marks.nth(count)).to_be_attached()
     assert page.evaluate(place)[0], "drawn anew"

@@ -130,6 +130,10 @@ class TestAuthentication:
         assert "not accepted" in refused.fix
         later = card_of(run(b'POST / HTTP/1.1\r\n\r\n{"q": "\r\nAuthorization: *"}'))
         assert (later.label, later.is_retry) == ("Retry", True)
+        agent.auth, agent.auth_header = "api_key", "X-Kitchen"
+        agent.save()
+        refused = card_of(run(b"POST / HTTP/1.1\r\nX-Kitchen: *\r\n\r\n{}"))
+        assert (refused.label, refused.is_retry) == ("Edit credentials", False)
         agent.auth = "none"
         agent.save()
         assert card_of(run(b"POST / HTTP/1.1\r\n\r\n{}")).label == "Add a token"

@@ -28,6 +28,8 @@ class Evidence:
 
     #: The request line without the protocol: `POST /ask`.
     request_line: str = ""
+    #: Names of the request's headers, in lower case.
+    request_headers: frozenset[str] = frozenset()
     #: Whether there was a connection, and its TLS version.
     connected: bool = False
     tls: str = ""
@@ -84,6 +86,9 @@ def evidence_of(frames: Iterable[Frame]) -> Evidence:
                 facts["request_line"] = " ".join(first.decode("utf-8", "replace").split(" ")[:2])[
                     :300
                 ]
+                fields = frame.data.partition(b"\r\n\r\n")[0].lower().split(b"\r\n")[1:]
+                names = (line.partition(b":")[0].decode("latin-1") for line in fields)
+                facts["request_headers"] = frozenset(names)
                 facts["sent"] = _shown(frame.data)
             case FrameKind.OPEN:
                 facts |= {"connected": True, "tls": str(json.loads(frame.data).get("tls") or "")}
