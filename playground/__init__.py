@@ -3,6 +3,7 @@
 ======================  =======================================================================
 `apps`                  app configuration: registers checks, repairs the search after migrations
 `asgi`                  ASGI application, WebSocket routes and the check of their origin
+`broadcast`             updates of a run, rendered once for all of its viewers
 `checks`                Django system checks of the settings
 `cli`                   what the commands share: arguments, dialogue, output
 `collections`           collections as fixtures: import, export, trash, order, disk
@@ -25,6 +26,7 @@
 `management`            commands of `manage.py`
 `migrations`            migrations of the database
 `models`                models and their queries
+`notifications`         notifications that something was stored, in and between processes
 `protocols`             NLWeb, Agent API, MCP and A2A: requests and responses, without I/O
 `query_params`          integers in query strings and form fields
 `rendering`             responses as HTML
@@ -32,6 +34,7 @@
 `settings`              Django settings, read from the environment
 `startup`               shipped fixtures and static files at the start of a server
 `stored_runs`           events, facts and conformance of stored frames
+`task_registry`         background tasks by key: strong references, errors logged
 `templatetags`          template tags and filters
 `transport`             HTTP: outbound policy, limits, redaction, recorder
 `twin_targets`          other targets of a request, for a comparison

@@ -1,8 +1,7 @@
-"""WebSocket consumers of runs and collection runs: catch up with a page, then follow.
+"""WebSocket consumers of runs, shared runs and collection runs: catch up with a page, then follow.
 
-A consumer subscribes first, then reads, then follows: what is stored between the subscription and
-the first read is read, and its notification finds nothing new. Consumers import models and
-rendering only; they can neither start nor stop a run.
+What a run's viewers get comes from a feed (`playground.broadcast`); a page of a collection run has
+updates of its own. Consumers can neither start nor stop a run.
 """
 
 from __future__ import annotations
@@ -10,146 +9,219 @@ from __future__ import annotations
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from typing import Any, Protocol
+from collections import deque
+from typing import Any
 from urllib.parse import parse_qs
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ObjectDoesNotExist
 
+from playground.broadcast import POLL, RunFeed, run_feeds
 from playground.executors import run_in_reader
-from playground.models import CollectionRun, Run
+from playground.models import CollectionRun, Run, Share
 from playground.models.liveness import mark_interrupted
-from playground.models.runs import group_of
+from playground.notifications import Stored, notifier
 from playground.query_params import int_param
 from playground.rendering.collection_runs import StepPage, decode_verdicts
 from playground.rendering.live import CollectionRunUpdates, RunUpdates
+from playground.task_registry import start_task
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between two messages of a flood: nobody can read more than ten messages a second.
-FLOOD_INTERVAL = 0.1
-#: A message with more frames than this is part of a flood.
-FLOOD_FRAMES = 10
 #: Seconds between two messages of a collection run.
 COLLECTION_RUN_INTERVAL = 0.2
-#: Seconds without a notification after which the database is read all the same: another process
-#: that drives a run (the command line) sends no notifications to this one.
-POLL = 2.0
+#: Bytes that may wait for a socket: a viewer who does not read them must not fill the memory.
+MAX_UNSENT = 1024 * 1024
 
-#: Close codes: the browser's extension connects again after FAILED, and not after the others.
-ENDED, FAILED, NOT_FOUND = 1000, 1011, 4404
-
-
-#: Groups of the channel layer, the first one that of the record itself.
-Groups = tuple[str, ...]
-
-
-class LiveMessage(Protocol):
-    """One message to a viewer."""
-
-    @property
-    def html(self) -> str:
-        """Elements that replace, or join, those of the page."""
-        ...
-
-    @property
-    def final(self) -> bool:
-        """Return whether this is the last message."""
-        ...
-
-
-class LiveUpdates(Protocol):
-    """The position of one viewer in a run or collection run."""
-
-    def advance(self) -> LiveMessage | None:
-        """Return the changes since the last call, None without any.
-
-        Raises `ObjectDoesNotExist` once the record was deleted.
-        """
-        ...
+#: Close codes. After FAILED and BEHIND the page connects again, from its cursor.
+ENDED, NOT_FOUND, BEHIND, FAILED = 1000, 4404, 4408, 4500
 
 
 class LiveConsumer(AsyncWebsocketConsumer, ABC):
-    """One viewer of one record that changes. Notifications carry no data: the database has it."""
+    """One viewer of one record that changes, with the messages that wait for its socket."""
 
     async def connect(self) -> None:
-        """Join the groups of the record and follow it; close where the user has no such record."""
-        self._changed = asyncio.Event()
-        self._follower: asyncio.Task[None] | None = None
-        self._groups: Groups = ()
+        """Follow the record; close where the user has no such record."""
+        self._unsent: deque[str] = deque()
+        self._unsent_bytes = 0
+        self._sending: asyncio.Task[None] | None = None
+        #: Close code once nothing more is to be sent.
+        self._code: int | None = None
         user = self.scope.get("user") or AnonymousUser()
-        opened = await run_in_reader(
-            lambda: self.open_updates(user, **self.scope["url_route"]["kwargs"])
-        )
+        opened = await run_in_reader(self.open, user, **self.scope["url_route"]["kwargs"])
+        await self.accept()
         if opened is None:
             # Accepted first: the browser takes a refused handshake for a network error and
             # would try again without end.
-            await self.accept()
             await self.close(NOT_FOUND)
             return
-        # Accepted before the groups are joined: where it fails, no channel stays in a group.
-        await self.accept()
-        self._groups, updates = opened
-        for group in self._groups:
-            await self.channel_layer.group_add(group, self.channel_name)
-        self._follower = asyncio.create_task(
-            self._follow(updates), name=f"viewer-{self._groups[0]}"
-        )
+        await self.follow(opened)
 
     @abstractmethod
-    def open_updates(self, user: Any, **kwargs: Any) -> tuple[Groups, LiveUpdates] | None:
-        """Return the groups and the updates of the record that the URL's `kwargs` name.
+    def open(self, user: Any, **kwargs: Any) -> Any:
+        """Return the updates of the record that the URL's `kwargs` name.
 
         None where the user has no such record.
         """
 
-    def pause(self, message: Any) -> float | None:
-        """Return the seconds to wait after a message; None if the next one is already due."""
-        return 0
+    @abstractmethod
+    async def follow(self, updates: Any) -> None:
+        """Begin to send what `updates` has."""
+
+    @abstractmethod
+    def leave(self) -> None:
+        """Stop following; the run itself continues."""
 
     async def disconnect(self, code: int) -> None:
-        """Leave the groups and stop following; the run itself continues."""
+        """Stop following."""
+        self.leave()
+        self._drop()
+
+    def send_html(self, html: str) -> None:
+        """Send a message after those that wait; close a socket for which too much waits."""
+        if self._code is not None:
+            return
+        self._unsent.append(html)
+        self._unsent_bytes += len(html)
+        if self._unsent_bytes + self._buffered() > MAX_UNSENT:
+            logger.info("Closing a socket that does not read what is sent")
+            self.leave()
+            self._drop()
+            if self._sending:
+                self._sending.cancel()
+                self._sending = None
+            self._end(BEHIND)
+        elif self._sending is None:
+            self._sending = start_task(self._send_unsent(), "viewer")
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Close the socket after the messages that wait."""
+        is_failure = error is not None and not isinstance(error, ObjectDoesNotExist)
+        self._end(FAILED if is_failure else ENDED)
+
+    def _end(self, code: int) -> None:
+        if self._code is None:
+            self._code = code
+            if self._sending is None:
+                self._sending = start_task(self._send_unsent(), "viewer")
+
+    def _drop(self) -> None:
+        self._unsent.clear()
+        self._unsent_bytes = 0
+
+    def _buffered(self) -> int:
+        """Return the bytes that the server has taken and not sent, as far as it tells."""
+        unsent = self.scope.get("extensions", {}).get("playground.unsent")
+        return unsent() if unsent else 0
+
+    async def _send_unsent(self) -> None:
+        try:
+            while self._unsent:
+                html = self._unsent.popleft()
+                await self.send(text_data=html)
+                self._unsent_bytes -= len(html) if self._unsent_bytes else 0
+            if self._code is not None:
+                await self.close(self._code)
+        except Exception:
+            # The viewer has disconnected, which is no error; the exception differs from server to
+            # server.
+            logger.debug("A viewer has disconnected", exc_info=True)
+            self.leave()
+            self._drop()
+        finally:
+            if self._sending is asyncio.current_task():
+                self._sending = None
+
+
+class RunConsumer(LiveConsumer):
+    """One viewer of one run, from the frame after the last one that the page has."""
+
+    _feed: RunFeed | None = None
+
+    def open(self, user: Any, **kwargs: Any) -> RunUpdates | None:
+        """Return the updates of the run with the key `pk`, from the frame `?after=`."""
+        run = Run.objects.owned_by(user).filter(pk=kwargs["pk"]).first()
+        return None if run is None else self._updates(run)
+
+    def _updates(self, run: Run, *, readonly: bool = False) -> RunUpdates:
+        query = parse_qs(self.scope.get("query_string", b"").decode("latin-1"))
+        fields = {name: values[0] for name, values in query.items()}
+        after, ended = int_param(fields, "after", 0), bool(int_param(fields, "final", 0))
+        updates = RunUpdates(
+            run.pk, min(after, run.frames), ended=ended and run.is_final, readonly=readonly
+        )
+        updates.watch_other_turns(run)
+        return updates
+
+    async def follow(self, updates: RunUpdates) -> None:
+        """Join the feed of the run."""
+        self._feed = await run_feeds().join(self, updates)
+
+    def leave(self) -> None:
+        """Leave the feed."""
+        if self._feed:
+            self._feed.leave(self)
+
+
+class SharedRunConsumer(RunConsumer):
+    """One reader of a shared run: sees what the page of the share shows."""
+
+    def open(self, user: Any, **kwargs: Any) -> RunUpdates | None:
+        """Return the updates of the run of a valid link."""
+        valid = Share.objects.valid().filter(token=kwargs["token"])
+        run = Run.objects.filter(shares__in=valid).first()
+        return None if run is None else self._updates(run, readonly=True)
+
+
+class CollectionRunConsumer(LiveConsumer):
+    """One viewer of one page of a collection run's steps."""
+
+    _follower: asyncio.Task[None] | None = None
+
+    def open(self, user: Any, **kwargs: Any) -> CollectionRunUpdates | None:
+        """Return the updates of the collection run `pk`; `known` is what the page shows of it."""
+        run = CollectionRun.objects.owned_by(user).filter(pk=kwargs["pk"]).first()
+        if run is None:
+            return None
+        page = StepPage.of({"show": kwargs["show"], "page": str(kwargs["page"])})
+        self._group = run.group
+        return CollectionRunUpdates(run.pk, page, decode_verdicts(kwargs["known"]))
+
+    async def follow(self, updates: CollectionRunUpdates) -> None:
+        """Send the changes of the steps on this page."""
+        self._changed = asyncio.Event()
+        # Before the first read: what is stored from now on is not missed.
+        self._follower = start_task(self._follow(updates), f"viewer-{self._group}")
+        await notifier().subscribe(self._group, self._notified)
+
+    def leave(self) -> None:
+        """Stop following."""
         if self._follower:
             self._follower.cancel()
-        for group in self._groups:
-            await self.channel_layer.group_discard(group, self.channel_name)
+            notifier().unsubscribe(self._group, self._notified)
+            self._follower = None
 
-    async def notified(self, _: dict[str, Any]) -> None:
-        """Handle a notification that something was stored."""
+    def _notified(self, _: Stored | None) -> None:
         self._changed.set()
 
-    async def _follow(self, updates: LiveUpdates) -> None:
+    async def _follow(self, updates: CollectionRunUpdates) -> None:
         try:
             while True:
                 self._changed.clear()
                 message = await run_in_reader(updates.advance)
                 if message:
-                    if not await self._send_html(message.html):
-                        return
+                    self.send_html(message.html)
                     if message.final:
-                        await self.close(ENDED)
+                        self.end()
                         return
-                    pause = self.pause(message)
-                    if pause is None:
-                        continue
-                    await asyncio.sleep(pause)
+                    # The same pause after every message: steps change faster than anybody reads.
+                    await asyncio.sleep(COLLECTION_RUN_INTERVAL)
                 await self._wait()
-        except ObjectDoesNotExist:
-            await self.close(ENDED)
-        except Exception:
-            logger.exception("Sending updates of %s to a viewer failed", self._groups[0])
-            await self.close(FAILED)
-
-    async def _send_html(self, html: str) -> bool:
-        """Send HTML; return False where the viewer has disconnected, which is no error."""
-        try:
-            await self.send(text_data=html)
-        except Exception:
-            # The exception differs from server to server.
-            logger.debug("Viewer of %s has disconnected", self._groups[0], exc_info=True)
-            return False
-        return True
+        except Exception as error:
+            if not isinstance(error, ObjectDoesNotExist):
+                logger.exception("Sending updates of %s to a viewer failed", self._group)
+            self.end(error)
 
     async def _wait(self) -> None:
         try:
@@ -158,46 +230,3 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         except TimeoutError:
             # No notification for a while: the process that drives the run may have died.
             await run_in_reader(mark_interrupted)
-
-
-class RunConsumer(LiveConsumer):
-    """One viewer of one run, from the frame after the last one that the page has."""
-
-    run_changed = LiveConsumer.notified
-
-    def open_updates(self, user: Any, **kwargs: Any) -> tuple[Groups, LiveUpdates] | None:
-        """Return the updates of the run with the key `pk`, from the frame `?after=`."""
-        run = Run.objects.owned_by(user).filter(pk=kwargs["pk"]).first()
-        if run is None:
-            return None
-        query = parse_qs(self.scope.get("query_string", b"").decode("latin-1"))
-        fields = {name: values[0] for name, values in query.items()}
-        after, ended = int_param(fields, "after", 0), bool(int_param(fields, "final", 0))
-        updates = RunUpdates(kwargs["pk"], after, ended=ended)
-        updates.watch_other_turns(run)
-        groups = (run.group, *(group_of(pk) for pk in updates.other_turns))
-        return groups, updates
-
-    def pause(self, message: Any) -> float | None:
-        """Return a short pause during a flood, None where frames are left over."""
-        if message.more:
-            return None
-        return FLOOD_INTERVAL if message.frames > FLOOD_FRAMES else 0
-
-
-class CollectionRunConsumer(LiveConsumer):
-    """One viewer of one page of a collection run's steps."""
-
-    collection_run_changed = LiveConsumer.notified
-
-    def open_updates(self, user: Any, **kwargs: Any) -> tuple[Groups, LiveUpdates] | None:
-        """Return the updates of the collection run `pk`; `known` is what the page shows of it."""
-        run = CollectionRun.objects.owned_by(user).filter(pk=kwargs["pk"]).first()
-        if run is None:
-            return None
-        page = StepPage.of({"show": kwargs["show"], "page": str(kwargs["page"])})
-        return (run.group,), CollectionRunUpdates(run.pk, page, decode_verdicts(kwargs["known"]))
-
-    def pause(self, message: Any) -> float | None:
-        """Return the same pause after every message: steps change faster than anybody reads."""
-        return COLLECTION_RUN_INTERVAL

@@ -1,4 +1,5 @@
-"""Thread pools for the database: one thread that writes frames, a few that read and render.
+"""Threads for the database: one that writes frames, one that renders what was written, and a few
+that read and render.
 
 Django's `sync_to_async` runs all synchronous code of a process in a single thread and closes the
 connection after every call. For a stream its writer must not wait for a page that is being
@@ -19,6 +20,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="frame-writer")
+_renderer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="renderer")
 _readers = ThreadPoolExecutor(max_workers=3, thread_name_prefix="frame-reader")
 
 
@@ -46,3 +48,10 @@ async def run_in_reader(function: Callable[P, T], *args: P.args, **kwargs: P.kwa
     loop = asyncio.get_running_loop()
     call = partial(function, *args, **kwargs)
     return await loop.run_in_executor(_readers, _run_and_close_on_error, call)
+
+
+async def run_in_renderer(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `function` in the one thread that renders what was just stored, for all viewers."""
+    loop = asyncio.get_running_loop()
+    call = partial(function, *args, **kwargs)
+    return await loop.run_in_executor(_renderer, _run_and_close_on_error, call)

@@ -14,9 +14,9 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
-from playground import consumers
-from playground.engine.writer import notify_viewers
+from playground import broadcast, consumers
 from playground.models import Run
+from playground.notifications import notify_viewers
 from playground.rendering import live
 from tests.support.markup import read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, recorded, result
@@ -103,7 +103,7 @@ async def test_a_garbage_cursor(after: str) -> None:
 
 
 async def test_two_viewers_follow_a_run_that_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumers, "POLL", 60.0)  # Notifications alone.
+    monkeypatch.setattr(broadcast, "POLL", 60.0)  # Notifications alone.
     recording = await record()
     add = sync_to_async(recording.add)
     await add(CALL, OPEN)
@@ -127,7 +127,7 @@ async def test_two_viewers_follow_a_run_that_goes_on(monkeypatch: pytest.MonkeyP
 
 
 async def test_a_lost_nudge_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumers, "POLL", 0.05)
+    monkeypatch.setattr(broadcast, "POLL", 0.05)
     recording = await record()
     viewer = Viewer(recording.run)
     assert await viewer.open()

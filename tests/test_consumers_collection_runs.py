@@ -10,8 +10,8 @@ from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
 
 from playground import consumers
-from playground.engine.writer import notify_viewers
 from playground.models import CollectionRun, Step
+from playground.notifications import notify_viewers
 from tests.support.markup import read
 from tests.test_consumers import HEADERS
 

@@ -21,7 +21,6 @@ runs have modules of their own.
 `secrets`              where a secret may be sent, and its substitution
 `server_probe`         a few calls to a server, for its tools or agent card; nothing is stored
 `states`               the states of a run and their transitions
-`task_registry`        background tasks by key: strong references, errors logged
 `tasks`                the tasks of runs: start, stop, cancel
 `writer`               frames in batches, retries of the database, notification of viewers
 =====================  ========================================================================

@@ -22,7 +22,6 @@ from django.utils.dateparse import parse_datetime
 from playground.engine.call_loop import collect_frames, new_transport
 from playground.engine.preparation import follow_up_request, stored_headers
 from playground.engine.request import PreparedRequest, request_to
-from playground.engine.task_registry import TaskRegistry
 from playground.executors import run_in_writer
 from playground.limits import RunLimits
 from playground.models import Agent, Run
@@ -31,6 +30,7 @@ from playground.protocols import registry
 from playground.protocols.calls import HttpCall
 from playground.protocols.doctor import AnnouncedCall, Diagnosis, announce
 from playground.protocols.frames import Frame
+from playground.task_registry import TaskRegistry
 from playground.transport import check_url
 
 logger = logging.getLogger(__name__)

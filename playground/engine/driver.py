@@ -7,7 +7,6 @@ import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Protocol
 
 from django.conf import settings
@@ -15,13 +14,14 @@ from django.utils import timezone
 
 from playground.counters import RunCounters
 from playground.engine.call_loop import make_calls, new_transport, start_clock
-from playground.engine.heartbeat import send_heartbeats
+from playground.engine.heartbeat import heartbeat
 from playground.engine.states import transition
-from playground.engine.writer import FrameWriter, RunEndedError, notify_viewers
+from playground.engine.writer import FrameWriter, RunEndedError
 from playground.executors import run_in_writer
 from playground.limits import RunLimits
 from playground.models import Run, RunState
 from playground.models.batches import FramePart
+from playground.notifications import Reading, notify_viewers
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome
 from playground.protocols.exchange import Exchange, Target, WaitsForUser
@@ -32,7 +32,6 @@ logger = logging.getLogger(__name__)
 
 #: Called with each frame and its events, in order (the command line prints them).
 Listener = Callable[[Frame, Sequence[Event]], None]
-Reading = tuple[Frame, Sequence[Event]]
 
 #: Frames that are read before other tasks get their turn on the event loop.
 SLICE = 250
@@ -122,18 +121,12 @@ class Driver:
         self._task = asyncio.current_task()
         self._clock = start_clock()
         with FrameWriter(self.run, eager=self._attended) as writer:
-
-            async def store_heartbeat(now: datetime) -> None:
-                writer.add(heartbeat_at=now)
-
-            heartbeat = asyncio.create_task(send_heartbeats(self.run, self.stop, store_heartbeat))
             try:
-                final = await self._end_state(writer)
+                with heartbeat(self.run, self.stop):
+                    final = await self._end_state(writer)
             except RunEndedError:
                 logger.warning("Driving run %s stopped: another process has ended it", self.run.pk)
                 return
-            finally:
-                heartbeat.cancel()
             await self._finish(writer, final)
 
     async def _end_state(self, writer: FrameWriter) -> RunState:
@@ -226,7 +219,8 @@ class Driver:
         if not self._problem and problem and problem.state == RunState.REFUSED:
             self._problem = problem
         part = FramePart([frame for frame, _ in readings], **self._counters.add(readings))
-        writer.add(part, state=self._state, outcome=self.exchange.outcome, **self._counters.columns)
+        columns = {"outcome": self.exchange.outcome, **self._counters.columns}
+        writer.add(part, readings, state=self._state, **columns)
 
     def _is_patient(self) -> bool:
         """Return whether the agent waits for the user: then the idle timeout does not apply."""

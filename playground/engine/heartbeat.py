@@ -1,7 +1,8 @@
-"""Heartbeat of runs and collection runs, and stop requests from other processes.
+"""Heartbeats of runs and collection runs, and stop requests from other processes.
 
-A database that fails for a moment does not end a heartbeat: a run without one would be taken for a
-run whose process has died.
+One task does both for everything that an event loop drives: a query for each model and not for each
+run. A database that fails for a moment does not end a heartbeat: a run without one would be taken
+for a run whose process has died.
 """
 
 from __future__ import annotations
@@ -9,19 +10,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterator
-from datetime import datetime
+from collections.abc import Callable, Iterator
+from itertools import islice
+from uuid import UUID
+from weakref import WeakKeyDictionary
 
 from django.utils import timezone
 
-from playground.executors import run_in_reader
+from playground.executors import run_in_reader, run_in_writer
 from playground.models import CollectionRun, Run
 from playground.models.liveness import HEARTBEAT_INTERVAL
+from playground.task_registry import start_task
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between two queries for a stop request of another process.
+#: Seconds between two queries for stop requests of other processes.
 STOP_REQUEST_INTERVAL = 1.0
+#: Most keys in one statement.
+MAX_KEYS = 500
+
+Model = type[Run] | type[CollectionRun]
 
 
 @contextlib.contextmanager
@@ -33,23 +41,69 @@ def log_database_errors(operation: str) -> Iterator[None]:
         logger.warning("%s failed and was skipped", operation, exc_info=True)
 
 
-async def send_heartbeats(
-    record: Run | CollectionRun,
-    stop: Callable[[], None],
-    store_heartbeat: Callable[[datetime], Awaitable[None]],
-) -> None:
-    """Store the time of each heartbeat, and call `stop` when another process asked for it.
+@contextlib.contextmanager
+def heartbeat(record: Run | CollectionRun, stop: Callable[[], None]) -> Iterator[None]:
+    """Keep the heartbeat of a record while the block runs; call `stop` when that was requested.
 
-    `store_heartbeat` is awaited every `HEARTBEAT_INTERVAL` seconds with the time; the database is
-    queried for a stop request every `STOP_REQUEST_INTERVAL` seconds. Runs until it is cancelled.
+    Must be called on the event loop's thread.
     """
-    model: type[Run | CollectionRun] = type(record)
-    stop_requests = model.objects.filter(pk=record.pk, stop_requested=True)
-    while True:
-        for _ in range(round(HEARTBEAT_INTERVAL / STOP_REQUEST_INTERVAL)):
-            await asyncio.sleep(STOP_REQUEST_INTERVAL)
-            with log_database_errors(f"Reading the stop request of {record.pk}"):
-                if await run_in_reader(stop_requests.exists):
+    loop = asyncio.get_running_loop()
+    driven = _driven.get(loop)
+    if driven is None:
+        driven = _driven[loop] = DrivenRecords()
+    driven.add(record, stop)
+    try:
+        yield
+    finally:
+        driven.discard(record)
+
+
+class DrivenRecords:
+    """The runs and collection runs that an event loop drives, with what stops each."""
+
+    def __init__(self) -> None:
+        self._stops: dict[Model, dict[UUID, Callable[[], None]]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, record: Run | CollectionRun, stop: Callable[[], None]) -> None:
+        """Keep the heartbeat of `record` from now on."""
+        self._stops.setdefault(type(record), {})[record.pk] = stop
+        if self._task is None:
+            self._task = start_task(self.keep(), "heartbeat")
+
+    def discard(self, record: Run | CollectionRun) -> None:
+        """Keep it no more."""
+        stops = self._stops[type(record)]
+        del stops[record.pk]
+        if not stops:
+            del self._stops[type(record)]
+        if not self._stops and self._task:
+            self._task.cancel()
+            self._task = None
+
+    async def keep(self) -> None:
+        """Store heartbeats and look for stop requests until cancelled."""
+        while True:
+            for _ in range(round(HEARTBEAT_INTERVAL / STOP_REQUEST_INTERVAL)):
+                await asyncio.sleep(STOP_REQUEST_INTERVAL)
+                with log_database_errors("Reading stop requests"):
+                    await self._stop_requested()
+            with log_database_errors("Storing heartbeats"):
+                await self._store()
+
+    async def _stop_requested(self) -> None:
+        for model, stops in tuple(self._stops.items()):
+            requested = model.objects.unfinished().filter(stop_requested=True)
+            for key in await run_in_reader(list, requested.values_list("pk", flat=True)):
+                if stop := stops.get(key):
                     stop()
-        with log_database_errors(f"Storing the heartbeat of {record.pk}"):
-            await store_heartbeat(timezone.now())
+
+    async def _store(self) -> None:
+        for model, stops in tuple(self._stops.items()):
+            keys = iter(tuple(stops))
+            while chunk := list(islice(keys, MAX_KEYS)):
+                driven = model.objects.unfinished().filter(pk__in=chunk)
+                await run_in_writer(driven.update, heartbeat_at=timezone.now())
+
+
+_driven: WeakKeyDictionary[asyncio.AbstractEventLoop, DrivenRecords] = WeakKeyDictionary()

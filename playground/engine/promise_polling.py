@@ -37,17 +37,17 @@ from playground.engine.promises import (
 from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent, create_run
 from playground.engine.secrets import SecretNotAllowedError
-from playground.engine.task_registry import SingleTask, start_task
-from playground.engine.writer import notify_viewers
 from playground.executors import run_in_reader, run_in_writer
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.models.conversations import branch_to
 from playground.models.liveness import mark_interrupted
+from playground.notifications import notify_viewers
 from playground.protocols import registry
 from playground.protocols.events import Outcome
 from playground.protocols.headers import is_credential
 from playground.protocols.origins import same_origin
 from playground.stored_runs import exchange_for
+from playground.task_registry import SingleTask, start_task
 
 logger = logging.getLogger(__name__)
 

@@ -31,7 +31,6 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from playground.engine.task_registry import SingleTask
 from playground.executors import run_in_reader, run_in_writer
 from playground.models import (
     CollectionRun,
@@ -46,6 +45,7 @@ from playground.models import (
 )
 from playground.models.liveness import mark_interrupted
 from playground.models.runs import TURNS
+from playground.task_registry import SingleTask
 
 logger = logging.getLogger(__name__)
 

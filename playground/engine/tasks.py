@@ -16,11 +16,11 @@ from playground.engine.driver import Driver
 from playground.engine.promises import PromiseObserver
 from playground.engine.request import Headers, PreparedRequest, automatic_response
 from playground.engine.runs import RunParent, create_run
-from playground.engine.task_registry import TaskRegistry, start_task
 from playground.executors import run_in_writer
 from playground.models import CollectionRun, Run, RunKind
 from playground.models.liveness import local_runs, mark_interrupted
 from playground.protocols.exchange import Target
+from playground.task_registry import TaskRegistry, start_task
 
 
 def _unregister(key: UUID, driver: Driver) -> None:

@@ -33,6 +33,11 @@ class FramePart:
         )
 
     @property
+    def is_skippable(self) -> bool:
+        """Return whether a reader that only counts entries may skip it."""
+        return self.is_independent and not self.pinned
+
+    @property
     def bytes(self) -> int:
         """The bytes of the frames' data."""
         return sum(len(frame.data) for frame in self.frames)

@@ -78,6 +78,11 @@ class CollectionRun(models.Model):
         return f"collection-run.{self.pk.hex}"
 
     @property
+    def viewer_groups(self) -> tuple[str, ...]:
+        """The groups to notify, as those of a run."""
+        return (self.group,)
+
+    @property
     def is_final(self) -> bool:
         """Return whether the state is final."""
         return self.state != self.State.RUNNING

@@ -16,6 +16,7 @@ from uuid import UUID
 from django.template.loader import get_template
 
 from playground.models import CollectionRun, Run, RunState
+from playground.notifications import Stored
 from playground.protocols.events import Elicitation, EntryRef
 from playground.rendering.collection_runs import BAD, RunProgress, StepPage, header_context
 from playground.rendering.elicitation import elicitation_view
@@ -36,26 +37,45 @@ MAX_FRAMES_PER_MESSAGE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class RunMessage:
-    """A websocket message about a run, with what the consumer needs to know about it."""
+    """A websocket message about a run, with what the sender needs to know about it."""
 
     html: str
-    #: Number of frames that it announces.
-    frames: int
+    #: Numbers of the first and the last frame that it announces; none if `last` is the smaller.
+    first: int
+    last: int
     #: Whether the run and its child runs have ended and everything was sent.
     final: bool
     #: Whether more frames are stored than fitted into this message.
     more: bool
 
+    @property
+    def frames(self) -> int:
+        """Return the number of frames that it announces."""
+        return self.last - self.first + 1
+
 
 class RunUpdates:
-    """Position of one viewer in one run. Used from one thread at a time."""
+    """Position in one run, of one viewer or of all that are at the same frame.
 
-    def __init__(self, pk: UUID, after: int, *, ended: bool = False) -> None:
-        """Begin after frame `after`; `ended` if the page shows the end of the run already."""
-        self._pk = pk
+    Used from one thread at a time.
+    """
+
+    def __init__(
+        self, pk: UUID, after: int, *, ended: bool = False, readonly: bool = False
+    ) -> None:
+        """Begin after frame `after`; `ended` if the page shows the end of the run already.
+
+        A `readonly` page is that of a share: it has nothing that only the owner may do or see.
+        """
+        self.pk = pk
+        self.readonly = readonly
         self._after = after
+        self._run: Run | None = None
+        self._thread: Thread | None = None
         self._reader: ThreadReader | None = None
-        self._stamp: tuple[object, ...] = ()
+        #: Whether the reader's exchange has missed frames that were received decoded.
+        self._has_gap = False
+        self._shown: tuple[object, ...] = ()
         self._child_stamps: dict[EntryRef, tuple[object, ...]] = {}
         self._message_updates = MessageUpdates(WINDOW)
         #: Elicitations on the page; with some the call stays open until they are answered.
@@ -65,52 +85,135 @@ class RunUpdates:
         self._other_turns: dict[UUID, str] = {}
 
     @property
-    def other_turns(self) -> Sequence[UUID]:
-        """Return the keys of the other turns that are in progress."""
-        return list(self._other_turns)
+    def cursor(self) -> int:
+        """Return the number of the last frame that was announced."""
+        return self._reader.cursor if self._reader else self._after
+
+    @property
+    def ended(self) -> bool:
+        """Return whether the end of the run was announced."""
+        return self._ended
+
+    @property
+    def stamp(self) -> tuple[str, int]:
+        """Return the state and the number of frames of the run when it was read last."""
+        return (self._run.state, self._run.frames) if self._run else ("", 0)
+
+    @property
+    def other_turns(self) -> Mapping[UUID, str]:
+        """Return the status by key of the other turns that are in progress."""
+        return self._other_turns
 
     def watch_other_turns(self, run: Run) -> None:
         """Announce the end of the turns that are in progress in the same conversation."""
-        if run.conversation_id is not None and run.is_turn:
+        if run.conversation_id is not None and run.is_turn and not self.readonly:
             others = Run.objects.turns().unfinished().filter(conversation=run.conversation_id)
             self._other_turns = dict(others.exclude(pk=run.pk).values_list("pk", "state"))
 
-    def advance(self) -> RunMessage | None:
+    def watch_turns(self, turns: Mapping[UUID, str]) -> None:
+        """Announce the end of these turns as well."""
+        self._other_turns = {**turns, **self._other_turns}
+
+    def needs_read(self, stored: Sequence[Stored]) -> bool:
+        """Return whether the database has to be read to go on with what was stored.
+
+        That is so at the beginning and at the end of a run, and where frames are missing.
+        """
+        is_open = self._run is not None and not self._run.is_final
+        is_ending = any(name in each.columns for each in stored for name in _ENDING)
+        return not is_open or is_ending or self._new_frames(stored) is None
+
+    def append(self, stored: Sequence[Stored]) -> RunMessage | None:
+        """Return the message with what was just stored and decoded; None if nothing is new.
+
+        Does not read the database, see `needs_read`: child runs are shown as they were when it was
+        read last.
+        """
+        run, thread, reader, new = self._run, self._thread, self._reader, self._new_frames(stored)
+        assert run is not None
+        assert thread is not None
+        assert reader is not None
+        assert new is not None
+        for each in new:
+            vars(run).update(each.columns)
+        return self._message(run, thread, reader, new)
+
+    def advance(
+        self, stored: Sequence[Stored] | None = None, upto: int | None = None
+    ) -> RunMessage | None:
         """Return the message with everything new since the last one; None if nothing is.
 
-        Raises `Run.DoesNotExist` if the run was deleted.
+        Reads the run, and its frames unless they are in `stored`; at most to frame `upto`. Raises
+        `Run.DoesNotExist` if the run was deleted.
         """
         # The run is read before its frames: a final state must not be announced before the
         # frames that led to it, and frames stored in between come with the next message.
         # The request can be large, and no message shows it.
         runs = Run.objects.with_related().defer("request", "headers", "session_context")
-        run = runs.get(pk=self._pk)
-        thread = Thread(run)
+        run = runs.get(pk=self.pk)
+        new = None if stored is None else self._new_frames(stored)
+        last = run.frames if upto is None else min(upto, run.frames)
         if self._reader is None:
-            self._reader = self._catch_up(run)
-        reader = self._reader
-        first = reader.cursor + 1
-        before = reader.entries
-        added = reader.read_to(run.frames, WINDOW, MAX_FRAMES_PER_MESSAGE)
+            self._reader, new = self._catch_up(run, self._after), None
+        elif new is None and self._has_gap and last > self.cursor:
+            self._reader = self._catch_up(run, self.cursor)
+        self._run, self._thread = run, Thread(run, readonly=self.readonly)
+        return self._message(run, self._thread, self._reader, new, last, is_read=True)
+
+    def _new_frames(self, stored: Sequence[Stored]) -> Sequence[Stored] | None:
+        """Return what of `stored` was not announced yet; None if frames are missing in between."""
+        new, last = [], self.cursor
+        for each in stored:
+            frames = [part.frames for part in each.parts]
+            # The run's columns without frames are those of its start.
+            if frames[-1][-1].seq <= last if frames else last:
+                continue
+            if frames and (frames[0][0].seq != last + 1 or not _is_complete(each)):
+                return None
+            last = frames[-1][-1].seq if frames else last
+            new.append(each)
+        return new
+
+    def _message(
+        self,
+        run: Run,
+        thread: Thread,
+        reader: ThreadReader,
+        stored: Sequence[Stored] | None,
+        upto: int = 0,
+        *,
+        is_read: bool = False,
+    ) -> RunMessage | None:
+        """Return the message with frames from `stored`, or else from the database to `upto`.
+
+        Child runs and other turns are compared where the database was read (`is_read`).
+        """
+        before, first = reader.entries, reader.cursor + 1
+        if stored is None:
+            added = reader.read_to(upto, WINDOW, MAX_FRAMES_PER_MESSAGE)
+        else:
+            added = [entry for each in stored for entry in reader.add(each, WINDOW)]
+            self._has_gap = self._has_gap or first <= reader.cursor
         self._note_elicitations(added)
+        turns = self._changed_turns() if is_read else set()
+        changed = self._changed_entries(thread, reader.cursor) if is_read else []
         more = reader.cursor < run.frames
         ended = run.is_final and not more
-        turns = self._changed_turns()
         settled = ended and thread.is_settled and not self._other_turns
-        stamp = (run.state, run.outcome, run.frames, run.results, run.events, settled)
-        changed = self._changed_entries(thread, reader.cursor)
-        if first > reader.cursor and stamp == self._stamp and not changed and not turns:
+        showing = (run.state, run.outcome, run.frames, run.results, run.events, settled)
+        if first > reader.cursor and showing == self._shown and not changed and not turns:
             return None
-        self._stamp = stamp
+        self._shown = showing
         # A state is not announced before the frames that led to it.
         shown = run if not more else replace_state(run)
         # The context of the next request changes with the end, and with later changes.
-        is_new = run.is_final and (ended or changed)
+        is_new = run.is_final and (ended or changed) and not self.readonly
         transcript = transcript_of(run) if is_new or turns else None
         rows = transcript.rows if transcript else []
         html = get_template("runs/message.html").render(
             {
                 **_entries_context(shown, reader, thread, added, before),
+                "readonly": self.readonly,
                 "first": first,
                 "last": reader.cursor,
                 "transcript": transcript,
@@ -124,11 +227,13 @@ class RunUpdates:
             }
         )
         self._ended = ended
-        return RunMessage(html, reader.cursor - first + 1, settled, more)
+        return RunMessage(html, first, reader.cursor, settled, more)
 
-    def _catch_up(self, run: Run) -> ThreadReader:
+    def _catch_up(self, run: Run, upto: int) -> ThreadReader:
+        """Return a reader of the frames that were announced already."""
         reader = ThreadReader(run)
-        self._note_elicitations(reader.read_to(min(self._after, run.frames), WINDOW, run.frames))
+        self._elicitations, self._has_gap = [], False
+        self._note_elicitations(reader.read_to(min(upto, run.frames), WINDOW, run.frames))
         reader.messages.changed()
         self._message_updates.note(reader.messages, over=self._ended)
         return reader
@@ -175,6 +280,15 @@ class RunUpdates:
         changed = [ref for ref, stamp in stamps.items() if self._child_stamps.get(ref) != stamp]
         self._child_stamps = stamps
         return changed
+
+
+#: Columns that change when a run ends; the end is read from the database.
+_ENDING = ("problem", "ended_us")
+
+
+def _is_complete(stored: Stored) -> bool:
+    """Return whether all of its frames were received decoded."""
+    return len(stored.readings) == sum(len(part.frames) for part in stored.parts)
 
 
 def response_context(run: Run | None, *, onward: bool = True) -> dict[str, Any]:

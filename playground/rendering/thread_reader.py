@@ -7,8 +7,12 @@ that are stored with the frames.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from playground.models import FrameBatch, Run
-from playground.protocols.events import EntryRef, Progress
+from playground.notifications import Stored
+from playground.protocols.events import EntryRef, Event, Progress
+from playground.protocols.frames import Frame
 from playground.protocols.placement import PlacementAssigner
 from playground.rendering.entries import Entry, entry_of
 from playground.rendering.message_joiner import JOINED, MessageJoiner
@@ -49,6 +53,18 @@ class ThreadReader:
             added += self._read(batch, upto)
         return added
 
+    def add(self, stored: Stored, window: int) -> list[Entry]:
+        """Take what was stored after the cursor, decoded already; return as `read_to` does."""
+        parts = stored.parts
+        if self.entries >= window and all(part.is_skippable for part in parts):
+            self.cursor = parts[-1].frames[-1].seq if parts else self.cursor
+            self.entries += sum(part.entries for part in parts)
+            return []
+        added: list[Entry] = []
+        for frame, events in stored.readings:
+            self._add(frame, events, added)
+        return added
+
     def page(self, offset: int, count: int) -> list[Entry]:
         """Return `count` entries from number `offset` on, without pinned ones."""
         starts: dict[int, int] = {}
@@ -80,23 +96,26 @@ class ThreadReader:
 
     def _read(self, batch: FrameBatch, upto: int | None = None) -> list[Entry]:
         added: list[Entry] = []
-        receive, after, assign = self._exchange.receive, self.cursor, self._placer.assign
+        receive, after = self._exchange.receive, self.cursor
         for frame in batch.frames():
             if frame.seq <= after:
                 continue
             if upto is not None and frame.seq > upto:
                 break
-            self.cursor = frame.seq
-            for part, event in enumerate(receive(frame)):
-                joined = self.messages.add(event, part) if type(event) in JOINED else None
-                if type(event) is Progress:
-                    self.progress = event
-                if entry := entry_of(event, part, assign(event), joined):
-                    added.append(entry)
-                    if joined:
-                        joined.number = self.entries
-                    self.entries += not entry.pinned
+            self._add(frame, receive(frame), added)
         return added
+
+    def _add(self, frame: Frame, events: Sequence[Event], added: list[Entry]) -> None:
+        self.cursor = frame.seq
+        for part, event in enumerate(events):
+            joined = self.messages.add(event, part) if type(event) in JOINED else None
+            if type(event) is Progress:
+                self.progress = event
+            if entry := entry_of(event, part, self._placer.assign(event), joined):
+                added.append(entry)
+                if joined:
+                    joined.number = self.entries
+                self.entries += not entry.pinned
 
     def read_messages(self) -> MessageJoiner:
         """Return the complete messages, reading all frames."""

@@ -12,9 +12,9 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from playground.engine import doctor, request_to
-from playground.engine.task_registry import running_tasks
 from playground.models import Agent
 from playground.models.detection import proposed_changes, report_of
+from playground.task_registry import running_tasks
 from tests.support import a2a_servers, mcp_servers
 from tests.support.certificates import THIS_HOST, Certificate
 from tests.support.servers import HOLD, RESET, Script, Server, free_port, reply, serve

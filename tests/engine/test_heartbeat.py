@@ -1,4 +1,4 @@
-"""The heartbeat of runs and collection runs, with a clock that does not wait."""
+"""The heartbeats of runs and collection runs, with a clock that does not wait."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
+from django.test.utils import CaptureQueriesContext
 
 from playground.engine import heartbeat
-from playground.engine.heartbeat import STOP_REQUEST_INTERVAL, send_heartbeats
+from playground.engine.heartbeat import STOP_REQUEST_INTERVAL, DrivenRecords
 from playground.models import Agent, Collection, CollectionRun, Run
 from playground.models.liveness import HEARTBEAT_INTERVAL
+from playground.task_registry import running_tasks
 
 Record = Run | CollectionRun
 
@@ -45,67 +47,134 @@ class Clock:
         self.slept += seconds
 
 
-async def run_for(
-    seconds: float,
-    record: Record,
-    monkeypatch: pytest.MonkeyPatch,
-    failure: Exception | None = None,
-) -> tuple[int, list[datetime]]:
-    """Let the heart beat; returns how often it was told to stop, and the times it noted."""
-    stops: list[int] = []
-    times: list[datetime] = []
+@pytest.fixture
+async def driven(monkeypatch: pytest.MonkeyPatch) -> DrivenRecords:
+    """Records whose task the test runs itself."""
+    monkeypatch.setattr(heartbeat, "start_task", lambda work, name: work.close())
+    return DrivenRecords()
 
-    async def store_heartbeat(now: datetime) -> None:
-        times.append(now)
-        if failure:
-            raise failure
 
-    monkeypatch.setattr(heartbeat, "asyncio", Clock(seconds))
-    with pytest.raises(asyncio.CancelledError):
-        await send_heartbeats(record, lambda: stops.append(1), store_heartbeat)
-    return len(stops), times
+async def run_for(driven: DrivenRecords, seconds: float, patch: pytest.MonkeyPatch) -> None:
+    with patch.context() as patched:
+        patched.setattr(heartbeat, "asyncio", Clock(seconds))
+        with pytest.raises(asyncio.CancelledError):
+            await driven.keep()
+
+
+async def time_of(record: Record) -> datetime | None:
+    await record.arefresh_from_db()
+    return record.heartbeat_at
 
 
 @pytest.mark.parametrize(
-    ("seconds", "beats"),
-    [
-        (HEARTBEAT_INTERVAL - STOP_REQUEST_INTERVAL, 0),
-        (HEARTBEAT_INTERVAL, 1),
-        (2 * HEARTBEAT_INTERVAL - STOP_REQUEST_INTERVAL, 1),
-        (3 * HEARTBEAT_INTERVAL, 3),
-    ],
+    ("seconds", "is_stored"),
+    [(HEARTBEAT_INTERVAL - STOP_REQUEST_INTERVAL, False), (HEARTBEAT_INTERVAL, True)],
 )
-async def test_the_time_is_noted_every_few_seconds(
-    record: Record, seconds: float, beats: int, monkeypatch: pytest.MonkeyPatch
+async def test_the_time_is_stored_every_few_seconds(
+    driven: DrivenRecords,
+    record: Record,
+    seconds: float,
+    is_stored: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stops, times = await run_for(seconds, record, monkeypatch)
-    assert (stops, len(times)) == (0, beats)
-    assert all(time.tzinfo for time in times)
+    stops: list[int] = []
+    driven.add(record, lambda: stops.append(1))
+    await run_for(driven, seconds, monkeypatch)
+    assert not stops
+    first = await time_of(record)
+    assert (first is not None) is is_stored
+    await run_for(driven, HEARTBEAT_INTERVAL, monkeypatch)
+    second = await time_of(record)
+    assert second
+    assert first is None or second > first
+
+
+async def test_a_record_that_has_ended_keeps_its_last_time(
+    driven: DrivenRecords, record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driven.add(record, lambda: None)
+    await type(record).objects.aupdate(state="interrupted")
+    await run_for(driven, HEARTBEAT_INTERVAL, monkeypatch)
+    assert await time_of(record) is None
 
 
 async def test_a_stop_of_another_process_is_seen_at_the_next_look(
-    record: Record, monkeypatch: pytest.MonkeyPatch
+    driven: DrivenRecords, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    stops: list[str] = []
+    other = await sync_to_async(create)(type(record), "Other")
+    driven.add(record, lambda: stops.append("this"))
+    driven.add(other, lambda: stops.append("other"))
     record.stop_requested = True
     await record.asave()
-    assert (await run_for(STOP_REQUEST_INTERVAL, record, monkeypatch))[0] == 1
+    await run_for(driven, STOP_REQUEST_INTERVAL, monkeypatch)
+    assert stops == ["this"]
 
 
-async def test_a_stop_of_another_record_is_not(
-    record: Record, monkeypatch: pytest.MonkeyPatch
+async def test_a_stop_of_a_record_that_is_driven_elsewhere_is_ignored(
+    driven: DrivenRecords, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = await sync_to_async(create)(type(record), "Other")
-    other.stop_requested = True
-    await other.asave()
-    assert (await run_for(STOP_REQUEST_INTERVAL, record, monkeypatch))[0] == 0
+    elsewhere = await sync_to_async(create)(type(record), "Elsewhere")
+    elsewhere.stop_requested = True
+    await elsewhere.asave()
+    driven.add(record, lambda: pytest.fail("stopped"))
+    await run_for(driven, STOP_REQUEST_INTERVAL, monkeypatch)
+
+
+async def test_many_records_take_as_many_queries_as_one(
+    driven: DrivenRecords, record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def count() -> int:
+        found = []
+
+        def run(function: Any, *args: Any, **kwargs: Any) -> Any:
+            with CaptureQueriesContext(connection) as queries:
+                result = function(*args, **kwargs)
+            found.append(len(queries))
+            return result
+
+        for name in ("run_in_reader", "run_in_writer"):
+            monkeypatch.setattr(heartbeat, name, sync_to_async(run))
+        await run_for(driven, HEARTBEAT_INTERVAL, monkeypatch)
+        return sum(found)
+
+    driven.add(record, lambda: None)
+    alone = await count()
+    for number in range(20):
+        each = await sync_to_async(create)(type(record), f"Record {number}")
+        driven.add(each, lambda: None)
+    assert await count() == alone == HEARTBEAT_INTERVAL / STOP_REQUEST_INTERVAL + 1
+    assert await time_of(each)
 
 
 async def test_a_database_that_fails_does_not_end_it(
-    record: Record, monkeypatch: pytest.MonkeyPatch
+    driven: DrivenRecords, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fail(*_: Any) -> bool:
+    failures: list[int] = []
+
+    async def fail(*_: Any, **__: Any) -> bool:
+        failures.append(1)
         raise DatabaseError("away")
 
-    monkeypatch.setattr(heartbeat, "run_in_reader", fail)
-    stops, times = await run_for(3 * HEARTBEAT_INTERVAL, record, monkeypatch, DatabaseError("away"))
-    assert (stops, len(times)) == (0, 3)
+    driven.add(record, lambda: None)
+    with monkeypatch.context() as patch:
+        patch.setattr(heartbeat, "run_in_reader", fail)
+        patch.setattr(heartbeat, "run_in_writer", fail)
+        await run_for(driven, HEARTBEAT_INTERVAL, patch)
+    assert len(failures) == HEARTBEAT_INTERVAL / STOP_REQUEST_INTERVAL + 1
+    await run_for(driven, HEARTBEAT_INTERVAL, monkeypatch)
+    assert await time_of(record)
+
+
+async def test_no_task_is_left(record: Record) -> None:
+    def names() -> list[str]:
+        return [task.get_name() for task in running_tasks()]
+
+    with heartbeat.heartbeat(record, lambda: None):
+        assert names() == ["heartbeat"]
+        other = await sync_to_async(create)(Run, "Other")
+        with heartbeat.heartbeat(other, lambda: None):
+            assert names() == ["heartbeat"]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert names() == []

@@ -13,8 +13,8 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from playground import engine
-from playground.engine import promise_polling, promises, task_registry
+from playground import engine, task_registry
+from playground.engine import promise_polling, promises
 from playground.models import Agent, PolledPromise, Run, RunKind
 from tests.support.servers import HOLD, Server, free_port, reply, serve
 

@@ -1,26 +1,26 @@
-"""The frame writer: numbers, batches, stored before viewers are notified."""
+"""The frame writer: numbers, batches, one transaction for many runs, stored before notified."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import Any
 
 import pytest
-from channels.layers import get_channel_layer
-from django.db import DatabaseError
+from django.db import DatabaseError, OperationalError
 
 from playground.engine import writer as writers
-from playground.engine.writer import FrameWriter, RunEndedError, notify_viewers
+from playground.engine.writer import FrameWriter, PendingFlush, RunEndedError
 from playground.models import FrameBatch, Run, batches
 from playground.models.batches import FramePart
+from playground.notifications import Stored, notifier
 from playground.protocols.frames import Frame, FrameKind
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
 
-@pytest.fixture
-async def run(transactional_db: None) -> Run:
+async def create() -> Run:
     return await Run.objects.acreate(
         agent_name="scripted", url="http://a.example/ask", protocol="nlweb", binding="http",
         version="0.55", request={}, state="connecting",
@@ -28,15 +28,29 @@ async def run(transactional_db: None) -> Run:
 
 
 @pytest.fixture
-def notified(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many frames were stored at each notification."""
-    counts: list[int] = []
+async def run(transactional_db: None) -> Run:
+    return await create()
 
-    async def record(run: Run) -> None:
-        counts.append((await Run.objects.aget(pk=run.pk)).frames)
 
-    monkeypatch.setattr(writers, "notify_viewers", record)
-    return counts
+@pytest.fixture
+async def notified(run: Run, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of the last frame at each notification; its row was stored before."""
+    numbers: list[int] = []
+    committed: list[int] = []
+    plain = writers._store
+
+    def record(flushes: Any) -> None:
+        plain(flushes)
+        committed.append(flushes[-1].columns.get("frames", 0))
+
+    def notify(stored: Stored | None) -> None:
+        assert stored
+        assert stored.columns.get("frames", 0) in committed
+        numbers.append(stored.columns.get("frames", 0))
+
+    monkeypatch.setattr(writers, "_store", record)
+    await notifier().subscribe(run.group, notify)
+    return numbers
 
 
 def event(number: int, size: int = 8) -> Frame:
@@ -109,7 +123,7 @@ async def test_a_database_that_fails_is_not_waited_for(
         attempts.append(1)
         raise DatabaseError("disk full")
 
-    monkeypatch.setattr(writers, "store", fail)
+    monkeypatch.setattr(writers, "_store", fail)
     monkeypatch.setattr(writers, "RETRIES", (0.0, 0.0))
     with FrameWriter(run) as writer:
         writer.add(FramePart(writer.number([event(0)])))
@@ -117,26 +131,29 @@ async def test_a_database_that_fails_is_not_waited_for(
             await asyncio.wait_for(writer.drain(), 2)
         with pytest.raises(DatabaseError, match="disk full"):
             await asyncio.wait_for(writer.wait_for_capacity(), 2)
-    assert len(attempts) == 3
+    # Together with others, then by itself.
+    assert len(attempts) == 1 + 3
 
 
+@pytest.mark.parametrize("error", [OperationalError, DatabaseError])
 async def test_a_database_that_was_away_for_a_moment_loses_nothing(
-    run: Run, notified: list[int], monkeypatch: pytest.MonkeyPatch
+    run: Run, notified: list[int], error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain, failures = writers.store, [1, 1]
+    plain, failures = writers._store, [1, 1]
 
-    def shaky(*arguments: Any) -> None:
+    def shaky(flushes: Any) -> None:
         if failures:
             failures.pop()
-            raise DatabaseError("locked")
-        plain(*arguments)
+            raise error("locked")
+        plain(flushes)
 
-    monkeypatch.setattr(writers, "store", shaky)
+    monkeypatch.setattr(writers, "_store", shaky)
     monkeypatch.setattr(writers, "RETRIES", (0.0, 0.0))
     with FrameWriter(run) as writer:
         writer.add(FramePart(writer.number([event(0), event(1)])))
         await writer.drain()
     assert notified == [2]
+    assert not failures
 
 
 @pytest.mark.parametrize("state", ["cancelled", "interrupted"])
@@ -194,25 +211,140 @@ async def test_counts_are_stored_with_the_frames_they_count(run: Run, notified: 
     assert [row async for row in rows] == [(2, 1, True), (0, 0, False), (0, 0, False)]
 
 
-async def test_a_nudge_carries_no_data(run: Run) -> None:
-    layer = get_channel_layer()
-    channel = await layer.new_channel()
-    await layer.group_add(run.group, channel)
-    await notify_viewers(run)
-    assert await layer.receive(channel) == {"type": "run.changed"}
-
-
-async def test_a_channel_layer_that_is_down_stops_no_run(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def refuse(*_: Any) -> None:
-        raise ConnectionRefusedError
-
-    monkeypatch.setattr(get_channel_layer(), "group_send", refuse)
+async def test_what_was_stored_is_passed_on_decoded(run: Run) -> None:
+    found: list[Stored | None] = []
+    await notifier().subscribe(run.group, found.append)
     with FrameWriter(run) as writer:
-        writer.add(FramePart(writer.number([event(0)])))
-        await asyncio.wait_for(writer.drain(), 2)
-    assert (await Run.objects.aget(pk=run.pk)).frames == 1
+        frames = writer.number([event(0), event(1)])
+        part = FramePart(frames)
+        writer.add(part, [(frame, ()) for frame in frames], state="streaming")
+        await writer.drain()
+        assert found == [
+            Stored([part], [(frame, ()) for frame in frames], {"state": "streaming", "frames": 2})
+        ]
+        # Nothing is kept for a run that nobody looks at.
+        notifier().unsubscribe(run.group, found.append)
+        writer.add(FramePart(writer.number([event(2)])), [(event(2), ())])
+        assert not writer._pending.readings
+
+
+class Group:
+    """Writers of several runs that become due at once."""
+
+    def __init__(self, runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.runs = runs
+        self.transactions: list[int] = []
+        plain = writers._store
+
+        def record(flushes: list[PendingFlush]) -> None:
+            self.transactions.append(len(flushes))
+            plain(flushes)
+
+        monkeypatch.setattr(writers, "_store", record)
+        monkeypatch.setattr(writers, "RETRIES", (0.0, 0.0))
+
+    async def store(self, *, flaw: str = "", state: str = "streaming") -> list[str]:
+        """Store a frame of each run; the second one has a flaw. Return the error of each."""
+        with contextlib.ExitStack() as stack:
+            opened = [stack.enter_context(FrameWriter(run)) for run in self.runs]
+            for number, writer in enumerate(opened):
+                columns: dict[str, Any] = {"state": state, "events": number}
+                if flaw and number == 1:
+                    columns["retry_after"] = flaw
+                writer.add(FramePart(writer.number([event(number)])), **columns)
+            ends = await asyncio.gather(*(w.drain() for w in opened), return_exceptions=True)
+        return [type(end).__name__ if end else "" for end in ends]
+
+    async def frames(self) -> list[int]:
+        """Return the number of stored frames of each run, by its row and by its batches."""
+        counts = []
+        for run in self.runs:
+            stored = await Run.objects.filter(pk=run.pk).afirst()
+            rows = await FrameBatch.objects.filter(run=run.pk).acount()
+            assert rows == (stored.frames if stored else 0)
+            counts.append(rows)
+        return counts
+
+
+@pytest.fixture
+async def group(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Group:
+    return Group([await create() for _ in range(4)], monkeypatch)
+
+
+async def test_runs_that_are_due_are_stored_in_one_transaction(group: Group) -> None:
+    assert await group.store() == [""] * 4
+    assert group.transactions == [4]
+    assert await group.frames() == [1, 1, 1, 1]
+    assert [run.events async for run in Run.objects.order_by("created_at")] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("state", ["cancelled", "interrupted", "deleted"])
+async def test_a_run_that_has_ended_elsewhere_is_the_only_one_that_fails(
+    group: Group, state: str
+) -> None:
+    ended = Run.objects.filter(pk=group.runs[1].pk)
+    await (ended.adelete() if state == "deleted" else ended.aupdate(state=state))
+    assert await group.store() == ["", "RunEndedError", "", ""]
+    assert group.transactions == [4, 1, 1, 1, 1]
+    assert await group.frames() == [1, 0, 1, 1]
+
+
+async def test_a_value_that_the_database_refuses_fails_its_own_run(
+    group: Group, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = writers._update_runs
+
+    def refuse(flushes: Any) -> int:
+        # As PostgreSQL does; SQLite stores it.
+        if any("\0" in str(flush.changes.get("retry_after")) for flush in flushes):
+            raise ValueError("A string literal cannot contain NUL (0x00) characters.")
+        return plain(flushes)
+
+    monkeypatch.setattr(writers, "_update_runs", refuse)
+    assert await group.store(flaw="\0") == ["", "ValueError", "", ""]
+    assert await group.frames() == [1, 0, 1, 1]
+    # It is retried by itself.
+    assert group.transactions == [4, 1, 1, 1, 1, 1, 1, 1]
+
+
+async def test_a_database_that_is_unavailable_is_retried_with_all_runs(
+    group: Group, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, failures = writers._store, [1, 1]
+
+    def shaky(flushes: Any) -> None:
+        if failures:
+            failures.pop()
+            raise OperationalError("database is locked")
+        plain(flushes)
+
+    monkeypatch.setattr(writers, "_store", shaky)
+    assert await group.store() == [""] * 4
+    # The last attempt is made for each by itself.
+    assert group.transactions == [1, 1, 1, 1]
+    assert await group.frames() == [1, 1, 1, 1]
+
+
+async def test_order_is_kept_under_group_commits(group: Group) -> None:
+    """Frames that arrive while a transaction is under way follow with the next one."""
+    seen: dict[int, list[int]] = {number: [] for number in range(4)}
+
+    def note(number: int, stored: Stored | None) -> None:
+        assert stored
+        seen[number] += [frame.seq for part in stored.parts for frame in part.frames]
+
+    with contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(FrameWriter(run)) for run in group.runs]
+        for number, run in enumerate(group.runs):
+            await notifier().subscribe(run.group, partial(note, number))
+        for number in range(200):
+            writer = opened[number % 4]
+            writer.add(FramePart(writer.number([event(number)])))
+            if number % 7 == 0:
+                await asyncio.sleep(0.001)
+        await asyncio.gather(*(writer.drain() for writer in opened))
+    assert seen == {number: list(range(1, 51)) for number in range(4)}
+    assert len(group.transactions) < 100
 
 
 @pytest.mark.parametrize(
@@ -244,48 +376,3 @@ async def test_a_failed_attempt_is_retried_a_few_times(
     with pytest.raises(raised) if raised else contextlib.nullcontext():
         await writers.with_retries(attempt, "an attempt")
     assert len(made) == attempts
-
-
-@pytest.fixture
-def deaf(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """A channel layer that drops a cancellation; set while it sends.
-
-    So does redis-py by `asyncio.wait_for`, before Python 3.12 and where what it writes is written.
-    """
-    sending = asyncio.Event()
-
-    async def group_send(*_: Any) -> None:
-        sending.set()
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.get_running_loop().create_future()
-
-    monkeypatch.setattr(get_channel_layer(), "group_send", group_send)
-    return sending
-
-
-async def test_the_writer_ends_although_the_channel_layer_drops_its_cancellation(
-    run: Run, deaf: asyncio.Event
-) -> None:
-    with FrameWriter(run) as writer:
-        writer.add(FramePart(writer.number([event(0)])))
-        await asyncio.wait_for(deaf.wait(), 5)
-        [pump] = [task for task in asyncio.all_tasks() if task.get_name() == f"writer-{run.pk}"]
-    await asyncio.wait([pump], timeout=2)
-    assert pump.cancelled()
-
-
-async def test_a_cancellation_that_was_heard_before_is_no_new_one(run: Run) -> None:
-    steps: list[str] = []
-
-    async def finish() -> None:
-        try:
-            await asyncio.sleep(60)
-        except asyncio.CancelledError:
-            await notify_viewers(run)
-            steps.append("to the end")
-
-    task = asyncio.create_task(finish())
-    await asyncio.sleep(0)
-    task.cancel()
-    await asyncio.wait([task], timeout=2)
-    assert steps == ["to the end"]

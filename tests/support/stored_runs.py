@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from playground.engine.driver import Driver
 from playground.engine.writer import FrameWriter, PendingFlush, store
 from playground.models import Run
+from playground.models.batches import FramePart
+from playground.notifications import Reading, Stored
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind
 
@@ -21,6 +23,22 @@ CALL = Frame(0, 0, K.CALL, b"POST /ask HTTP/1.1\r\n\r\n{}")
 OPEN = Frame(0, 10, K.OPEN, b'{"peer": "127.0.0.1:80", "tls": null}')
 HEAD = Frame(0, 20, K.HEAD, b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
 END = Frame(0, 90, K.END)
+
+
+class DirectWriter(FrameWriter):
+    """A writer that stores at once, without an event loop."""
+
+    #: What was stored last.
+    stored_last: Stored
+
+    def add(
+        self, part: FramePart | None = None, readings: Sequence[Reading] = (), **changes: Any
+    ) -> None:
+        """Store frames and columns."""
+        parts = [part] if part and part.frames else []
+        flush = PendingFlush(self._run, parts, list(readings), changes)
+        store(flush)
+        self.stored_last = Stored(parts, flush.readings, flush.columns)
 
 
 class Recording:
@@ -41,24 +59,24 @@ class Recording:
             }
         )
         self._driver = Driver(self.run, Target(**self.run.describe_target()))
-        self._writer = FrameWriter(self.run)
+        self._writer = DirectWriter(self.run)
+
+    @property
+    def stored(self) -> Stored:
+        """Return what was stored last, as the engine passes it to viewers."""
+        return self._writer.stored_last
 
     def add(self, *frames: Frame) -> None:
         """Store the frames in one batch; the run's counts follow."""
         numbered = self._writer.number(frames)
         self._driver._put(self._writer, self._driver._read(numbered))
-        self._flush()
+        self.run.refresh_from_db()
 
     def end(self, state: str = "completed") -> Run:
         """Put the run into a final state."""
         self._writer.add(state=state, ended_us=1_000)
-        self._flush()
-        return self.run
-
-    def _flush(self) -> None:
-        store(self.run, self._writer._pending)
-        self._writer._pending = PendingFlush()
         self.run.refresh_from_db()
+        return self.run
 
 
 def recorded(batches: Iterable[Sequence[Frame]], state: str = "completed") -> Run:

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
-from playground.engine.task_registry import running_tasks
+from playground.task_registry import running_tasks
 from playground.models import ActionServer, Agent, Run, RunKind
 from playground.protocols.events import Elicitation
 from playground.stored_runs import read_events

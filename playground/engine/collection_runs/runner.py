@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from functools import partial
 from uuid import UUID
 
@@ -18,13 +17,14 @@ from playground.engine.collection_runs.plan import CollectionRunPlan, PlannedSte
 from playground.engine.collection_runs.step_sender import StepSender
 from playground.engine.collection_runs.step_writer import StepWriter
 from playground.engine.concurrency import concurrency_limit
-from playground.engine.heartbeat import log_database_errors, send_heartbeats
-from playground.engine.task_registry import TaskRegistry
-from playground.engine.writer import notify_viewers, with_retries
+from playground.engine.heartbeat import heartbeat, log_database_errors
+from playground.engine.writer import with_retries
 from playground.executors import run_in_writer
 from playground.models import CollectionRun, Run, Step
 from playground.models.collection_runs import end_unfinished_steps
 from playground.models.liveness import local_runs
+from playground.notifications import notify_viewers
+from playground.task_registry import TaskRegistry
 
 logger = logging.getLogger(__name__)
 
@@ -72,15 +72,13 @@ class Runner:
 
     async def drive(self) -> None:
         """Send all steps; end in a final state unless the process stops."""
-        heartbeat = send_heartbeats(self._run, self.stop, self._store_heartbeat)
-        background = [asyncio.create_task(each) for each in (heartbeat, self._writer.run())]
+        writing = asyncio.create_task(self._writer.run())
         try:
-            with concurrency_limit(self._plan.owner) as limit:
+            with heartbeat(self._run, self.stop), concurrency_limit(self._plan.owner) as limit:
                 await self._send_all(StepSender(self._plan, limit, self._halted, self._on_wait))
         finally:
-            for each in background:
-                each.cancel()
-            await asyncio.wait(background)
+            writing.cancel()
+            await asyncio.wait({writing})
         await self._finish()
 
     async def _send_all(self, sender: StepSender) -> None:
@@ -151,9 +149,6 @@ class Runner:
         # As an update: the collection may have been deleted meanwhile.
         ended = {"state": run.state, "ended_at": run.ended_at, "heartbeat_at": run.heartbeat_at}
         CollectionRun.objects.filter(pk=run.pk).update(**ended)
-
-    async def _store_heartbeat(self, now: datetime) -> None:
-        await run_in_writer(CollectionRun.objects.filter(pk=self._run.pk).update, heartbeat_at=now)
 
 
 _registry: TaskRegistry[UUID, Runner] = TaskRegistry(

@@ -9,9 +9,9 @@ from typing import Any
 from django.db import InterfaceError, OperationalError, transaction
 
 from playground.engine.heartbeat import log_database_errors
-from playground.engine.writer import notify_viewers
 from playground.executors import run_in_writer
 from playground.models import CollectionRun, Run, Step
+from playground.notifications import notify_viewers
 
 logger = logging.getLogger(__name__)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from channels.layers import get_channel_layer
 from django.db import OperationalError
 
 from playground.engine import collection_runs, writer
@@ -148,21 +146,3 @@ async def test_what_was_not_stored_is_tried_again_while_a_step_hangs(
         assert len(stored_rows) > 1
         collection_runs.stop(run)
         await task
-
-
-async def test_a_cancellation_while_viewers_are_told_is_heard(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sending = asyncio.Event()
-
-    async def deaf(*_: Any) -> None:
-        sending.set()
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.get_running_loop().create_future()
-
-    monkeypatch.setattr(get_channel_layer(), "group_send", deaf)
-    task = asyncio.create_task(writer.notify_viewers(CollectionRun()))
-    await asyncio.wait_for(sending.wait(), 5)
-    task.cancel()
-    await asyncio.wait([task], timeout=2)
-    assert task.cancelled()

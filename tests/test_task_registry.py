@@ -8,7 +8,7 @@ import gc
 
 import pytest
 
-from playground.engine.task_registry import SingleTask, TaskRegistry, running_tasks, start_task
+from playground.task_registry import SingleTask, TaskRegistry, running_tasks, start_task
 
 SEEN: contextvars.ContextVar[str] = contextvars.ContextVar("SEEN", default="nothing")
 

@@ -1,0 +1,390 @@
+"""Broadcast of a run's updates to its viewers: rendered once for all that are at the same frame.
+
+A feed is the position of those viewers in one run; owner and readers of a share have a feed each.
+It goes on with what the engine has just stored and decoded. A viewer who joins it, or whose run is
+driven by another process, catches up from the database first, and then gets the same messages as
+the others. A feed exists as long as it has viewers.
+
+Everything here must be called on the event loop's thread; messages are rendered in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+from django.core.exceptions import ObjectDoesNotExist
+
+from playground.executors import run_in_reader, run_in_renderer
+from playground.models import Run, RunState
+from playground.models.liveness import local_runs, mark_interrupted
+from playground.models.runs import group_of
+from playground.notifications import Stored, Subscriber, notifier
+from playground.rendering.live import RunMessage, RunUpdates
+from playground.task_registry import start_task
+
+logger = logging.getLogger(__name__)
+
+#: Seconds between two messages of a flood: nobody can read more than ten messages a second.
+FLOOD_INTERVAL = 0.1
+#: A message with more frames than this is part of a flood.
+FLOOD_FRAMES = 10
+#: Seconds without a notification after which the database is read all the same: a command that
+#: drives a run sends no notifications to this process, and notifications can be lost.
+POLL = 2.0
+#: Viewers that catch up at once; rendering for those who are up to date has precedence.
+MAX_CATCHING_UP = 2
+
+
+class Viewer(Protocol):
+    """The socket of one viewer. Neither method waits."""
+
+    def send_html(self, html: str) -> None:
+        """Send a message."""
+        ...
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Close the socket after the last message, or because of an error."""
+        ...
+
+
+@dataclass(slots=True)
+class LateViewer:
+    """A viewer who is behind the feed, or ahead of it."""
+
+    updates: RunUpdates
+    #: Messages of the feed since the viewer began to catch up; None before that.
+    missed: list[RunMessage] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a thread is to render of a feed."""
+
+    updates: RunUpdates
+    #: What was stored since the last message; None if frames are to be read from the database.
+    stored: Sequence[Stored] | None
+    #: Whether the run, its child runs and the other turns have to be read.
+    reads: bool
+
+
+class RunFeed:
+    """The updates of one run for its viewers of one role in this process."""
+
+    def __init__(self, updates: RunUpdates, feeds: RunFeeds) -> None:
+        """Begin at the position of the first viewer."""
+        self.pk = updates.pk
+        self._updates = updates
+        self._feeds = feeds
+        self._loop = asyncio.get_running_loop()
+        #: Position of the viewers in `_members`. That of `_updates` changes while it is rendered.
+        self.cursor, self.ended = updates.cursor, updates.ended
+        self._members: dict[Viewer, None] = {}
+        self._late: dict[Viewer, LateViewer] = {}
+        self._groups: dict[str, Subscriber] = {}
+        #: Set once the feed is notified of what is stored.
+        self._subscribed = asyncio.Event()
+        self._new_turns: dict[UUID, str] = {}
+        self._stored: list[Stored] = []
+        self._must_read = True
+        #: Whether frames were read from the database up to those that this process stores.
+        self._is_attached = False
+        self._is_busy = False
+        self._pause: asyncio.TimerHandle | None = None
+        #: State and number of frames of the last message, compared with the database now and then.
+        self.stamp: tuple[str, int] = ("", 0)
+
+    @property
+    def is_local(self) -> bool:
+        """Return whether this process drives the run: then it is notified of everything."""
+        return self.pk in local_runs
+
+    @property
+    def has_viewers(self) -> bool:
+        """Return whether anybody is left."""
+        return bool(self._members or self._late)
+
+    async def join(self, viewer: Viewer, updates: RunUpdates) -> None:
+        """Send the viewer everything after the position of `updates`."""
+        is_first = updates is self._updates
+        if is_first:
+            self._members[viewer] = None
+        else:
+            self._late[viewer] = LateViewer(updates)
+        self._new_turns |= updates.other_turns
+        # Before the database is read: what is stored from now on is not missed.
+        if is_first:
+            await self._subscribe(group_of(self.pk), self._notified)
+        for turn in updates.other_turns:
+            await self._subscribe(group_of(turn), self._turn_notified)
+        if is_first:
+            self._subscribed.set()
+            self._schedule()
+            return
+        await self._subscribed.wait()
+        if viewer in self._late:
+            self._begin_to_catch_up(viewer)
+
+    async def _subscribe(self, group: str, subscriber: Subscriber) -> None:
+        if self.has_viewers and group not in self._groups:
+            self._groups[group] = subscriber
+            await notifier().subscribe(group, subscriber)
+
+    def leave(self, viewer: Viewer) -> None:
+        """Send the viewer nothing more."""
+        self._members.pop(viewer, None)
+        self._late.pop(viewer, None)
+        if not self.has_viewers:
+            self.close()
+
+    def close(self) -> None:
+        """Follow the run no more."""
+        self._feeds.discard(self)
+        if self._pause:
+            self._pause.cancel()
+        groups, self._groups = self._groups, {}
+        for group, subscriber in groups.items():
+            notifier().unsubscribe(group, subscriber)
+        self._subscribed.set()
+
+    def read_again(self) -> None:
+        """Read the database: it may have changed without a notification."""
+        self._must_read = True
+        self._is_attached = self._is_attached and self.is_local
+        self._schedule()
+
+    def _notified(self, stored: Stored | None) -> None:
+        if stored is None:
+            self._must_read = True
+        else:
+            self._stored.append(stored)
+        self._schedule()
+
+    def _turn_notified(self, _: Stored | None) -> None:
+        self._must_read = True
+        self._schedule()
+
+    def _schedule(self) -> None:
+        """Render what is new, unless that is under way, or the next message is not due yet."""
+        if not self._is_busy and self._pause is None and self.has_viewers:
+            self._is_busy = True
+            self._feeds.render(self)
+
+    def take(self) -> Work:
+        """Return what is to be rendered now; `publish` or `fail` has to follow."""
+        stored, self._stored = self._stored, []
+        self._updates.watch_turns(self._new_turns)
+        self._new_turns = {}
+        known = stored if self._is_attached else None
+        reads = self._must_read or known is None or self._updates.needs_read(known)
+        self._must_read = False
+        return Work(self._updates, known, reads)
+
+    def publish(self, message: RunMessage | None) -> None:
+        """Send a message to everybody who is at the position before it."""
+        self._is_busy = False
+        self._is_attached = self.is_local and not (message and message.more)
+        self.stamp = self._updates.stamp
+        if message:
+            self.cursor, self.ended = message.last, self._updates.ended
+            for viewer in tuple(self._members):
+                viewer.send_html(message.html)
+            for late in self._late.values():
+                if late.missed is not None:
+                    late.missed.append(message)
+            if message.final:
+                self._end()
+            elif message.more and not self._is_attached:
+                self._must_read = True
+            elif message.frames > FLOOD_FRAMES:
+                self._pause = self._loop.call_later(FLOOD_INTERVAL, self._end_pause)
+        for viewer in tuple(self._late):
+            self._begin_to_catch_up(viewer)
+        if self._stored or self._must_read:
+            self._schedule()
+
+    def fail(self, error: BaseException) -> None:
+        """Close the sockets of everybody."""
+        if not isinstance(error, ObjectDoesNotExist):
+            logger.error("Sending updates of run %s failed", self.pk, exc_info=error)
+        viewers = (*self._members, *self._late)
+        self._members, self._late = {}, {}
+        self.close()
+        for viewer in viewers:
+            viewer.end(error)
+
+    def _end(self) -> None:
+        members, self._members = self._members, {}
+        for viewer in members:
+            viewer.end()
+        if not self.has_viewers:
+            self.close()
+
+    def _end_pause(self) -> None:
+        self._pause = None
+        if self._stored or self._must_read:
+            self._schedule()
+
+    def _begin_to_catch_up(self, viewer: Viewer) -> None:
+        late = self._late[viewer]
+        if late.missed is not None:
+            return
+        if late.updates.cursor > self.cursor or (late.updates.ended and not self.ended):
+            # The page was rendered after the feed's last message: the feed goes there first.
+            self._must_read = self._must_read or not self._is_attached
+            self._schedule()
+            return
+        late.missed = []
+        self._feeds.start(self._catch_up(viewer, late, self.cursor))
+
+    async def _catch_up(self, viewer: Viewer, late: LateViewer, upto: int) -> None:
+        """Send a viewer what is stored up to frame `upto`, then what the others got meanwhile."""
+        more = True
+        while more and viewer in self._late:
+            try:
+                async with self._feeds.catching_up:
+                    message = await run_in_reader(late.updates.advance, upto=upto)
+            except Exception as error:
+                if not isinstance(error, ObjectDoesNotExist):
+                    logger.exception("Sending updates of run %s to a viewer failed", self.pk)
+                self.leave(viewer)
+                viewer.end(error)
+                return
+            more = message is not None and message.more and message.last < upto
+            if message and viewer in self._late:
+                viewer.send_html(message.html)
+                if message.final:
+                    self.leave(viewer)
+                    viewer.end()
+        if self._late.pop(viewer, None) is None:
+            return
+        assert late.missed is not None
+        self._members[viewer] = None
+        for missed in late.missed:
+            viewer.send_html(missed.html)
+            if missed.final:
+                self.leave(viewer)
+                viewer.end()
+
+
+class RunFeeds:
+    """The feeds of an event loop, and what renders them."""
+
+    def __init__(self) -> None:
+        self._feeds: dict[tuple[UUID, bool], RunFeed] = {}
+        self._due: list[RunFeed] = []
+        self._rendering: asyncio.Task[None] | None = None
+        self._polling: asyncio.Task[None] | None = None
+        self.catching_up = asyncio.Semaphore(MAX_CATCHING_UP)
+
+    async def join(self, viewer: Viewer, updates: RunUpdates) -> RunFeed:
+        """Send the viewer everything after the position of `updates`, until it leaves the feed."""
+        key = (updates.pk, updates.readonly)
+        feed = self._feeds.get(key)
+        if feed is None:
+            feed = self._feeds[key] = RunFeed(updates, self)
+        if self._polling is None:
+            self._polling = start_task(self._poll(), "feeds-poll")
+        await feed.join(viewer, updates)
+        return feed
+
+    def discard(self, feed: RunFeed) -> None:
+        """Forget a feed without viewers."""
+        self._feeds = {key: each for key, each in self._feeds.items() if each is not feed}
+        if not self._feeds and self._polling:
+            self._polling.cancel()
+            self._polling = None
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Start a task."""
+        start_task(work, "feed-catch-up")
+
+    def render(self, feed: RunFeed) -> None:
+        """Render what is new of a feed, together with the others that are due."""
+        self._due.append(feed)
+        if self._rendering is None or self._rendering.done():
+            self._rendering = start_task(self._render_due(), "feeds-rendering")
+
+    async def _render_due(self) -> None:
+        while self._due:
+            feeds, self._due = self._due, []
+            works = [feed.take() for feed in feeds]
+            quick = [pair for pair in zip(feeds, works, strict=True) if not pair[1].reads]
+            for feed, work in zip(feeds, works, strict=True):
+                if work.reads:
+                    start_task(_read(feed, work), "feed-reading")
+            if quick:
+                outcomes = await run_in_renderer(_render_all, [work for _, work in quick])
+                for (feed, _), outcome in zip(quick, outcomes, strict=True):
+                    _conclude(feed, outcome)
+
+    async def _poll(self) -> None:
+        while True:
+            await asyncio.sleep(POLL)
+            feeds = [feed for feed in self._feeds.values() if not feed.is_local]
+            if not feeds:
+                continue
+            try:
+                changed = await run_in_reader(_changed, {feed.pk: feed.stamp for feed in feeds})
+            except Exception:
+                logger.warning("Reading the changes of runs failed", exc_info=True)
+                continue
+            for feed in feeds:
+                if feed.pk in changed:
+                    feed.read_again()
+
+
+def _changed(stamps: dict[UUID, tuple[str, int]]) -> set[UUID]:
+    """Return the runs that differ from their stamps, and those whose child runs may have changed.
+
+    A run that has ended is watched only while child runs or a promise are in progress.
+    """
+    mark_interrupted()
+    rows = Run.objects.filter(pk__in=stamps).values_list("pk", "state", "frames")
+    found = {pk: (state, frames) for pk, state, frames in rows}
+    return {
+        pk for pk, stamp in stamps.items() if found.get(pk) != stamp or RunState(stamp[0]).is_final
+    }
+
+
+async def _read(feed: RunFeed, work: Work) -> None:
+    try:
+        outcome = await run_in_reader(work.updates.advance, work.stored)
+    except Exception as error:
+        feed.fail(error)
+    else:
+        feed.publish(outcome)
+
+
+def _render_all(works: Sequence[Work]) -> list[RunMessage | Exception | None]:
+    outcomes: list[RunMessage | Exception | None] = []
+    for work in works:
+        try:
+            outcomes.append(work.updates.append(work.stored or ()))
+        except Exception as error:
+            outcomes.append(error)
+    return outcomes
+
+
+def _conclude(feed: RunFeed, outcome: RunMessage | Exception | None) -> None:
+    if isinstance(outcome, Exception):
+        feed.fail(outcome)
+    else:
+        feed.publish(outcome)
+
+
+_run_feeds: WeakKeyDictionary[asyncio.AbstractEventLoop, RunFeeds] = WeakKeyDictionary()
+
+
+def run_feeds() -> RunFeeds:
+    """Return the feeds of the running event loop."""
+    loop = asyncio.get_running_loop()
+    found = _run_feeds.get(loop)
+    if found is None:
+        found = _run_feeds[loop] = RunFeeds()
+    return found

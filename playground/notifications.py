@@ -1,0 +1,177 @@
+"""Notifications that something of a run or collection run was stored.
+
+Every record is a group. A subscriber in this process is called at once, with what was stored where
+the caller has it. Other processes are sent the name of the group through the channel layer, and
+read the database. A process joins a group once, however many viewers it has: large groups are slow
+and lose messages. A notification that is lost loses nothing, because the database has everything.
+
+Everything here must be called on the event loop's thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from channels.layers import InMemoryChannelLayer, get_channel_layer
+
+from playground.models import CollectionRun, Run
+from playground.models.batches import FramePart
+from playground.protocols.events import Event
+from playground.protocols.frames import Frame
+from playground.task_registry import start_task
+
+logger = logging.getLogger(__name__)
+
+#: Seconds until the channel layer is read again after an error.
+RETRY = 1.0
+
+Reading = tuple[Frame, Sequence[Event]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What one transaction has stored of a run, decoded already."""
+
+    #: The frames in order, with what their rows count.
+    parts: Sequence[FramePart]
+    #: The same frames with their events.
+    readings: Sequence[Reading]
+    #: The columns of the run that were changed.
+    columns: Mapping[str, Any]
+
+
+#: Called with what was stored; with None the database has to be read.
+Subscriber = Callable[[Stored | None], None]
+
+
+class Notifier:
+    """The subscribers of one event loop, and its membership in groups of the channel layer."""
+
+    def __init__(self) -> None:
+        self._subscribers: dict[str, list[Subscriber]] = {}
+        layer = get_channel_layer()
+        # No other process can be reached through memory.
+        self._layer: Any = None if isinstance(layer, InMemoryChannelLayer) else layer
+        self._channel = ""
+        #: Groups of the channel layer that this process has joined.
+        self._joined: set[str] = set()
+        self._membership = asyncio.Lock()
+        self._receiver: asyncio.Task[None] | None = None
+        #: Groups of which other processes are still to be notified, in order.
+        self._outgoing: dict[str, None] = {}
+        self._sender: asyncio.Task[None] | None = None
+
+    async def subscribe(self, group: str, subscriber: Subscriber) -> None:
+        """Call `subscriber` at every notification from now on; return once that is so.
+
+        Errors of the channel layer are logged only: whoever follows a run of another process reads
+        the database now and then without a notification, too.
+        """
+        self._subscribers.setdefault(group, []).append(subscriber)
+        await self._update_membership()
+
+    def unsubscribe(self, group: str, subscriber: Subscriber) -> None:
+        """Call `subscriber` no more."""
+        left = self._subscribers.get(group, [])
+        with contextlib.suppress(ValueError):
+            left.remove(subscriber)
+        if not left:
+            self._subscribers.pop(group, None)
+            if self._layer:
+                start_task(self._update_membership(), "notifications-membership")
+
+    def has_subscribers(self, group: str) -> bool:
+        """Return whether this process has a subscriber of the group."""
+        return group in self._subscribers
+
+    def notify(self, groups: Sequence[str], stored: Stored | None = None) -> None:
+        """Notify the subscribers of these groups; `stored` is for those of the first one."""
+        for group in groups:
+            self._deliver(group, stored)
+            stored = None
+        if self._layer:
+            self._outgoing.update(dict.fromkeys(groups))
+            if self._sender is None or self._sender.done():
+                self._sender = start_task(self._send(), "notifications-sender")
+
+    async def flush(self) -> None:
+        """Wait until other processes are notified."""
+        if self._sender and not self._sender.done():
+            await asyncio.wait({self._sender})
+
+    def _deliver(self, group: str, stored: Stored | None) -> None:
+        for subscriber in tuple(self._subscribers.get(group, ())):
+            subscriber(stored)
+
+    async def _send(self) -> None:
+        while self._outgoing:
+            group = next(iter(self._outgoing))
+            del self._outgoing[group]
+            with _logged(f"Notifying other processes of {group}"):
+                message = {"type": "stored", "group": group, "sender": self._channel}
+                await self._layer.group_send(group, message)
+
+    async def _update_membership(self) -> None:
+        if not self._layer:
+            return
+        # One at a time: groups that were left while they were joined are left after that.
+        async with self._membership:
+            with _logged("Joining a group of the channel layer"):
+                self._channel = self._channel or await self._layer.new_channel()
+                while missing := self._subscribers.keys() - self._joined:
+                    group = missing.pop()
+                    await self._layer.group_add(group, self._channel)
+                    self._joined.add(group)
+                while left := self._joined - self._subscribers.keys():
+                    group = left.pop()
+                    self._joined.discard(group)
+                    await self._layer.group_discard(group, self._channel)
+            if not self._joined and self._receiver:
+                self._receiver.cancel()
+                self._receiver = None
+                self._channel = ""
+            elif self._joined and self._receiver is None:
+                self._receiver = start_task(self._receive(), "notifications-receiver")
+
+    async def _receive(self) -> None:
+        while True:
+            try:
+                message = await self._layer.receive(self._channel)
+            except Exception:
+                logger.warning("Receiving notifications failed", exc_info=True)
+                await asyncio.sleep(RETRY)
+                continue
+            if message["sender"] != self._channel:
+                self._deliver(message["group"], None)
+
+
+@contextlib.contextmanager
+def _logged(operation: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        logger.warning("%s failed", operation, exc_info=True)
+
+
+_notifiers: WeakKeyDictionary[asyncio.AbstractEventLoop, Notifier] = WeakKeyDictionary()
+
+
+def notifier() -> Notifier:
+    """Return the notifier of the running event loop."""
+    loop = asyncio.get_running_loop()
+    found = _notifiers.get(loop)
+    if found is None:
+        found = _notifiers[loop] = Notifier()
+    return found
+
+
+async def notify_viewers(record: Run | CollectionRun) -> None:
+    """Notify the viewers of a record that it has changed, those of other processes included."""
+    notifier().notify(record.viewer_groups)
+    await notifier().flush()
