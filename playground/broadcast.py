@@ -37,8 +37,8 @@ FLOOD_FRAMES = 10
 #: Seconds without a notification after which the database is read all the same: a command that
 #: drives a run sends no notifications to this process, and notifications can be lost.
 POLL = 2.0
-#: Viewers that catch up at once; rendering for those who are up to date has precedence.
-MAX_CATCHING_UP = 2
+#: Reads of the database at once: rendering for those who are up to date has precedence.
+MAX_READS = 2
 
 
 class Viewer(Protocol):
@@ -247,7 +247,7 @@ class RunFeed:
         more = True
         while more and viewer in self._late:
             try:
-                async with self._feeds.catching_up:
+                async with self._feeds.reading:
                     message = await run_in_reader(late.updates.advance, upto=upto)
             except Exception as error:
                 if not isinstance(error, ObjectDoesNotExist):
@@ -280,7 +280,7 @@ class RunFeeds:
         self._due: list[RunFeed] = []
         self._rendering: asyncio.Task[None] | None = None
         self._polling: asyncio.Task[None] | None = None
-        self.catching_up = asyncio.Semaphore(MAX_CATCHING_UP)
+        self.reading = asyncio.Semaphore(MAX_READS)
 
     async def join(self, viewer: Viewer, updates: RunUpdates) -> RunFeed:
         """Send the viewer everything after the position of `updates`, until it leaves the feed."""
@@ -317,11 +317,20 @@ class RunFeeds:
             quick = [pair for pair in zip(feeds, works, strict=True) if not pair[1].reads]
             for feed, work in zip(feeds, works, strict=True):
                 if work.reads:
-                    start_task(_read(feed, work), "feed-reading")
+                    start_task(self._read(feed, work), "feed-reading")
             if quick:
                 outcomes = await run_in_renderer(_render_all, [work for _, work in quick])
                 for (feed, _), outcome in zip(quick, outcomes, strict=True):
                     _conclude(feed, outcome)
+
+    async def _read(self, feed: RunFeed, work: Work) -> None:
+        try:
+            async with self.reading:
+                outcome = await run_in_reader(work.updates.advance, work.stored)
+        except Exception as error:
+            feed.fail(error)
+        else:
+            feed.publish(outcome)
 
     async def _poll(self) -> None:
         while True:
@@ -350,15 +359,6 @@ def _changed(stamps: dict[UUID, tuple[str, int]]) -> set[UUID]:
     return {
         pk for pk, stamp in stamps.items() if found.get(pk) != stamp or RunState(stamp[0]).is_final
     }
-
-
-async def _read(feed: RunFeed, work: Work) -> None:
-    try:
-        outcome = await run_in_reader(work.updates.advance, work.stored)
-    except Exception as error:
-        feed.fail(error)
-    else:
-        feed.publish(outcome)
 
 
 def _render_all(works: Sequence[Work]) -> list[RunMessage | Exception | None]:

@@ -21,7 +21,13 @@ from playground.models.history import (
 )
 from playground.protocols.diff import Difference, compare_documents
 from playground.rendering.formatting import ago, json_preview
-from playground.rendering.run_status import binding_of, run_metrics, status_label, version_of
+from playground.rendering.run_status import (
+    binding_of,
+    message_count,
+    run_metrics,
+    status_label,
+    version_of,
+)
 
 #: Most steps of a collection run that the sidebar lists; its page has all.
 MAX_STEPS = 200
@@ -57,7 +63,7 @@ def rows_of(runs: Iterable[Run]) -> list[HistoryRow]:
 def row_of(run: Run) -> HistoryRow:
     """Return the row of a run; no query if the columns of `models.history.SHOWN` were read."""
     metrics = run_metrics(run)
-    count = metrics.results if run.protocol == Agent.Protocol.NLWEB else metrics.messages
+    count = run.results if run.protocol == Agent.Protocol.NLWEB else message_count(run)
     return HistoryRow(
         run=run,
         status_label=metrics.status_label,

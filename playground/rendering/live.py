@@ -24,7 +24,7 @@ from playground.rendering.entries import Entry
 from playground.rendering.message_updates import MessageUpdates
 from playground.rendering.messages import usage_rows
 from playground.rendering.progress import progress_of
-from playground.rendering.run_status import status_context
+from playground.rendering.run_status import polling_label, status_context
 from playground.rendering.thread import Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
 from playground.rendering.transcript import transcript_of
@@ -76,6 +76,8 @@ class RunUpdates:
         #: Whether the reader's exchange has missed frames that were received decoded.
         self._has_gap = False
         self._shown: tuple[object, ...] = ()
+        #: What the parts of the status of the last message have shown, by template.
+        self._status: dict[str, object] = {}
         self._child_stamps: dict[EntryRef, tuple[object, ...]] = {}
         self._message_updates = MessageUpdates(WINDOW)
         #: Elicitations on the page; with some the call stays open until they are answered.
@@ -210,9 +212,11 @@ class RunUpdates:
         is_new = run.is_final and (ended or changed) and not self.readonly
         transcript = transcript_of(run) if is_new or turns else None
         rows = transcript.rows if transcript else []
+        context = _entries_context(shown, reader, thread, added, before)
         html = get_template("runs/message.html").render(
             {
-                **_entries_context(shown, reader, thread, added, before),
+                **context,
+                "status": self._changed_status(context),
                 "readonly": self.readonly,
                 "first": first,
                 "last": reader.cursor,
@@ -228,6 +232,22 @@ class RunUpdates:
         )
         self._ended = ended
         return RunMessage(html, first, reader.cursor, settled, more)
+
+    def _changed_status(self, context: dict[str, Any]) -> list[str]:
+        """Return the parts of the status that differ from those of the last message."""
+        run, metrics = context["run"], context["metrics"]
+        state = (run.state, run.outcome, run.terminated, bool(run.entries), metrics.status_label)
+        states = {
+            "badge": (*state, bool(run.failures), run.outcome == "promise" and polling_label(run)),
+            "stats_now": (run.status, metrics.elapsed, metrics.size, context["progress"]),
+            "stats_counts": (metrics.first, metrics.counts),
+            "phase": context["phase"],
+            "failures": (run.failures, run.entries > 1),
+        }
+        changed = [name for name, state in states.items() if self._status.get(name) != state]
+        self._status = states
+        shown = {**context, "oob": True}
+        return [get_template(f"runs/{name}.html").render(shown) for name in changed]
 
     def _catch_up(self, run: Run, upto: int) -> ThreadReader:
         """Return a reader of the frames that were announced already."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +21,8 @@ class RunMetrics:
 
     #: Text of the badge: the state, or the outcome once the transfer is complete.
     status_label: str
-    events: int
-    results: int
-    #: Number of entries that are no failures, for agents without results.
-    messages: int
+    #: Name, label and number of what was received, of those that its protocol has.
+    counts: Sequence[tuple[str, str, str]]
     size: str
     first: str
     elapsed: str
@@ -37,14 +35,29 @@ def run_metrics(run: Run) -> RunMetrics:
     elapsed = elapsed_ms(run)
     return RunMetrics(
         status_label=status_label(run),
-        events=run.events,
-        results=run.results,
-        messages=max(0, run.entries - run.failures),
+        counts=_counts(run),
         size=size(run.bytes),
         first=milliseconds(run.first_event_us / 1000) if run.first_event_us is not None else "",
         elapsed=milliseconds(elapsed) if elapsed is not None else "",
         ticking_ms=round(elapsed) if elapsed is not None and not run.is_final else None,
     )
+
+
+def message_count(run: Run) -> int:
+    """Return the number of entries that are no failures, for agents without results."""
+    return max(0, run.entries - run.failures)
+
+
+def _counts(run: Run) -> list[tuple[str, str, str]]:
+    counts = [("events", "Event", run.events)]
+    if run.protocol == "agent-api":
+        # Its agents send no results.
+        counts.append(("messages", "Message", message_count(run)))
+    else:
+        counts.append(("results", "Result", run.results))
+    if run.failures:
+        counts.append(("failures", "Failure", run.failures))
+    return [(name, label if n == 1 else f"{label}s", f"{n:,}") for name, label, n in counts]
 
 
 def status_label(run: Run) -> str:

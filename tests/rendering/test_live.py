@@ -141,7 +141,7 @@ def test_the_end_is_not_said_before_the_frames_that_led_to_it(
     assert len(messages) == 3
     for message in messages[:-1]:
         assert message.more
-        assert 'data-state="streaming"' in message.html
+        assert 'data-state="completed"' not in message.html
         assert 'id="run-ending"' not in message.html
     assert 'data-state="completed"' in messages[-1].html
 
