@@ -11,6 +11,7 @@
 `consumers`             WebSocket consumers of runs and collection runs
 `context_processors`    variables of every template
 `counters`              counts of a run's frames and events, stored with the run
+`daphne_server`         Daphne as the server, with the number of unsent bytes of a WebSocket
 `demo`                  demo agent with misbehaving scenarios
 `elicitation`           questions of agents as forms, and answers as requests
 `elicitation_answers`   the request and the run that answer a question of an agent
@@ -39,6 +40,7 @@
 `transport`             HTTP: outbound policy, limits, redaction, recorder
 `twin_targets`          other targets of a request, for a comparison
 `urls`                  URLs of all pages
+`uvicorn_server`        uvicorn as the server, configured to behave like Daphne
 `variables`             substitution of names in requests
 `views`                 views of all pages
 ======================  =======================================================================

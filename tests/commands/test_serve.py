@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import signal
 import socket
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from django.core.management import CommandError, call_command
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
 
 from playground import startup
 from playground.models import ActionServer, Agent
 from playground.startup import load_samples
+from tests.demo.scenarios.wire import play
+from tests.models.test_liveness_processes import Page
 from tests.support.playground_server import PlaygroundServer
 
+SERVERS = ["daphne", "uvicorn"]
 
-def test_a_port_that_is_taken() -> None:
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_a_port_that_is_taken(server: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(CommandError) as error:
-            call_command("serve", port=port, stdout=io.StringIO())
+            call_command("serve", port=port, server=server, stdout=io.StringIO())
     assert str(error.value) == (
         f"Cannot listen on 127.0.0.1, port {port} (Address already in use)."
         f" Use another port: make run PORT={port + 1}"
@@ -37,6 +48,86 @@ def test_where_nobody_can_listen(host: str, port: int) -> None:
     with pytest.raises(CommandError, match="Cannot listen on") as error:
         call_command("serve", host=host, port=port, stdout=io.StringIO())
     assert "None" not in str(error.value)
+
+
+def test_a_server_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "playground.uvicorn_server", raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(CommandError) as error:
+        call_command("serve", server="uvicorn", port=0, stdout=io.StringIO())
+    assert str(error.value) == (
+        "--server uvicorn needs the package uvicorn of the extra “uvicorn”."
+        " Install it with: make setup"
+    )
+
+
+@pytest.fixture(scope="module", params=SERVERS)
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[PlaygroundServer]:
+    """A playground under each of the servers."""
+    data = tmp_path_factory.mktemp(request.param)
+    with PlaygroundServer(data, server=request.param) as running:
+        yield running
+
+
+def follow(server: PlaygroundServer, run: str, **options: Any) -> ClientConnection:
+    """The websocket of a run, from its first frame."""
+    address = f"{server.url.replace('http', 'ws', 1)}/ws{run}"
+    return connect(address, origin=server.url, max_size=None, **options)  # type: ignore[arg-type]
+
+
+def received_until_closed(viewer: ClientConnection) -> list[Any]:
+    """Receive until the connection is closed, cleanly or not."""
+    messages = []
+    with contextlib.suppress(ConnectionClosed):
+        while True:
+            messages.append(viewer.recv(timeout=20))
+    return messages
+
+
+@pytest.mark.process
+class TestBothServers:
+    def test_pages(self, server: PlaygroundServer) -> None:
+        headers = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "elsewhere.example"}
+        reply = httpx.get(f"{server.url}/", headers=headers)
+        assert reply.status_code == 200
+        assert reply.headers.get("Server") != "uvicorn"
+        assert "elsewhere.example" not in reply.text
+
+    def test_a_run_is_followed_to_its_end(self, server: PlaygroundServer) -> None:
+        run = Page(server).ask("paced", "/demo/scenarios/slow?every=0.02&n=5", "soup")
+        with follow(server, run, compression="deflate") as viewer:
+            assert not viewer.protocol.extensions  # It costs more than it saves.
+            messages = received_until_closed(viewer)
+        assert "data-final" in messages[-1]
+        assert viewer.protocol.close_code == 1000
+
+    def test_a_message_that_is_too_large(self, server: PlaygroundServer) -> None:
+        run = Page(server).ask("large", "/demo/scenarios/endless?every=0.05", "soup")
+        with follow(server, run) as viewer:
+            viewer.send("x" * (2**20 + 1))
+            assert "data-final" not in "".join(received_until_closed(viewer))
+
+    async def test_connections_that_break(self, server: PlaygroundServer) -> None:
+        assert (await play(server, "reset", "?every=0.05")).reset
+        reply = await play(server, "dirty-close", "?every=0")
+        assert not reply.reset
+        assert not reply.whole
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    def test_a_signal_stops_it(self, server: PlaygroundServer, number: signal.Signals) -> None:
+        page = Page(server)
+        run = page.ask(number.name.lower(), "/demo/scenarios/endless?every=0.01", "soup")
+        server.log.clear()
+        with follow(server, run) as viewer:
+            assert viewer.recv(timeout=20)
+            assert server.stop(number) == 0
+            received_until_closed(viewer)
+        assert server.log == []
+        server.start()
+        assert server.log[0] == f"NLWeb Playground is running at {server.url}/\n"
+        assert page.badge(run) == "interrupted"
 
 
 @pytest.mark.process

@@ -84,13 +84,21 @@ class PlaygroundServer:
     """
 
     def __init__(
-        self, data: Path, port: int = 0, *, template: bool = True, **environment: str
+        self,
+        data: Path,
+        port: int = 0,
+        *,
+        server: str = "daphne",
+        template: bool = True,
+        **environment: str,
     ) -> None:
         self.data = data
         self.port = port
+        self._server = server
         self._template = template
         self._environment = environment
         self._process: subprocess.Popen[str] | None = None
+        self._drainer: threading.Thread | None = None
         self.url = ""
         self.log: list[str] = []
 
@@ -133,7 +141,10 @@ class PlaygroundServer:
         self.prepare(samples=self._environment.get("PLAYGROUND_MODE") != "hosted")
         (self.data / "fixtures").mkdir(parents=True, exist_ok=True)
         self._process = subprocess.Popen(
-            [sys.executable, "manage.py", "serve", "--port", str(self.port)],
+            [
+                *(sys.executable, "manage.py", "serve"),
+                *("--port", str(self.port), "--server", self._server),
+            ],
             cwd=ROOT,
             env=self.environment,
             stdout=subprocess.PIPE,
@@ -148,14 +159,20 @@ class PlaygroundServer:
                 break
         else:
             raise RuntimeError("the playground did not start:\n" + "".join(self.log))
-        threading.Thread(target=self._drain, daemon=True).start()
+        self._drainer = threading.Thread(target=self._drain, daemon=True)
+        self._drainer.start()
         self._wait_until_listening()
 
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Stop it; SIGKILL is how a crash looks."""
-        if self._process and self._process.poll() is None:
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int | None:
+        """Stop it; SIGKILL is how a crash looks. Return its exit status, None if not started."""
+        if self._process is None:
+            return None
+        if self._process.poll() is None:
             self._process.send_signal(number)
-            self._process.wait(timeout=20)
+        status = self._process.wait(timeout=20)
+        if self._drainer:
+            self._drainer.join(timeout=20)
+        return status
 
     def manage(self, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
         """Run a management command on the same data."""

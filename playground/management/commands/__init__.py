@@ -8,7 +8,7 @@
 `rotate_key`           encrypts the stored secrets with a new key
 `run_collection`       runs the requests of a collection, and reports
 `send`                 sends a request to an agent, and prints what comes back
-`serve`                serves the playground with Daphne
+`serve`                serves the playground with Daphne or uvicorn
 `twin`                 sends one request two ways, and compares the replies
 =====================  =============================================================================
 """

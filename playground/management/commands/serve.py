@@ -1,15 +1,15 @@
-"""Serve the playground with Daphne: migrated, with the shipped fixtures, assets collected."""
+"""Serve the playground: migrated, with the shipped fixtures, assets collected."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import importlib
 import socket
 from collections.abc import Iterator
-from typing import Any, cast
+from types import ModuleType
+from typing import Any
 
-from daphne.endpoints import build_endpoint_description_strings
-from daphne.server import Server
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
 from django.db import connection
@@ -20,15 +20,17 @@ from playground.startup import collect_static, load_samples
 
 #: Advisory lock for the preparation of the database: "play" in ASCII.
 _LOCK_ID = 0x706C6179
+#: The servers, each with the module that runs it.
+_SERVERS = {"daphne": "playground.daphne_server", "uvicorn": "playground.uvicorn_server"}
 
 
 class Command(BaseCommand):
-    """`python manage.py serve [--host H] [--port N]`."""
+    """`python manage.py serve [--host H] [--port N] [--server S]`."""
 
     help = "Migrate the database, load the shipped collections, and serve the playground."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the address to listen on, and the origin behind a proxy."""
+        """Add the address to listen on, the origin behind a proxy, and the server."""
         parser.add_argument(
             "--host", default="127.0.0.1", help="address to listen on; default: 127.0.0.1"
         )
@@ -36,9 +38,18 @@ class Command(BaseCommand):
             "--port", type=int, default=8000, help="port; 0 for a free one; default: 8000"
         )
         parser.add_argument("--public-url", default="", help="origin of the site behind a proxy")
+        parser.add_argument(
+            "--server",
+            choices=_SERVERS,
+            default="daphne",
+            help="ASGI server; uvicorn, an optional dependency, is faster; default: daphne",
+        )
 
-    def handle(self, *args: Any, host: str, port: int, public_url: str, **options: Any) -> None:
+    def handle(
+        self, *args: Any, host: str, port: int, public_url: str, server: str, **options: Any
+    ) -> None:
         """Prepare the database, print the address, and serve until interrupted."""
+        runner = _import_server(server)
         port = _port_to_use(host, port)
         shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104
         shown = f"[{shown}]" if ":" in shown else shown
@@ -49,27 +60,23 @@ class Command(BaseCommand):
             if not settings.DEBUG:
                 collect_static()
         # Not before the tables exist: importing it looks for interrupted runs.
-        from twisted.internet import reactor
-        from twisted.internet.base import ReactorBase
-
         from playground.asgi import application
 
         self.stdout.write(f"NLWeb Playground is running at {self.style.SUCCESS(address + '/')}")
         self.stdout.write("Press Ctrl+C to stop.")
         self.stdout.flush()
-        Server(
-            application,
-            endpoints=build_endpoint_description_strings(host=host, port=port),
-            # None: the demo agent streams for as long as its client listens.
-            http_timeout=None,
-            websocket_timeout=-1,
-            application_close_timeout=5,
-            verbosity=0,
-            # The event loop of the background tasks is not running yet.
-            ready_callable=lambda: cast("ReactorBase", reactor).callLater(
-                0, _start_background_tasks
-            ),
-        ).run()
+        runner.run(application, host=host, port=port, started=_start_background_tasks)
+
+
+def _import_server(name: str) -> ModuleType:
+    """Return the module of a server. Raise `CommandError` if a package is not installed."""
+    try:
+        return importlib.import_module(_SERVERS[name])
+    except ModuleNotFoundError as error:
+        raise CommandError(
+            f"--server {name} needs the package {error.name} of the extra “{name}”."
+            " Install it with: make setup"
+        ) from error
 
 
 def _start_background_tasks() -> None:
