@@ -10,6 +10,7 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Coroutine
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -48,6 +49,8 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         self._sending: asyncio.Task[None] | None = None
         #: Close code once nothing more is to be sent.
         self._code: int | None = None
+        #: Whether sending has failed.
+        self._is_gone = False
         user = self.scope.get("user") or AnonymousUser()
         opened = await run_in_reader(self.open, user, **self.scope["url_route"]["kwargs"])
         await self.accept()
@@ -80,20 +83,34 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
 
     def send_html(self, html: str) -> None:
         """Send a message after those that wait; close a socket for which too much waits."""
-        if self._code is not None:
+        if self._code is not None or self._is_gone:
+            return
+        if buffered := self._extensions.get("playground.unsent"):
+            # Daphne: `send()` never waits, and buffers what the viewer does not read.
+            if buffered() > MAX_UNSENT:
+                self._fall_behind()
+            else:
+                _run_to_end(self._send(html))
             return
         self._unsent.append(html)
         self._unsent_bytes += len(html)
-        if self._unsent_bytes + self._buffered() > MAX_UNSENT:
-            logger.info("Closing a socket that does not read what is sent")
-            self.leave()
-            self._drop()
-            if self._sending:
-                self._sending.cancel()
-                self._sending = None
-            self._end(BEHIND)
+        if self._unsent_bytes > MAX_UNSENT:
+            self._fall_behind()
         elif self._sending is None:
             self._sending = start_task(self._send_unsent(), "viewer")
+
+    def _fall_behind(self) -> None:
+        """Close the socket of a viewer who does not read; the page comes back from its cursor."""
+        logger.info("Closing a WebSocket with more than %d unsent bytes", MAX_UNSENT)
+        self.leave()
+        self._drop()
+        if self._sending:
+            self._sending.cancel()
+            self._sending = None
+        if hang_up := self._extensions.get("playground.hang_up"):
+            # uvicorn: a close would wait until the viewer has read everything.
+            hang_up(reset=True)
+        self._end(BEHIND)
 
     def end(self, error: BaseException | None = None) -> None:
         """Close the socket after the messages that wait."""
@@ -110,28 +127,44 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         self._unsent.clear()
         self._unsent_bytes = 0
 
-    def _buffered(self) -> int:
-        """Return the bytes that the server has taken and not sent, as far as it tells."""
-        unsent = self.scope.get("extensions", {}).get("playground.unsent")
-        return unsent() if unsent else 0
+    @property
+    def _extensions(self) -> dict[str, Any]:
+        """Return what the server offers beyond ASGI, see the modules of the servers."""
+        found: dict[str, Any] = self.scope.get("extensions") or {}
+        return found
+
+    async def _send(self, html: str) -> None:
+        try:
+            await self.send(text_data=html)
+        except Exception:
+            # The viewer has disconnected, which is no error; the exception differs from server to
+            # server.
+            logger.debug("A viewer has disconnected", exc_info=True)
+            self._is_gone = True
+            self.leave()
+            self._drop()
 
     async def _send_unsent(self) -> None:
         try:
             while self._unsent:
                 html = self._unsent.popleft()
-                await self.send(text_data=html)
+                await self._send(html)
                 self._unsent_bytes -= len(html) if self._unsent_bytes else 0
-            if self._code is not None:
+            if self._code is not None and not self._is_gone:
                 await self.close(self._code)
-        except Exception:
-            # The viewer has disconnected, which is no error; the exception differs from server to
-            # server.
-            logger.debug("A viewer has disconnected", exc_info=True)
-            self.leave()
-            self._drop()
         finally:
             if self._sending is asyncio.current_task():
                 self._sending = None
+
+
+def _run_to_end(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine that does not wait: a task for each message would take as long again."""
+    try:
+        work.send(None)
+    except StopIteration:
+        return
+    work.close()
+    raise RuntimeError("the coroutine waits")
 
 
 class RunConsumer(LiveConsumer):
@@ -157,6 +190,8 @@ class RunConsumer(LiveConsumer):
     async def follow(self, updates: RunUpdates) -> None:
         """Join the feed of the run."""
         self._feed = await run_feeds().join(self, updates)
+        if self._is_gone or self._code is not None:
+            self.leave()
 
     def leave(self) -> None:
         """Leave the feed."""

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from daphne import server
 from daphne.endpoints import build_endpoint_description_strings
+from daphne.ws_protocol import WebSocketProtocol
 
 #: Extension of a WebSocket's scope: a function that returns the number of bytes that the
 #: connection has buffered and the operating system has not yet accepted. Daphne's `send()`
@@ -24,6 +25,15 @@ class Server(server.Server):
             extensions = scope.setdefault("extensions", {})
             extensions[UNSENT_BYTES] = partial(_unsent_bytes, protocol)
         return super().create_application(protocol, scope)
+
+    def protocol_disconnected(self, protocol: Any) -> None:
+        """Note that a client is gone, and free what it has not read."""
+        super().protocol_disconnected(protocol)
+        transport = protocol.transport
+        if isinstance(protocol, WebSocketProtocol) and not transport.connected:
+            # Twisted keeps it in cycles of references, which Python may find much later.
+            transport.dataBuffer, transport.offset = b"", 0
+            transport._tempDataBuffer, transport._tempDataLen = [], 0
 
 
 def run(application: Any, *, host: str, port: int, started: Callable[[], object]) -> None:

@@ -19,8 +19,8 @@ import uvicorn
 from uvicorn.protocols.utils import get_remote_addr
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-#: Extension of the scope of a request: a function that closes its connection. With `reset=True`
-#: the client gets an RST.
+#: Extension of the scope of a request or WebSocket: a function that closes its connection at once.
+#: With `reset=True` the client gets an RST.
 HANG_UP = "playground.hang_up"
 
 
@@ -63,7 +63,7 @@ class Server(uvicorn.Server):
         await asyncio.sleep(0)
 
     async def _serve_connection(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http":
+        if scope["type"] in {"http", "websocket"}:
             scope.setdefault("extensions", {})[HANG_UP] = partial(self._hang_up, scope["client"])
         await self._application(scope, receive, send)
 

@@ -7,6 +7,9 @@
 const SUMMARY_EVERY_MS = 3000;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 4000;
+// Close codes of the server after which the page connects again: it was too slow, or reading failed.
+const RECONNECT_CODES = [4408, 4500];
+const SERVICE_RESTART = 1012;
 
 let summarisedAt = 0;
 
@@ -33,7 +36,17 @@ function summarise(cursor) {
 /** Open a run's socket from the cursor on; called for the first socket and every later one. */
 function openFromCursor(url) {
   const { last = "0", final } = document.getElementById("run-cursor")?.dataset ?? {};
-  return leavable(new WebSocket(`${url}?after=${last}&final=${final === undefined ? 0 : 1}`));
+  return leavable(reconnecting(new WebSocket(`${url}?after=${last}&final=${final === undefined ? 0 : 1}`)));
+}
+
+/** Let htmx connect again after the codes of our own; it knows those of the standard only. */
+function reconnecting(socket) {
+  let handler;
+  socket.addEventListener("close", (event) => {
+    const isOurs = RECONNECT_CODES.includes(event.code);
+    handler?.call(socket, isOurs ? new CloseEvent("close", { code: SERVICE_RESTART }) : event);
+  });
+  return Object.defineProperty(socket, "onclose", { get: () => handler, set: (value) => (handler = value) });
 }
 
 /**
