@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WITHOUT_BROWSER := $(BIN)/pytest --dist=worksteal --ignore=tests/browser --ignore=tests/firefox \
 	-p no:playwright -p no:base_url
 
-.PHONY: help setup run quick test test-without-browser test-browser test-scale check format bench build browser clean
+.PHONY: help setup run quick test test-without-browser test-browser test-scale check format bench load build browser clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -80,6 +80,9 @@ format: setup $(MODULES) ## Rewrite the code in the house style
 
 bench: setup browser ## Measure speed and memory; prints the table of docs/benchmarks.md
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+load: setup ## Measure latency under load; prints the table of docs/benchmarks.md
+	@$(BIN)/python -m tests.load $(ARGS)
 
 build: $(BUILT)
 

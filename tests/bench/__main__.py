@@ -3,47 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import datetime
-import platform
 import statistics
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-
-import psutil
 
 from tests.bench import chromium, history, imports, runners
 from tests.bench.clients import Reading, Viewer, bare, pieces, results
 from tests.bench.memory import PeakMemory
+from tests.bench.serving import served
+from tests.bench.table import Row, print_table
 from tests.support.playground_server import PlaygroundServer
-
-
-@dataclass
-class Row:
-    """One line of the table."""
-
-    what: str
-    figure: str
-    aim: str
-    met: bool
-
-
-@contextlib.contextmanager
-def source() -> Iterator[str]:
-    """The streaming agent, a process of its own."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.bench.source"], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def flood(viewer: Viewer, url: str, pid: int, events: int) -> list[Row]:
@@ -170,17 +139,6 @@ def collections(count: int) -> list[Row]:
     ]
 
 
-def print_table(rows: list[Row]) -> None:
-    """Markdown, ready for docs/benchmarks.md."""
-    machine = f"{psutil.cpu_count()} cores, {psutil.virtual_memory().total / 2**30:.0f} GiB"
-    today = datetime.datetime.now(tz=datetime.UTC).date()
-    print(f"Measured on {today}, {platform.system()} {platform.machine()}, {machine}, ", end="")
-    print(f"Python {platform.python_version()}.\n")
-    print("| benchmark | result | target | |\n|---|---|---|---|")
-    for row in rows:
-        print(f"| {row.what} | {row.figure} | {row.aim} | {'met' if row.met else '**missed**'} |")
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -192,9 +150,10 @@ def main() -> None:
     options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as data,
-        source() as url,
+        served("tests.bench.source") as agent,
         PlaygroundServer(Path(data)) as server,
     ):
+        url = agent.url
         viewer = Viewer(server.url, url)
         rows = flood(viewer, url, server.pid, options.events)
         rows.append(growing(viewer, url, options.pieces))

@@ -29,6 +29,18 @@ class Reading:
     run: str = ""
 
 
+@dataclass(frozen=True)
+class Started:
+    """A run that was sent, and how to watch it."""
+
+    run: str
+    #: The address of the websocket, and its origin.
+    address: str
+    origin: str
+    #: The last frame that the page has.
+    last: int
+
+
 #: What an agent of the benchmarks is called, and the rest of its form. The source takes both
 #: protocols at its addresses.
 AGENTS: dict[str, dict[str, str]] = {
@@ -37,9 +49,10 @@ AGENTS: dict[str, dict[str, str]] = {
 }
 
 
-def results(n: int, pace: float = 0) -> dict[str, Any]:
+def results(n: int, pace: float = 0, **options: bool) -> dict[str, Any]:
     """A request of NLWeb for `n` results."""
-    return {"query": {"text": "eggs", "n": n, "pace": pace}, "prefer": {"streaming": True}}
+    query = {"text": "eggs", "n": n, "pace": pace, **options}
+    return {"query": query, "prefer": {"streaming": True}}
 
 
 def pieces(n: int) -> dict[str, Any]:
@@ -81,9 +94,8 @@ class Viewer:
         assert response.status_code < 400, response.text
         return response
 
-    def watch(self, document: dict[str, Any], pace: float = 0, agent: str = "source") -> Reading:
-        """Send, and read the websocket to the end. Fails if a number is missing or repeated."""
-        began = time.perf_counter()
+    def start(self, document: dict[str, Any], agent: str = "source") -> Started:
+        """Send the form. Can be called from several threads."""
         response = self._post(
             "/runs/",
             {"agent": agent, "document": json.dumps(document)},
@@ -91,13 +103,21 @@ class Viewer:
         )
         run = re.search(r'data-run="([^"]+)"', response.text)
         cursor = CURSOR.search(response.text)
-        assert run
+        assert run, response.text
         assert cursor
-        reading = Reading(0, 0)
         last = int(cursor[2])
         address = f"{self._base.replace('http', 'ws', 1)}/ws/runs/{run[1]}/?after={last}"
+        return Started(run[1], address, self._base, last)
+
+    def watch(self, document: dict[str, Any], pace: float = 0, agent: str = "source") -> Reading:
+        """Send, and read the websocket to the end. Fails if a number is missing or repeated."""
+        began = time.perf_counter()
+        started = self.start(document, agent)
+        reading = Reading(0, 0)
+        last = started.last
         # Seen from here a run can end before the socket opens: the cursor covers that too.
-        with connect(address, origin=self._base, max_size=None) as socket:  # type: ignore[arg-type]
+        origin: Any = started.origin
+        with connect(started.address, origin=origin, max_size=None) as socket:
             for message in socket:
                 now = time.monotonic_ns()
                 reading.messages += 1
@@ -112,7 +132,7 @@ class Viewer:
                     break
         reading.seconds = time.perf_counter() - began
         reading.events = last
-        reading.run = run[1]
+        reading.run = started.run
         return reading
 
     def fetch(self, path: str) -> float:

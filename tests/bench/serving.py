@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import contextlib
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -37,3 +41,25 @@ async def _serve(handle: Handler) -> None:
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server in a process of its own."""
+
+    url: str
+    pid: int
+
+
+@contextlib.contextmanager
+def served(module: str, *arguments: str) -> Iterator[Served]:
+    """Run a module that prints its port, and yield the server."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, *arguments], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout
+    try:
+        yield Served(f"http://127.0.0.1:{int(process.stdout.readline())}", process.pid)
+    finally:
+        process.terminate()
+        process.wait()

@@ -5,6 +5,9 @@ how many seconds apart. Each result carries the moment at which it was written, 
 reader on the same machine can tell how long it took to arrive. `POST /process` speaks the
 Agent API: one message whose text comes in as many pieces as the user's text begins with.
 `GET /bare` is a page that fetches the stream without a playground.
+
+With `query.hold` a response stops after its start. `GET /held` returns the number of such
+responses; `POST /go` continues them, spread over one pace, so that they are not in step.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ MESSAGE = "msg_e8cd0967-7a8b-4094-a65a-07b4502d8414"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nConnection: close\r\n"
 #: Events in one chunk: one, as every framework sends what an agent yields.
 BURST = 1
+#: Responses that wait for `POST /go`; the result is the share of a pace by which to delay them.
+held: list[asyncio.Future[float]] = []
 
 
 def event(name: str, data: object) -> bytes:
@@ -80,7 +85,9 @@ async def stream_text(writer: asyncio.StreamWriter, count: int) -> None:
     await writer.drain()
 
 
-async def stream(writer: asyncio.StreamWriter, count: int, pace: float) -> None:
+async def stream(
+    writer: asyncio.StreamWriter, count: int, pace: float, *, hold: bool = False
+) -> None:
     """Write a whole answer, chunk by chunk."""
 
     def chunk(data: bytes) -> None:
@@ -88,20 +95,49 @@ async def stream(writer: asyncio.StreamWriter, count: int, pace: float) -> None:
 
     writer.write(HEAD % b"text/event-stream" + b"Transfer-Encoding: chunked\r\n\r\n")
     chunk(event("start", {"_meta": {**META, "streaming": True}}))
+    loop = asyncio.get_running_loop()
+    if hold:
+        released = loop.create_future()
+        held.append(released)
+        await asyncio.sleep(await released * pace)
+    began = loop.time()
     burst = 1 if pace else BURST
     for first in range(0, count, burst):
         chunk(b"".join(result(index) for index in range(first, min(count, first + burst))))
         await writer.drain()
         if pace:
-            await asyncio.sleep(pace)
+            # Without drift: the load stays the same on a machine that is late.
+            await asyncio.sleep(began + (first + 1) * pace - loop.time())
     chunk(event("complete", {"_meta": META}))
     writer.write(b"0\r\n\r\n")
+    await writer.drain()
+
+
+def release() -> int:
+    """Continue the responses that are held, and return their number."""
+    released = len(held)
+    for place, future in enumerate(held):
+        future.set_result(place / released)
+    held.clear()
+    return released
+
+
+async def write_json(writer: asyncio.StreamWriter, data: object) -> None:
+    """Write a JSON response."""
+    body = json.dumps(data).encode()
+    writer.write(HEAD % b"application/json" + b"Content-Length: %d\r\n\r\n" % len(body) + body)
     await writer.drain()
 
 
 async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer one request and close."""
     first, _, body = await request(reader)
+    if first.startswith("GET /held"):
+        await write_json(writer, len(held))
+        return
+    if first.startswith("POST /go"):
+        await write_json(writer, release())
+        return
     if first.startswith("GET"):
         page = (Path(__file__).parent / "bare.html").read_bytes()
         writer.write(HEAD % b"text/html" + b"Content-Length: %d\r\n\r\n" % len(page) + page)
@@ -113,7 +149,8 @@ async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
         await stream_text(writer, int(text.split()[0]))
         return
     query = document["query"]
-    await stream(writer, int(query.get("n", 10)), float(query.get("pace", 0)))
+    count, pace = int(query.get("n", 10)), float(query.get("pace", 0))
+    await stream(writer, count, pace, hold=bool(query.get("hold")))
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def server(
 ) -> Iterator[PlaygroundServer]:
     """A playground under each of the servers."""
     data = tmp_path_factory.mktemp(request.param)
-    with PlaygroundServer(data, server=request.param) as running:
+    with PlaygroundServer(data, options=("--server", request.param)) as running:
         yield running
 
 

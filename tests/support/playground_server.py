@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support.isolation import SHARED, without_settings
@@ -81,6 +82,7 @@ class PlaygroundServer:
     """`manage.py serve` on a free port of 127.0.0.1, with a data directory of its own.
 
     It begins with a copy of the template, unless `template` is false or there is data already.
+    `tree` is the checkout to serve, `python` its interpreter, `options` those of the command.
     """
 
     def __init__(
@@ -88,14 +90,18 @@ class PlaygroundServer:
         data: Path,
         port: int = 0,
         *,
-        server: str = "daphne",
         template: bool = True,
+        tree: Path = ROOT,
+        python: str = sys.executable,
+        options: Sequence[str] = (),
         **environment: str,
     ) -> None:
         self.data = data
         self.port = port
-        self._server = server
         self._template = template
+        self._tree = tree
+        self._python = python
+        self._options = options
         self._environment = environment
         self._process: subprocess.Popen[str] | None = None
         self._drainer: threading.Thread | None = None
@@ -141,11 +147,8 @@ class PlaygroundServer:
         self.prepare(samples=self._environment.get("PLAYGROUND_MODE") != "hosted")
         (self.data / "fixtures").mkdir(parents=True, exist_ok=True)
         self._process = subprocess.Popen(
-            [
-                *(sys.executable, "manage.py", "serve"),
-                *("--port", str(self.port), "--server", self._server),
-            ],
-            cwd=ROOT,
+            [self._python, "manage.py", "serve", "--port", str(self.port), *self._options],
+            cwd=self._tree,
             env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -177,8 +180,8 @@ class PlaygroundServer:
     def manage(self, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
         """Run a management command on the same data."""
         return subprocess.run(  # type: ignore[call-overload,no-any-return]
-            [sys.executable, "manage.py", *arguments],
-            cwd=ROOT,
+            [self._python, "manage.py", *arguments],
+            cwd=self._tree,
             env=self.environment,
             capture_output=True,
             text=True,

@@ -14,10 +14,10 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
-from playground.task_registry import running_tasks
 from playground.models import ActionServer, Agent, Run, RunKind
 from playground.protocols.events import Elicitation
 from playground.stored_runs import read_events
+from playground.task_registry import running_tasks
 from tests.support.a2a_servers import Waiter
 from tests.support.a2a_servers import serving as serving_a2a
 from tests.support.markup import Markup, read

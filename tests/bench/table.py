@@ -1,0 +1,38 @@
+"""The table that `make bench` and `make load` print."""
+
+from __future__ import annotations
+
+import datetime
+import platform
+from dataclasses import dataclass
+
+import psutil
+
+
+@dataclass
+class Row:
+    """One line of the table."""
+
+    what: str
+    figure: str
+    aim: str
+    #: None for a baseline, which has no aim.
+    met: bool | None
+
+    @property
+    def verdict(self) -> str:
+        """The last column."""
+        if self.met is None:
+            return ""
+        return "met" if self.met else "**missed**"
+
+
+def print_table(rows: list[Row]) -> None:
+    """Markdown, ready for docs/benchmarks.md."""
+    machine = f"{psutil.cpu_count()} cores, {psutil.virtual_memory().total / 2**30:.0f} GiB"
+    today = datetime.datetime.now(tz=datetime.UTC).date()
+    print(f"Measured on {today}, {platform.system()} {platform.machine()}, {machine}, ", end="")
+    print(f"Python {platform.python_version()}.\n")
+    print("| benchmark | result | target | |\n|---|---|---|---|")
+    for row in rows:
+        print(f"| {row.what} | {row.figure} | {row.aim} | {row.verdict} |")

@@ -1,0 +1,6 @@
+"""Measures the latency of the live path under load: `make load`.
+
+Many streams, many viewers, and both idle. The agent, the playground and the viewers are one process
+each, on one machine with one clock: each result carries the moment at which the agent wrote it.
+Times are measured and never asserted; an event that was lost or repeated is a failure.
+"""

@@ -1,0 +1,343 @@
+"""`make load`: latency from the agent to the websockets under load, and what idling costs.
+
+Run some rows with `--rows 1,4`, another checkout with `--tree`, and the short form, which fails if
+an event is lost or repeated, with `--short`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import importlib.util
+import os
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import psutil
+
+from tests.bench import clients
+from tests.bench.clients import Started
+from tests.bench.serving import served
+from tests.bench.table import Row, print_table
+from tests.load.profile import Profiler
+from tests.load.viewers import Audience
+from tests.support.playground_server import ROOT, PlaygroundServer
+
+#: Results of a run. All are within the window whose cards are pushed to a page.
+RESULTS = 50
+#: Seconds between two results of one of many streams, and of the one run of many viewers.
+SLOW, FAST = 0.5, 0.05
+#: Seconds for which idling is measured.
+IDLE = 15.0
+#: Requests for new runs that are sent at once.
+STARTING = 4
+#: File descriptors of each process: two for each run, one for each viewer.
+DESCRIPTORS = 8192
+ENVIRONMENT = {
+    "PLAYGROUND_MAX_RUNS": "1200",
+    # A silent stream is held until all have started.
+    "PLAYGROUND_IDLE_TIMEOUT": "600",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is measured, and how."""
+
+    short: bool
+    server: tuple[str, ...]
+    tree: Path
+    python: str
+    compression: bool
+    profiler: Profiler | None
+
+
+class Cores:
+    """The CPU time of some processes for each second of measurement."""
+
+    def __init__(self, **pids: int) -> None:
+        self._processes = {name: psutil.Process(pid) for name, pid in pids.items()}
+        self._used = dict.fromkeys(pids, 0.0)
+        self._seconds = 0.0
+
+    @contextlib.contextmanager
+    def measuring(self) -> Iterator[None]:
+        """Add the time of the block."""
+        before, began = self._seconds_used(), time.perf_counter()
+        yield
+        self._seconds += time.perf_counter() - began
+        for name, used in self._seconds_used().items():
+            self._used[name] += used - before[name]
+
+    def of(self, name: str) -> float:
+        """Return the mean number of cores that a process used."""
+        return self._used[name] / self._seconds
+
+    def others(self, name: str) -> str:
+        """Return the figures of all other processes."""
+        return ", ".join(f"{other} {self.of(other):.2f}" for other in self._used if other != name)
+
+    def _seconds_used(self) -> dict[str, float]:
+        used = {}
+        for name, process in self._processes.items():
+            times = [process.cpu_times()]
+            if process.pid != os.getpid():
+                times += [child.cpu_times() for child in process.children(recursive=True)]
+            used[name] = sum(time.user + time.system for time in times)
+        return used
+
+
+@dataclass
+class Totals:
+    """Figures of the table's rows beside their times."""
+
+    faults: int = 0
+    rows: list[Row] = field(default_factory=list)
+
+    def add(self, what: str, aim: float | None, audience: Audience, cores: Cores) -> None:
+        """Add the row of a measurement; its aim is the milliseconds of the 99th percentile."""
+        latencies = audience.latencies
+        if len(latencies) > 1:
+            p99 = statistics.quantiles(latencies, n=100)[98]
+            times = f"p50 {statistics.median(latencies):.0f} ms, p99 {p99:.0f} ms"
+        else:
+            p99, times = float("inf"), "nothing received"
+        faults = audience.lost + audience.repeated
+        self.faults += faults
+        figure = (
+            f"{times}; lost {audience.lost:,}, repeated {audience.repeated:,} of "
+            f"{len(latencies):,}; {cores.of('server'):.2f} cores ({cores.others('server')})"
+        )
+        met = None if aim is None else p99 <= aim and not faults
+        self._add(Row(what, figure, "–" if aim is None else f"p99 ≤ {aim:.0f} ms, none lost", met))
+
+    def add_idle(self, what: str, aim: float, cores: Cores) -> None:
+        """Add the row of idling; its aim is a number of cores."""
+        used = cores.of("server")
+        self._add(Row(what, f"{used:.3f} cores", f"≤ {aim} cores", used <= aim))
+
+    def _add(self, row: Row) -> None:
+        self.rows.append(row)
+        print(f"{row.what}: {row.figure} {row.verdict}", file=sys.stderr, flush=True)
+
+
+class Load:
+    """A playground, its agent, and the form that starts runs."""
+
+    def __init__(self, server: PlaygroundServer, agent: str, cores: Cores) -> None:
+        self.server = server
+        self.cores = cores
+        self._agent = httpx.Client(base_url=agent, timeout=60, trust_env=False)
+        self._form = clients.Viewer(server.url, agent)
+        # Templates are compiled with the first run.
+        self._form.watch(clients.results(5))
+
+    def start(self, runs: int, results: int, pace: float) -> list[Started]:
+        """Start runs whose agent is silent until `release`."""
+        document = clients.results(results, pace, hold=True)
+        with ThreadPoolExecutor(STARTING) as pool:
+            started = list(pool.map(self._form.start, [document] * runs))
+        deadline = time.monotonic() + 60
+        while (held := self._agent.get("/held").json()) < runs:
+            assert time.monotonic() < deadline, f"{held} of {runs} runs have called the agent"
+            time.sleep(0.1)
+        return started
+
+    def release(self) -> None:
+        """Let the agent stream."""
+        self._agent.post("/go").raise_for_status()
+
+
+@contextlib.contextmanager
+def playground(options: Options) -> Iterator[Load]:
+    """A new playground and its agent, a process each."""
+    with (
+        tempfile.TemporaryDirectory() as data,
+        served("tests.bench.source") as agent,
+        PlaygroundServer(
+            Path(data),
+            tree=options.tree,
+            python=options.python,
+            options=options.server,
+            **ENVIRONMENT,
+        ) as server,
+    ):
+        cores = Cores(server=server.pid, agent=agent.pid, viewers=os.getpid())
+        yield Load(server, agent.url, cores)
+
+
+@contextlib.contextmanager
+def measuring(options: Options, load: Load) -> Iterator[None]:
+    """Measure the CPU time of the block, and profile it."""
+    profiler = options.profiler
+    with profiler.recording(load.server.pid) if profiler else contextlib.nullcontext():
+        with load.cores.measuring():
+            yield
+
+
+async def stream(
+    options: Options, load: Load, audience: Audience, watched: list[Started], results: int
+) -> None:
+    """Open a websocket for each of `watched`, let the agent stream, and wait for the end."""
+    await audience.open(watched, results)
+    with measuring(options, load):
+        load.release()
+        await audience.finish()
+    await audience.close()
+
+
+def many_streams(streams: int, aim: float) -> Callable[[Options, Totals], None]:
+    """Return the row of `streams` runs at once with one viewer each."""
+
+    def measure(options: Options, totals: Totals) -> None:
+        results = 10 if options.short else RESULTS
+        audience = Audience(options.compression)
+        with playground(options) as load:
+            started = load.start(streams, results, SLOW)
+            asyncio.run(stream(options, load, audience, started, results))
+            what = f"{streams} streams of {1 / SLOW:.0f} events/s, one viewer each"
+            totals.add(what, aim, audience, load.cores)
+
+    return measure
+
+
+def many_viewers(viewers: int, runs: int, aim: float) -> Callable[[Options, Totals], None]:
+    """Return the row of `runs` runs, one after another, with `viewers` viewers each."""
+
+    def measure(options: Options, totals: Totals) -> None:
+        audience = Audience(options.compression)
+        with playground(options) as load:
+            for _ in range(2 if options.short else runs):
+                [started] = load.start(1, RESULTS, FAST)
+                asyncio.run(stream(options, load, audience, [started] * viewers, RESULTS))
+            what = f"one run of {1 / FAST:.0f} events/s, {viewers:,} viewers"
+            totals.add(what, aim, audience, load.cores)
+
+    return measure
+
+
+def idle(options: Options, totals: Totals) -> None:
+    """Measure what silent runs cost, with viewers and without."""
+
+    async def watched(load: Load) -> None:
+        audience = Audience(options.compression)
+        await audience.open(load.start(1, 0, 0) * 500, 0)
+        with measuring(options, load):
+            await asyncio.sleep(IDLE)
+        load.release()
+        await audience.finish()
+        await audience.close()
+
+    with playground(options) as load:
+        asyncio.run(watched(load))
+        totals.add_idle("idle: 500 viewers of one silent run", 0.05, load.cores)
+    with playground(options) as load:
+        load.start(500, 0, 0)
+        time.sleep(2)
+        with measuring(options, load):
+            time.sleep(IDLE)
+        load.release()
+        totals.add_idle("idle: 500 silent streams without viewers", 0.1, load.cores)
+
+
+def baselines(options: Options, totals: Totals) -> None:
+    """Measure servers that do nothing but send."""
+    needed = {"daphne": ("daphne",), "uvicorn": ("uvicorn", "uvloop", "httptools")}
+    for name, modules in needed.items():
+        if all(importlib.util.find_spec(module) for module in modules):
+            for viewers in (500, 1000):
+                asyncio.run(_baseline(name, viewers, options, totals))
+
+
+async def _baseline(name: str, viewers: int, options: Options, totals: Totals) -> None:
+    ticks = 200
+    audience = Audience(options.compression)
+    with served("tests.load.baseline", name) as bare:
+        cores = Cores(server=bare.pid, viewers=os.getpid())
+        started = Started("", bare.url.replace("http", "ws", 1), bare.url, 0)
+        await audience.open([started] * viewers, ticks)
+        with cores.measuring():
+            url = f"{bare.url}/go?ticks={ticks}&rate={1 / FAST}"
+            async with httpx.AsyncClient(trust_env=False) as client:
+                (await client.post(url)).raise_for_status()
+            await audience.finish()
+        await audience.close()
+    what = f"baseline: bare {name}, 2 KB, {1 / FAST:.0f} times a second to {viewers:,} websockets"
+    totals.add(what, None, audience, cores)
+
+
+ROWS: dict[str, Callable[[Options, Totals], None]] = {
+    "1": many_streams(50, 50),
+    "2": many_streams(200, 150),
+    "3": many_streams(500, 250),
+    "4": many_viewers(100, 8, 100),
+    "5": many_viewers(500, 8, 170),
+    "6": many_viewers(1000, 6, 400),
+    "7": idle,
+    "8": baselines,
+}
+#: The rows of `--short`.
+SHORT = "1,4"
+
+
+def raise_descriptor_limit() -> None:
+    """Raise the limit of open files for this process and those that it starts."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", help="numbers of rows, for example 1,4; default: all")
+    parser.add_argument(
+        "--short",
+        action="store_true",
+        help="a few seconds of rows 1 and 4; fails only if an event is lost or repeated",
+    )
+    parser.add_argument("--server", help="passed to manage.py serve --server")
+    parser.add_argument("--tree", type=Path, default=ROOT, help="the checkout to measure")
+    parser.add_argument("--python", default=sys.executable, help="the interpreter of that checkout")
+    parser.add_argument("--compression", action="store_true", help="offer permessage-deflate")
+    parser.add_argument("--profile", type=Path, help="file for the stacks that py-spy records")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure and print."""
+    given = arguments()
+    raise_descriptor_limit()
+    profiler = Profiler() if given.profile else None
+    if profiler and not profiler.command:
+        print("py-spy is not installed: there will be no profile.", file=sys.stderr)
+    options = Options(
+        short=given.short,
+        server=("--server", given.server) if given.server else (),
+        tree=given.tree.resolve(),
+        python=given.python,
+        compression=given.compression,
+        profiler=profiler,
+    )
+    totals = Totals()
+    for number in (given.rows or (SHORT if given.short else ",".join(ROWS))).split(","):
+        ROWS[number.strip()](options, totals)
+    print_table(totals.rows)
+    if profiler and profiler.stacks:
+        profiler.write(given.profile)
+        profiler.print_functions()
+    if given.short and totals.faults:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,470 @@
+"""Feeds: every viewer gets every frame once and in order, whenever and wherever it joins."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from playground import broadcast
+from playground.broadcast import RunFeed, run_feeds
+from playground.engine import writer as writers
+from playground.engine.driver import Driver
+from playground.engine.writer import FrameWriter
+from playground.models import Run, RunKind
+from playground.models.liveness import local_runs
+from playground.notifications import notifier, notify_viewers
+from playground.protocols.exchange import Target
+from playground.protocols.frames import Frame
+from playground.rendering import live
+from playground.rendering.live import RunMessage, RunUpdates
+from playground.task_registry import running_tasks
+from tests.support.markup import read
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, result
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+
+record = sync_to_async(Recording)
+
+
+class DrivenRun:
+    """A run that this process drives: its frames are decoded, stored together and passed on."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._driver = Driver(run, Target(**run.describe_target()))
+        self._writer = FrameWriter(run)
+        self._writer.__enter__()
+        local_runs.add(run.pk)
+
+    def add(self, *frames: Frame) -> None:
+        numbered = self._writer.number(frames)
+        self._driver._put(self._writer, self._driver._read(numbered))
+
+    async def stored(self) -> None:
+        await self._writer.drain()
+
+    async def end(self, state: str = "completed") -> None:
+        self._writer.add(state=state, ended_us=1_000)
+        await self._writer.drain()
+        local_runs.discard(self.run.pk)
+
+
+async def drive(**fields: Any) -> DrivenRun:
+    return DrivenRun((await record(**fields)).run)
+
+
+@pytest.fixture
+async def driven(transactional_db: None) -> DrivenRun:
+    return await drive()
+
+
+class Viewer:
+    """A page that watches a run, without a socket."""
+
+    def __init__(self, after: int = 0) -> None:
+        self.after = after
+        self.messages: list[str] = []
+        self.seen: list[int] = []
+        self.error: BaseException | None = None
+        self.ended = asyncio.Event()
+        self._changed = asyncio.Event()
+        self.feed: RunFeed | None = None
+
+    async def join(self, run: Run, *, readonly: bool = False) -> Viewer:
+        updates = RunUpdates(run.pk, self.after, readonly=readonly)
+        self.feed = await run_feeds().join(self, updates)
+        return self
+
+    def leave(self) -> None:
+        assert self.feed
+        self.feed.leave(self)
+
+    def send_html(self, html: str) -> None:
+        self.messages.append(html)
+        (cursor,) = read(html).find("run-cursor")
+        first, last = (int(cursor.attributes[f"data-{n}"] or "") for n in ("first", "last"))
+        self.seen += range(first, last + 1)
+        self._changed.set()
+
+    def end(self, error: BaseException | None = None) -> None:
+        assert not self.ended.is_set()
+        self.error = error
+        self.ended.set()
+
+    async def has(self, frames: int) -> None:
+        """Wait until it was told of this many frames."""
+        async with asyncio.timeout(10):
+            while len(self.seen) < frames - self.after:
+                self._changed.clear()
+                await self._changed.wait()
+
+
+async def ended_tasks() -> None:
+    """Let tasks end that have nothing left to wait for."""
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
+async def to_the_end(viewers: Sequence[Viewer], frames: int) -> None:
+    """Wait for the end of each; nothing was lost, repeated or out of order."""
+    async with asyncio.timeout(20):
+        for viewer in viewers:
+            await viewer.ended.wait()
+    for viewer in viewers:
+        assert viewer.error is None
+        assert viewer.seen == list(range(viewer.after + 1, frames + 1))
+        assert "data-settled" in viewer.messages[-1]
+
+
+@pytest.fixture
+def advances(monkeypatch: pytest.MonkeyPatch) -> list[RunUpdates]:
+    """The positions for which the database was read, one for each time."""
+    found: list[RunUpdates] = []
+    plain = RunUpdates.advance
+
+    def advance(self: RunUpdates, *args: Any, **kwargs: Any) -> RunMessage | None:
+        found.append(self)
+        return plain(self, *args, **kwargs)
+
+    monkeypatch.setattr(RunUpdates, "advance", advance)
+    return found
+
+
+async def test_viewers_at_the_same_frame_get_the_same_bytes(
+    driven: DrivenRun, advances: list[RunUpdates], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendered: list[RunUpdates] = []
+    plain = RunUpdates.append
+
+    def append(self: RunUpdates, *args: Any) -> RunMessage | None:
+        rendered.append(self)
+        return plain(self, *args)
+
+    monkeypatch.setattr(RunUpdates, "append", append)
+    driven.add(CALL, OPEN, HEAD)
+    await driven.stored()
+    viewers = [await Viewer().join(driven.run) for _ in range(20)]
+    for viewer in viewers:
+        await viewer.has(3)
+    reads = len(advances)
+    for number in range(10):
+        driven.add(result(number))
+        await driven.stored()
+        for viewer in viewers:
+            await viewer.has(4 + number)
+    # Decoded by the driver, rendered once, and not read from the database.
+    assert (len(advances), len(rendered)) == (reads, 10)
+    for viewer in viewers:
+        assert [id(html) for html in viewer.messages[-10:]] == [
+            id(html) for html in viewers[0].messages[-10:]
+        ]
+    driven.add(END)
+    await driven.end()
+    await to_the_end(viewers, 14)
+    assert len(advances) == reads + 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_everybody_gets_everything_once_and_in_order(
+    transactional_db: None, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several runs stored together, with viewers who come and go at any time and frame."""
+    monkeypatch.setattr(broadcast, "FLOOD_INTERVAL", 0.001)
+    monkeypatch.setattr(live, "WINDOW", 10)
+    monkeypatch.setattr(live, "MAX_FRAMES_PER_MESSAGE", 7)
+    rng = random.Random(seed)  # noqa: S311
+    runs = [await drive() for _ in range(3)]
+    viewers: list[list[Viewer]] = [[] for _ in runs]
+    counts = [0] * len(runs)
+    for _ in range(120):
+        at = rng.randrange(len(runs))
+        match rng.choice("add add burst join join leave wait".split()):
+            case "add" | "burst" as how:
+                frames = [CALL, OPEN, HEAD] if counts[at] == 0 else []
+                frames += [result(counts[at] + n) for n in range(1 if how == "add" else 15)]
+                runs[at].add(*frames)
+                counts[at] += len(frames)
+            case "join":
+                stored = await Run.objects.aget(pk=runs[at].run.pk)
+                viewer = Viewer(rng.randint(0, stored.frames))
+                viewers[at].append(await viewer.join(stored))
+            case "leave" if viewers[at]:
+                viewers[at].pop(rng.randrange(len(viewers[at]))).leave()
+            case "wait":
+                await asyncio.sleep(rng.choice([0, 0.002, 0.01]))
+    for at, run in enumerate(runs):
+        viewers[at].append(await Viewer().join(run.run))
+        run.add(END)
+        await run.end()
+        await to_the_end(viewers[at], counts[at] + 1)
+    await ended_tasks()
+    assert not running_tasks()
+
+
+async def test_a_viewer_who_joins_between_storing_and_handing_on(
+    driven: DrivenRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The frames are in the database and not yet passed on: they come once, from one of both."""
+    driven.add(CALL, OPEN, HEAD)
+    await driven.stored()
+    first = await Viewer().join(driven.run)
+    await first.has(3)
+    committed, proceed = asyncio.Event(), asyncio.Event()
+    plain = writers.GroupCommit._store
+
+    async def store(self: Any, flushes: Any) -> Any:
+        outcome = await plain(self, flushes)
+        committed.set()
+        await proceed.wait()
+        return outcome
+
+    monkeypatch.setattr(writers.GroupCommit, "_store", store)
+    driven.add(result(0))
+    await asyncio.wait_for(committed.wait(), 5)
+    # The page of the second one has the frame, that of the third one has not.
+    second, third = await Viewer(4).join(driven.run), await Viewer(2).join(driven.run)
+    await third.has(3)
+    assert (first.seen[-1], second.seen) == (3, [])
+    proceed.set()
+    await driven.stored()
+    for viewer in (first, third):
+        await viewer.has(4)
+    driven.add(result(1), END)
+    await driven.end()
+    await to_the_end([first, second, third], 6)
+
+
+async def test_what_is_stored_while_a_viewer_catches_up_follows_after_it(
+    driven: DrivenRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driven.add(CALL, OPEN, HEAD)
+    await driven.stored()
+    first = await Viewer().join(driven.run)
+    await first.has(3)
+    reading, proceed = asyncio.Event(), asyncio.Event()
+    plain = broadcast.run_in_reader
+
+    async def slow(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("upto") is not None:
+            reading.set()
+            await proceed.wait()
+        return await plain(function, *args, **kwargs)
+
+    monkeypatch.setattr(broadcast, "run_in_reader", slow)
+    late = await Viewer().join(driven.run)
+    await asyncio.wait_for(reading.wait(), 5)
+    for number in range(5):
+        driven.add(result(number))
+        await driven.stored()
+        await first.has(4 + number)
+    assert late.seen == []
+    proceed.set()
+    await late.has(8)
+    # From the database to where it joined, then what the others got.
+    assert late.messages[1:] == first.messages[-5:]
+    driven.add(END)
+    await driven.end()
+    await to_the_end([first, late], 9)
+
+
+async def test_viewers_who_leave_while_others_get_a_message(driven: DrivenRun) -> None:
+    driven.add(CALL, OPEN, HEAD)
+    await driven.stored()
+    viewers = [await Viewer().join(driven.run) for _ in range(3)]
+    for viewer in viewers:
+        await viewer.has(3)
+    send = viewers[0].send_html
+
+    def leave(html: str) -> None:
+        send(html)
+        for viewer in viewers:
+            viewer.leave()
+
+    viewers[0].send_html = leave  # type: ignore[method-assign]
+    driven.add(result(0))
+    await driven.stored()
+    await viewers[0].has(4)
+    assert not notifier().has_subscribers(driven.run.group)
+    late = await Viewer().join(driven.run)
+    driven.add(END)
+    await driven.end()
+    await to_the_end([late], 5)
+
+
+async def test_nothing_is_kept_for_a_run_without_viewers(driven: DrivenRun) -> None:
+    driven.add(CALL, OPEN, HEAD)
+    await driven.stored()
+    viewer = await Viewer().join(driven.run)
+    await viewer.has(3)
+    viewer.leave()
+    driven.add(result(0))
+    assert not driven._writer._pending.readings
+    await driven.stored()
+    assert not run_feeds()._feeds
+    await ended_tasks()
+    assert not running_tasks()
+
+
+async def test_a_run_of_another_process_is_read_when_it_notifies(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broadcast, "POLL", 60.0)
+    recording = await record()
+    viewers = [await Viewer().join(recording.run) for _ in range(2)]
+    frames = 0
+    for parts in ([CALL, OPEN, HEAD], [result(0), result(1)], [END]):
+        await sync_to_async(recording.add)(*parts)
+        await notify_viewers(recording.run)
+        frames += len(parts)
+        for viewer in viewers:
+            await viewer.has(frames)
+    await sync_to_async(recording.end)()
+    await notify_viewers(recording.run)
+    await to_the_end(viewers, 6)
+
+
+async def test_a_run_of_another_process_that_does_not_notify_is_read_now_and_then(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch, advances: list[RunUpdates]
+) -> None:
+    monkeypatch.setattr(broadcast, "POLL", 0.02)
+    recording = await record()
+    viewers = [await Viewer().join(recording.run) for _ in range(5)]
+    await sync_to_async(recording.add)(CALL, OPEN, HEAD)
+    for viewer in viewers:
+        await viewer.has(3)
+    reads = len(advances)
+    await asyncio.sleep(0.2)
+    # A silent run is compared by one query, and not read.
+    assert len(advances) == reads
+    await sync_to_async(recording.end)()
+    await to_the_end(viewers, 3)
+
+
+async def test_a_change_of_a_child_run_is_sent_to_everybody(driven: DrivenRun) -> None:
+    driven.add(CALL, OPEN, HEAD, result(0))
+    await driven.stored()
+    viewers = [await Viewer().join(driven.run) for _ in range(2)]
+    for viewer in viewers:
+        await viewer.has(4)
+    child = await Run.objects.acreate(
+        parent=driven.run, parent_entry_seq=4, kind=RunKind.ACTION, agent_name="scripted",
+        url="http://agent.example/act", protocol="action", binding="http", version="",
+        request={"protocol": "HTTP", "method": "POST", "url": "http://agent.example/act"},
+        text="order", state="streaming",
+    )  # fmt: skip
+    await notify_viewers(child)
+    async with asyncio.timeout(5):
+        while not all('id="children-entry-4-0"' in each.messages[-1] for each in viewers):
+            await asyncio.sleep(0.01)
+    # It goes on with what the driver decodes.
+    driven.add(result(1))
+    await driven.stored()
+    for viewer in viewers:
+        await viewer.has(5)
+    await Run.objects.filter(pk=child.pk).aupdate(state="completed")
+    driven.add(END)
+    await driven.end()
+    await to_the_end(viewers, 6)
+
+
+async def test_a_run_that_is_deleted_ends_for_everybody(driven: DrivenRun) -> None:
+    driven.add(CALL)
+    await driven.stored()
+    viewers = [await Viewer().join(driven.run) for _ in range(2)]
+    for viewer in viewers:
+        await viewer.has(1)
+    await Run.objects.filter(pk=driven.run.pk).adelete()
+    await notify_viewers(driven.run)
+    for viewer in viewers:
+        await asyncio.wait_for(viewer.ended.wait(), 5)
+        assert isinstance(viewer.error, Run.DoesNotExist)
+    assert not run_feeds()._feeds
+    local_runs.discard(driven.run.pk)
+
+
+async def test_an_error_of_the_rendering_ends_its_run_only(
+    driven: DrivenRun, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    other = await drive()
+    viewers = []
+    for run in (driven, other):
+        run.add(CALL, OPEN, HEAD)
+        await run.stored()
+        viewers.append(await Viewer().join(run.run))
+        await viewers[-1].has(3)
+    plain = RunUpdates.append
+
+    def append(self: RunUpdates, *args: Any) -> RunMessage | None:
+        if self.pk == driven.run.pk:
+            raise RuntimeError("a bug")
+        return plain(self, *args)
+
+    monkeypatch.setattr(RunUpdates, "append", append)
+    for run in (driven, other):
+        run.add(result(0))
+    await viewers[1].has(4)
+    await asyncio.wait_for(viewers[0].ended.wait(), 5)
+    assert isinstance(viewers[0].error, RuntimeError)
+    assert "a bug" in caplog.text
+    other.add(END)
+    await other.end()
+    await to_the_end(viewers[1:], 5)
+    local_runs.discard(driven.run.pk)
+
+
+async def test_a_flood_is_sent_in_few_messages(
+    driven: DrivenRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broadcast, "FLOOD_INTERVAL", 0.05)
+    driven.add(CALL, OPEN, HEAD)
+    await driven.stored()
+    viewers = [await Viewer().join(driven.run) for _ in range(3)]
+    for viewer in viewers:
+        await viewer.has(3)
+    for burst in range(40):
+        driven.add(*(result(burst * 50 + n) for n in range(50)))
+        await driven.stored()
+    driven.add(END)
+    await driven.end()
+    await to_the_end(viewers, 3 + 2_000 + 1)
+    assert len(viewers[0].messages) < 30
+
+
+async def test_growing_messages_are_the_same_live_and_read(transactional_db: None) -> None:
+    """A text that grows: who was there all the time, and who came later, see the same."""
+    fields = {"protocol": "agent-api", "version": "1", "url": "http://agent.example/process"}
+    run = await drive(**fields)
+
+    def piece(number: int) -> Frame:
+        return event(
+            'data: {"object": "content", "type": "text", "index": 0, "delta": true, '
+            f'"msg_id": "m", "text": "word {number} "}}'
+        )
+
+    run.add(CALL, OPEN, HEAD, event('data: {"object": "message", "id": "m", "role": "assistant"}'))
+    await run.stored()
+    first = await Viewer(4).join(run.run)
+    for number in range(6):
+        run.add(piece(number))
+        await run.stored()
+        await first.has(5 + number)
+    late = await Viewer(4).join(run.run)
+    await late.has(10)
+    for number in range(6, 9):
+        run.add(piece(number))
+        await run.stored()
+        await first.has(5 + number)
+    run.add(END)
+    await run.end()
+    await to_the_end([first, late], 14)
+
+    words = [f"word {number} " for number in range(9)]
+    for viewer in (first, late):
+        html = "".join(viewer.messages)
+        assert [html.count(word) for word in words] == [1] * 9, html
+        assert sorted(words, key=html.index) == words
