@@ -179,9 +179,9 @@ def playground(options: Options) -> Iterator[Load]:
 def measuring(options: Options, load: Load) -> Iterator[None]:
     """Measure the CPU time of the block, and profile it."""
     profiler = options.profiler
-    with profiler.recording(load.server.pid) if profiler else contextlib.nullcontext():
-        with load.cores.measuring():
-            yield
+    recording = profiler.recording(load.server.pid) if profiler else contextlib.nullcontext()
+    with recording, load.cores.measuring():
+        yield
 
 
 async def stream(
@@ -310,14 +310,19 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--python", default=sys.executable, help="the interpreter of that checkout")
     parser.add_argument("--compression", action="store_true", help="offer permessage-deflate")
     parser.add_argument("--profile", type=Path, help="file for the stacks that py-spy records")
-    return parser.parse_args()
+    parser.add_argument("--gil", action="store_true", help="profile what holds the GIL only")
+    given = parser.parse_args()
+    given.rows = (given.rows or (SHORT if given.short else ",".join(ROWS))).split(",")
+    if unknown := set(given.rows) - ROWS.keys():
+        parser.error(f"no such rows: {', '.join(sorted(unknown))}")
+    return given
 
 
 def main() -> None:
     """Measure and print."""
     given = arguments()
     raise_descriptor_limit()
-    profiler = Profiler() if given.profile else None
+    profiler = Profiler(gil=given.gil) if given.profile else None
     if profiler and not profiler.command:
         print("py-spy is not installed: there will be no profile.", file=sys.stderr)
     options = Options(
@@ -329,8 +334,8 @@ def main() -> None:
         profiler=profiler,
     )
     totals = Totals()
-    for number in (given.rows or (SHORT if given.short else ",".join(ROWS))).split(","):
-        ROWS[number.strip()](options, totals)
+    for number in given.rows:
+        ROWS[number](options, totals)
     print_table(totals.rows)
     if profiler and profiler.stacks:
         profiler.write(given.profile)

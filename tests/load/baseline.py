@@ -1,7 +1,7 @@
 """A bare ASGI application that sends one text to all websockets, as a baseline.
 
-`python -m tests.load.baseline daphne` prints its port. A websocket receives a message when it opens;
-`POST /go?ticks=N&rate=R` begins N messages of 2 KB to all, R a second.
+`python -m tests.load.baseline daphne` prints its port. A websocket receives a message when it
+opens; `POST /go?ticks=N&rate=R` begins N messages of 2 KB to all, R a second.
 """
 
 from __future__ import annotations

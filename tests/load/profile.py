@@ -15,13 +15,15 @@ from pathlib import Path
 
 SHOWN = 25
 RATE = 200
-_FRAME = re.compile(r"(.*) \((?:.*/)?([^/]+/[^/]+?)(?::\d+)?\)")
+_FRAME = re.compile(r"(.*) \((?:.*/)?((?:[^/]+/)?[^/]+?)(?::\d+)?\)")
 
 
 class Profiler:
     """Samples of several recordings, added up."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, gil: bool) -> None:
+        """With `gil`, record only threads that hold the GIL, and none that waits for it."""
+        self._options = ["--gil"] if gil else []
         #: Beside this interpreter, or on the PATH.
         beside = Path(sys.executable).with_name("py-spy")
         self.command = str(beside) if beside.exists() else shutil.which("py-spy")
@@ -35,9 +37,10 @@ class Profiler:
             return
         with tempfile.TemporaryDirectory() as folder:
             raw = Path(folder) / "raw"
-            arguments = ["--format", "raw", "--function", "--rate", str(RATE), "-d", "3600"]
+            form = ["--format", "raw", "--function", "--rate", str(RATE), "-d", "3600"]
+            arguments = [*form, *self._options, "-o", str(raw), "--pid", str(pid)]
             recorder = subprocess.Popen(
-                [self.command, "record", *arguments, "-o", str(raw), "--pid", str(pid)],
+                [self.command, "record", *arguments],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,

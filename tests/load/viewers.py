@@ -8,10 +8,12 @@ import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
+from websockets.protocol import Event
 
 from tests.bench import clients
 from tests.bench.clients import Started
@@ -86,12 +88,13 @@ class Audience:
     compression: bool = False
     #: Milliseconds from the agent's write to a websocket.
     latencies: list[float] = field(default_factory=list)
-    messages: int = 0
     viewers: list[Viewer] = field(default_factory=list)
+    _sockets: list[Socket] = field(default_factory=list)
+    #: The websockets whose run has not ended.
+    _following: set[Socket] = field(default_factory=set)
     #: The loop's time of the last message.
     _heard: float = 0
     _known: dict[bytes, Content] = field(default_factory=dict)
-    _tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     @property
     def lost(self) -> int:
@@ -106,42 +109,31 @@ class Audience:
     async def open(self, runs: Iterable[Started], results: int) -> None:
         """Open one websocket for each of `runs`, and wait until all have caught up."""
         slots = asyncio.Semaphore(OPENING)
-        opening = [self._open(run, results, slots) for run in runs]
-        for viewer, socket in await asyncio.gather(*opening):
-            self.viewers.append(viewer)
-            self._tasks.append(asyncio.create_task(self._follow(viewer, socket)))
-        loop = asyncio.get_running_loop()
-        self._heard = loop.time()
-        while (rest := self._heard + QUIET - loop.time()) > 0:
-            await asyncio.sleep(rest)
+        await asyncio.gather(*(self._open(run, results, slots) for run in runs))
+        await self._wait_until_quiet(QUIET)
         # The measurement shall not measure the garbage collector of its own process.
         gc.collect()
         gc.freeze()
 
     async def finish(self) -> None:
         """Wait until all have received the end of their run, or nothing more arrives."""
-        loop = asyncio.get_running_loop()
-        self._heard = loop.time()
-        waiting: set[asyncio.Task[None]] = set(self._tasks)
-        while waiting and (rest := self._heard + PATIENCE - loop.time()) > 0:
-            _, waiting = await asyncio.wait(waiting, timeout=rest)
+        await self._wait_until_quiet(PATIENCE)
 
     async def close(self) -> None:
         """Close what is still open."""
-        for task in self._tasks:
-            task.cancel()
-        ended = await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._tasks.clear()
-        for error in ended:
-            if isinstance(error, Exception):
-                raise error
+        for socket in self._sockets:
+            socket.transport.abort()
+        await asyncio.gather(*(socket.wait_closed() for socket in self._sockets))
+        self._sockets.clear()
+        self._following.clear()
 
-    async def _open(
-        self, run: Started, results: int, slots: asyncio.Semaphore
-    ) -> tuple[Viewer, ClientConnection]:
+    async def _open(self, run: Started, results: int, slots: asyncio.Semaphore) -> None:
+        viewer = Viewer(run.last, results)
+        self.viewers.append(viewer)
         origin: Any = run.origin
+        connection: Any = partial(Socket, self, viewer)
         async with slots:
-            socket = await connect(
+            await connect(
                 run.address,
                 origin=origin,
                 compression="deflate" if self.compression else None,
@@ -149,27 +141,64 @@ class Audience:
                 max_size=None,
                 ping_interval=None,
                 open_timeout=60,
+                create_connection=connection,
             )
-        return Viewer(run.last, results), socket
 
-    async def _follow(self, viewer: Viewer, socket: ClientConnection) -> None:
-        clock, known, latencies = time.monotonic_ns, self._known, self.latencies
+    async def _wait_until_quiet(self, seconds: float) -> None:
+        """Wait until no run is followed, or no message has arrived for so long."""
         loop = asyncio.get_running_loop()
-        try:
-            while True:
-                message = await socket.recv(decode=False)
-                now = clock()
-                self._heard = loop.time()
-                self.messages += 1
-                if (content := known.get(message)) is None:
-                    if len(known) >= REMEMBERED:
-                        known.clear()
-                    content = known[message] = parse(message)
-                viewer.receive(content)
-                latencies.extend([(now - moment) / 1e6 for moment in content.sent])
-                if content.final:
-                    return
-        except ConnectionClosed:
-            return
-        finally:
-            socket.transport.abort()
+        self._heard = loop.time()
+        while self._following and (rest := self._heard + seconds - loop.time()) > 0:
+            await asyncio.sleep(min(rest, 0.1))
+
+    def join(self, socket: Socket) -> None:
+        """Note a new websocket."""
+        self._sockets.append(socket)
+        self._following.add(socket)
+
+    def leave(self, socket: Socket) -> None:
+        """Note that nothing more is expected of a websocket."""
+        self._following.discard(socket)
+
+    def receive(self, socket: Socket, message: bytes) -> None:
+        """Note a message to a viewer."""
+        now = time.monotonic_ns()
+        self._heard = socket.loop.time()
+        if (content := self._known.get(message)) is None:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            content = self._known[message] = parse(message)
+        socket.viewer.receive(content)
+        self.latencies.extend([(now - moment) / 1e6 for moment in content.sent])
+        if content.final:
+            self.leave(socket)
+
+
+class Socket(ClientConnection):
+    """A websocket whose messages are noted as they are read.
+
+    In a queue they would wait for those of all other websockets, and that is not what is measured.
+    """
+
+    def __init__(self, audience: Audience, viewer: Viewer, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.viewer = viewer
+        self._audience = audience
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Join the audience."""
+        super().connection_made(transport)
+        self._audience.join(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Leave it."""
+        super().connection_lost(exc)
+        self._audience.leave(self)
+
+    def process_event(self, event: Event) -> None:
+        """Note a message, and leave everything else to the library."""
+        if isinstance(event, Frame) and event.opcode is Opcode.TEXT:
+            assert event.fin, "the message is fragmented"
+            self._audience.receive(self, bytes(event.data))
+        else:
+            super().process_event(event)
