@@ -34,11 +34,16 @@ class Started:
     """A run that was sent, and how to watch it."""
 
     run: str
-    #: The address of the websocket, and its origin.
-    address: str
+    #: The URL of the websocket, and its origin.
+    url: str
     origin: str
     #: The last frame that the page has.
     last: int
+
+    @property
+    def address(self) -> str:
+        """The URL with the cursor."""
+        return f"{self.url}?after={self.last}"
 
 
 #: What an agent of the benchmarks is called, and the rest of its form. The source takes both
@@ -105,9 +110,8 @@ class Viewer:
         cursor = CURSOR.search(response.text)
         assert run, response.text
         assert cursor
-        last = int(cursor[2])
-        address = f"{self._base.replace('http', 'ws', 1)}/ws/runs/{run[1]}/?after={last}"
-        return Started(run[1], address, self._base, last)
+        url = f"{self._base.replace('http', 'ws', 1)}/ws/runs/{run[1]}/"
+        return Started(run[1], url, self._base, int(cursor[2]))
 
     def watch(self, document: dict[str, Any], pace: float = 0, agent: str = "source") -> Reading:
         """Send, and read the websocket to the end. Fails if a number is missing or repeated."""

@@ -113,9 +113,11 @@ class Totals:
             p99, times = float("inf"), "nothing received"
         faults = audience.lost + audience.repeated
         self.faults += faults
+        dropped = f", {audience.dropped:,} connections dropped" if audience.dropped else ""
         figure = (
             f"{times}; lost {audience.lost:,}, repeated {audience.repeated:,} of "
-            f"{len(latencies):,}; {cores.of('server'):.2f} cores ({cores.others('server')})"
+            f"{len(latencies):,}{dropped}; "
+            f"{cores.of('server'):.2f} cores ({cores.others('server')})"
         )
         met = None if aim is None else p99 <= aim and not faults
         self._add(Row(what, figure, "–" if aim is None else f"p99 ≤ {aim:.0f} ms, none lost", met))

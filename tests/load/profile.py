@@ -15,7 +15,7 @@ from pathlib import Path
 
 SHOWN = 25
 RATE = 200
-_FRAME = re.compile(r"(.*) \((?:.*/)?((?:[^/]+/)?[^/]+?)(?::\d+)?\)")
+_FRAME = re.compile(r"(.*) \((?:.*?/)??((?:[^/]+/)?[^/]+?)(?::\d+)?\)")
 
 
 class Profiler:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import re
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidMessage
 from websockets.frames import Frame, Opcode
 from websockets.protocol import Event
 
@@ -22,6 +24,8 @@ SENT = re.compile(clients.SENT.pattern.encode())
 CURSOR = re.compile(clients.CURSOR.pattern.encode())
 #: Websockets that are opened at once.
 OPENING = 32
+#: Seconds until a dropped connection is opened again.
+RECONNECT = 0.5
 #: Seconds without a message after which all viewers have caught up.
 QUIET = 0.5
 #: Seconds without a message after which what is missing counts as lost.
@@ -51,15 +55,21 @@ def parse(message: bytes) -> Content:
 
 
 class Viewer:
-    """One websocket: its position in the run, and what was wrong with what it received."""
+    """One viewer: its position in the run, and what was wrong with what it received."""
 
-    def __init__(self, last: int, results: int) -> None:
-        """Expect frames after `last`, and `results` results."""
-        self._last = last
+    def __init__(self, run: Started, results: int) -> None:
+        """Expect frames after the last one of the page, and `results` results."""
+        self.run = run
+        self._last = run.last
         self._newest = 0
         self._missing = results
         self.frames_lost = 0
         self.repeated = 0
+
+    @property
+    def position(self) -> Started:
+        """The run from the last frame that has arrived."""
+        return replace(self.run, last=self._last)
 
     @property
     def lost(self) -> int:
@@ -89,9 +99,12 @@ class Audience:
     #: Milliseconds from the agent's write to a websocket.
     latencies: list[float] = field(default_factory=list)
     viewers: list[Viewer] = field(default_factory=list)
+    #: Connections that the server dropped before the end of their run.
+    dropped: int = 0
     _sockets: list[Socket] = field(default_factory=list)
-    #: The websockets whose run has not ended.
-    _following: set[Socket] = field(default_factory=set)
+    _opening: set[asyncio.Task[None]] = field(default_factory=set)
+    #: Those whose run has not ended.
+    _following: set[Viewer] = field(default_factory=set)
     #: The loop's time of the last message.
     _heard: float = 0
     _known: dict[bytes, Content] = field(default_factory=dict)
@@ -109,7 +122,16 @@ class Audience:
     async def open(self, runs: Iterable[Started], results: int) -> None:
         """Open one websocket for each of `runs`, and wait until all have caught up."""
         slots = asyncio.Semaphore(OPENING)
-        await asyncio.gather(*(self._open(run, results, slots) for run in runs))
+
+        async def connect_one(viewer: Viewer) -> None:
+            async with slots:
+                await self._connect(viewer)
+
+        viewers = [Viewer(run, results) for run in runs]
+        self.viewers += viewers
+        await asyncio.gather(*map(connect_one, viewers))
+        while self._opening:
+            await asyncio.wait(self._opening)
         await self._wait_until_quiet(QUIET)
         # The measurement shall not measure the garbage collector of its own process.
         gc.collect()
@@ -121,20 +143,22 @@ class Audience:
 
     async def close(self) -> None:
         """Close what is still open."""
+        self._following.clear()
+        for task in self._opening:
+            task.cancel()
         for socket in self._sockets:
             socket.transport.abort()
         await asyncio.gather(*(socket.wait_closed() for socket in self._sockets))
         self._sockets.clear()
-        self._following.clear()
 
-    async def _open(self, run: Started, results: int, slots: asyncio.Semaphore) -> None:
-        viewer = Viewer(run.last, results)
-        self.viewers.append(viewer)
-        origin: Any = run.origin
+    async def _connect(self, viewer: Viewer, *, delay: float = 0) -> None:
+        await asyncio.sleep(delay)
+        origin: Any = viewer.run.origin
         connection: Any = partial(Socket, self, viewer)
-        async with slots:
+        # A connection that is dropped during its handshake is opened again like all others.
+        with contextlib.suppress(InvalidMessage):
             await connect(
-                run.address,
+                viewer.position.address,
                 origin=origin,
                 compression="deflate" if self.compression else None,
                 proxy=None,
@@ -154,11 +178,16 @@ class Audience:
     def join(self, socket: Socket) -> None:
         """Note a new websocket."""
         self._sockets.append(socket)
-        self._following.add(socket)
+        self._following.add(socket.viewer)
 
     def leave(self, socket: Socket) -> None:
-        """Note that nothing more is expected of a websocket."""
-        self._following.discard(socket)
+        """Note a lost connection, and connect again from the cursor, as a page does."""
+        if socket.viewer not in self._following:
+            return
+        self.dropped += 1
+        task = asyncio.create_task(self._connect(socket.viewer, delay=RECONNECT))
+        self._opening.add(task)
+        task.add_done_callback(self._opening.discard)
 
     def receive(self, socket: Socket, message: bytes) -> None:
         """Note a message to a viewer."""
@@ -171,7 +200,7 @@ class Audience:
         socket.viewer.receive(content)
         self.latencies.extend([(now - moment) / 1e6 for moment in content.sent])
         if content.final:
-            self.leave(socket)
+            self._following.discard(socket.viewer)
 
 
 class Socket(ClientConnection):
@@ -191,7 +220,7 @@ class Socket(ClientConnection):
         self._audience.join(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Leave it."""
+        """Leave the audience."""
         super().connection_lost(exc)
         self._audience.leave(self)
 
