@@ -42,11 +42,6 @@ IDLE = 15.0
 STARTING = 4
 #: File descriptors of each process: two for each run, one for each viewer.
 DESCRIPTORS = 8192
-ENVIRONMENT = {
-    "PLAYGROUND_MAX_RUNS": "1200",
-    # A silent stream is held until all have started.
-    "PLAYGROUND_IDLE_TIMEOUT": "600",
-}
 
 
 @dataclass(frozen=True)
@@ -170,7 +165,9 @@ def playground(options: Options) -> Iterator[Load]:
             tree=options.tree,
             python=options.python,
             options=options.server,
-            **ENVIRONMENT,
+            PLAYGROUND_MAX_RUNS="1200",
+            # A stream is silent until all have started.
+            PLAYGROUND_IDLE_TIMEOUT="600",
         ) as server,
     ):
         cores = Cores(server=server.pid, agent=agent.pid, viewers=os.getpid())
