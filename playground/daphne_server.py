@@ -47,6 +47,8 @@ def run(application: Any, *, host: str, port: int, started: Callable[[], object]
         # None: the demo agent streams for as long as its client listens.
         http_timeout=None,
         websocket_timeout=-1,
+        # Many that connect at once wait for each other.
+        websocket_handshake_timeout=30,
         application_close_timeout=5,
         verbosity=0,
         # The event loop is not running yet when Daphne calls it.
