@@ -34,6 +34,8 @@ logger = logging.getLogger(__name__)
 FLOOD_INTERVAL = 0.1
 #: A message with more frames than this is part of a flood.
 FLOOD_FRAMES = 10
+#: Seconds below which the pause after sending a message to many viewers is left out.
+MIN_PAUSE = 0.01
 #: Seconds without a notification after which the database is read all the same: a command that
 #: drives a run sends no notifications to this process, and notifications can be lost.
 POLL = 2.0
@@ -192,8 +194,11 @@ class RunFeed:
         self.stamp = self._updates.stamp
         if message:
             self.cursor, self.ended = message.last, self._updates.ended
+            begun = self._loop.time()
             for viewer in tuple(self._members):
                 viewer.send_html(message.html)
+            # A crowd gets fewer messages, so that two thirds of the time are left for all else.
+            pause = 2 * (self._loop.time() - begun)
             for late in self._late.values():
                 if late.missed is not None:
                     late.missed.append(message)
@@ -201,8 +206,9 @@ class RunFeed:
                 self._end()
             elif message.more and not self._is_attached:
                 self._must_read = True
-            elif message.frames > FLOOD_FRAMES:
-                self._pause = self._loop.call_later(FLOOD_INTERVAL, self._end_pause)
+            elif message.frames > FLOOD_FRAMES or pause > MIN_PAUSE:
+                pause = max(pause, FLOOD_INTERVAL if message.frames > FLOOD_FRAMES else 0)
+                self._pause = self._loop.call_later(pause, self._end_pause)
         for viewer in tuple(self._late):
             self._begin_to_catch_up(viewer)
         if self._stored or self._must_read:

@@ -17,7 +17,14 @@ from functools import cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    InterfaceError,
+    OperationalError,
+    connection,
+    connections,
+    transaction,
+)
 
 from playground.executors import run_in_writer
 from playground.models import FrameBatch, Run, RunState
@@ -86,6 +93,8 @@ class FrameWriter:
         self._drained = asyncio.Event()
         self._drained.set()
         self._failure: Exception | None = None
+        #: The columns as they were stored.
+        self._stored: dict[str, Any] = {}
         self._closed = False
 
     def __enter__(self) -> FrameWriter:
@@ -144,11 +153,20 @@ class FrameWriter:
         self._is_storing = True
         self._flushed_at = asyncio.get_running_loop().time()
         flush, self._pending = self._pending, PendingFlush(self._run)
+        # Most columns change once: the others are a third of them.
+        changes = {
+            name: flush.changes[name] for name in flush.changes if self._differs(name, flush)
+        }
+        flush.changes = changes if changes or flush.parts else flush.changes
         return flush
+
+    def _differs(self, name: str, flush: PendingFlush) -> bool:
+        return name not in self._stored or bool(self._stored[name] != flush.changes[name])
 
     def stored(self, flush: PendingFlush) -> None:
         """Notify the viewers of what was stored, and go on with what was added meanwhile."""
         self._is_storing = False
+        self._stored |= flush.changes
         notifier().notify(
             self._run.viewer_groups, Stored(flush.parts, flush.readings, flush.columns)
         )
@@ -307,7 +325,7 @@ def _store(flushes: Sequence[PendingFlush]) -> None:
         if _update_runs(flushes) != len(flushes):
             raise RunEndedError("a run has ended or was deleted")
         FrameBatch.objects.bulk_create(
-            batch for flush in flushes for batch in build_batches(flush.run, flush.parts)
+            [batch for flush in flushes for batch in build_batches(flush.run, flush.parts)]
         )
 
 
@@ -317,13 +335,15 @@ def _update_runs(flushes: Sequence[PendingFlush]) -> int:
     The same as an `update()` for each run, at a tenth of its time: many runs change the same
     columns, and the statement is the same for all of them.
     """
+    # The proxy `connection` would look it up for every value.
+    database = connections[DEFAULT_DB_ALIAS]
     rows: dict[tuple[str, ...], list[list[Any]]] = defaultdict(list)
     for flush in flushes:
-        columns = flush.columns
-        values = [_prepared(name, value) for name, value in columns.items()]
-        rows[tuple(columns)].append([*values, _prepared("id", flush.run.pk)])
+        columns = {**flush.columns, "id": flush.run.pk}
+        row = [_FIELDS[name].get_db_prep_save(value, database) for name, value in columns.items()]
+        rows[tuple(columns)[:-1]].append(row)
     updated = 0
-    with connection.cursor() as cursor:
+    with database.cursor() as cursor:
         for names, parameters in rows.items():
             cursor.executemany(_update_statement(names), parameters)
             updated += cursor.rowcount
@@ -331,11 +351,6 @@ def _update_runs(flushes: Sequence[PendingFlush]) -> int:
 
 
 _FIELDS = {field.name: field for field in Run._meta.concrete_fields}
-
-
-def _prepared(name: str, value: Any) -> Any:
-    """Return the value of a column of a run as a parameter of a statement."""
-    return _FIELDS[name].get_db_prep_save(value, connection)
 
 
 @cache

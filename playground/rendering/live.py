@@ -218,6 +218,7 @@ class RunUpdates:
                 **context,
                 "status": self._changed_status(context),
                 "readonly": self.readonly,
+                "is_read": is_read,
                 "first": first,
                 "last": reader.cursor,
                 "transcript": transcript,
