@@ -383,7 +383,10 @@ def _accept_any(_: object) -> bool:
 
 def _is_open(data: bytes) -> bool:
     facts = _json(data)
-    return isinstance(facts, dict) and all(v is None or isinstance(v, str) for v in facts.values())
+    return isinstance(facts, dict) and all(
+        value is None or isinstance(value, str) or (name == "reused" and value is True)
+        for name, value in facts.items()
+    )
 
 
 def _is_problem_json(data: bytes) -> bool:

@@ -35,7 +35,7 @@ def start_clock() -> Clock:
 def new_transport(limits: RunLimits, **options: Any) -> Transport:
     """Return a transport under the outbound policy of the settings.
 
-    `options` are those of `Transport`: `redact`, `mask`, `patient`.
+    `options` are those of `Transport`: `redact`, `mask`, `patient`, `connections`.
     """
     policy = OutboundPolicy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
     return Transport(policy, limits, **options)

@@ -27,6 +27,7 @@ from playground.protocols.events import Event, Outcome
 from playground.protocols.exchange import Exchange, Target, WaitsForUser
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
+from playground.transport import ConnectionPool
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +69,7 @@ class Driver:
         on_automatic_response: Callable[[Mapping[str, Any]], None] | None = None,
         follower: RunFollower | None = None,
         attended: bool = True,
+        connections: ConnectionPool | None = None,
     ) -> None:
         """Drive `run` to `target`; values of `redact` appear in no frame.
 
@@ -75,7 +77,8 @@ class Driver:
         `on_automatic_response` sends a response that is due in mid-call (see
         `WaitsForUser.automatic_responses`), `follower` gets every event, and the
         outcome of a run that completed. A run that is not `attended` is one of many: it is stored
-        when it ends rather than at once, and `run` itself is updated then.
+        when it ends rather than at once, and `run` itself is updated then. Its calls may reuse
+        `connections`.
         """
         limits = limits or settings.RUN_LIMITS
         self.run = run
@@ -92,6 +95,7 @@ class Driver:
             redact=redact,
             mask=registry.masker(target.protocol),
             patient=self._is_patient,
+            connections=connections,
         )
         #: Frames from the transport that are not numbered yet.
         self._unnumbered: list[Frame] = []

@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 from playground import __version__
 from playground.formats.snippets import full_url
 from playground.models import Run
-from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
+from playground.protocols.frames import BODY_KINDS, Frame, FrameKind, is_reused
 from playground.protocols.http import read_head
 from playground.protocols.problems import Problem
 
@@ -112,11 +112,13 @@ def _timings(exchange: RecordedExchange) -> dict[str, float]:
     sent = open_frame.at_us if open_frame else exchange.call.at_us
     last = exchange.response_frames[-1].at_us if exchange.response_frames else exchange.call.at_us
     answered = head.at_us if head else last
+    before = _ms(exchange.call.at_us, sent) if open_frame else -1
+    reused = open_frame is not None and is_reused(open_frame)
     return {
-        "blocked": -1,
+        "blocked": before if reused else -1,
         # DNS lookup and TLS handshake are part of connecting: their ends are not recorded.
         "dns": -1,
-        "connect": _ms(exchange.call.at_us, sent) if open_frame else -1,
+        "connect": -1 if reused else before,
         "send": 0,
         "wait": _ms(sent, answered),
         "receive": _ms(answered, last),

@@ -7,6 +7,7 @@ derived from them, so a better decoder also serves old runs.
 from __future__ import annotations
 
 import enum
+import json
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ class FrameKind(enum.IntEnum):
 
     #: The request as sent: HTTP/1.1 head and body. Secrets are redacted before it is stored.
     CALL = 1
-    #: The connection was established. JSON object: `tls` (version or null), `peer` (host:port).
+    #: The connection was established. JSON object: `tls` (version or null), `peer` (host:port),
+    #: and `reused`, true for a connection that was kept from an earlier request.
     OPEN = 2
     #: The response head as received: status line and headers.
     HEAD = 3
@@ -55,6 +57,11 @@ class Frame:
     def at_ms(self) -> float:
         """Return the arrival in milliseconds since the run's first call."""
         return self.at_us / 1000
+
+
+def is_reused(opened: Frame) -> bool:
+    """Return whether the connection of an OPEN frame was kept from an earlier request."""
+    return json.loads(opened.data).get("reused") is True
 
 
 _HEADER = struct.Struct("<BQI")

@@ -140,7 +140,8 @@ def _frame_text(frame: Frame) -> str:
 def _open_text(data: bytes) -> str:
     facts: dict[str, Any] = json.loads(data)
     tls = facts.get("tls")
-    return f"connected to {facts.get('peer', '')}{f' over {tls}' if tls else ''}"
+    text = f"connected to {facts.get('peer', '')}{f' over {tls}' if tls else ''}"
+    return f"{text}, connection reused" if facts.get("reused") else text
 
 
 def payload_of(event: ev.Event) -> Any:

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from playground.models import Run, RunKind
 from playground.protocols.events import Event, event_label
-from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
+from playground.protocols.frames import BODY_KINDS, Frame, FrameKind, is_reused
 from playground.rendering.events import kind_label
 from playground.rendering.formatting import milliseconds
 from playground.rendering.run_status import elapsed_ms, status_label
@@ -157,12 +157,15 @@ class FrameTimes:
     moments: dict[FrameKind, int] = field(default_factory=dict)
     arrivals: list[Arrival] = field(default_factory=list)
     last_us: int = 0
+    #: Whether the first call used a kept connection, so that there was no connecting.
+    is_reused: bool = False
 
     def add(self, frame: Frame, events: Sequence[Event]) -> None:
         """Add the next frame, with its events."""
         at_us, kind = frame.at_us, frame.kind
         if kind not in self.moments:
             self.moments[kind] = at_us
+            self.is_reused = self.is_reused or (kind is FrameKind.OPEN and is_reused(frame))
         if at_us > self.last_us:
             self.last_us = at_us
         if label := _ARRIVALS.get(kind):
@@ -188,7 +191,10 @@ class TimesReader:
                 self.times.add(frame, list(self._exchange.receive(frame)))
                 self._cursor = frame.seq
             return FrameTimes(
-                dict(self.times.moments), list(self.times.arrivals), self.times.last_us
+                dict(self.times.moments),
+                list(self.times.arrivals),
+                self.times.last_us,
+                self.times.is_reused,
             )
 
 
@@ -241,7 +247,7 @@ def timeline_of(
     bars = _bars(spans, axis, now)
     counts = Counter(kind for _, _, kind in arrivals).most_common()
     return Timeline(
-        phases=_phases(times.moments, total, axis.scale),
+        phases=_phases(times, total, axis.scale),
         marks=_marks(arrivals, axis.scale),
         gaps=_gaps(arrivals, total, axis.scale),
         ticks=_ticks(axis.first, axis.scale),
@@ -382,12 +388,14 @@ def _bars(spans: Sequence[ChildSpan], axis: Axis, now: int) -> list[SpanBar]:
     return bars
 
 
-def _phases(moments: dict[FrameKind, int], total: int, scale: float) -> list[TimelinePhase]:
+def _phases(times: FrameTimes, total: int, scale: float) -> list[TimelinePhase]:
+    moments = times.moments
     opened, head = moments.get(FrameKind.OPEN), moments.get(FrameKind.HEAD)
     first = next((at for kind, at in moments.items() if kind in BODY_KINDS), None)
     finish = moments.get(FrameKind.ERROR, moments.get(FrameKind.END, total))
+    connected = opened if opened is not None else head or finish
     phases = [
-        ("connect", "Connect", 0, opened if opened is not None else head or finish),
+        ("connect", "Connect", None if times.is_reused else 0, connected),
         ("wait", "Waiting for response headers", opened, head if head is not None else finish),
         ("first", "Waiting for first byte (TTFB)", head, first if first is not None else finish),
         ("stream", "Download", first, finish),

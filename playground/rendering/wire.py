@@ -51,7 +51,11 @@ def _block(frame: Frame) -> WireBlock:
         text = f"{problem.cause}\n{problem.detail}".strip()
     elif frame.kind is FrameKind.OPEN:
         facts = json.loads(frame.data)
-        text = ", ".join(f"{name}: {value}" for name, value in facts.items() if value)
+        text = ", ".join(
+            "connection reused" if name == "reused" else f"{name}: {value}"
+            for name, value in facts.items()
+            if value
+        )
     return WireBlock(
         seq=frame.seq,
         at=milliseconds(frame.at_ms),

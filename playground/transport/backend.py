@@ -1,7 +1,8 @@
-"""Connections: one DNS lookup, the outbound policy for every address, then connect.
+"""Connections: one DNS lookup, the outbound policy for every address, then connect or reuse.
 
 Only the addresses that the policy has checked are connected to, without a second lookup that a
-name server could answer differently. TLS and the `Host` header keep the name.
+name server could answer differently. A kept connection is reused only for an address that was
+looked up and checked for the request. TLS and the `Host` header keep the name.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from ipaddress import ip_address
 from typing import Any
 
@@ -23,6 +24,8 @@ from playground.transport.http1 import host_and_port
 from playground.transport.policy import OutboundPolicy
 
 _TAIL = 8 * 1024
+#: Seconds for which an idle connection is kept: fewer than common servers keep theirs.
+KEEP_ALIVE = 4.0
 
 
 class Tap:
@@ -30,12 +33,13 @@ class Tap:
 
     def __init__(
         self,
-        opened: Callable[[str | None], None],
+        opened: Callable[[str | None, bool], None],
         before_read: Callable[[], Awaitable[None]],
         clock: Callable[[], int],
         patient: Callable[[], bool] = lambda: False,
     ) -> None:
-        #: Called once, with the TLS version or None, when the connection is established.
+        #: Called once, when the connection is established, with the TLS version or None, and
+        #: whether an earlier request used the connection.
         self.on_connect = opened
         #: Awaited before each read, when everything read so far has been parsed.
         self.before_read = before_read
@@ -55,36 +59,64 @@ class Tap:
 
 async def resolve(host: str, port: int) -> list[str]:
     """Return the addresses of `host`, in the system's order of preference. Raise `OSError`."""
+    if _is_address(host):
+        return [host]  # The lookup would take a thread.
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-class PolicyBackend(httpcore.AsyncNetworkBackend):
-    """Network backend for httpcore, with the outbound policy and a tap on the reads."""
+def _is_address(host: str) -> bool:
+    """Return whether `host` is an address as `resolve` returns it."""
+    try:
+        return str(ip_address(host)) == host and "%" not in host
+    except ValueError:
+        return False
+
+
+class Connector:
+    """Connects a call to a permitted address of its host, with a tap on the reads."""
 
     def __init__(self, policy: OutboundPolicy, limits: RunLimits, tap: Tap) -> None:
         self._policy = policy
         self._limits = limits
         self._tap = tap
-        self._inner = httpcore.AnyIOBackend()
+        self._backend = httpcore.AnyIOBackend()
 
-    async def connect_tcp(
+    async def connect(
         self,
-        host: str,
-        port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 (httpcore's signature)
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        """Connect to one of the host's permitted addresses.
+        origin: httpcore.Origin,
+        context: ssl.SSLContext | None,
+        kept: Callable[[str], Awaitable[Connection | None]],
+    ) -> Connection:
+        """Return a connection to one of the origin's permitted addresses.
 
-        Raise `CallError`: not resolved, denied by the policy, unreachable, timed out.
+        `context` is that of an https origin; `kept` returns a kept connection to an address, if
+        there is one. Raise `CallError`: not resolved, denied by the policy, unreachable, timed
+        out, TLS handshake failed.
         """
+        host, port = origin.host.decode("ascii"), origin.port
         deadline = asyncio.get_running_loop().time() + self._limits.connect_timeout
         addresses = self._permitted(host, await self._resolve(host, port, deadline))
-        stream = await self._first(addresses, host, port, deadline)
-        return TappedStream(stream, self._tap, self._limits, deadline)
+        failure: Exception | None = None
+        for position, address in enumerate(addresses):
+            if connection := await kept(address):
+                connection.reuse(self._tap)
+                return connection
+            try:
+                share = _seconds_until(deadline) / (len(addresses) - position)
+                stream = await self._backend.connect_tcp(address, port, max(share, 0.001))
+            except httpcore.ConnectTimeout:
+                continue
+            except httpcore.ConnectError as error:
+                failure = error
+                continue
+            if context:
+                stream = await self._start_tls(stream, context, host, deadline)
+            return Connection(origin, address, TappedStream(stream, self._tap))
+        if failure is None:
+            raise CallError(errors.timed_out("connect_timeout", self._limits, Stage.CONNECT))
+        raise CallError(errors.unreachable(host_and_port(host, port), failure)) from failure
 
     async def _resolve(self, host: str, port: int, deadline: float) -> list[str]:
         try:
@@ -107,37 +139,39 @@ class PolicyBackend(httpcore.AsyncNetworkBackend):
             raise CallError(errors.unresolved(host, OSError("no addresses")))
         return permitted
 
-    async def _first(
-        self, addresses: list[str], host: str, port: int, deadline: float
+    async def _start_tls(
+        self,
+        stream: httpcore.AsyncNetworkStream,
+        context: ssl.SSLContext,
+        host: str,
+        deadline: float,
     ) -> httpcore.AsyncNetworkStream:
-        """Connect to the first address that responds, each with its share of the remaining time."""
-        loop = asyncio.get_running_loop()
-        failure: Exception | None = None
-        for position, address in enumerate(addresses):
-            share = (deadline - loop.time()) / (len(addresses) - position)
-            try:
-                return await self._inner.connect_tcp(address, port, timeout=max(share, 0.001))
-            except httpcore.ConnectTimeout:
-                continue
-            except httpcore.ConnectError as error:
-                failure = error
-        if failure is None:
-            raise CallError(errors.timed_out("connect_timeout", self._limits, Stage.CONNECT))
-        raise CallError(errors.unreachable(host_and_port(host, port), failure)) from failure
+        """Return the connection after a TLS handshake. Raise `CallError` if it fails."""
+        context.set_alpn_protocols(["http/1.1"])
+        try:
+            return await stream.start_tls(context, host, max(_seconds_until(deadline), 0.001))
+        except httpcore.ConnectTimeout:
+            problem = errors.timed_out("connect_timeout", self._limits, Stage.TLS)
+            raise CallError(problem) from None
+        except (httpcore.ConnectError, OSError) as error:
+            raise CallError(errors.tls(host, error)) from error
+
+
+def _seconds_until(deadline: float) -> float:
+    return deadline - asyncio.get_running_loop().time()
 
 
 class TappedStream(httpcore.AsyncNetworkStream):
     """A connection whose reads pass through the tap."""
 
-    def __init__(
-        self, inner: httpcore.AsyncNetworkStream, tap: Tap, limits: RunLimits, deadline: float
-    ) -> None:
+    def __init__(self, inner: httpcore.AsyncNetworkStream, tap: Tap) -> None:
         self._inner = inner
         self._tap = tap
-        self._limits = limits
-        #: Time limit for connecting, including TLS, in seconds of the event loop.
-        self._deadline = deadline
-        self._announced = False
+        self._announced = self._reused = False
+
+    def reuse(self, tap: Tap) -> None:
+        """Use the connection for one more call."""
+        self._tap, self._announced, self._reused = tap, False, True
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
         """Return the next bytes, b"" at the end of the stream."""
@@ -156,34 +190,52 @@ class TappedStream(httpcore.AsyncNetworkStream):
                     raise
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        """Send bytes; at the first ones the connection is established, including TLS."""
+        """Send bytes; the first ones of a call announce the established connection."""
         if not self._announced:
             self._announced = True
             session = self._inner.get_extra_info("ssl_object")
-            self._tap.on_connect(session.version() if session else None)
+            self._tap.on_connect(session.version() if session else None, self._reused)
         await self._inner.write(buffer, timeout)
 
     async def aclose(self) -> None:
         """Close the connection."""
         await self._inner.aclose()
 
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109
-    ) -> httpcore.AsyncNetworkStream:
-        """Return the connection after a TLS handshake. Raise `CallError` if it fails."""
-        left = self._deadline - asyncio.get_running_loop().time()
-        try:
-            stream = await self._inner.start_tls(ssl_context, server_hostname, max(left, 0.001))
-        except httpcore.ConnectTimeout:
-            problem = errors.timed_out("connect_timeout", self._limits, Stage.TLS)
-            raise CallError(problem) from None
-        except (httpcore.ConnectError, OSError) as error:
-            raise CallError(errors.tls(server_hostname or "the server", error)) from error
-        return TappedStream(stream, self._tap, self._limits, self._deadline)
-
     def get_extra_info(self, info: str) -> Any:
         """Return what httpcore needs of a connection (TLS object, addresses, readability)."""
         return self._inner.get_extra_info(info)
+
+
+class Connection(httpcore.AsyncHTTP11Connection):
+    """A connection to one address of an origin, for one request after another."""
+
+    def __init__(self, origin: httpcore.Origin, address: str, stream: TappedStream) -> None:
+        super().__init__(origin, stream, KEEP_ALIVE)
+        self.address = address
+        self._stream = stream
+
+    def reuse(self, tap: Tap) -> None:
+        """Use the idle connection for one more call."""
+        self._stream.reuse(tap)
+
+    def has_expired(self) -> bool:
+        """Return whether an idle connection cannot be used again.
+
+        The server has closed it, or has sent more than its response, or it was idle for too long.
+        """
+        return super().has_expired() or self._has_unread_data()
+
+    def _has_unread_data(self) -> bool:
+        """Return whether data was received that would be read as the next response."""
+        if self._h11_state.trailing_data[0]:
+            return True
+        session: ssl.SSLObject | None = self._stream.get_extra_info("ssl_object")
+        if session is None:
+            return False
+        try:
+            session.read(1)
+        except ssl.SSLWantReadError:
+            return False
+        except ssl.SSLError:
+            pass
+        return True

@@ -181,6 +181,16 @@ def connection_broken(error: Exception, stage: Stage, seen: str) -> Problem:
     return Problem("truncated", stage, cause, fix, detail)
 
 
+def kept_connection_closed(error: Exception) -> Problem:
+    """Return the problem for a reused connection that the server closed after the request."""
+    cause = "The server closed the connection, which was kept from an earlier request."
+    fix = (
+        "The agent may have processed the request, so it was not sent again. Send it again if that "
+        "does no harm."
+    )
+    return Problem("failed", Stage.HEADERS, cause, fix, _words(error))
+
+
 def _no_head(lost: bool, seen: str) -> tuple[str, str]:
     """Return cause and fix if no response head could be read."""
     if seen.startswith("\\x15\\x03"):

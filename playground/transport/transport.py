@@ -11,8 +11,9 @@ import contextlib
 import json
 import logging
 import ssl
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Hashable, Iterator, Sequence
 from functools import cache, partial
+from urllib.parse import parse_qsl
 
 import httpcore
 import httpx
@@ -20,9 +21,11 @@ import httpx
 from playground.limits import RunLimits
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.headers import is_credential
 from playground.protocols.problems import Problem, Stage
 from playground.transport import errors, http1
-from playground.transport.backend import PolicyBackend, Tap
+from playground.transport.backend import Connection, Connector, Tap
+from playground.transport.connection_pool import ConnectionPool
 from playground.transport.errors import CallError
 from playground.transport.frame_queue import FrameQueue
 from playground.transport.policy import OutboundPolicy, check_url
@@ -45,7 +48,8 @@ class Transport:
     call's headers, which are known by their names. `mask` is the protocol's masking of stored
     responses; it gets each block of a stream, the pieces of a body, and the evidence of an error.
     While `patient` returns true, the idle limit does not apply: the agent waits for its user.
-    `ssl_context` replaces the trust in the usual certificate authorities.
+    `ssl_context` replaces the trust in the usual certificate authorities. Each call has its own
+    connection, unless there is a pool of `connections`.
     """
 
     def __init__(
@@ -57,6 +61,7 @@ class Transport:
         mask: Callable[[bytes], bytes] | None = None,
         patient: Callable[[], bool] = lambda: False,
         ssl_context: ssl.SSLContext | None = None,
+        connections: ConnectionPool | None = None,
     ) -> None:
         self._policy = policy
         self._remaining = RemainingLimits.of(limits)
@@ -64,6 +69,7 @@ class Transport:
         self._mask = mask
         self._patient = patient
         self._ssl_context = ssl_context
+        self._connections = connections
         self._deadline: float | None = None
         self._transfer: _Transfer | None = None
 
@@ -83,7 +89,16 @@ class Transport:
         queue = FrameQueue()
         redactor = Redactor(self._redact, guessed=credentials(call.headers), mask=self._mask)
         tap = partial(Tap, clock=clock, patient=self._patient)
-        transfer = _Transfer(self._policy, self._remaining, redactor, queue, clock, tap)
+        transfer = _Transfer(
+            self._policy,
+            self._remaining,
+            redactor,
+            queue,
+            clock,
+            tap,
+            self._connections,
+            (frozenset(_credentials_of(call)), frozenset(self._redact)),
+        )
         self._transfer = transfer
         context = self._ssl_context
         # A task of its own: a time limit must not cancel the consumer of the frames, and frames
@@ -119,7 +134,10 @@ class _Transfer:
         queue: FrameQueue,
         clock: Callable[[], int],
         tap: Callable[..., Tap],
+        connections: ConnectionPool | None,
+        caller: Hashable,
     ) -> None:
+        """Make one call; calls of another `caller` never share its connection."""
         self._policy = policy
         self._remaining = remaining
         self._limits = remaining.limits
@@ -130,18 +148,29 @@ class _Transfer:
         self._stage = Stage.CONNECT
         self._peer = ""
         self._recorder: BodyRecorder | None = None
+        self._connections = connections
+        self._caller = caller
+        self._connection: Connection | None = None
+        self._reused = False
 
     async def run(self, call: HttpCall, deadline: float, context: ssl.SSLContext | None) -> None:
         """Make the call and put its frames into the queue."""
-        problem = await self._attempt(call, deadline, context)
         try:
-            if self._recorder:
-                for _ in self._recorder.finish(self._tap.read_at, clean=problem is None):
-                    await self._pause()
-        except CallError as error:
-            # Bytes that arrived before the connection broke may already exceed a limit.
-            problem = error.problem
-        self._recorder = None
+            problem = await self._attempt(call, deadline, context)
+            try:
+                if self._recorder:
+                    for _ in self._recorder.finish(self._tap.read_at, clean=problem is None):
+                        await self._pause()
+            except CallError as error:
+                # Bytes that arrived before the connection broke may already exceed a limit.
+                problem = error.problem
+            self._recorder = None
+            if problem is None and self._connections and self._connection:
+                connection, self._connection = self._connection, None
+                await self._connections.put(self._caller, connection)
+        finally:
+            if self._connection:
+                await self._connection.aclose()
         if problem is None:
             self._emit(FrameKind.END)
         else:
@@ -179,6 +208,8 @@ class _Transfer:
         except httpcore.LocalProtocolError as error:
             return errors.unsendable(error)
         except (httpcore.ProtocolError, httpcore.NetworkError, OSError) as error:
+            if self._reused and self._stage is Stage.HEADERS and not self._tap.tail:
+                return errors.kept_connection_closed(error)
             return errors.connection_broken(error, self._stage, self._evidence())
         return None
 
@@ -198,27 +229,33 @@ class _Transfer:
     async def _exchange(self, request: http1.WireRequest, context: ssl.SSLContext | None) -> None:
         """Send the request and record the response."""
         idle = self._limits.idle_timeout
-        timeout = {"connect": self._limits.connect_timeout, "read": idle, "write": idle}
-        if request.url.scheme == b"https" and context is None:
-            context = default_ssl_context()
-        backend = PolicyBackend(self._policy, self._limits, self._tap)
-        async with (
-            httpcore.AsyncConnectionPool(context, network_backend=backend) as pool,
-            pool.stream(
+        origin = request.url.origin
+        context = (context or default_ssl_context()) if origin.scheme == b"https" else None
+        connector = Connector(self._policy, self._limits, self._tap)
+
+        async def take_kept(address: str) -> Connection | None:
+            pool = self._connections
+            return await pool.take(origin, self._caller, address) if pool else None
+
+        self._connection = await connector.connect(origin, context, take_kept)
+        try:
+            async with self._connection.stream(
                 request.method,
                 request.url,
                 headers=request.headers,
                 content=request.body or None,
-                extensions={"timeout": timeout},
-            ) as response,
-        ):
-            self._recorder = recorder = self._head(response)
-            number = 0
-            async for chunk in response.aiter_stream():
-                recorder.add(chunk)
-                number += 1
-                if number % _CHUNKS == 0:
-                    await asyncio.sleep(0)
+                extensions={"timeout": {"read": idle, "write": idle}},
+            ) as response:
+                self._recorder = recorder = self._head(response)
+                number = 0
+                async for chunk in response.aiter_stream():
+                    recorder.add(chunk)
+                    number += 1
+                    if number % _CHUNKS == 0:
+                        await asyncio.sleep(0)
+        finally:
+            if not self._connections:
+                await self._connection.aclose()
 
     def _head(self, response: httpcore.Response) -> BodyRecorder:
         """Emit the response head; return the recorder for its body."""
@@ -241,9 +278,12 @@ class _Transfer:
             self._queue.put,
         )
 
-    def _on_connect(self, tls: str | None) -> None:
-        self._stage = Stage.HEADERS
-        self._count(FrameKind.OPEN, json.dumps({"tls": tls, "peer": self._peer}).encode())
+    def _on_connect(self, tls: str | None, reused: bool) -> None:
+        self._stage, self._reused = Stage.HEADERS, reused
+        facts: dict[str, object] = {"tls": tls, "peer": self._peer}
+        if reused:
+            facts["reused"] = True
+        self._count(FrameKind.OPEN, json.dumps(facts).encode())
 
     async def _before_read(self) -> None:
         """Make frames of everything that was read and parsed."""
@@ -281,6 +321,14 @@ class _Transfer:
             clean(problem.detail),
             problem.limit,
         )
+
+
+def _credentials_of(call: HttpCall) -> Iterator[tuple[str, str]]:
+    """Yield the headers and the parameters of the URL that are credentials by name."""
+    query = parse_qsl(call.url.partition("?")[2], keep_blank_values=True)
+    for name, value in (*call.headers, *query):
+        if is_credential(name):
+            yield name.lower(), value
 
 
 def _printable(character: str) -> str:

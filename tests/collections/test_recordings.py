@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -98,6 +99,11 @@ def test_what_is_kept_can_be_read() -> None:
     assert reply["frames"][2] == {"at_us": 20, "kind": "head", "text": HEAD.data.decode()}
     assert reply["frames"][-1] == {"at_us": 90, "kind": "end"}
     assert not validate_recording(reply)
+
+
+def test_a_reused_connection_is_recorded() -> None:
+    opened = replace(OPEN, data=b'{"peer": "127.0.0.1:80", "tls": null, "reused": true}')
+    assert not validate_recording(record(recorded([[CALL, opened, HEAD, result(1), END]])))
 
 
 def test_a_run_that_goes_on_is_not_recorded() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from haralyzer import HarParser
@@ -10,7 +11,7 @@ from haralyzer import HarParser
 from playground.formats.har_export import to_har
 from playground.transport.redaction import MASK
 from tests.formats.test_har_import import BODY, CALL, HEAD, STREAM
-from tests.support.stored_runs import END, recorded
+from tests.support.stored_runs import END, OPEN, recorded
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +22,7 @@ def test_an_archive_opens_with_another_reader() -> None:
     assert (har.version, har.creator["name"]) == ("1.2", "NLWeb Playground")
     (only,) = har.har_data["entries"]
     assert (only["time"], only["timings"]["wait"], only["timings"]["receive"]) == (5, 2.49, 2.5)
-    assert only["timings"]["connect"] == 0.01
+    assert (only["timings"]["connect"], only["timings"]["blocked"]) == (0.01, -1)
     request, response = only["request"], only["response"]
     assert (request["method"], request["url"]) == ("POST", "http://agent.example/ask?a=1")
     assert request["queryString"] == [{"name": "a", "value": "1"}]
@@ -44,3 +45,11 @@ def test_every_call_of_a_run_is_an_entry() -> None:
 
 def test_a_run_that_sent_nothing_has_no_entries() -> None:
     assert json.loads(to_har(recorded([[]], "refused")))["log"]["entries"] == []
+
+
+def test_a_reused_connection_was_not_connected() -> None:
+    opened = replace(OPEN, data=b'{"peer": "127.0.0.1:80", "tls": null, "reused": true}')
+    (only,) = json.loads(to_har(recorded([[CALL, opened, HEAD, *STREAM[3:]]])))["log"]["entries"]
+    timings = only["timings"]
+    assert [timings[name] for name in ("dns", "connect", "ssl", "blocked")] == [-1, -1, -1, 0.01]
+    assert (only["time"], only["_nlweb"]["open"]["reused"]) == (5, True)

@@ -26,6 +26,11 @@ def row(kind: FrameKind, data: bytes = b"", events: Sequence[ev.Event] = ()) -> 
         (FrameKind.CALL, b"POST /ask HTTP/1.1\r\nHost: a\r\n\r\n{}", "POST /ask HTTP/1.1"),
         (FrameKind.OPEN, b'{"peer": "127.0.0.1:80", "tls": null}', "connected to 127.0.0.1:80"),
         (FrameKind.OPEN, b'{"peer": "a:443", "tls": "TLSv1.3"}', "connected to a:443 over TLSv1.3"),
+        (
+            FrameKind.OPEN,
+            b'{"peer": "a:80", "tls": null, "reused": true}',
+            "connected to a:80, connection reused",
+        ),
         (FrameKind.HEAD, b"HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK"),
         (FrameKind.COMMENT, b": still here\n\n", ": still here"),
         (FrameKind.BODY, b"\xff\xfe", "\ufffd\ufffd"),

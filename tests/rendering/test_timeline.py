@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -31,7 +32,10 @@ K = FrameKind
 
 
 def frames(*moments: tuple[FrameKind, int]) -> list[Frame]:
-    return [Frame(seq, at, kind) for seq, (kind, at) in enumerate(moments, 1)]
+    return [
+        Frame(seq, at, kind, b"{}" if kind is K.OPEN else b"")
+        for seq, (kind, at) in enumerate(moments, 1)
+    ]
 
 
 def drawing_of(
@@ -60,6 +64,13 @@ def test_a_request_that_waits() -> None:
         ("wait", 20, 80),
     ]
     assert drawing.total == "10 ms"
+
+
+def test_a_reused_connection_has_no_phase_of_connecting() -> None:
+    found = frames((K.CALL, 0), (K.OPEN, 2_000))
+    found[1] = replace(found[1], data=b'{"tls": null, "peer": "a:80", "reused": true}')
+    drawing = timeline_of(found, 10_000)
+    assert [(p.name, p.x, p.width) for p in drawing.phases] == [("wait", 20, 80)]
 
 
 def test_every_phase_of_a_stream() -> None:

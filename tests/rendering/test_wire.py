@@ -59,6 +59,8 @@ def test_errors_and_connections_are_put_in_words() -> None:
     assert (shown.text, shown.replaced) == ("It broke.\nSSL: bad \ufffd", False)
     opened = block(b'{"tls": null, "peer": "127.0.0.1:80"}', FrameKind.OPEN)
     assert opened.text == "peer: 127.0.0.1:80"
+    reused = block(b'{"tls": "TLSv1.3", "peer": "a:443", "reused": true}', FrameKind.OPEN)
+    assert reused.text == "tls: TLSv1.3, peer: a:443, connection reused"
 
 
 @given(st.binary(max_size=200), st.sampled_from([FrameKind.EVENT, FrameKind.BODY, FrameKind.TAIL]))

@@ -5,7 +5,7 @@
 
 A script is a sequence of steps: bytes are sent, a number is a pause in seconds, an
 `asyncio.Event` is waited for, `HOLD` waits until the client goes away, `RESET` breaks the
-connection. At the end of its script the server closes the connection properly.
+connection, `CLOSE` closes it properly, as the end of the script does.
 
 For tests without an event loop, `serving` does the same in a thread.
 """
@@ -29,9 +29,10 @@ class Action(Enum):
 
     HOLD = "hold"
     RESET = "reset"
+    CLOSE = "close"
 
 
-HOLD, RESET = Action.HOLD, Action.RESET
+HOLD, RESET, CLOSE = Action.HOLD, Action.RESET, Action.CLOSE
 
 Step = bytes | float | asyncio.Event | Action
 Script = Sequence[Step]
@@ -70,6 +71,9 @@ class Server:
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     #: Set when a request has come in.
     asked: asyncio.Event = field(default_factory=asyncio.Event)
+    #: Connections so far, and those that are open.
+    connections: int = 0
+    open_connections: int = 0
 
 
 @contextlib.asynccontextmanager
@@ -78,10 +82,12 @@ async def serve(
     answer: Callable[[bytes], Script] | None = None,
     tls: ssl.SSLContext | None = None,
     read: bool = True,
+    keep: bool = False,
 ) -> AsyncIterator[Server]:
     """A server on a free port of 127.0.0.1 that follows `script` on every connection.
 
-    `answer` chooses the script by the request; `read=False` starts without a request.
+    `answer` chooses the script by the request; `read=False` starts without a request; `keep`
+    follows the script for each request of a connection, which the client closes.
     """
     tasks: set[asyncio.Task[None]] = set()
 
@@ -89,15 +95,21 @@ async def serve(
         task = asyncio.current_task()
         assert task
         tasks.add(task)
+        server.connections += 1
+        server.open_connections += 1
         try:
-            request = await _request(reader) if read else b""
-            if read:
-                server.requests.append(request)
-                server.asked.set()
-            await _follow(answer(request) if answer else script, reader, writer)
+            while True:
+                request = await _request(reader) if read else b""
+                if read:
+                    server.requests.append(request)
+                    server.asked.set()
+                await _follow(answer(request) if answer else script, reader, writer)
+                if not keep:
+                    break
         except (ConnectionError, asyncio.IncompleteReadError):
             server.gone.set()
         finally:
+            server.open_connections -= 1
             tasks.discard(task)
             writer.close()
 
@@ -157,5 +169,7 @@ async def _follow(
             raw = writer.get_extra_info("socket")
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
+        elif step is CLOSE:
+            writer.close()
         elif isinstance(step, (int, float)):
             await asyncio.sleep(step)

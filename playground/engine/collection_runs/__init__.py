@@ -17,6 +17,8 @@ the folders of an iteration are separate units.
 promises of the agent are outcomes: none is answered and none polled; a question for which an MCP
 server waits is cancelled. A capture that finds nothing fails the step.
 
+**Connections** are kept for later steps of the run, until its end: see `ConnectionPool`.
+
 =================  ==========================================================================
 `evaluation`       the response to a step: expectations and captures
 `iteration_state`  captured values and conversations of one unit

@@ -25,6 +25,7 @@ from playground.models.collection_runs import end_unfinished_steps
 from playground.models.liveness import local_runs
 from playground.notifications import notify_viewers
 from playground.task_registry import TaskRegistry
+from playground.transport import ConnectionPool
 
 logger = logging.getLogger(__name__)
 
@@ -74,19 +75,26 @@ class Runner:
         """Send all steps; end in a final state unless the process stops."""
         writing = asyncio.create_task(self._writer.run())
         try:
-            with heartbeat(self._run, self.stop), concurrency_limit(self._plan.owner) as limit:
-                await self._send_all(StepSender(self._plan, limit, self._halted, self._on_wait))
+            async with ConnectionPool(self._parallel) as connections:
+                with heartbeat(self._run, self.stop), concurrency_limit(self._plan.owner) as limit:
+                    sender = StepSender(self._plan, limit, self._halted, self._on_wait, connections)
+                    await self._send_all(sender)
         finally:
             writing.cancel()
             await asyncio.wait({writing})
         await self._finish()
 
-    async def _send_all(self, sender: StepSender) -> None:
+    @property
+    def _parallel(self) -> int:
+        """The most steps in progress at once."""
         # Other runs of the owner count as well: then a step waits for a slot.
         most = min(self._plan.options.parallel, settings.RUN_LIMITS.max_runs)
+        return min(most, len(self._plan.units))
+
+    async def _send_all(self, sender: StepSender) -> None:
         units = iter(self._plan.units)
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(most, len(self._plan.units))):
+            for _ in range(self._parallel):
                 group.create_task(self._work(sender, units))
 
     async def _work(self, sender: StepSender, units: Iterator[Unit]) -> None:

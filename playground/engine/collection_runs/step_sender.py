@@ -29,6 +29,7 @@ from playground.executors import run_in_reader, run_in_writer
 from playground.models import Agent, Run, RunSource, SavedRequest, Step
 from playground.models.json_text import storable
 from playground.protocols import registry
+from playground.transport import ConnectionPool
 
 #: Seconds for which the overriding agent and the environment are cached: changes to them take
 #: effect soon, and not at the end of a long run.
@@ -55,16 +56,19 @@ class StepSender:
         limit: ConcurrencyLimit,
         halted: asyncio.Event,
         on_wait: Callable[[], None],
+        connections: ConnectionPool | None = None,
     ) -> None:
         """Start steps as slots of `limit` are free, until `halted`.
 
-        `on_wait` is called from time to time while a step has waited for some seconds.
+        `on_wait` is called from time to time while a step has waited for some seconds. The steps
+        share the `connections`.
         """
         self._plan = plan
         self._options = plan.options
         self._limit = limit
         self._halted = halted
         self._on_wait = on_wait
+        self._connections = connections
         #: When the options were read from the database, by `time.monotonic`.
         self._read_at = time.monotonic()
 
@@ -89,7 +93,13 @@ class StepSender:
         # The key alone: thousands of runs with their documents would stay in memory.
         step.run_id = run.pk
         collector = ResponseCollector(run, ready.prepared)
-        task = tasks.send(run, ready.prepared, listener=collector, attended=False)
+        task = tasks.send(
+            run,
+            ready.prepared,
+            listener=collector,
+            attended=False,
+            connections=self._connections,
+        )
         on_start(run)
         await task
         await run_in_reader(evaluate_step, planned, run, collector.all, iteration)

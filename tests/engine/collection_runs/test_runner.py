@@ -33,6 +33,7 @@ from playground.models import (
     Variable,
 )
 from playground.models.liveness import HEARTBEAT_TIMEOUT, mark_interrupted
+from playground.protocols.frames import FrameKind
 from playground.rendering.collection_runs import report_of
 from tests.support.collection_runs import (
     OK,
@@ -47,7 +48,7 @@ from tests.support.collection_runs import (
     verdicts,
 )
 from tests.support.mcp_servers import Recipes, serving
-from tests.support.servers import HOLD, STREAM_HEAD, free_port, head, reply, serve
+from tests.support.servers import CLOSE, HOLD, STREAM_HEAD, free_port, head, reply, serve
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
@@ -76,6 +77,57 @@ async def test_everything_is_sent_in_order_and_judged() -> None:
     assert (check["met"], check["actual"]) == (False, "200")
     # One that expects nothing is expected to complete.
     assert steps[3].checks[0]["expectation"] == {"type": "state", "equals": "completed"}
+
+
+async def test_the_requests_of_a_run_share_a_connection() -> None:
+    async with serve(answer(), keep=True) as server:
+        found = await new_collection(server.url)
+        for text in ("first", "second", "third"):
+            await sync_to_async(found.ask)(text)
+        steps = await steps_of(await run_to_end(found))
+        assert (server.connections, len(server.requests)) == (1, 3)
+        await asyncio.wait_for(server.gone.wait(), 5)  # Closed at the end.
+        assert server.open_connections == 0
+        await run_to_end(found)
+        assert (server.connections, len(server.requests)) == (2, 6)
+    opened = [await sync_to_async(opened_connections)(step.run) for step in steps]
+    assert [[facts.get("reused") for facts in each] for each in opened] == [[None], [True], [True]]
+
+
+async def test_requests_with_other_credentials_share_none() -> None:
+    async with serve(answer(), keep=True) as server:
+        found = await new_collection(server.url)
+        for key in ("one", "two", "one"):
+            headers = [["X-Api-Key", f"secret-key-{key}"]]
+            await sync_to_async(found.ask)(key, headers=headers)
+        await run_to_end(found)
+        assert len(server.requests) == server.connections == 3
+
+
+async def test_parallel_iterations_have_a_connection_each() -> None:
+    async with serve(answer(), keep=True) as server:
+        found = await new_collection(server.url)
+        await sync_to_async(found.ask)("first")
+        await run_to_end(found, iterations=12, parallel=3)
+        assert len(server.requests) == 12
+        assert server.connections <= 3
+
+
+async def test_a_request_on_a_closed_connection_fails_and_the_next_one_connects() -> None:
+    async with serve(
+        answer=lambda request: [CLOSE] if b"second" in request else [answer()], keep=True
+    ) as server:
+        found = await new_collection(server.url)
+        for text in ("first", "second", "third"):
+            await sync_to_async(found.ask)(text)
+        run = await run_to_end(found)
+        assert texts(server.requests) == ["first", "second", "third"]
+        assert server.connections == 2
+    assert await verdicts(run) == ["met", "unmet", "met"]
+
+
+def opened_connections(run: Run) -> list[dict[str, Any]]:
+    return [json.loads(each.data) for each in run.read_frames() if each.kind is FrameKind.OPEN]
 
 
 async def test_what_cannot_be_reached_and_what_cannot_be_sent() -> None:

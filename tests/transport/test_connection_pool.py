@@ -1,0 +1,364 @@
+"""Connections that are kept between requests: which are reused, and which never."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from playground.limits import RunLimits
+from playground.protocols.calls import HttpCall
+from playground.protocols.frames import FrameKind
+from playground.protocols.problems import Stage
+from playground.transport import ConnectionPool, OutboundPolicy, Transport, connection_pool
+from playground.transport.backend import Connection
+from tests.support.certificates import THIS_HOST, Certificate
+from tests.support.servers import (
+    CLOSE,
+    HOLD,
+    LAST_CHUNK,
+    RESET,
+    STREAM_HEAD,
+    Action,
+    Script,
+    Server,
+    chunk,
+    head,
+    reply,
+    serve,
+)
+from tests.transport.conftest import Recording, counter, record
+
+OK = reply(b"{}")
+
+
+@pytest.fixture
+async def pool() -> AsyncIterator[ConnectionPool]:
+    async with ConnectionPool(2) as connections:
+        yield connections
+
+
+def transport_of(pool: ConnectionPool, **options: Any) -> Transport:
+    limits = options.pop("limits", RunLimits())
+    return Transport(OutboundPolicy(), limits, connections=pool, **options)
+
+
+async def call(
+    pool: ConnectionPool, url: str, headers: Sequence[tuple[str, str]] = (), **options: Any
+) -> Recording:
+    """The frames of one request of a run of its own."""
+    request = HttpCall("GET", url, tuple(headers))
+    return await record(url, call=request, transport=transport_of(pool, **options))
+
+
+def is_reused(frames: Recording) -> bool:
+    (opened,) = frames.of(FrameKind.OPEN)
+    return bool(json.loads(opened).get("reused", False))
+
+
+def in_turn(*scripts: Script) -> Callable[[bytes], Script]:
+    """Scripts of the requests in turn, the last one again and again."""
+    remaining = chain(scripts, repeat(scripts[-1]))
+    return lambda request: next(remaining)
+
+
+async def until_closed(server: Server) -> None:
+    async with asyncio.timeout(5):
+        while server.open_connections:
+            await asyncio.sleep(0)
+
+
+class TestReuse:
+    async def test_the_same_origin_credentials_and_address(self, pool: ConnectionPool) -> None:
+        headers = [("Authorization", "Bearer 12345678")]
+        async with serve(OK, keep=True) as server:
+            calls = [await call(pool, f"{server.url}/{n}", headers) for n in range(3)]
+        assert [is_reused(frames) for frames in calls] == [False, True, True]
+        assert all(frames.kinds == ["CALL", "OPEN", "HEAD", "BODY", "END"] for frames in calls)
+        assert (server.connections, len(server.requests)) == (1, 3)
+        opened = json.loads(calls[1][1].data)
+        assert opened == {"tls": None, "peer": f"127.0.0.1:{server.port}", "reused": True}
+
+    async def test_calls_of_one_run(self, pool: ConnectionPool) -> None:
+        transport = transport_of(pool)
+        async with serve(OK, keep=True) as server:
+            for _ in range(2):
+                frames = await record(server.url, transport=transport)
+        assert is_reused(frames)
+
+    async def test_tls(self, pool: ConnectionPool, tmp_path: Path) -> None:
+        certificate = Certificate(tmp_path, [THIS_HOST])
+        async with serve(OK, keep=True, tls=certificate.server) as server:
+            calls = [
+                await call(pool, server.url, ssl_context=certificate.trusting) for _ in range(2)
+            ]
+        assert [is_reused(frames) for frames in calls] == [False, True]
+        assert json.loads(calls[1][1].data)["tls"] == "TLSv1.3"
+        assert server.connections == 1
+
+    async def test_a_chunked_stream_that_was_read_to_its_end(self, pool: ConnectionPool) -> None:
+        async with serve(STREAM_HEAD, chunk(b"data: 1\n\n"), LAST_CHUNK, keep=True) as server:
+            calls = [await call(pool, server.url) for _ in range(2)]
+        assert [is_reused(frames) for frames in calls] == [False, True]
+        assert calls[0].body == calls[1].body == b"data: 1\n\n"
+
+    async def test_without_a_pool_each_call_connects(self) -> None:
+        transport = Transport(OutboundPolicy(), RunLimits())
+        async with serve(OK, keep=True) as server:
+            calls = [await record(server.url, transport=transport) for _ in range(2)]
+            await until_closed(server)
+        assert not any(is_reused(frames) for frames in calls)
+        assert server.connections == 2
+
+
+class TestCaller:
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [
+            ([("Authorization", "Bearer one")], [("Authorization", "Bearer two")]),
+            ([("Authorization", "Bearer one")], []),
+            ([], [("X-Api-Key", "one")]),
+            ([("Cookie", "session=one")], [("Cookie", "session=two")]),
+            ([("X-Api-Key", "one")], [("X-Auth-Token", "one")]),
+        ],
+    )
+    async def test_other_headers_with_credentials(
+        self,
+        pool: ConnectionPool,
+        first: list[tuple[str, str]],
+        second: list[tuple[str, str]],
+    ) -> None:
+        async with serve(OK, keep=True) as server:
+            calls = [await call(pool, server.url, headers) for headers in (first, second, first)]
+        assert [is_reused(frames) for frames in calls] == [False, False, True]
+        assert server.connections == 2
+
+    async def test_credentials_in_the_url(self, pool: ConnectionPool) -> None:
+        async with serve(OK, keep=True) as server:
+            urls = [f"{server.url}/?{query}" for query in ("api_key=1&q=a", "api_key=2", "q=b")]
+            calls = [await call(pool, url) for url in urls]
+        assert not any(is_reused(frames) for frames in calls)
+
+    async def test_secrets_anywhere_in_the_request(self, pool: ConnectionPool) -> None:
+        async with serve(OK, keep=True) as server:
+            calls = [await call(pool, server.url, redact=[key]) for key in ("alice", "mallory")]
+        assert not any(is_reused(frames) for frames in calls)
+
+    async def test_other_headers_do_not_matter(self, pool: ConnectionPool) -> None:
+        async with serve(OK, keep=True) as server:
+            calls = [await call(pool, server.url, [("X-Number", n)]) for n in "12"]
+        assert [is_reused(frames) for frames in calls] == [False, True]
+
+
+class TestOrigin:
+    async def test_another_port(self, pool: ConnectionPool) -> None:
+        async with serve(OK, keep=True) as one, serve(OK, keep=True) as two:
+            calls = [await call(pool, server.url) for server in (one, two)]
+        assert not any(is_reused(frames) for frames in calls)
+
+    async def test_another_name_for_the_same_address(
+        self, pool: ConnectionPool, resolver: Any
+    ) -> None:
+        resolver(["127.0.0.1"], ["127.0.0.1"])
+        async with serve(OK, keep=True) as server:
+            calls = [
+                await call(pool, f"http://{host}.example:{server.port}/") for host in ("a", "b")
+            ]
+        assert not any(is_reused(frames) for frames in calls)
+
+
+class TestAddress:
+    async def test_each_request_is_looked_up(self, pool: ConnectionPool, resolver: Any) -> None:
+        asked = resolver(["127.0.0.1"], ["127.0.0.1"])
+        async with serve(OK, keep=True) as server:
+            url = f"http://agent.example:{server.port}/"
+            calls = [await call(pool, url) for _ in range(2)]
+        assert [is_reused(frames) for frames in calls] == [False, True]
+        assert asked == ["agent.example"] * 2
+
+    async def test_another_address(self, pool: ConnectionPool, resolver: Any) -> None:
+        resolver(["127.0.0.1"], ["127.0.0.2"])
+        async with serve(OK, keep=True) as server:
+            url = f"http://agent.example:{server.port}/"
+            await call(pool, url)
+            frames = await call(pool, url)
+        assert frames.problem.stage is Stage.CONNECT  # The server listens on the first one only.
+        assert len(server.requests) == 1
+
+    async def test_the_policy_is_asked_again(self, pool: ConnectionPool, resolver: Any) -> None:
+        resolver(["127.0.0.1"], ["169.254.169.254"])
+        async with serve(OK, keep=True) as server:
+            url = f"http://agent.example:{server.port}/"
+            await call(pool, url)
+            frames = await call(pool, url)
+        assert frames.kinds == ["CALL", "ERROR"]
+        assert (frames.problem.state, frames.problem.stage) == ("refused", Stage.POLICY)
+        assert len(server.requests) == 1
+
+    async def test_the_first_address_that_can_be_reached(
+        self, pool: ConnectionPool, resolver: Any
+    ) -> None:
+        resolver(*[["::1", "127.0.0.1"]] * 2)
+        async with serve(OK, keep=True) as server:
+            url = f"http://agent.example:{server.port}/"
+            calls = [await call(pool, url) for _ in range(2)]
+        assert [is_reused(frames) for frames in calls] == [False, True]
+
+
+class TestNotKept:
+    @pytest.mark.parametrize(
+        "script",
+        [
+            (head(content_length="2", connection="close") + b"{}",),
+            (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}",),
+            (OK + b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecond",),
+            (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",),
+            (head(content_length="3", content_encoding="gzip") + b"\x1f\x8b\x08",),
+            (b"nonsense\r\n\r\n",),
+        ],
+        ids=["close", "HTTP 1.0", "more than a response", "upgrade", "cut gzip", "no HTTP"],
+    )
+    async def test_the_server_does_not_keep_it(self, pool: ConnectionPool, script: Script) -> None:
+        async with serve(answer=in_turn((*script,), (OK,)), keep=True) as server:
+            await call(pool, server.url, limits=RunLimits(idle_timeout=0.5))
+            frames = await call(pool, server.url)
+        assert not is_reused(frames)
+        assert (frames.body, server.connections) == (b"{}", 2)
+
+    async def test_more_than_a_response_over_tls(
+        self, pool: ConnectionPool, tmp_path: Path
+    ) -> None:
+        certificate = Certificate(tmp_path, [THIS_HOST])
+        # Two records of TLS, of which the client has to read the first one only.
+        extra = reply(b"x" * 20_000)
+        async with serve(OK, extra, tls=certificate.server, keep=True) as server:
+            calls = [
+                await call(pool, server.url, ssl_context=certificate.trusting) for _ in range(2)
+            ]
+        assert not any(is_reused(frames) for frames in calls)
+        assert [frames.body for frames in calls] == [b"{}", b"{}"]
+
+    async def test_the_server_closes_after_each_response(self, pool: ConnectionPool) -> None:
+        async with serve(OK) as server:
+            for _ in range(3):
+                frames = await call(pool, server.url)
+                assert frames.kinds[-1] == "END"
+                assert not is_reused(frames)
+                await until_closed(server)
+        assert (server.connections, len(server.requests)) == (3, 3)
+
+    @pytest.mark.parametrize("limit", ["max_bytes", "max_frames"])
+    async def test_a_limit_is_exceeded(self, pool: ConnectionPool, limit: str) -> None:
+        limits = RunLimits(**{limit: 3})
+        async with serve(answer=in_turn((reply(b"x" * 8),), (OK,)), keep=True) as server:
+            frames = await call(pool, server.url, limits=limits)
+            assert frames.problem.limit == limit
+            assert not is_reused(await call(pool, server.url))
+
+    async def test_the_response_is_not_read_to_its_end(self, pool: ConnectionPool) -> None:
+        async with serve(STREAM_HEAD, chunk(b"data: 1\n\n"), HOLD, keep=True) as server:
+            sent = transport_of(pool).send(HttpCall("GET", server.url), counter())
+            async with aclosing(sent) as batches:
+                async for batch in batches:
+                    if batch[-1].kind is FrameKind.EVENT:
+                        break
+            await until_closed(server)
+        assert server.connections == 1
+
+
+class TestClosedByTheServer:
+    @pytest.mark.parametrize("end", [RESET, CLOSE])
+    async def test_a_request_is_never_sent_twice(self, pool: ConnectionPool, end: Action) -> None:
+        async with serve(answer=in_turn((OK,), (end,)), keep=True) as server:
+            await call(pool, server.url)
+            frames = await call(pool, server.url)
+        assert frames.kinds == ["CALL", "OPEN", "ERROR"]
+        assert is_reused(frames)
+        problem = frames.problem
+        assert (problem.state, problem.stage) == ("failed", Stage.HEADERS)
+        assert "kept from an earlier request" in problem.cause
+        assert len(server.requests) == 2
+
+    async def test_an_idle_connection_that_was_closed_is_not_used(
+        self, pool: ConnectionPool
+    ) -> None:
+        async with serve(OK) as server:
+            await call(pool, server.url)
+            await until_closed(server)
+            frames = await call(pool, server.url)
+        assert frames.kinds[-1] == "END"
+        assert not is_reused(frames)
+
+
+class TestLimits:
+    async def test_they_apply_to_each_request(self, pool: ConnectionPool) -> None:
+        limits = RunLimits(max_bytes=10)
+        async with serve(reply(b"x" * 8), keep=True) as server:
+            calls = [await call(pool, server.url, limits=limits) for _ in range(3)]
+        assert [frames.kinds[-1] for frames in calls] == ["END"] * 3
+
+    async def test_the_idle_limit_of_a_reused_connection(self, pool: ConnectionPool) -> None:
+        async with serve(answer=in_turn((OK,), (HOLD,)), keep=True) as server:
+            await call(pool, server.url)
+            frames = await call(pool, server.url, limits=RunLimits(idle_timeout=0.1))
+            await until_closed(server)
+        assert (frames.problem.stage, frames.problem.limit) == (Stage.HEADERS, "idle_timeout")
+
+
+class TestPool:
+    async def test_its_end_closes_the_connections(self) -> None:
+        async with serve(OK, keep=True) as server:
+            async with ConnectionPool(2) as pool:
+                await call(pool, server.url)
+                assert server.open_connections == 1
+            await until_closed(server)
+
+    async def test_a_request_that_outlives_it_closes_its_connection(self) -> None:
+        async with ConnectionPool(2) as pool:
+            pass
+        async with serve(OK, keep=True) as server:
+            assert (await call(pool, server.url)).kinds[-1] == "END"
+            await until_closed(server)
+
+    async def test_the_oldest_is_closed_where_there_are_too_many(
+        self, pool: ConnectionPool
+    ) -> None:
+        async with serve(OK, keep=True) as server:
+            for key in ("one", "two", "three"):
+                await call(pool, server.url, [("X-Api-Key", key)])
+            async with asyncio.timeout(5):
+                while server.open_connections > 2:
+                    await asyncio.sleep(0)
+            calls = [await call(pool, server.url, [("X-Api-Key", key)]) for key in ("three", "one")]
+        assert [is_reused(frames) for frames in calls] == [True, False]
+
+    async def test_one_that_was_idle_for_too_long_is_closed(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(connection_pool, "CLEANUP_INTERVAL", 0.001)
+        async with serve(OK, keep=True) as server, ConnectionPool(2) as pool:
+            await call(pool, server.url)
+            monkeypatch.setattr(Connection, "has_expired", lambda connection: True)
+            await until_closed(server)
+            monkeypatch.undo()
+            assert not is_reused(await call(pool, server.url))
+
+    async def test_two_requests_at_once_share_none(self, pool: ConnectionPool) -> None:
+        released = asyncio.Event()
+
+        async with serve(released, OK, keep=True) as server:
+            waiting = [asyncio.ensure_future(call(pool, server.url)) for _ in range(2)]
+            async with asyncio.timeout(5):
+                while len(server.requests) < 2:
+                    await asyncio.sleep(0)
+            released.set()
+            calls = await asyncio.gather(*waiting)
+            assert not any(is_reused(frames) for frames in calls)
+            assert is_reused(await call(pool, server.url))
+        assert server.connections == 2
