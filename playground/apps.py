@@ -1,5 +1,6 @@
 """Django app configuration: registers system checks, repairs the search after migrations."""
 
+import gc
 from typing import Any
 
 from django.apps import AppConfig
@@ -14,10 +15,13 @@ class PlaygroundConfig(AppConfig):
     verbose_name = "NLWeb Playground"
 
     def ready(self) -> None:
-        """Register the system checks and the repair of the search tables after migrations."""
+        """Register the system checks and the repair of the search tables; end the start-up."""
         from playground import checks  # noqa: F401
 
         post_migrate.connect(_repair_search, sender=self, dispatch_uid="playground.search")
+        if not gc.isenabled():  # Disabled by manage.py.
+            gc.freeze()
+            gc.enable()
 
 
 def _repair_search(using: str, **_: Any) -> None:

@@ -12,11 +12,10 @@ over MCP: its members are described in `playground.protocols.nlweb.documents` an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from playground.conformance import ConformanceReport, Level, ruleset, run_rules
 from playground.expectations import Failed, RunFacts, TimedEvent
 from playground.models import Run
 from playground.models.promises import earlier_progress
@@ -24,6 +23,11 @@ from playground.protocols import registry
 from playground.protocols.events import EntryRef, Event, Failure, event_label
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame
+
+if TYPE_CHECKING:
+    from playground.conformance import ConformanceReport
+
+# The rules are imported where they are run: that takes 15 ms, and few commands run them.
 
 
 def exchange_for(run: Run) -> Exchange:
@@ -101,6 +105,8 @@ def response_document(run: Run) -> Any:
 
 def conformance_report(run: Run) -> ConformanceReport:
     """Run the rules of the specification version that the request was sent as."""
+    from playground.conformance import run_rules
+
     return run_rules(
         run.read_frames(),
         run.request,
@@ -121,6 +127,8 @@ def _response_type(document: Any) -> str:
 
 def _failed_rules(run: Run) -> Failed | None:
     """Return the failed rules by level, None where no rule set has the run's version."""
+    from playground.conformance import Level, ruleset
+
     if run.version not in ruleset(run.protocol, run.binding).versions:
         return None
     report = conformance_report(run)

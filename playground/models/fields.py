@@ -6,15 +6,21 @@ import base64
 import hashlib
 import json
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.db import models
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
+
+# cryptography is imported where it is used: that takes 20 ms, and many commands need no secret.
 
 
 @cache
 def _cipher(key: str) -> Fernet:
+    from cryptography.fernet import Fernet
+
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(key.encode()).digest()))
 
 
@@ -79,6 +85,8 @@ class EncryptedJSONField(models.TextField):  # type: ignore[type-arg]
 
 def reencrypt(token: str, key: str, *others: str) -> str | None:
     """Return a stored value encrypted with `key`; None where no key can decrypt it."""
+    from cryptography.fernet import InvalidToken, MultiFernet
+
     try:
         return MultiFernet([_cipher(each) for each in (key, *others)]).rotate(token).decode()
     except (InvalidToken, ValueError):
@@ -90,6 +98,8 @@ def _encrypt(text: str) -> str:
 
 
 def _decrypt(text: str) -> str:
+    from cryptography.fernet import InvalidToken, MultiFernet
+
     # While a key is rotated, some values are encrypted with the other one.
     keys = (settings.PLAYGROUND_KEY, *settings.PLAYGROUND_OTHER_KEYS)
     try:
