@@ -14,7 +14,7 @@ For the engine, and for views and commands, which import most of it from `playgr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, count
@@ -212,27 +212,36 @@ def prepare(
     owner: Owner = None,
     *,
     moment: datetime | None = None,
+    find_agent: Callable[[Agent], Agent | None] | None = None,
 ) -> PreparationResult:
     """Return the prepared request of a template, and its validation problems.
 
     With unresolved names, or secrets that may not be sent, there is a request as well, for the
     preview: `errors` says whether it may be sent. A URL that belongs to no agent of `owner` makes
     an agent that is not saved. `moment` is that of the built-in variables, None for now.
+    `find_agent` replaces `matching_agent`.
     """
-    return _Preparation(template, scope, owner, moment or timezone.now()).result
+    found = find_agent or matching_agent
+    return _Preparation(template, scope, owner, moment or timezone.now(), found).result
 
 
 class _Preparation:
     """The preparation of one request template."""
 
     def __init__(
-        self, template: RequestTemplate, scope: VariableScope, owner: Owner, moment: datetime
+        self,
+        template: RequestTemplate,
+        scope: VariableScope,
+        owner: Owner,
+        moment: datetime,
+        find_agent: Callable[[Agent], Agent | None],
     ) -> None:
         self.result = PreparationResult()
         self._template = template
         self._scope = scope
         self._owner = owner
         self._moment = moment
+        self._find_agent = find_agent
         self._substitution = Substitution(scope.find, moment=moment)
         #: Names that have a value in the expectations.
         self._expectation_names: tuple[str, ...] = ()
@@ -330,7 +339,7 @@ class _Preparation:
         owner = self._owner.pk if self._owner else None
         new = agent_for_url(url, self._template.protocol, owner)
         _, new.binding = self._version_and_binding(new)
-        return matching_agent(new) or new
+        return self._find_agent(new) or new
 
     def _version_and_binding(self, agent: Agent) -> tuple[str, str]:
         return version_and_binding(agent, self._template.version, self._template.binding)

@@ -22,7 +22,12 @@ from playground.engine.collection_runs.plan import (
     reload_options,
 )
 from playground.engine.concurrency import ConcurrencyLimit
-from playground.engine.preparation import RequestTemplate, VariableScope, prepare
+from playground.engine.preparation import (
+    RequestTemplate,
+    VariableScope,
+    matching_agent,
+    prepare,
+)
 from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent, create_run, is_at_run_limit
 from playground.executors import run_in_reader, run_in_writer
@@ -31,8 +36,8 @@ from playground.models.json_text import storable
 from playground.protocols import registry
 from playground.transport import ConnectionPool
 
-#: Seconds for which the overriding agent and the environment are cached: changes to them take
-#: effect soon, and not at the end of a long run.
+#: Seconds for which agents and the environment are cached: changes to them take effect soon, and
+#: not at the end of a long run.
 CACHE_SECONDS = 2.0
 
 Verdict = Step.Verdict
@@ -69,6 +74,8 @@ class StepSender:
         self._halted = halted
         self._on_wait = on_wait
         self._connections = connections
+        #: Stored agents by URL, protocol and binding.
+        self._agents: dict[tuple[str, str, str], Agent | None] = {}
         #: When the options were read from the database, by `time.monotonic`.
         self._read_at = time.monotonic()
 
@@ -126,10 +133,12 @@ class StepSender:
     def _prepare(self, planned: PlannedStep, iteration: IterationState) -> ReadyStep:
         if time.monotonic() - self._read_at > CACHE_SECONDS:
             self._options = reload_options(self._options)
+            self._agents.clear()
             self._read_at = time.monotonic()
         values = self._values(planned, iteration)
         scope = VariableScope(self._options.environment, values, iteration.sources)
-        result = prepare(self._template(planned.saved), scope, self._plan.owner)
+        template = self._template(planned.saved)
+        result = prepare(template, scope, self._plan.owner, find_agent=self._matching_agent)
         prepared = result.prepared
         if prepared is None or result.errors:
             raise PlanError(_join_messages(result.errors))
@@ -144,6 +153,12 @@ class StepSender:
         return ReadyStep(
             prepared, RunParent(parent=conversation.turn if conversation else None), key
         )
+
+    def _matching_agent(self, agent: Agent) -> Agent | None:
+        key = agent.url, agent.protocol, agent.binding
+        if key not in self._agents:
+            self._agents[key] = matching_agent(agent)
+        return self._agents[key]
 
     def _create(self, ready: ReadyStep) -> Run | None:
         """Record the run; None without a free slot. All steps of this process are recorded here."""

@@ -149,9 +149,9 @@ async def test_requests_are_prepared_outside_of_the_thread_that_writes(
     seen: list[str] = []
     real = step_sender.prepare
 
-    def preparing(*args: Any) -> Any:
+    def preparing(*args: Any, **options: Any) -> Any:
         seen.append(threading.current_thread().name)
-        return real(*args)
+        return real(*args, **options)
 
     monkeypatch.setattr(step_sender, "prepare", preparing)
     async with serve(answer()) as server:
@@ -160,6 +160,31 @@ async def test_requests_are_prepared_outside_of_the_thread_that_writes(
         assert await verdicts(await run_to_end(found)) == ["met"]
     assert len(seen) == 1
     assert seen[0].startswith("frame-reader")
+
+
+@pytest.mark.parametrize(("seconds", "lookups"), [(60, 1), (-1, 3)])
+async def test_stored_agents_are_looked_up_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, lookups: int
+) -> None:
+    looked_up: list[str] = []
+    real = step_sender.matching_agent
+
+    def looking(agent: Agent) -> Agent | None:
+        looked_up.append(agent.url)
+        return real(agent)
+
+    monkeypatch.setattr(step_sender, "matching_agent", looking)
+    monkeypatch.setattr(step_sender, "CACHE_SECONDS", seconds)
+    async with serve(answer(), keep=True) as server:
+        stored = await Agent.objects.acreate(
+            name="Stored", url=server.url, auth="bearer", auth_secret="stored-secret"
+        )
+        found = await new_collection(server.url)
+        await add_request(found)
+        run = await run_to_end(found, iterations=3)
+    assert all(b"Authorization: Bearer stored-secret" in each for each in server.requests)
+    assert [step.run.agent_id for step in await steps_of(run)] == [stored.pk] * 3
+    assert len(looked_up) == lookups
 
 
 @pytest.mark.slow
