@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -91,7 +92,7 @@ def is_at_run_limit(owner: User | None, kind: str = RunKind.ASK) -> bool:
 
     Runs of a process that has died count until `mark_interrupted` is called.
     """
-    return _unfinished(owner, kind).count() >= settings.RUN_LIMITS.max_runs
+    return _unfinished(owner and owner.pk, kind).count() >= settings.RUN_LIMITS.max_runs
 
 
 def _has_room(owner: User | None, kind: str) -> bool:
@@ -114,11 +115,12 @@ def _conversation(parent: Run | None, owner: User | None) -> Conversation:
 _COUNTED_SEPARATELY = (RunKind.POLL, RunKind.CLIENT_RESPONSE)
 
 
-def _unfinished(owner: User | None, kind: str) -> QuerySet[Run]:
-    """Return the runs that count towards the limit of a new run.
+@lru_cache(maxsize=64)
+def _unfinished(owner: int | None, kind: str) -> QuerySet[Run]:
+    """Return the runs that count towards the limit of a new run of the owner with this key.
 
     Polls that hang do not prevent sending, and a run that waits for an answer does not prevent the
-    client response.
+    client response. Cached, because building the query takes as long as counting.
     """
     runs = Run.objects.unfinished().filter(owner=owner)
     separate = kind if kind in _COUNTED_SEPARATELY else ""

@@ -87,7 +87,7 @@ def _tables() -> tuple[list[int], list[int]]:
     for _ in range(_WORD):
         # One more bracket in front: closing ones for the lower half, opening ones for the upper.
         net = [n - 1 for n in net] + [n + 1 for n in net]
-        peak = [max(0, p - 1) for p in peak] + [p + 1 for p in peak]
+        peak = [p and p - 1 for p in peak] + [p + 1 for p in peak]
     return net, peak
 
 

@@ -211,6 +211,7 @@ class Connection(httpcore.AsyncHTTP11Connection):
 
     def __init__(self, origin: httpcore.Origin, address: str, stream: TappedStream) -> None:
         super().__init__(origin, stream, KEEP_ALIVE)
+        self.origin = (origin.scheme, origin.host, origin.port)
         self.address = address
         self._stream = stream
 

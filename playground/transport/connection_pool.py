@@ -25,6 +25,8 @@ class ConnectionPool:
         self._size = size
         #: Their callers; the oldest connection first.
         self._idle: dict[Connection, Hashable] = {}
+        #: Origins whose server closes connections that it does not announce to close.
+        self._unreliable: set[Hashable] = set()
         self._closed = False
         self._cleanup: asyncio.Task[None] | None = None
 
@@ -42,33 +44,43 @@ class ConnectionPool:
         self, origin: httpcore.Origin, caller: Hashable, address: str
     ) -> Connection | None:
         """Remove and return a connection for one more request, None if there is none."""
-        await self._close_expired()
-        for connection, its_caller in reversed(self._idle.items()):
-            if (
-                its_caller == caller
-                and connection.address == address
-                and connection.can_handle_request(origin)
-                and not connection.has_expired()
-            ):
+        matching = [
+            connection
+            for connection, its_caller in self._idle.items()
+            if its_caller == caller
+            and connection.address == address
+            and connection.can_handle_request(origin)
+        ]
+        for connection in reversed(matching):
+            if connection not in self._idle:
+                continue  # Closed or taken while another one was being closed.
+            if not connection.has_expired():
                 del self._idle[connection]
                 return connection
+            self.stop_keeping(connection)
+            await self._close([connection])
         return None
 
     async def put(self, caller: Hashable, connection: Connection) -> None:
         """Keep the connection if its response was read to the end and the server keeps it."""
-        if self._closed or not connection.is_idle():
+        if self._closed or connection.origin in self._unreliable or not connection.is_idle():
             await connection.aclose()
             return
         self._idle[connection] = caller
         await self._close(list(self._idle)[: -self._size])
 
+    def stop_keeping(self, connection: Connection) -> None:
+        """Keep no more connections to the origin of this one, which its server has closed.
+
+        The next one might be closed in the moment of a request, which then fails.
+        """
+        self._unreliable.add(connection.origin)
+
     async def _clean_up(self) -> None:
+        """Close connections that have expired, until cancelled."""
         while True:
             await asyncio.sleep(CLEANUP_INTERVAL)
-            await self._close_expired()
-
-    async def _close_expired(self) -> None:
-        await self._close([each for each in self._idle if each.has_expired()])
+            await self._close([each for each in self._idle if each.has_expired()])
 
     async def _close(self, connections: Iterable[Connection]) -> None:
         for connection in connections:

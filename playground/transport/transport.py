@@ -209,6 +209,8 @@ class _Transfer:
             return errors.unsendable(error)
         except (httpcore.ProtocolError, httpcore.NetworkError, OSError) as error:
             if self._reused and self._stage is Stage.HEADERS and not self._tap.tail:
+                if self._connections and self._connection:
+                    self._connections.stop_keeping(self._connection)
                 return errors.kept_connection_closed(error)
             return errors.connection_broken(error, self._stage, self._evidence())
         return None

@@ -21,7 +21,7 @@ from junitparser import JUnitXml
 from playground.models import CollectionRun, Environment
 from tests.support.commands import Result, run_command
 from tests.support.playground_server import ROOT, PlaygroundServer
-from tests.support.servers import HOLD, STREAM_HEAD, free_port, reply, serve, serving
+from tests.support.servers import HOLD, STREAM_HEAD, closing, free_port, reply, serve, serving
 
 OK = [{"type": "status", "equals": 200}]
 NOT_FOUND = [{"type": "status", "equals": 404}]
@@ -62,7 +62,8 @@ def run(*arguments: str, stdin: str = "") -> Result:
 
 
 def answer(name: str = "Soup") -> bytes:
-    return reply(json.dumps({"results": [{"name": name, "url": "https://a.example"}]}).encode())
+    results = [{"name": name, "url": "https://a.example"}]
+    return closing(reply(json.dumps({"results": results}).encode()))
 
 
 def texts(requests: Sequence[bytes]) -> list[str]:

@@ -13,7 +13,7 @@ from playground.engine import collection_runs
 from playground.engine.collection_runs import CollectionRunOptions, plan_run, record
 from playground.models import Collection, CollectionRun, Folder, SavedRequest, Step
 from playground.models.collections import requests_in_order
-from tests.support.servers import reply
+from tests.support.servers import closing, reply
 
 OK = [{"type": "status", "equals": 200}]
 
@@ -80,9 +80,11 @@ async def verdicts(run: CollectionRun) -> list[str]:
     return [step.verdict for step in await steps_of(run)]
 
 
-def answer(**meta: Any) -> bytes:
+def answer(*, keep: bool = False, **meta: Any) -> bytes:
+    """A response, after which the server closes the connection unless it is to `keep` it."""
     body = {"_meta": {"response_type": "answer", **meta}, "results": [{"url": "https://a.example"}]}
-    return reply(json.dumps(body).encode())
+    response = reply(json.dumps(body).encode())
+    return response if keep else closing(response)
 
 
 def sent_documents(requests: Sequence[bytes]) -> list[dict[str, Any]]:

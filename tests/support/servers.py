@@ -55,6 +55,11 @@ def reply(body: bytes, content_type: str = "application/json", status: str = "20
     return head(status, content_type=content_type, content_length=str(len(body))) + body
 
 
+def closing(response: bytes) -> bytes:
+    """The response with the header of a server that closes the connection after it."""
+    return response.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1)
+
+
 STREAM_HEAD = head(content_type="text/event-stream", transfer_encoding="chunked")
 LAST_CHUNK = b"0\r\n\r\n"
 

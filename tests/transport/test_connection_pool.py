@@ -295,6 +295,24 @@ class TestClosedByTheServer:
         assert frames.kinds[-1] == "END"
         assert not is_reused(frames)
 
+    async def test_nothing_is_kept_once_the_server_has_closed_one(
+        self, pool: ConnectionPool
+    ) -> None:
+        async with serve(answer=in_turn((OK, CLOSE), (OK,)), keep=True) as server:
+            await call(pool, server.url)
+            await until_closed(server)
+            calls = [await call(pool, server.url) for _ in range(2)]
+            await until_closed(server)
+        assert not any(is_reused(frames) for frames in calls)
+        assert server.connections == 3
+
+    async def test_nothing_is_kept_once_the_server_has_closed_one_on_a_request(
+        self, pool: ConnectionPool
+    ) -> None:
+        async with serve(answer=in_turn((OK,), (CLOSE,), (OK,)), keep=True) as server:
+            calls = [await call(pool, server.url) for _ in range(4)]
+        assert [is_reused(frames) for frames in calls] == [False, True, False, False]
+
 
 class TestLimits:
     async def test_they_apply_to_each_request(self, pool: ConnectionPool) -> None:

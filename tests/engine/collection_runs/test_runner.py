@@ -80,7 +80,7 @@ async def test_everything_is_sent_in_order_and_judged() -> None:
 
 
 async def test_the_requests_of_a_run_share_a_connection() -> None:
-    async with serve(answer(), keep=True) as server:
+    async with serve(answer(keep=True), keep=True) as server:
         found = await new_collection(server.url)
         for text in ("first", "second", "third"):
             await sync_to_async(found.ask)(text)
@@ -95,7 +95,7 @@ async def test_the_requests_of_a_run_share_a_connection() -> None:
 
 
 async def test_requests_with_other_credentials_share_none() -> None:
-    async with serve(answer(), keep=True) as server:
+    async with serve(answer(keep=True), keep=True) as server:
         found = await new_collection(server.url)
         for key in ("one", "two", "one"):
             headers = [["X-Api-Key", f"secret-key-{key}"]]
@@ -105,7 +105,7 @@ async def test_requests_with_other_credentials_share_none() -> None:
 
 
 async def test_parallel_iterations_have_a_connection_each() -> None:
-    async with serve(answer(), keep=True) as server:
+    async with serve(answer(keep=True), keep=True) as server:
         found = await new_collection(server.url)
         await sync_to_async(found.ask)("first")
         await run_to_end(found, iterations=12, parallel=3)
@@ -115,7 +115,7 @@ async def test_parallel_iterations_have_a_connection_each() -> None:
 
 async def test_a_request_on_a_closed_connection_fails_and_the_next_one_connects() -> None:
     async with serve(
-        answer=lambda request: [CLOSE] if b"second" in request else [answer()], keep=True
+        answer=lambda request: [CLOSE] if b"second" in request else [answer(keep=True)], keep=True
     ) as server:
         found = await new_collection(server.url)
         for text in ("first", "second", "third"):

@@ -175,7 +175,7 @@ async def test_stored_agents_are_looked_up_now_and_then(
 
     monkeypatch.setattr(step_sender, "matching_agent", looking)
     monkeypatch.setattr(step_sender, "CACHE_SECONDS", seconds)
-    async with serve(answer(), keep=True) as server:
+    async with serve(answer(keep=True), keep=True) as server:
         stored = await Agent.objects.acreate(
             name="Stored", url=server.url, auth="bearer", auth_secret="stored-secret"
         )
