@@ -37,8 +37,6 @@ logging.getLogger("httpcore").setLevel(logging.INFO)
 
 #: The most bytes shown of data that violates the protocol.
 _EVIDENCE = 2048
-#: Chunks that are parsed in one step: one read can hold ten thousand.
-_CHUNKS = 100
 
 
 class Transport:
@@ -249,12 +247,9 @@ class _Transfer:
                 extensions={"timeout": {"read": idle, "write": idle}},
             ) as response:
                 self._recorder = recorder = self._head(response)
-                number = 0
-                async for chunk in response.aiter_stream():
-                    recorder.add(chunk)
-                    number += 1
-                    if number % _CHUNKS == 0:
-                        await asyncio.sleep(0)
+                async for data in response.aiter_stream():
+                    recorder.add(data)
+                    await asyncio.sleep(0)
         finally:
             if not self._connections:
                 await self._connection.aclose()
