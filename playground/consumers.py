@@ -44,7 +44,7 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
 
     async def connect(self) -> None:
         """Follow the record; close where the user has no such record."""
-        self._unsent: deque[str] = deque()
+        self._unsent: deque[tuple[str, int]] = deque()
         self._unsent_bytes = 0
         self._sending: asyncio.Task[None] | None = None
         #: Close code once nothing more is to be sent.
@@ -85,19 +85,19 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         """Send a message after those that wait; close a socket for which too much waits."""
         if self._code is not None or self._is_gone:
             return
-        if buffered := self._extensions.get("playground.unsent"):
-            # Daphne: `send()` never waits, and buffers what the viewer does not read.
-            if buffered() > MAX_UNSENT:
-                self._fall_behind()
-            else:
-                _run_to_end(self._send(html))
-            return
-        self._unsent.append(html)
-        self._unsent_bytes += len(html)
-        if self._unsent_bytes > MAX_UNSENT:
+        buffered = self._extensions.get("playground.unsent")
+        # Without the message itself: however large it is, the first one can be sent.
+        if (buffered() if buffered else self._unsent_bytes) > MAX_UNSENT:
             self._fall_behind()
-        elif self._sending is None:
-            self._sending = start_task(self._send_unsent(), "viewer")
+        elif buffered:
+            # Daphne: `send()` never waits, and buffers what the viewer does not read.
+            _run_to_end(self._send(html))
+        else:
+            size = len(html.encode())
+            self._unsent.append((html, size))
+            self._unsent_bytes += size
+            if self._sending is None:
+                self._sending = start_task(self._send_unsent(), "viewer")
 
     def _fall_behind(self) -> None:
         """Close the socket of a viewer who does not read; the page comes back from its cursor."""
@@ -147,9 +147,9 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
     async def _send_unsent(self) -> None:
         try:
             while self._unsent:
-                html = self._unsent.popleft()
+                html, size = self._unsent.popleft()
                 await self._send(html)
-                self._unsent_bytes -= len(html) if self._unsent_bytes else 0
+                self._unsent_bytes = max(0, self._unsent_bytes - size)
             if self._code is not None and not self._is_gone:
                 await self.close(self._code)
         finally:

@@ -30,10 +30,13 @@ record = sync_to_async(Recording)
 class Viewer:
     """A page that watches a run."""
 
-    def __init__(self, run: Run | str, query: str = "", headers: Any = HEADERS) -> None:
-        from playground.asgi import application  # Importing it needs the database.
+    def __init__(
+        self, run: Run | str, query: str = "", headers: Any = HEADERS, application: Any = None
+    ) -> None:
+        from playground import asgi  # Importing it needs the database.
 
         path = run if isinstance(run, str) else f"/ws/runs/{run.pk}/"
+        application = application or asgi.application
         self.socket = WebsocketCommunicator(application, f"{path}{query}", headers=headers)
         self.seen: list[int] = []
         self.final = False
@@ -231,6 +234,117 @@ async def test_what_a_viewer_says_is_ignored() -> None:
     await sync_to_async(recording.end)()
     await notify_viewers(recording.run)
     await viewer.to_the_end()
+
+
+class Daphne:
+    """An application whose `send()` never waits, and that tells how much a viewer has not read."""
+
+    def __init__(self) -> None:
+        from playground import asgi
+
+        self._application = asgi.application
+        self.unsent = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        async def count(message: Any) -> None:
+            self.unsent += len(message.get("text") or "")
+            await send(message)
+
+        extensions = {"playground.unsent": lambda: self.unsent}
+        await self._application({**scope, "extensions": extensions}, receive, count)
+
+
+class Uvicorn:
+    """An application whose `send()` waits for the viewer to read, which it does not."""
+
+    def __init__(self) -> None:
+        from playground import asgi
+
+        self._application = asgi.application
+        self.is_aborted = False
+        #: Set while the viewer reads.
+        self.reads = asyncio.Event()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        async def wait(message: Any) -> None:
+            if message["type"] == "websocket.send":
+                await self.reads.wait()
+            await send(message)
+
+        extensions = {"playground.hang_up": self._hang_up}
+        await self._application({**scope, "extensions": extensions}, receive, wait)
+
+    def _hang_up(self, *, reset: bool) -> None:
+        self.is_aborted = reset
+
+
+async def grow(recording: Recording, messages: int, first: int) -> None:
+    """Store results and notify, one by one."""
+    for number in range(first, first + messages):
+        await sync_to_async(recording.add)(result(number))
+        await notify_viewers(recording.run)
+        await asyncio.sleep(0)
+
+
+@pytest.mark.slow
+async def test_500_sockets_that_stop_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are closed when too much waits for them, others get everything, and they come back."""
+    monkeypatch.setattr(consumers, "MAX_UNSENT", 5_000)
+    recording = await record()
+    await sync_to_async(recording.add)(CALL, OPEN, HEAD)
+    servers = [Daphne() for _ in range(500)]
+    stuck = [Viewer(recording.run, "?after=3", application=server) for server in servers]
+    reader = Viewer(recording.run, "?after=3")
+    for viewer in (*stuck, reader):
+        assert await viewer.open()
+        await viewer.read()
+    for number in range(20):
+        await grow(recording, 1, number)
+        assert await reader.read() == [4 + number]
+    async with asyncio.timeout(20):
+        for viewer in stuck:
+            while (output := await viewer.socket.receive_output(timeout=5))["type"] != (
+                "websocket.close"
+            ):
+                viewer.seen.append(1)
+            assert output["code"] == consumers.BEHIND
+            assert len(viewer.seen) < 20
+    # A message more than the limit, and not what came after it.
+    assert max(server.unsent for server in servers) < 5_000 + 3_000
+    back = Viewer(recording.run, "?after=5")
+    assert await back.open()
+    await sync_to_async(recording.end)()
+    await notify_viewers(recording.run)
+    for viewer in (reader, back):
+        await viewer.to_the_end()
+    assert back.seen == list(range(6, 24))
+
+
+async def test_a_server_whose_send_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "MAX_UNSENT", 5_000)
+    recording = await record()
+    await sync_to_async(recording.add)(CALL, OPEN, HEAD)
+    server = Uvicorn()
+    server.reads.set()
+    viewer = Viewer(recording.run, application=server)
+    assert await viewer.open()
+    assert await viewer.read() == [1, 2, 3]
+    # For a while it reads nothing: what waits follows in order.
+    server.reads.clear()
+    await grow(recording, 3, 0)
+    assert await viewer.socket.receive_nothing(timeout=0.05)
+    server.reads.set()
+    while len(viewer.seen) < 6:
+        await viewer.read()
+    assert viewer.seen == [1, 2, 3, 4, 5, 6]
+    # For too long.
+    server.reads.clear()
+    for number in range(3, 20):
+        await grow(recording, 1, number)
+        await asyncio.sleep(0.02)
+    output = await viewer.socket.receive_output(timeout=5)
+    assert output == {"type": "websocket.close", "code": consumers.BEHIND}
+    assert server.is_aborted
 
 
 async def test_an_unknown_run_is_refused() -> None:

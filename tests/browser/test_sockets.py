@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page, expect
+from playwright.sync_api import ConsoleMessage, Page, WebSocketRoute, expect
 
 from tests.browser.sockets import Gateway, lost_socket
-from tests.browser.test_live_view import COUNT_SOCKETS
+from tests.browser.test_live_view import COUNT_SOCKETS, is_contiguous
 from tests.browser.workbench import Workbench
 from tests.support.playground_server import PlaygroundServer
 
@@ -88,3 +89,25 @@ def test_one_that_gets_no_answer_is_tried_again(
         gateway.open.set()
         expect(connecting.cards.nth(2)).to_be_visible()
     assert any(text.startswith("WebSocket connection") for text in errors)
+
+
+@pytest.mark.parametrize("code", [4408, 4500])
+def test_one_that_the_server_closes_for_now(page: Page, workbench: Workbench, code: int) -> None:
+    """Because too much waited for it, or reading failed: the page goes on from its cursor."""
+    opened: list[WebSocketRoute] = []
+
+    def pass_on(socket: WebSocketRoute) -> None:
+        socket.connect_to_server()
+        opened.append(socket)
+
+    page.route_web_socket(re.compile("/ws/runs/"), pass_on)
+    workbench.scenario("endless").send()
+    expect(workbench.cards.nth(1)).to_be_visible()
+    seen = workbench.cards.count()
+    opened[0].close(code=code)
+    expect(workbench.cards.nth(seen + 4)).to_be_visible()
+    expect(page.locator("#run-lost")).to_be_empty()
+    page.get_by_role("button", name="Stop").click()
+    expect(workbench.badge).to_have_text("Cancelled")
+    assert len(opened) == 2
+    assert is_contiguous(workbench.seqs())
