@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -19,9 +20,11 @@ from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from django.core.exceptions import ObjectDoesNotExist
+from django.db.models import Count
 
 from playground.executors import run_in_reader, run_in_renderer
-from playground.models import Run, RunState
+from playground.models import CollectionRun, Run, RunState, Step
+from playground.models.collection_runs import collection_run_group
 from playground.models.liveness import local_runs, mark_interrupted
 from playground.models.runs import group_of
 from playground.notifications import Stored, Subscriber, notifier
@@ -279,9 +282,11 @@ class RunFeed:
 
 
 class RunFeeds:
-    """The feeds of an event loop, and what renders them."""
+    """The feeds of an event loop, what renders them, and what looks for changes now and then."""
 
     def __init__(self) -> None:
+        #: Viewers of collection runs by key; each page of one has updates of its own.
+        self._collection_runs: Counter[UUID] = Counter()
         self._feeds: dict[tuple[UUID, bool], RunFeed] = {}
         self._due: list[RunFeed] = []
         self._rendering: asyncio.Task[None] | None = None
@@ -294,15 +299,31 @@ class RunFeeds:
         feed = self._feeds.get(key)
         if feed is None:
             feed = self._feeds[key] = RunFeed(updates, self)
-        if self._polling is None:
-            self._polling = start_task(self._poll(), "feeds-poll")
+        self._poll_if_needed()
         await feed.join(viewer, updates)
         return feed
 
     def discard(self, feed: RunFeed) -> None:
         """Forget a feed without viewers."""
         self._feeds = {key: each for key, each in self._feeds.items() if each is not feed}
-        if not self._feeds and self._polling:
+        self._poll_if_needed()
+
+    def watch(self, pk: UUID) -> None:
+        """Notify this process when the collection run has changed without a notification."""
+        self._collection_runs[pk] += 1
+        self._poll_if_needed()
+
+    def unwatch(self, pk: UUID) -> None:
+        """Undo one call of `watch`."""
+        self._collection_runs[pk] -= 1
+        self._collection_runs += Counter()  # Without those at zero.
+        self._poll_if_needed()
+
+    def _poll_if_needed(self) -> None:
+        is_needed = bool(self._feeds or self._collection_runs)
+        if is_needed and self._polling is None:
+            self._polling = start_task(self._poll(), "feeds-poll")
+        elif not is_needed and self._polling:
             self._polling.cancel()
             self._polling = None
 
@@ -339,19 +360,39 @@ class RunFeeds:
             feed.publish(outcome)
 
     async def _poll(self) -> None:
+        known: dict[UUID, object] = {}
         while True:
             await asyncio.sleep(POLL)
+            # Of the runs that it drives, this process is notified.
             feeds = [feed for feed in self._feeds.values() if not feed.is_local]
-            if not feeds:
-                continue
+            watched = [pk for pk in self._collection_runs if pk not in local_runs]
             try:
+                if feeds or watched:
+                    await run_in_reader(mark_interrupted)
                 changed = await run_in_reader(_changed, {feed.pk: feed.stamp for feed in feeds})
+                before, known = known, await run_in_reader(_collection_run_stamps, watched)
             except Exception:
                 logger.warning("Reading the changes of runs failed", exc_info=True)
                 continue
             for feed in feeds:
                 if feed.pk in changed:
                     feed.read_again()
+            for pk, stamp in known.items():
+                if before.get(pk) != stamp:
+                    notifier().deliver(collection_run_group(pk))
+
+
+def _collection_run_stamps(keys: Sequence[UUID]) -> dict[UUID, object]:
+    """Return for each collection run a value that changes with it and its steps."""
+    if not keys:
+        return {}
+    states = CollectionRun.objects.filter(pk__in=keys).values_list("pk", "state")
+    found: dict[UUID, list[object]] = {pk: [state] for pk, state in states}
+    steps = Step.objects.filter(collection_run__in=found).order_by("collection_run", "verdict")
+    counted = steps.values_list("collection_run", "verdict").annotate(n=Count("pk"))
+    for pk, *verdicts in counted:
+        found[pk].append(verdicts)
+    return {pk: found.get(pk) for pk in keys}
 
 
 def _changed(stamps: dict[UUID, tuple[str, int]]) -> set[UUID]:
@@ -359,7 +400,8 @@ def _changed(stamps: dict[UUID, tuple[str, int]]) -> set[UUID]:
 
     A run that has ended is watched only while child runs or a promise are in progress.
     """
-    mark_interrupted()
+    if not stamps:
+        return set()
     rows = Run.objects.filter(pk__in=stamps).values_list("pk", "state", "frames")
     found = {pk: (state, frames) for pk, state, frames in rows}
     return {

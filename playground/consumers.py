@@ -18,10 +18,9 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ObjectDoesNotExist
 
-from playground.broadcast import POLL, RunFeed, run_feeds
+from playground.broadcast import RunFeed, run_feeds
 from playground.executors import run_in_reader
 from playground.models import CollectionRun, Run, Share
-from playground.models.liveness import mark_interrupted
 from playground.notifications import Stored, notifier
 from playground.query_params import int_param
 from playground.rendering.collection_runs import StepPage, decode_verdicts
@@ -220,22 +219,24 @@ class CollectionRunConsumer(LiveConsumer):
         if run is None:
             return None
         page = StepPage.of({"show": kwargs["show"], "page": str(kwargs["page"])})
-        self._group = run.group
+        self._pk, self._group = run.pk, run.group
         return CollectionRunUpdates(run.pk, page, decode_verdicts(kwargs["known"]))
 
     async def follow(self, updates: CollectionRunUpdates) -> None:
         """Send the changes of the steps on this page."""
         self._changed = asyncio.Event()
         # Before the first read: what is stored from now on is not missed.
-        self._follower = start_task(self._follow(updates), f"viewer-{self._group}")
+        run_feeds().watch(self._pk)
         await notifier().subscribe(self._group, self._notified)
+        self._follower = start_task(self._follow(updates), f"viewer-{self._group}")
 
     def leave(self) -> None:
         """Stop following."""
         if self._follower:
             self._follower.cancel()
-            notifier().unsubscribe(self._group, self._notified)
             self._follower = None
+            run_feeds().unwatch(self._pk)
+            notifier().unsubscribe(self._group, self._notified)
 
     def _notified(self, _: Stored | None) -> None:
         self._changed.set()
@@ -252,16 +253,8 @@ class CollectionRunConsumer(LiveConsumer):
                         return
                     # The same pause after every message: steps change faster than anybody reads.
                     await asyncio.sleep(COLLECTION_RUN_INTERVAL)
-                await self._wait()
+                await self._changed.wait()
         except Exception as error:
             if not isinstance(error, ObjectDoesNotExist):
                 logger.exception("Sending updates of %s to a viewer failed", self._group)
             self.end(error)
-
-    async def _wait(self) -> None:
-        try:
-            async with asyncio.timeout(POLL):
-                await self._changed.wait()
-        except TimeoutError:
-            # No notification for a while: the process that drives the run may have died.
-            await run_in_reader(mark_interrupted)

@@ -93,7 +93,7 @@ class Notifier:
     def notify(self, groups: Sequence[str], stored: Stored | None = None) -> None:
         """Notify the subscribers of these groups; `stored` is for those of the first one."""
         for group in groups:
-            self._deliver(group, stored)
+            self.deliver(group, stored)
             stored = None
         if self._layer:
             self._outgoing.update(dict.fromkeys(groups))
@@ -105,7 +105,8 @@ class Notifier:
         if self._sender and not self._sender.done():
             await asyncio.wait({self._sender})
 
-    def _deliver(self, group: str, stored: Stored | None) -> None:
+    def deliver(self, group: str, stored: Stored | None = None) -> None:
+        """Notify the subscribers of this process only."""
         for subscriber in tuple(self._subscribers.get(group, ())):
             subscriber(stored)
 
@@ -148,7 +149,7 @@ class Notifier:
                 await asyncio.sleep(RETRY)
                 continue
             if message["sender"] != self._channel:
-                self._deliver(message["group"], None)
+                self.deliver(message["group"])
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 from uuid import uuid4
 
@@ -9,9 +10,11 @@ import pytest
 from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
 
-from playground import consumers
+from playground import broadcast, consumers
+from playground.broadcast import run_feeds
 from playground.models import CollectionRun, Step
 from playground.notifications import notify_viewers
+from playground.rendering.live import CollectionRunUpdates
 from tests.support.markup import read
 from tests.test_consumers import HEADERS
 
@@ -21,7 +24,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 @pytest.fixture(autouse=True)
 async def application(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The application is imported once, outside the event loop's thread; no polling."""
-    monkeypatch.setattr(consumers, "POLL", 60.0)
+    monkeypatch.setattr(broadcast, "POLL", 60.0)
     monkeypatch.setattr(consumers, "COLLECTION_RUN_INTERVAL", 0.0)
     await sync_to_async(lambda: __import__("playground.asgi"))()
 
@@ -122,3 +125,34 @@ async def test_one_that_is_deleted() -> None:
     await CollectionRun.objects.filter(pk=run.pk).adelete()
     await notify_viewers(run)
     assert await viewer.closed() == consumers.ENDED
+
+
+async def test_changes_without_a_notification_are_found_for_all_viewers_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(broadcast, "POLL", 0.02)
+    run = await recorded("running", "waiting")
+    viewers = [Viewer(run, known="1running-2waiting") for _ in range(3)]
+    for viewer in viewers:
+        assert await viewer.open()
+        await viewer.read()
+    await Step.objects.filter(collection_run=run, number=1).aupdate(verdict="met")
+    for viewer in viewers:
+        assert await viewer.read() == {"step-1": "met"}
+    reads: list[int] = []
+    plain = CollectionRunUpdates.advance
+
+    def advance(self: CollectionRunUpdates) -> Any:
+        reads.append(1)
+        return plain(self)
+
+    await asyncio.sleep(0.1)
+    monkeypatch.setattr(CollectionRunUpdates, "advance", advance)
+    await asyncio.sleep(0.1)
+    assert not reads
+    await CollectionRun.objects.filter(pk=run.pk).aupdate(state="stopped")
+    for viewer in viewers:
+        await viewer.read()
+        assert await viewer.closed() == consumers.ENDED
+        await viewer.socket.disconnect()
+    assert not run_feeds()._collection_runs

@@ -75,7 +75,7 @@ class CollectionRun(models.Model):
     @property
     def group(self) -> str:
         """The channel-layer group that is notified when a step has changed."""
-        return f"collection-run.{self.pk.hex}"
+        return collection_run_group(self.pk)
 
     @property
     def viewer_groups(self) -> tuple[str, ...]:
@@ -96,6 +96,11 @@ class CollectionRun(models.Model):
         """Return the number of steps by verdict; every verdict is a key."""
         counted = self.steps.order_by().values_list("verdict").annotate(n=models.Count("pk"))
         return {**dict.fromkeys(Step.Verdict.values, 0), **dict(counted)}
+
+
+def collection_run_group(pk: uuid.UUID) -> str:
+    """Return the channel-layer group of the collection run with this key."""
+    return f"collection-run.{pk.hex}"
 
 
 def end_interrupted(dead: models.QuerySet[Any]) -> int:
