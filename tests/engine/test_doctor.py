@@ -16,6 +16,7 @@ from playground.models import Agent
 from playground.models.detection import proposed_changes, report_of
 from playground.task_registry import running_tasks
 from tests.support import a2a_servers, mcp_servers
+from tests.support.background_tasks import wait_for_tasks
 from tests.support.certificates import THIS_HOST, Certificate
 from tests.support.servers import HOLD, RESET, Script, Server, free_port, reply, serve
 
@@ -282,7 +283,7 @@ async def test_the_report_grows_call_by_call() -> None:
 @pytest.mark.usefixtures("transactional_db")
 class TestKept:
     async def settle(self, agent: Agent) -> Agent:
-        await asyncio.gather(*running_tasks())
+        await wait_for_tasks()
         await agent.arefresh_from_db()
         return agent
 

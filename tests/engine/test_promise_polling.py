@@ -13,9 +13,10 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from playground import engine, task_registry
+from playground import engine
 from playground.engine import promise_polling, promises
 from playground.models import Agent, PolledPromise, Run, RunKind
+from tests.support.background_tasks import wait_for_tasks
 from tests.support.servers import HOLD, Server, free_port, reply, serve
 
 pytestmark = pytest.mark.database
@@ -56,11 +57,6 @@ class Script:
 @pytest.fixture(autouse=True)
 def short_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(promises, "poll_interval", lambda estimated, checks: 0.01)
-
-
-async def wait_for_tasks() -> None:
-    """Wait for whatever goes on in the background."""
-    await asyncio.gather(*task_registry.running_tasks())
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from django.utils import timezone
 from playground.models import ActionServer, Agent, Run, RunKind
 from playground.protocols.events import Elicitation
 from playground.stored_runs import read_events
-from playground.task_registry import running_tasks
 from tests.support.a2a_servers import Waiter
 from tests.support.a2a_servers import serving as serving_a2a
+from tests.support.background_tasks import wait_for_tasks
 from tests.support.markup import Markup, read
 from tests.support.mcp_servers import Recipes
 from tests.support.mcp_servers import serving as serving_mcp
@@ -285,7 +285,7 @@ async def _offering(*actions: Any, **fields: Any) -> Run:
 async def _ended(kind: str = RunKind.ACTION) -> Run:
     """The newest run of this kind, once it has ended."""
     run = await Run.objects.filter(kind=kind).alatest("created_at")
-    await asyncio.gather(*running_tasks())
+    await wait_for_tasks()
     await run.arefresh_from_db()
     return run
 
