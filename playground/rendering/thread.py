@@ -12,6 +12,7 @@ from typing import Any
 
 from django.template.loader import get_template
 
+from playground.collections.credentials import clean_url_template
 from playground.models import Run, RunKind
 from playground.protocols import registry
 from playground.protocols.events import Elicitation, EntryRef
@@ -71,6 +72,11 @@ class ChildRun:
         """Return the HTTP method of an action, else its protocol."""
         request = self.run.request if isinstance(self.run.request, Mapping) else {}
         return value_text(request.get("method") or request.get("protocol"), 20)
+
+    @property
+    def url(self) -> str:
+        """Return the URL that it was sent to, on a read-only page without credentials."""
+        return clean_url_template(self.run.url) if self.thread.readonly else self.run.url
 
     @property
     def answered(self) -> list[tuple[str, str]]:
