@@ -213,7 +213,8 @@ class RunUpdates:
         transcript = transcript_of(run) if is_new or turns else None
         rows = transcript.rows if transcript else []
         context = _entries_context(shown, reader, thread, added, before)
-        html = get_template("runs/message.html").render(
+        template = "shares/message.html" if self.readonly else "runs/message.html"
+        html = get_template(template).render(
             {
                 **context,
                 "status": self._changed_status(context),
@@ -227,6 +228,7 @@ class RunUpdates:
                 "children": [thread.render_children(ref) for ref in changed],
                 "final": ended,
                 "settled": settled,
+                "more_results": WINDOW if reader.entries > WINDOW else None,
                 # Announced once: a later message must not take the focus from its reader.
                 "ended": ended and not self._ended,
             }
@@ -245,6 +247,8 @@ class RunUpdates:
             "phase": context["phase"],
             "failures": (run.failures, run.entries > 1),
         }
+        if self.readonly:
+            states = {name: states[name] for name in _READONLY_STATUS}
         changed = [name for name, state in states.items() if self._status.get(name) != state]
         self._status = states
         shown = {**context, "oob": True}
@@ -263,7 +267,8 @@ class RunUpdates:
         """Return updates of the messages on the page; at the end none of them stays open."""
         changed = reader.messages.changed()
         updates = self._message_updates.of(reader.messages if ending else changed, thread)
-        return updates + self._close_elicitations(thread) if ending else updates
+        closes = ending and not self.readonly
+        return updates + self._close_elicitations(thread) if closes else updates
 
     def _note_elicitations(self, added: list[Entry]) -> None:
         found = [entry for entry in added if isinstance(entry.event, Elicitation)]
@@ -303,6 +308,8 @@ class RunUpdates:
         return changed
 
 
+#: Parts of the status that the page of a share has.
+_READONLY_STATUS = ("badge", "stats_now", "stats_counts")
 #: Columns that change when a run ends; the end is read from the database.
 _ENDING = ("problem", "ended_us")
 

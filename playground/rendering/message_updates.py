@@ -14,6 +14,7 @@ from django.conf import settings
 from django.template.loader import get_template
 
 from playground.protocols.events import EntryRef
+from playground.rendering.formatting import pretty
 from playground.rendering.message_joiner import JoinedMessage, MessagePart
 from playground.rendering.messages import MAX_TEXT, MessagePartView, MessageView, display_text
 from playground.rendering.thread import Thread
@@ -28,6 +29,8 @@ class SentState:
     frame: tuple[object, ...]
     status: str
     call: tuple[object, ...]
+    #: What its JSON shows, which only a read-only page has before it is opened.
+    document: tuple[object, ...]
     #: Number of a part to its revision and the length of its text.
     parts: dict[int, tuple[int, int]] = field(default_factory=dict)
 
@@ -61,12 +64,17 @@ class MessageUpdates:
             return []  # A new message is sent as an entry.
         html = _MessageHtml(joined, thread)
         if before.frame != now.frame or _is_rewritten(before, now, joined):
-            return [html.render("entries/message")]
+            return [html.render("entries/message", **html.raw())]
         updates = [html.render("messages/status")] if before.status != now.status else []
         if before.call != now.call:
             updates.append(html.render("messages/call"))
         for shown in html.view.parts:
             updates += html.growth(shown.part, before.parts.get(shown.part.number))
+        if thread.readonly and before.document != now.document:
+            # Not with every piece of a text: the JSON has all of the text.
+            if over or before.status != now.status:
+                return [*updates, html.render("raw", **html.raw())]
+            now.document = before.document
         return updates
 
 
@@ -75,6 +83,7 @@ class _MessageHtml:
 
     def __init__(self, joined: JoinedMessage, thread: Thread) -> None:
         self.view = MessageView(joined, thread.run.is_final)
+        self._readonly = thread.readonly
         self._anchor = thread.anchor(joined.ref)
         self._context: dict[str, Any] = {
             **thread.children_context(joined.ref),
@@ -86,6 +95,10 @@ class _MessageHtml:
     def render(self, name: str, **context: Any) -> str:
         """Return a template as out-of-band HTML."""
         return get_template(f"runs/{name}.html").render({**self._context, "oob": True, **context})
+
+    def raw(self) -> dict[str, str]:
+        """Return the context of `runs/raw.html` beyond that of the message."""
+        return {"raw": pretty(self.view.joined.document)} if self._readonly else {}
 
     def growth(self, part: MessagePart, before: tuple[int, int] | None) -> list[str]:
         """Return the HTML that appends what is new of a part."""
@@ -119,7 +132,7 @@ def _state(joined: JoinedMessage, over: bool) -> SentState:
         # The form is shown once the response has ended.
         call_state = (call and call.arguments, output and output.output, over)
     parts = {part.number: (part.revision, part.length) for part in joined.parts.values()}
-    return SentState(frame, view.status_label, call_state, parts)
+    return SentState(frame, view.status_label, call_state, (joined.raw, parts), parts)
 
 
 def _is_rewritten(before: SentState, now: SentState, joined: JoinedMessage) -> bool:

@@ -22,10 +22,11 @@ pytestmark = pytest.mark.django_db
 ALL = 10**9
 
 
-def cards_of(run: Run) -> list[str]:
+def cards_of(run: Run, *, readonly: bool = False) -> list[str]:
     """Return the HTML of all entries of a new page, without pinned ones."""
     entries = ThreadReader(run).read_to(run.frames, ALL, ALL)
-    return render_entries([each for each in entries if not each.pinned], Thread(run))
+    shown = [each for each in entries if not each.pinned]
+    return render_entries(shown, Thread(run, readonly=readonly))
 
 
 def drain(view: RunUpdates, page: Page) -> list[str]:
@@ -102,9 +103,9 @@ class TestGrowing:
         # The run has no agent.
         assert "can no longer be answered" in page.cards.text
 
-    @given(streams(), st.data())
+    @given(streams(), st.data(), st.booleans())
     def test_what_grew_is_what_a_reload_shows(
-        self, parts: list[list[Frame]], choice: st.DataObject
+        self, parts: list[list[Frame]], choice: st.DataObject, readonly: bool
     ) -> None:
         """From any moment, with any number of updates while the response is received."""
         with pytest.MonkeyPatch.context() as patch:
@@ -113,14 +114,15 @@ class TestGrowing:
             late = choice.draw(st.integers(0, len(parts) - 1), "late")
             for part in parts[:late]:
                 made.add(*part)
-            view, page = RunUpdates(made.run.pk, made.run.frames), Page(cards_of(made.run))
+            view = RunUpdates(made.run.pk, made.run.frames, readonly=readonly)
+            page = Page(cards_of(made.run, readonly=readonly))
             for number, part in enumerate(parts[late:]):
                 made.add(*part)
                 if choice.draw(st.booleans(), f"look {number}"):
                     drain(view, page)
             run = made.end()
             drain(view, page)
-            assert page.cards.plain() == Page(cards_of(run)).cards.plain()
+            assert page.cards.plain() == Page(cards_of(run, readonly=readonly)).cards.plain()
             cards = [each for each in page.cards.children if isinstance(each, Node)]
             assert run.entries == len(cards) + _pinned(run)
 
