@@ -25,7 +25,11 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import WebsocketDenier  # noqa: E402
 
 from playground import engine  # noqa: E402
-from playground.consumers import CollectionRunConsumer, RunConsumer  # noqa: E402
+from playground.consumers import (  # noqa: E402
+    CollectionRunConsumer,
+    RunConsumer,
+    SharedRunConsumer,
+)
 from playground.engine.retention import start_pruning  # noqa: E402
 from playground.models.liveness import mark_interrupted  # noqa: E402
 
@@ -34,6 +38,7 @@ Application = Callable[[Scope, Any, Any], Awaitable[Any]]
 
 websocket_urlpatterns = [
     path("ws/runs/<uuid:pk>/", RunConsumer.as_asgi()),
+    path("ws/shares/<str:token>/", SharedRunConsumer.as_asgi()),
     path(
         "ws/collection-runs/<uuid:pk>/<slug:show>/<int:page>/<str:known>/",
         CollectionRunConsumer.as_asgi(),

@@ -23,7 +23,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import Count
 
 from playground.executors import run_in_reader, run_in_renderer
-from playground.models import CollectionRun, Run, RunState, Step
+from playground.models import CollectionRun, Run, RunState, Share, Step
 from playground.models.collection_runs import collection_run_group
 from playground.models.liveness import local_runs, mark_interrupted
 from playground.models.runs import group_of
@@ -48,6 +48,9 @@ MAX_READS = 2
 
 class Viewer(Protocol):
     """The socket of one viewer. Neither method waits."""
+
+    #: Token of the share through which the run is viewed; "" for its owner.
+    token: str
 
     def send_html(self, html: str) -> None:
         """Send a message."""
@@ -108,6 +111,11 @@ class RunFeed:
     def is_local(self) -> bool:
         """Return whether this process drives the run: then it is notified of everything."""
         return self.pk in local_runs
+
+    @property
+    def viewers(self) -> Sequence[Viewer]:
+        """Return all viewers."""
+        return (*self._members, *self._late)
 
     @property
     def has_viewers(self) -> bool:
@@ -221,7 +229,7 @@ class RunFeed:
         """Close the sockets of everybody."""
         if not isinstance(error, ObjectDoesNotExist):
             logger.error("Sending updates of run %s failed", self.pk, exc_info=error)
-        viewers = (*self._members, *self._late)
+        viewers = self.viewers
         self._members, self._late = {}, {}
         self.close()
         for viewer in viewers:
@@ -366,14 +374,26 @@ class RunFeeds:
             # Of the runs that it drives, this process is notified.
             feeds = [feed for feed in self._feeds.values() if not feed.is_local]
             watched = [pk for pk in self._collection_runs if pk not in local_runs]
+            readers = [
+                (feed, viewer, viewer.token)
+                for feed in self._feeds.values()
+                for viewer in feed.viewers
+                if viewer.token
+            ]
+            tokens = {token for *_, token in readers}
             try:
                 if feeds or watched:
                     await run_in_reader(mark_interrupted)
                 changed = await run_in_reader(_changed, {feed.pk: feed.stamp for feed in feeds})
                 before, known = known, await run_in_reader(_collection_run_stamps, watched)
+                valid = await run_in_reader(_valid, tokens) if tokens else tokens
             except Exception:
                 logger.warning("Reading the changes of runs failed", exc_info=True)
                 continue
+            for feed, viewer, token in readers:
+                if token not in valid:
+                    feed.leave(viewer)
+                    viewer.end(Share.DoesNotExist())
             for feed in feeds:
                 if feed.pk in changed:
                     feed.read_again()
@@ -407,6 +427,11 @@ def _changed(stamps: dict[UUID, tuple[str, int]]) -> set[UUID]:
     return {
         pk for pk, stamp in stamps.items() if found.get(pk) != stamp or RunState(stamp[0]).is_final
     }
+
+
+def _valid(tokens: set[str]) -> set[str]:
+    """Return the tokens of shares that are neither revoked nor expired."""
+    return set(Share.objects.valid().filter(token__in=tokens).values_list("token", flat=True))
 
 
 def _render_all(works: Sequence[Work]) -> list[RunMessage | Exception | None]:

@@ -169,6 +169,8 @@ def _run_to_end(work: Coroutine[Any, Any, None]) -> None:
 class RunConsumer(LiveConsumer):
     """One viewer of one run, from the frame after the last one that the page has."""
 
+    #: Token of the share that the page is of; "" for the owner's page.
+    token = ""
     _feed: RunFeed | None = None
 
     def open(self, user: Any, **kwargs: Any) -> RunUpdates | None:
@@ -203,9 +205,18 @@ class SharedRunConsumer(RunConsumer):
 
     def open(self, user: Any, **kwargs: Any) -> RunUpdates | None:
         """Return the updates of the run of a valid link."""
-        valid = Share.objects.valid().filter(token=kwargs["token"])
+        self.token = kwargs["token"]
+        valid = Share.objects.valid().filter(token=self.token)
         run = Run.objects.filter(shares__in=valid).first()
         return None if run is None else self._updates(run, readonly=True)
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Close the socket; at once if the share or its run was deleted, or it has expired."""
+        if not isinstance(error, ObjectDoesNotExist):
+            super().end(error)
+            return
+        self._drop()
+        self._end(NOT_FOUND)
 
 
 class CollectionRunConsumer(LiveConsumer):

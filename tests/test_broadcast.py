@@ -66,6 +66,8 @@ async def driven(transactional_db: None) -> DrivenRun:
 class Viewer:
     """A page that watches a run, without a socket."""
 
+    token = ""
+
     def __init__(self, after: int = 0) -> None:
         self.after = after
         self.messages: list[str] = []

@@ -1,8 +1,9 @@
-"""The WebSocket of a run: catch up from a cursor, follow, end."""
+"""The WebSockets of a run and of a share: catch up from a cursor, follow, end."""
 
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -13,9 +14,10 @@ from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from playground import broadcast, consumers
-from playground.models import Run
+from playground.models import Run, Share
 from playground.notifications import notify_viewers
 from playground.rendering import live
 from tests.support.markup import read
@@ -31,14 +33,22 @@ class Viewer:
     """A page that watches a run."""
 
     def __init__(
-        self, run: Run | str, query: str = "", headers: Any = HEADERS, application: Any = None
+        self,
+        run: Run | Share | str,
+        query: str = "",
+        headers: Any = HEADERS,
+        application: Any = None,
     ) -> None:
         from playground import asgi  # Importing it needs the database.
 
         path = run if isinstance(run, str) else f"/ws/runs/{run.pk}/"
+        if isinstance(run, Share):
+            path = f"/ws/shares/{run.token}/"
         application = application or asgi.application
         self.socket = WebsocketCommunicator(application, f"{path}{query}", headers=headers)
         self.seen: list[int] = []
+        #: The last message.
+        self.html = ""
         self.final = False
 
     async def open(self) -> bool:
@@ -54,12 +64,17 @@ class Viewer:
 
     async def read(self) -> list[int]:
         """The numbers of the frames that the next message announces."""
-        html = await self.socket.receive_from(timeout=5)
-        (cursor,) = read(html).find("run-cursor")
+        self.html = await self.socket.receive_from(timeout=5)
+        (cursor,) = read(self.html).find("run-cursor")
         first, last = (int(cursor.attributes[f"data-{n}"] or "") for n in ("first", "last"))
         self.final = "data-final" in cursor.attributes
         self.seen += range(first, last + 1)
         return list(range(first, last + 1))
+
+    async def is_closed(self, code: int) -> bool:
+        """Whether the server closes the connection with this code next."""
+        output = await self.socket.receive_output(timeout=5)
+        return bool(output == {"type": "websocket.close", "code": code})
 
     async def to_the_end(self) -> None:
         """Read until the run says that it has ended, and the close that follows."""
@@ -391,6 +406,111 @@ class TestHosted:
         run = (await record()).run
         assert await Viewer(run).is_refused()
         assert await Viewer(run, headers=await cookie("owner")).is_refused()
+
+
+class TestShares:
+    """In hosted mode, where readers are not logged in."""
+
+    @pytest.fixture(autouse=True)
+    def hosted_mode(self, settings: Any) -> None:
+        settings.HOSTED = True
+
+    async def test_a_reader_follows_a_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(broadcast, "POLL", 60.0)  # Notifications alone.
+        recording = await record()
+        add = sync_to_async(recording.add)
+        await add(CALL, OPEN)
+        reader = Viewer(await Share.objects.acreate(run=recording.run), "?after=1")
+        assert await reader.open()
+        assert await reader.read() == [2]
+        await add(HEAD, result(0))
+        await notify_viewers(recording.run)
+        assert await reader.read() == [3, 4]
+        assert "Dish 0" in reader.html
+        await add(END)
+        await sync_to_async(recording.end)()
+        await notify_viewers(recording.run)
+        await reader.to_the_end()
+        assert reader.seen == [2, 3, 4, 5]
+
+    async def test_owner_and_readers_each_get_their_own_messages(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(broadcast, "POLL", 60.0)
+        headers = await cookie("owner")
+        recording = await record(owner=await User.objects.aget(username="owner"))
+        one = await Share.objects.acreate(run=recording.run)
+        other = await Share.objects.acreate(run=recording.run)
+        owner, readers = Viewer(recording.run, headers=headers), [Viewer(one), Viewer(other)]
+        for viewer in (owner, *readers):
+            assert await viewer.open()
+            await viewer.read()
+        await sync_to_async(recording.add)(CALL, OPEN, HEAD, result(0), END)
+        await sync_to_async(recording.end)()
+        await notify_viewers(recording.run)
+        for viewer in (owner, *readers):
+            await viewer.to_the_end()
+            assert "Dish 0" in viewer.html
+        assert f"/shares/new/?run={recording.run.pk}" in owner.html
+        first, second = readers
+        assert first.html == second.html
+        for forbidden in ("/runs/", "/shares/", "hx-post", "<form", "<button", "run-actions"):
+            assert forbidden not in first.html
+
+    async def test_a_reader_has_no_websocket_of_the_owner(self) -> None:
+        run = (await record()).run
+        await Share.objects.acreate(run=run)
+        assert await Viewer(run).is_refused()
+
+    async def test_nobody_without_a_valid_link(self) -> None:
+        run = (await record()).run
+        past = timezone.now() - timedelta(seconds=1)
+        assert await Viewer("/ws/shares/nothing/").is_refused()
+        assert await Viewer(await Share.objects.acreate(run=run, expires_at=past)).is_refused()
+
+    async def test_readers_of_a_revoked_link_are_disconnected(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(broadcast, "POLL", 0.05)
+        asked: list[set[str]] = []
+        valid = broadcast._valid
+        monkeypatch.setattr(
+            broadcast, "_valid", lambda tokens: asked.append(tokens) or valid(tokens)
+        )
+        recording = await record()
+        revoked = await Share.objects.acreate(run=recording.run)
+        expiring = await Share.objects.acreate(run=recording.run)
+        other = await record()
+        lasting = await Share.objects.acreate(run=other.run)
+        readers = [Viewer(share) for share in (revoked, expiring, lasting)]
+        for reader in readers:
+            assert await reader.open()
+            await reader.read()
+        await revoked.adelete()
+        assert await readers[0].is_closed(consumers.NOT_FOUND)
+        expiring.expires_at = timezone.now()
+        await expiring.asave()
+        assert await readers[1].is_closed(consumers.NOT_FOUND)
+        # One query for all readers of the process.
+        assert {revoked.token, expiring.token, lasting.token} in asked
+        await sync_to_async(other.end)()
+        await notify_viewers(other.run)
+        await readers[2].to_the_end()
+
+    async def test_readers_of_a_run_that_is_deleted(self) -> None:
+        recording = await record()
+        reader = Viewer(await Share.objects.acreate(run=recording.run))
+        assert await reader.open()
+        await reader.read()
+        group = Run(pk=recording.run.pk)
+        await recording.run.adelete()
+        await notify_viewers(group)
+        assert await reader.is_closed(consumers.NOT_FOUND)
+
+    async def test_pages_of_other_sites_are_refused(self) -> None:
+        share = await Share.objects.acreate(run=(await record()).run)
+        headers = [HEADERS[0], (b"origin", b"http://evil.example")]
+        assert not await Viewer(share, headers=headers).open()
 
 
 @pytest.mark.parametrize(
