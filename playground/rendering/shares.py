@@ -18,43 +18,60 @@ from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.headers import is_credential
 from playground.rendering.events import rows_of
 from playground.rendering.formatting import pretty
+from playground.rendering.live import WINDOW, window
+from playground.rendering.progress import progress_of
 from playground.rendering.run_status import status_context
 from playground.rendering.thread import Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
 from playground.rendering.wire import WireBlock, blocks_of
 from playground.stored_runs import read_events
 
-#: Items on a page of each part.
-CARDS, EVENTS, BLOCKS = 50, 200, 60
+#: Items on a page of each part; of the results as many as are pushed to it.
+CARDS, EVENTS, BLOCKS = WINDOW, 200, 60
 MASK = "•" * 6
 #: No credential by its name, because the owner needs to see it; it gives access to a session.
 _SESSION = "mcp-session-id"
 _HEADS = frozenset({FrameKind.CALL, FrameKind.HEAD})
 
 
-def shared_run(run: Run, *, results: int = 0, events: int = 0, wire: int = 0) -> dict[str, Any]:
-    """Return the context of `shares/run.html`; the numbers are the offsets of each part.
+def shared_run(run: Run, *, results: int = 0) -> dict[str, Any]:
+    """Return the context of `shares/run.html`, with the results from number `results` on.
 
-    Reads the run up to the end of the page. Nothing links to a page of the owner.
+    Reads the run up to the end of the page. Nothing links to a page of the owner. The page follows
+    its run until nothing more is to come, if it shows the first results.
     """
     reader = ThreadReader(run)
     thread = Thread(run, readonly=True)
-    pinned = [entry for entry in reader.read_to(run.frames, 0, run.frames) if entry.pinned]
-    page = ThreadReader(run).page(results, CARDS)
-    read = islice(read_events(run, events), EVENTS)
-    rows = rows_of((_masked_frame(frame), found) for frame, found in read)
-    frames = list(islice(run.read_frames(wire), BLOCKS))
+    entries = reader.read_to(run.frames, 0 if results else CARDS, run.frames)
+    pinned = [entry for entry in entries if entry.pinned]
+    page = ThreadReader(run).page(results, CARDS) if results else window(entries, 0)
+    settled = run.is_final and thread.is_settled
     return {
         **status_context(run),
         "readonly": True,
+        "progress": None if run.is_final else progress_of(reader.progress),
         "summaries": render_entries(pinned, thread),
         "cards": render_entries(page, thread),
         "request_json": pretty(run.request),
         "url": clean_url_template(run.url),
         "headers": [(n, MASK if is_credential(n) else value) for n, value in run.headers],
+        "more_results": results + CARDS if results + CARDS < run.entries else None,
+        "cursor": reader.cursor,
+        "entries": reader.entries,
+        "settled": settled,
+        "live": not settled and not results,
+    }
+
+
+def shared_details(run: Run, *, events: int = 0, wire: int = 0) -> dict[str, Any]:
+    """Return the context of `shares/details.html`; the numbers are the offsets of both parts."""
+    read = islice(read_events(run, events), EVENTS)
+    rows = rows_of((_masked_frame(frame), found) for frame, found in read)
+    frames = list(islice(run.read_frames(wire), BLOCKS))
+    return {
+        "run": run,
         "rows": rows,
         "blocks": shared_blocks(frames),
-        "more_results": results + CARDS if results + CARDS < run.entries else None,
         "more_events": rows[-1].seq if rows and rows[-1].seq < run.frames else None,
         "more_wire": frames[-1].seq if frames and frames[-1].seq < run.frames else None,
     }

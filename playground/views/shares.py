@@ -30,7 +30,7 @@ from playground.protocols import registry
 from playground.protocols.deep_links import badge, workbench_link
 from playground.query_params import int_param
 from playground.rendering.formatting import readable
-from playground.rendering.shares import shared_fixture, shared_run
+from playground.rendering.shares import shared_details, shared_fixture, shared_run
 from playground.views.helpers import get_collection, get_run, make_download
 
 #: Lifetimes of a link in days; "" for no end.
@@ -146,12 +146,19 @@ def _workbench_link(request: HttpRequest, run: Run) -> str:
 @require_safe
 @never_cache
 def share(request: HttpRequest, token: str) -> HttpResponse:
-    """Show what a link shares. Anybody who has it may view it; the page changes nothing."""
+    """Show what a link shares. Anybody who has it may view it; the page changes nothing.
+
+    With `?part=details` only the part of a run that is shown when it has ended.
+    """
     found = get_object_or_404(
         Share.objects.valid().select_related("run", "collection"), token=token
     )
-    context = _run_context(request, found.run) if found.run else _collection_context(request, found)
-    template = "shares/run.html" if found.run else "shares/collection.html"
+    if found.run is None:
+        template, context = "shares/collection.html", _collection_context(request, found)
+    elif request.GET.get("part") == "details":
+        template, context = "shares/details.html", _details_context(request, found.run)
+    else:
+        template, context = "shares/run.html", _run_context(request, found.run)
     response = render(request, template, context | {"share": found})
     # Anybody who has the URL can view the page: keep it out of search indexes. The site's
     # Referrer-Policy keeps it from other sites.
@@ -161,11 +168,18 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
 
 def _run_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     """Return the context of a shared run."""
-    offsets = {name: int_param(request.GET, name, 0) for name in ("results", "events", "wire")}
-    context = shared_run(run, **offsets)
+    context = shared_run(run, results=int_param(request.GET, "results", 0))
+    if run.is_final or not context["live"]:
+        context |= _details_context(request, run)
     if run.protocol != registry.ACTION:
         context["workbench_link"] = _workbench_link(request, run)
     return context
+
+
+def _details_context(request: HttpRequest, run: Run) -> dict[str, Any]:
+    """Return the context of the events and bytes of a shared run."""
+    offsets = {name: int_param(request.GET, name, 0) for name in ("events", "wire")}
+    return shared_details(run, **offsets)
 
 
 def _collection_context(request: HttpRequest, found: Share) -> dict[str, Any]:

@@ -28,8 +28,11 @@ document.addEventListener("htmx:afterOnLoad", (event) => {
   if (event.detail.successful) shown?.remove();
 });
 
-/** What shows the run of a socket: the response, or the page of a collection run. */
-const shows = ({ target }) => target.closest?.("#response, .collection-run-page");
+/** Close code of the server for a run or a link that does not exist (any more). */
+const NOT_FOUND = 4404;
+
+/** What shows the run of a socket: the response, or the page of a collection run or of a share. */
+const shows = ({ target }) => target.closest?.("#response, .collection-run-page, .share");
 
 /** Marks it as cut off from the playground, unless nothing more was to come. */
 function lost(event) {
@@ -37,7 +40,10 @@ function lost(event) {
   const note = part?.querySelector("#run-lost");
   if (!note || part.querySelector("[data-settled]")) return;
   part.toggleAttribute("data-lost", true);
-  note.textContent = "Connection to the playground lost, reconnecting…";
+  note.textContent =
+    event.detail?.event?.code === NOT_FOUND
+      ? "No longer updated: the run was deleted, or the link has expired or was revoked."
+      : "Connection to the playground lost, reconnecting…";
   shown?.remove(); // A request had failed just before.
 }
 

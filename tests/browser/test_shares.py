@@ -8,7 +8,9 @@ from typing import Any
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.axe import findings
+from tests.browser.client import client_of
 from tests.browser.keyboard import press
+from tests.browser.scripted_agent import scripted_agent
 from tests.browser.workbench import Workbench
 from tests.support.playground_server import PlaygroundServer
 
@@ -44,6 +46,43 @@ def test_a_run_in_a_private_window(workbench: Workbench, browser: Browser) -> No
     )
     # It is a copy to be sent, and nothing was sent.
     assert not page.locator("#response").get_attribute("data-run")
+    private.close()
+
+
+def test_a_run_in_progress_is_followed(workbench: Workbench, browser: Browser) -> None:
+    private = browser.new_context(color_scheme="light", reduced_motion="reduce")
+    reader = private.new_page()
+    complaints: list[str] = []
+    reader.on("pageerror", lambda error: complaints.append(str(error)))
+    reader.on(
+        "console", lambda said: complaints.append(said.text) if said.type == "error" else None
+    )
+    with scripted_agent() as agent:
+        protocol = {"protocol": "agent-api", "version": "1"}
+        slug = client_of(workbench.server).add_agent("Storyteller", agent.url, **protocol)
+        agent.begin()
+        agent.piece("Once upon ")
+        workbench.open(f"/?agent={slug}&text=story").send()
+        expect(workbench.cards).to_contain_text("Once upon")
+        reader.goto(share(workbench.page))
+        expect(reader.locator("#run-badge")).to_have_text("Streaming")
+        expect(reader.locator("#cards")).to_contain_text("Once upon")
+        expect(reader.get_by_text("Live: this page is updated automatically.")).to_be_visible()
+        agent.piece("a time")
+        expect(reader.locator("#cards")).to_contain_text("Once upon a time")
+        assert not findings(reader, both_themes=True)
+        agent.end("Once upon a time.")
+        expect(reader.locator("#run-badge")).to_have_text("Completed")
+    expect(reader.get_by_text("Live:")).to_be_hidden()
+    expect(reader.locator("#cards .msg")).to_have_count(1)
+    reader.locator("#share-wire > summary").click()
+    expect(reader.locator("#share-wire")).to_contain_text("POST /process")
+    reader.locator("#share-events > summary").click()
+    expect(reader.locator("#share-events td").first).to_be_visible()
+    reader.locator("#cards summary", has_text="JSON").click()
+    expect(reader.locator("#cards pre").first).to_contain_text("Once upon a time.")
+    assert not findings(reader, both_themes=True)
+    assert not complaints
     private.close()
 
 

@@ -159,18 +159,95 @@ class TestLooking:
             event(f'event: result\ndata: {{"item": {{"name": "Thing {n}"}}}}') for n in range(120)
         ]
         run = ended(*items)
-        first, second = shown(run), shown(run, query="?results=50")
-        assert "Thing 49<" in first
-        assert "Thing 50<" not in first[: first.index("share-events")]
-        assert "Thing 50<" in second
-        assert "?results=100" in second
+        first, second = shown(run), shown(run, query="?results=60")
+        assert "Thing 59<" in first
+        assert "Thing 60<" not in first[: first.index("share-events")]
+        assert "?results=60" in first
+        assert "Thing 60<" in second
+        assert "?results=120" not in second
         for query in ("?results=x", "?results=-1", "?events=99999999999", "?wire=1e9"):
             assert shown(run, query=query)
 
-    def test_a_run_under_way_says_so(self) -> None:
+
+class TestFollowing:
+    def streaming(self) -> Recording:
         recording = Recording()
         recording.add(Frame(0, 0, K.CALL, b"POST / HTTP/1.1\r\n\r\n"), OPEN, HEAD, result(0))
-        assert "This run is in progress" in shown(recording.run)
+        return recording
+
+    def test_a_run_in_progress_is_followed(self) -> None:
+        html = shown(self.streaming().run)
+        (cursor,) = read(html).find("run-cursor")
+        assert cursor.attributes["data-last"] == "4"
+        assert f'ws-connect="/ws/shares/{Share.objects.get().token}/"' in html
+        assert "Live: this page is updated automatically." in html
+        assert "Shown when the run has ended." in html
+        assert 'id="share-wire"' not in html
+        for name in ("run-badge", "run-stats-now", "run-stats-counts", "summaries", "cards",
+                     "run-ending", "run-lost", "run-summary"):  # fmt: skip
+            assert html.count(f'id="{name}"') == 1
+        # Without JavaScript.
+        assert "This run is in progress. Reload the page to update it." in html
+
+    def test_later_results_are_not(self) -> None:
+        html = shown(self.streaming().run, query="?results=60")
+        assert "ws-connect" not in html
+        assert "run-cursor" not in html
+        assert "This run is in progress. Reload the page to update it." in html
+        assert 'id="share-wire"' in html
+
+    def test_nor_is_a_run_that_has_ended(self) -> None:
+        html = shown(ended(result(0)))
+        assert "ws-connect" not in html
+        assert "run-cursor" not in html
+        assert "Live:" not in html
+
+    def test_a_promise_in_progress_is_followed(self) -> None:
+        run = ended(event('event: promise\ndata: {"token": "t", "estimated_time": 60}'))
+        polled = PolledPromise.objects.create(
+            run=run, entry_seq=4, token="t", polling_seconds=60, status="polling"
+        )
+        html = shown(run)
+        assert "ws-connect" in html
+        assert "data-final" in html
+        assert 'id="share-wire"' in html
+        polled.status = "failed"
+        polled.save()
+        assert "ws-connect" not in shown(run)
+
+    def test_events_and_bytes_are_a_part_of_their_own(self) -> None:
+        call = b"POST /ask?key=canary HTTP/1.1\r\nMcp-Session-Id: canary\r\n\r\n{}"
+        run = ended(result(0), call=call, url="http://a.example/ask?key=canary")
+        link = Share.objects.create(run=run).get_absolute_url()
+        response = Client().get(f"{link}?part=details")
+        part = response.content.decode()
+        read(part)
+        assert part.strip().startswith("<details")
+        assert "POST /ask" in part
+        assert "canary" not in part
+        assert "noindex" in response["X-Robots-Tag"]
+        assert "no-store" in response["Cache-Control"]
+        (url,) = {each for each in re.findall(r'data-url="([^"]+)"', shown(self.streaming().run))
+                  if "part" in each}  # fmt: skip
+        assert url == "?part=details"
+
+    def test_the_part_has_pages(self) -> None:
+        run = ended(*map(result, range(250)))
+        assert "?events=" in shown(run, query="?part=details")
+        later = shown(run, query="?part=details&events=201&wire=61")
+        assert later.count(" open ") == 2
+
+    def test_the_part_needs_a_valid_link(self, run: Run) -> None:
+        over = timezone.now() - timedelta(seconds=1)
+        share = Share.objects.create(run=run, expires_at=over)
+        assert Client().get(f"{share.get_absolute_url()}?part=details").status_code == 404
+        assert Client().get("/s/nothing/?part=details").status_code == 404
+
+    def test_a_run_in_progress_can_be_shared(self, client: Client) -> None:
+        run = self.streaming().run
+        assert f"/shares/new/?run={run.pk}" in client.get(f"/runs/{run.pk}/").content.decode()
+        page = client.get(f"/shares/new/?run={run.pk}").content.decode()
+        assert "live if the run is in progress" in page
 
 
 @pytest.fixture

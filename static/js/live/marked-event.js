@@ -35,6 +35,7 @@ function mark(source) {
   const card = source.matches(".event, .wire-block, .mark") ? undefined : source;
   const run = runOf(source);
   const seq = seqOf(source);
+  if (!run) return; // The page of a share has neither tabs nor a timeline.
   searched = undefined;
   if (marked?.run === run && marked.seq === seq && marked.card === card) return;
   marked = { run, seq, card, panel: source.closest('[role="tabpanel"]') };
