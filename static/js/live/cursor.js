@@ -46,7 +46,12 @@ function reconnecting(socket) {
     const isOurs = RECONNECT_CODES.includes(event.code);
     handler?.call(socket, isOurs ? new CloseEvent("close", { code: SERVICE_RESTART }) : event);
   });
-  return Object.defineProperty(socket, "onclose", { get: () => handler, set: (value) => (handler = value) });
+  return Object.defineProperty(socket, "onclose", {
+    get: () => handler,
+    set(value) {
+      handler = value;
+    },
+  });
 }
 
 /**
