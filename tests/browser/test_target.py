@@ -85,6 +85,10 @@ def test_a_url_is_completed_and_loses_its_credentials(workbench: Workbench) -> N
         expect(field).to_have_value(url)
         expect(address).to_have_value(url)
     expect(page.locator("#agent-select")).to_have_value("")
+    # The agents that match it are listed where they do not cover Send.
+    field.fill("127.0.0.1:")
+    expect(page.locator("#target-list [role=option]").first).to_be_visible()
+    page.get_by_role("button", name="Send").first.click(trial=True)
     field.fill("https://user:canary-pw@agent.example/x")
     field.press("Tab")
     expect(field).to_have_value("https://agent.example/x")

@@ -118,6 +118,7 @@ def test_branches_and_what_is_asked_meanwhile(workbench: Workbench) -> None:
     workbench.compose("one").send()
     first = workbench.run
     expect(workbench.cards.first).to_be_visible()
+    expect(page.get_by_placeholder("Ask Slow a follow-up")).to_be_visible()
     # Asked in mid-stream, it is sent at the end.
     page.get_by_label(FOLLOW_UP).fill("two")
     page.get_by_label(FOLLOW_UP).press("Enter")
@@ -146,6 +147,23 @@ def test_branches_and_what_is_asked_meanwhile(workbench: Workbench) -> None:
     page.locator(f"#turn-{first} summary").first.click()
     page.get_by_role("link", name="Inspect").click()
     expect(page.locator(".turn:not(.turn--chosen) .state")).to_have_text("Completed")
+
+
+def test_a_follow_up_that_could_not_be_sent_waits_on(
+    workbench: Workbench, complaints: list[str]
+) -> None:
+    page = workbench.page
+    workbench.add_agent("Slow", f"{workbench.server.url}/demo/scenarios/slow/ask?n=3&every=0.3")
+    workbench.compose("one").send()
+    expect(workbench.cards.first).to_be_visible()
+    page.get_by_label(FOLLOW_UP).fill("two")
+    page.get_by_label(FOLLOW_UP).press("Enter")
+    page.get_by_label(FOLLOW_UP).fill("typing")
+    page.route("**/next/", lambda route: route.abort())
+    page.wait_for_event("requestfailed")
+    expect(page.locator("[data-queued]")).to_have_text("“two”")
+    expect(page.get_by_label(FOLLOW_UP)).to_have_value("typing")
+    complaints[:] = [each for each in complaints if "sendError" not in each]
 
 
 def test_a_failure_is_pinned_and_a_dead_agent_offers_no_follow_up(workbench: Workbench) -> None:
@@ -179,6 +197,8 @@ def test_the_presentation_view(workbench: Workbench) -> None:
     assert sizes
     assert min(sizes) >= 20
     assert findings(page, both_themes=True) == []
+    page.get_by_label(FOLLOW_UP).press("Escape")
+    expect(page.locator(".transcript")).to_be_focused()
     # The pace of the demo agent is sent with the follow-up, as a header.
     page.get_by_label("Demo agent’s pace").select_option("Fast")
     ask(workbench, "without nuts")
