@@ -223,7 +223,12 @@ class GroupCommit:
         while self._due:
             writers, self._due = list(self._due), {}
             flushes = [writer.take() for writer in writers]
-            errors, is_final = await self._store(flushes)
+            try:
+                errors, is_final = await self._store(flushes)
+            except Exception as error:
+                # An error of the playground: nobody is left waiting.
+                logger.exception("Storing frames failed")
+                errors, is_final = [error] * len(flushes), True
             for writer, flush, error in zip(writers, flushes, errors, strict=True):
                 if error is None:
                     writer.stored(flush)

@@ -325,6 +325,18 @@ async def test_a_database_that_is_unavailable_is_retried_with_all_runs(
     assert await group.frames() == [1, 1, 1, 1]
 
 
+async def test_an_error_of_the_playground_leaves_nobody_waiting(
+    group: Group, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: Any) -> None:
+        raise RuntimeError("cannot schedule new futures after shutdown")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writers, "run_in_writer", fail)
+        assert await asyncio.wait_for(group.store(), 5) == ["RuntimeError"] * 4
+    assert await group.store() == [""] * 4
+
+
 async def test_order_is_kept_under_group_commits(group: Group) -> None:
     """Frames that arrive while a transaction is under way follow with the next one."""
     seen: dict[int, list[int]] = {number: [] for number in range(4)}
