@@ -42,8 +42,13 @@ MIN_PAUSE = 0.01
 #: Seconds without a notification after which the database is read all the same: a command that
 #: drives a run sends no notifications to this process, and notifications can be lost.
 POLL = 2.0
-#: Reads of the database at once: rendering for those who are up to date has precedence.
-MAX_READS = 2
+#: Viewers that catch up at once: a thread is left for the feeds.
+MAX_CATCHING_UP = 2
+#: Frames that wait to be rendered, beyond which they are read from the database later.
+MAX_WAITING = 10_000
+#: Characters of messages that a viewer may have missed while it caught up; beyond it catches up
+#: once more.
+MAX_MISSED = 200_000
 
 
 class Viewer(Protocol):
@@ -99,6 +104,8 @@ class RunFeed:
         self._subscribed = asyncio.Event()
         self._new_turns: dict[UUID, str] = {}
         self._stored: list[Stored] = []
+        #: The frames in it.
+        self._waiting = 0
         self._must_read = True
         #: Whether frames were read from the database up to those that this process stores.
         self._is_attached = False
@@ -131,12 +138,15 @@ class RunFeed:
             self._late[viewer] = LateViewer(updates)
         self._new_turns |= updates.other_turns
         # Before the database is read: what is stored from now on is not missed.
+        try:
+            if is_first:
+                await self._subscribe(group_of(self.pk), self._notified)
+            for turn in updates.other_turns:
+                await self._subscribe(group_of(turn), self._turn_notified)
+        finally:
+            if is_first:
+                self._subscribed.set()
         if is_first:
-            await self._subscribe(group_of(self.pk), self._notified)
-        for turn in updates.other_turns:
-            await self._subscribe(group_of(turn), self._turn_notified)
-        if is_first:
-            self._subscribed.set()
             self._schedule()
             return
         await self._subscribed.wait()
@@ -176,6 +186,10 @@ class RunFeed:
             self._must_read = True
         else:
             self._stored.append(stored)
+            self._waiting += len(stored.readings)
+            if self._waiting > MAX_WAITING:
+                self._stored, self._waiting = [], 0
+                self._must_read, self._is_attached = True, False
         self._schedule()
 
     def _turn_notified(self, _: Stored | None) -> None:
@@ -190,7 +204,7 @@ class RunFeed:
 
     def take(self) -> Work:
         """Return what is to be rendered now; `publish` or `fail` has to follow."""
-        stored, self._stored = self._stored, []
+        stored, self._stored, self._waiting = self._stored, [], 0
         self._updates.watch_turns(self._new_turns)
         self._new_turns = {}
         known = stored if self._is_attached else None
@@ -207,15 +221,13 @@ class RunFeed:
             self.cursor, self.ended = message.last, self._updates.ended
             begun = self._loop.time()
             for viewer in tuple(self._members):
-                viewer.send_html(message.html)
+                self._send(viewer, message)
             # A crowd gets fewer messages, so that two thirds of the time are left for all else.
             pause = 2 * (self._loop.time() - begun)
             for late in self._late.values():
                 if late.missed is not None:
                     late.missed.append(message)
-            if message.final:
-                self._end()
-            elif message.more and not self._is_attached:
+            if message.more and not self._is_attached:
                 self._must_read = True
             elif message.frames > FLOOD_FRAMES or pause > MIN_PAUSE:
                 pause = max(pause, FLOOD_INTERVAL if message.frames > FLOOD_FRAMES else 0)
@@ -224,6 +236,19 @@ class RunFeed:
             self._begin_to_catch_up(viewer)
         if self._stored or self._must_read:
             self._schedule()
+
+    def _send(self, viewer: Viewer, message: RunMessage) -> None:
+        """Send one message, and end after the last one; an error ends this viewer and no other."""
+        try:
+            viewer.send_html(message.html)
+        except Exception as error:
+            logger.exception("Sending updates of run %s to a viewer failed", self.pk)
+            self.leave(viewer)
+            viewer.end(error)
+            return
+        if message.final:
+            self.leave(viewer)
+            viewer.end()
 
     def fail(self, error: BaseException) -> None:
         """Close the sockets of everybody."""
@@ -235,13 +260,6 @@ class RunFeed:
         for viewer in viewers:
             viewer.end(error)
 
-    def _end(self) -> None:
-        members, self._members = self._members, {}
-        for viewer in members:
-            viewer.end()
-        if not self.has_viewers:
-            self.close()
-
     def _end_pause(self) -> None:
         self._pause = None
         if self._stored or self._must_read:
@@ -252,9 +270,11 @@ class RunFeed:
         if late.missed is not None:
             return
         if late.updates.cursor > self.cursor or (late.updates.ended and not self.ended):
-            # The page was rendered after the feed's last message: the feed goes there first.
-            self._must_read = self._must_read or not self._is_attached
-            self._schedule()
+            # The page was rendered after the feed's last message: the feed goes there first. Of
+            # what it is not notified, it reads.
+            if not self._is_attached:
+                self._must_read = True
+                self._schedule()
             return
         late.missed = []
         self._feeds.start(self._catch_up(viewer, late, self.cursor))
@@ -264,29 +284,28 @@ class RunFeed:
         more = True
         while more and viewer in self._late:
             try:
-                async with self._feeds.reading:
-                    message = await run_in_reader(late.updates.advance, upto=upto)
+                async with self._feeds.catching_up:
+                    # The feed announces the end, once.
+                    message = await run_in_reader(late.updates.advance, upto=upto, ends=self.ended)
             except Exception as error:
                 if not isinstance(error, ObjectDoesNotExist):
                     logger.exception("Sending updates of run %s to a viewer failed", self.pk)
                 self.leave(viewer)
                 viewer.end(error)
                 return
-            more = message is not None and message.more and message.last < upto
             if message and viewer in self._late:
-                viewer.send_html(message.html)
-                if message.final:
-                    self.leave(viewer)
-                    viewer.end()
+                self._send(viewer, message)
+            more = message is not None and message.more and message.last < upto
+            assert late.missed is not None
+            if not more and sum(len(each.html) for each in late.missed) > MAX_MISSED:
+                late.missed, upto, more = [], self.cursor, True
         if self._late.pop(viewer, None) is None:
             return
         assert late.missed is not None
         self._members[viewer] = None
         for missed in late.missed:
-            viewer.send_html(missed.html)
-            if missed.final:
-                self.leave(viewer)
-                viewer.end()
+            if viewer in self._members:
+                self._send(viewer, missed)
 
 
 class RunFeeds:
@@ -299,7 +318,7 @@ class RunFeeds:
         self._due: list[RunFeed] = []
         self._rendering: asyncio.Task[None] | None = None
         self._polling: asyncio.Task[None] | None = None
-        self.reading = asyncio.Semaphore(MAX_READS)
+        self.catching_up = asyncio.Semaphore(MAX_CATCHING_UP)
 
     async def join(self, viewer: Viewer, updates: RunUpdates) -> RunFeed:
         """Send the viewer everything after the position of `updates`, until it leaves the feed."""
@@ -308,7 +327,11 @@ class RunFeeds:
         if feed is None:
             feed = self._feeds[key] = RunFeed(updates, self)
         self._poll_if_needed()
-        await feed.join(viewer, updates)
+        try:
+            await feed.join(viewer, updates)
+        except BaseException:
+            feed.leave(viewer)
+            raise
         return feed
 
     def discard(self, feed: RunFeed) -> None:
@@ -360,8 +383,7 @@ class RunFeeds:
 
     async def _read(self, feed: RunFeed, work: Work) -> None:
         try:
-            async with self.reading:
-                outcome = await run_in_reader(work.updates.advance, work.stored)
+            outcome = await run_in_reader(work.updates.advance, work.stored)
         except Exception as error:
             feed.fail(error)
         else:
@@ -371,8 +393,7 @@ class RunFeeds:
         known: dict[UUID, object] = {}
         while True:
             await asyncio.sleep(POLL)
-            # Of the runs that it drives, this process is notified.
-            feeds = [feed for feed in self._feeds.values() if not feed.is_local]
+            feeds = list(self._feeds.values())
             watched = [pk for pk in self._collection_runs if pk not in local_runs]
             readers = [
                 (feed, viewer, viewer.token)
@@ -382,7 +403,7 @@ class RunFeeds:
             ]
             tokens = {token for *_, token in readers}
             try:
-                if feeds or watched:
+                if watched or not all(feed.is_local for feed in feeds):
                     await run_in_reader(mark_interrupted)
                 changed = await run_in_reader(_changed, {feed.pk: feed.stamp for feed in feeds})
                 before, known = known, await run_in_reader(_collection_run_stamps, watched)
@@ -418,15 +439,19 @@ def _collection_run_stamps(keys: Sequence[UUID]) -> dict[UUID, object]:
 def _changed(stamps: dict[UUID, tuple[str, int]]) -> set[UUID]:
     """Return the runs that differ from their stamps, and those whose child runs may have changed.
 
-    A run that has ended is watched only while child runs or a promise are in progress.
+    A run that has ended is watched only while child runs or a promise are in progress. Of the runs
+    that it drives, this process is notified, unless another one has ended them.
     """
     if not stamps:
         return set()
     rows = Run.objects.filter(pk__in=stamps).values_list("pk", "state", "frames")
     found = {pk: (state, frames) for pk, state, frames in rows}
-    return {
-        pk for pk, stamp in stamps.items() if found.get(pk) != stamp or RunState(stamp[0]).is_final
-    }
+    changed = {pk for pk, stamp in stamps.items() if found.get(pk) != stamp}
+    changed = {pk for pk in changed if pk not in local_runs or found[pk][0] in _FINAL}
+    return changed | {pk for pk, stamp in stamps.items() if stamp[0] in _FINAL}
+
+
+_FINAL = frozenset(state.value for state in RunState if state.is_final)
 
 
 def _valid(tokens: set[str]) -> set[str]:

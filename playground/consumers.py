@@ -151,6 +151,8 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
                 self._unsent_bytes = max(0, self._unsent_bytes - size)
             if self._code is not None and not self._is_gone:
                 await self.close(self._code)
+        except Exception:
+            logger.debug("A viewer has disconnected", exc_info=True)
         finally:
             if self._sending is asyncio.current_task():
                 self._sending = None
@@ -223,6 +225,7 @@ class CollectionRunConsumer(LiveConsumer):
     """One viewer of one page of a collection run's steps."""
 
     _follower: asyncio.Task[None] | None = None
+    _is_watching = False
 
     def open(self, user: Any, **kwargs: Any) -> CollectionRunUpdates | None:
         """Return the updates of the collection run `pk`; `known` is what the page shows of it."""
@@ -237,8 +240,13 @@ class CollectionRunConsumer(LiveConsumer):
         """Send the changes of the steps on this page."""
         self._changed = asyncio.Event()
         # Before the first read: what is stored from now on is not missed.
+        self._is_watching = True
         run_feeds().watch(self._pk)
-        await notifier().subscribe(self._group, self._notified)
+        try:
+            await notifier().subscribe(self._group, self._notified)
+        except BaseException:
+            self.leave()
+            raise
         self._follower = start_task(self._follow(updates), f"viewer-{self._group}")
 
     def leave(self) -> None:
@@ -246,6 +254,8 @@ class CollectionRunConsumer(LiveConsumer):
         if self._follower:
             self._follower.cancel()
             self._follower = None
+        if self._is_watching:
+            self._is_watching = False
             run_feeds().unwatch(self._pk)
             notifier().unsubscribe(self._group, self._notified)
 

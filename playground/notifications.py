@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 #: Seconds until the channel layer is read again after an error.
 RETRY = 1.0
+#: Seconds after which sending one notification is given up.
+SEND_TIMEOUT = 2.0
 
 Reading = tuple[Frame, Sequence[Event]]
 
@@ -65,6 +67,10 @@ class Notifier:
         self._receiver: asyncio.Task[None] | None = None
         #: Groups of which other processes are still to be notified, in order.
         self._outgoing: dict[str, None] = {}
+        #: Notifications that were queued, and sent, since the start.
+        self._queued = self._sent = 0
+        #: Callers of `flush`, with the number of notifications that they wait for.
+        self._flushing: list[tuple[int, asyncio.Future[None]]] = []
         self._sender: asyncio.Task[None] | None = None
 
     async def subscribe(self, group: str, subscriber: Subscriber) -> None:
@@ -96,19 +102,25 @@ class Notifier:
             self.deliver(group, stored)
             stored = None
         if self._layer:
+            before = len(self._outgoing)
             self._outgoing.update(dict.fromkeys(groups))
+            self._queued += len(self._outgoing) - before
             if self._sender is None or self._sender.done():
                 self._sender = start_task(self._send(), "notifications-sender")
 
     async def flush(self) -> None:
-        """Wait until other processes are notified."""
-        if self._sender and not self._sender.done():
-            await asyncio.wait({self._sender})
+        """Wait until other processes are notified of everything before this call."""
+        if self._sent < self._queued:
+            sent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._flushing.append((self._queued, sent))
+            await sent
 
     def deliver(self, group: str, stored: Stored | None = None) -> None:
         """Notify the subscribers of this process only."""
         for subscriber in tuple(self._subscribers.get(group, ())):
-            subscriber(stored)
+            # An error in one must not keep the others waiting.
+            with _logged(f"Handling a notification of {group}"):
+                subscriber(stored)
 
     async def _send(self) -> None:
         while self._outgoing:
@@ -116,7 +128,13 @@ class Notifier:
             del self._outgoing[group]
             with _logged(f"Notifying other processes of {group}"):
                 message = {"type": "stored", "group": group, "sender": self._channel}
-                await self._layer.group_send(group, message)
+                async with asyncio.timeout(SEND_TIMEOUT):
+                    await self._layer.group_send(group, message)
+            self._sent += 1
+            while self._flushing and self._flushing[0][0] <= self._sent:
+                _, waiting = self._flushing.pop(0)
+                if not waiting.done():
+                    waiting.set_result(None)
 
     async def _update_membership(self) -> None:
         if not self._layer:
@@ -137,7 +155,7 @@ class Notifier:
                 self._receiver.cancel()
                 self._receiver = None
                 self._channel = ""
-            elif self._joined and self._receiver is None:
+            elif self._joined and (self._receiver is None or self._receiver.done()):
                 self._receiver = start_task(self._receive(), "notifications-receiver")
 
     async def _receive(self) -> None:
@@ -148,7 +166,8 @@ class Notifier:
                 logger.warning("Receiving notifications failed", exc_info=True)
                 await asyncio.sleep(RETRY)
                 continue
-            if message["sender"] != self._channel:
+            # Another version of the playground may send other messages.
+            if message.get("sender") != self._channel and "group" in message:
                 self.deliver(message["group"])
 
 

@@ -327,6 +327,7 @@ async def test_500_sockets_that_stop_reading(monkeypatch: pytest.MonkeyPatch) ->
             assert len(viewer.seen) < 20
     # A message more than the limit, and not what came after it.
     assert max(server.unsent for server in servers) < 5_000 + 5_000
+    monkeypatch.undo()
     back = Viewer(recording.run, "?after=5")
     assert await back.open()
     await sync_to_async(recording.end)()

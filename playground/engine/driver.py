@@ -110,8 +110,9 @@ class Driver:
 
     def stop(self) -> None:
         """End the run as cancelled, at any point; a run that is ending keeps its final state."""
-        self._stop_requested = True
-        if self._task and not self._finishing:
+        is_first, self._stop_requested = not self._stop_requested, True
+        # Once: a second cancellation would interrupt what is stored because of the first one.
+        if is_first and self._task and not self._finishing:
             self._task.cancel()
 
     async def drive(self) -> None:

@@ -223,17 +223,18 @@ class GroupCommit:
         while self._due:
             writers, self._due = list(self._due), {}
             flushes = [writer.take() for writer in writers]
+            errors: Errors
             try:
                 errors, is_final = await self._store(flushes)
             except Exception as error:
                 # An error of the playground: nobody is left waiting.
                 logger.exception("Storing frames failed")
                 errors, is_final = [error] * len(flushes), True
-            for writer, flush, error in zip(writers, flushes, errors, strict=True):
-                if error is None:
+            for writer, flush, failure in zip(writers, flushes, errors, strict=True):
+                if failure is None:
                     writer.stored(flush)
-                elif is_final or isinstance(error, RunEndedError):
-                    writer.failed(error)
+                elif is_final or isinstance(failure, RunEndedError):
+                    writer.failed(failure)
                 else:
                     # By itself: the other runs do not wait for its retries.
                     start_task(_retry(writer, flush), f"retry-{flush.run.pk}")

@@ -141,12 +141,17 @@ class RunUpdates:
         return self._message(run, thread, reader, new)
 
     def advance(
-        self, stored: Sequence[Stored] | None = None, upto: int | None = None
+        self,
+        stored: Sequence[Stored] | None = None,
+        upto: int | None = None,
+        *,
+        ends: bool = True,
     ) -> RunMessage | None:
         """Return the message with everything new since the last one; None if nothing is.
 
-        Reads the run, and its frames unless they are in `stored`; at most to frame `upto`. Raises
-        `Run.DoesNotExist` if the run was deleted.
+        Reads the run, and its frames unless they are in `stored`; at most to frame `upto`. Unless
+        it `ends`, the end of the run is left to a later message. Raises `Run.DoesNotExist` if the
+        run was deleted.
         """
         # The run is read before its frames: a final state must not be announced before the
         # frames that led to it, and frames stored in between come with the next message.
@@ -160,7 +165,7 @@ class RunUpdates:
         elif new is None and self._has_gap and last > self.cursor:
             self._reader = self._catch_up(run, self.cursor)
         self._run, self._thread = run, Thread(run, readonly=self.readonly)
-        return self._message(run, self._thread, self._reader, new, last, is_read=True)
+        return self._message(run, self._thread, self._reader, new, last, is_read=True, ends=ends)
 
     def _new_frames(self, stored: Sequence[Stored]) -> Sequence[Stored] | None:
         """Return what of `stored` was not announced yet; None if frames are missing in between."""
@@ -185,6 +190,7 @@ class RunUpdates:
         upto: int = 0,
         *,
         is_read: bool = False,
+        ends: bool = True,
     ) -> RunMessage | None:
         """Return the message with frames from `stored`, or else from the database to `upto`.
 
@@ -199,7 +205,7 @@ class RunUpdates:
         self._note_elicitations(added)
         turns = self._changed_turns() if is_read else set()
         changed = self._changed_entries(thread, reader.cursor) if is_read else []
-        more = reader.cursor < run.frames
+        more = reader.cursor < run.frames or (run.is_final and not ends)
         ended = run.is_final and not more
         settled = ended and thread.is_settled and not self._other_turns
         showing = (run.state, run.outcome, run.frames, run.results, run.events, settled)

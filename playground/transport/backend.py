@@ -229,6 +229,10 @@ class Connection(httpcore.AsyncHTTP11Connection):
         """
         return super().has_expired() or self._has_unread_data()
 
+    def is_readable(self) -> bool:
+        """Return whether the server has closed an idle connection, or has sent something."""
+        return bool(self._stream.get_extra_info("is_readable")) or self._has_unread_data()
+
     async def _receive_response_body(self, request: httpcore.Request) -> AsyncIterator[bytes]:
         """Yield the body, the data of each read at once.
 

@@ -57,7 +57,8 @@ class ConnectionPool:
             if not connection.has_expired():
                 del self._idle[connection]
                 return connection
-            self.stop_keeping(connection)
+            if connection.is_readable():
+                self.stop_keeping(connection)
             await self._close([connection])
         return None
 
