@@ -145,9 +145,10 @@ class RunFeed:
                 await self._subscribe(group_of(turn), self._turn_notified)
         finally:
             if is_first:
+                # Also for those who wait for it, if this viewer is gone.
                 self._subscribed.set()
+                self._schedule()
         if is_first:
-            self._schedule()
             return
         await self._subscribed.wait()
         if viewer in self._late:

@@ -472,3 +472,184 @@ async def test_growing_messages_are_the_same_live_and_read(transactional_db: Non
         html = "".join(viewer.messages)
         assert [html.count(word) for word in words] == [1] * 9, html
         assert sorted(words, key=html.index) == words
+
+
+async def test_an_error_of_one_viewer_is_its_own(transactional_db: None) -> None:
+    """Of the same run, and of runs that are rendered together with it."""
+    runs = [await drive() for _ in range(3)]
+    viewers = []
+    for run in (runs[0], *runs):
+        run.add(CALL, OPEN, HEAD)
+        await run.stored()
+        viewers.append(await Viewer().join(run.run))
+    frames = [6, 6, 3, 3]
+    for viewer, count in zip(viewers, frames, strict=True):
+        await viewer.has(count)
+
+    def fail(html: str) -> None:
+        raise RuntimeError("cannot be sent")
+
+    viewers[0].send_html = fail  # type: ignore[method-assign]
+    for run in runs:
+        run.add(result(0))
+    await asyncio.gather(*(run.stored() for run in runs))
+    for viewer, count in zip(viewers[1:], frames[1:], strict=True):
+        await viewer.has(count + 1)
+    assert isinstance(viewers[0].error, RuntimeError)
+    for run in runs:
+        run.add(END)
+        await run.end()
+    for viewer, count in zip(viewers[1:], frames[1:], strict=True):
+        await to_the_end([viewer], count + 2)
+
+
+async def test_a_run_that_another_process_has_ended(
+    driven: DrivenRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its agent is silent, so that its driver here does not know yet."""
+    driven.add(CALL, OPEN, HEAD)
+    await driven.stored()
+    first = await Viewer().join(driven.run)
+    await first.has(3)
+    appended: list[int] = []
+    plain = RunUpdates.append
+
+    def append(self: RunUpdates, *args: Any) -> RunMessage | None:
+        appended.append(1)
+        return plain(self, *args)
+
+    monkeypatch.setattr(RunUpdates, "append", append)
+    monkeypatch.setattr(broadcast, "POLL", 0.05)
+    await Run.objects.filter(pk=driven.run.pk).aupdate(state="interrupted")
+    # The page of the second one shows the end.
+    second = Viewer(3)
+    second.feed = await run_feeds().join(second, RunUpdates(driven.run.pk, 3, ended=True))
+    await asyncio.sleep(0.2)
+    # Nothing to render: it does not try again and again.
+    assert not appended
+    # The feed's interval began before it was shortened.
+    for feed in run_feeds()._feeds.values():
+        feed.read_again()
+    await to_the_end([first, second], 3)
+    local_runs.discard(driven.run.pk)
+
+
+async def test_changes_of_driven_runs_are_looked_for_only_at_their_end(driven: DrivenRun) -> None:
+    pk = driven.run.pk
+    stored = await Run.objects.aget(pk=pk)
+    changed = sync_to_async(broadcast._changed)
+    assert await changed({pk: (stored.state, 99)}) == set()
+    await Run.objects.filter(pk=pk).aupdate(state="interrupted")
+    assert await changed({pk: (stored.state, stored.frames)}) == {pk}
+    local_runs.discard(pk)
+    assert await changed({pk: (stored.state, stored.frames)}) == {pk}
+    assert await changed({pk: ("interrupted", 0)}) == {pk}
+
+
+async def test_a_viewer_who_is_gone_while_it_joins(
+    driven: DrivenRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driven.add(CALL, OPEN, HEAD)
+    await driven.stored()
+    joining, gate = asyncio.Event(), asyncio.Event()
+
+    async def hang() -> None:
+        joining.set()
+        await gate.wait()
+
+    monkeypatch.setattr(notifier(), "_update_membership", hang)
+    first = asyncio.ensure_future(Viewer().join(driven.run))
+    await joining.wait()
+    second = asyncio.ensure_future(Viewer().join(driven.run))
+    await asyncio.sleep(0)
+    first.cancel()
+    gate.set()
+    viewer = await asyncio.wait_for(second, 5)
+    await viewer.has(3)
+    driven.add(END)
+    await driven.end()
+    await to_the_end([viewer], 4)
+    assert not run_feeds()._feeds
+
+
+async def test_the_end_is_announced_once_to_a_viewer_who_catches_up(
+    driven: DrivenRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end is stored already, and the feed is not notified yet."""
+    driven.add(CALL, OPEN, HEAD)
+    await driven.stored()
+    first = await Viewer().join(driven.run)
+    await first.has(3)
+    committed, proceed = asyncio.Event(), asyncio.Event()
+    plain = writers.GroupCommit._store
+
+    async def store(self: Any, flushes: Any) -> Any:
+        outcome = await plain(self, flushes)
+        committed.set()
+        await proceed.wait()
+        return outcome
+
+    monkeypatch.setattr(writers.GroupCommit, "_store", store)
+    ending = asyncio.ensure_future(driven.end())
+    await asyncio.wait_for(committed.wait(), 5)
+    second = await Viewer(2).join(driven.run)
+    await second.has(3)
+    proceed.set()
+    await ending
+    await to_the_end([first, second], 3)
+    for viewer in (first, second):
+        assert sum("#run-ending" in html for html in viewer.messages) == 1
+
+
+async def test_a_viewer_who_has_missed_much_catches_up_once_more(
+    driven: DrivenRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broadcast, "MAX_MISSED", 1_000)
+    driven.add(CALL, OPEN, HEAD)
+    await driven.stored()
+    first = await Viewer().join(driven.run)
+    await first.has(3)
+    reading, proceed = asyncio.Event(), asyncio.Event()
+    plain = broadcast.run_in_reader
+
+    async def slow(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("upto") is not None and not reading.is_set():
+            reading.set()
+            await proceed.wait()
+        return await plain(function, *args, **kwargs)
+
+    monkeypatch.setattr(broadcast, "run_in_reader", slow)
+    late = await Viewer().join(driven.run)
+    await asyncio.wait_for(reading.wait(), 5)
+    for number in range(8):
+        driven.add(result(number))
+        await driven.stored()
+        await first.has(4 + number)
+    proceed.set()
+    await late.has(11)
+    assert len(late.messages) < 5
+    driven.add(END)
+    await driven.end()
+    await to_the_end([first, late], 12)
+
+
+async def test_what_waits_for_a_feed_is_bounded(
+    driven: DrivenRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broadcast, "MAX_WAITING", 20)
+    driven.add(CALL, OPEN, HEAD)
+    await driven.stored()
+    viewer = await Viewer().join(driven.run)
+    await viewer.has(3)
+    assert viewer.feed
+    viewer.feed._is_busy = True  # As if a thread were rendering.
+    for number in range(50):
+        driven.add(result(number))
+        await driven.stored()
+        assert viewer.feed._waiting <= 21
+    viewer.feed._is_busy = False
+    viewer.feed._schedule()
+    await viewer.has(53)
+    driven.add(END)
+    await driven.end()
+    await to_the_end([viewer], 54)

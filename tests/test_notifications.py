@@ -228,3 +228,59 @@ async def test_the_groups_of_records(layer: Layer) -> None:
         layer.messages.clear()
         await notify_viewers(record)
         assert [m["group"][: len(g)] for m, g in zip(layer.messages, groups, strict=True)] == groups
+
+
+async def test_flushing_waits_for_what_was_queued_before_and_no_longer(layer: Layer) -> None:
+    notifier = Notifier()
+    layer.open.clear()
+    notifier.notify(["run"])
+    flushing = asyncio.ensure_future(notifier.flush())
+    await asyncio.sleep(0)
+    # Others go on notifying.
+    for number in range(5):
+        notifier.notify([f"other {number}"])
+    stop = asyncio.Event()
+
+    async def insist() -> None:
+        while not stop.is_set():
+            notifier.notify([f"other {number}" for number in range(20)])
+            await asyncio.sleep(0)
+
+    insisting = asyncio.ensure_future(insist())
+    layer.open.set()
+    await asyncio.wait_for(flushing, 5)
+    stop.set()
+    await insisting
+
+
+async def test_a_channel_layer_that_hangs_keeps_nobody_waiting(
+    layer: Layer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(notifications, "SEND_TIMEOUT", 0.01)
+    layer.open.clear()
+    notifier = Notifier()
+    notifier.notify(["run"])
+    await asyncio.wait_for(notifier.flush(), 5)
+    assert "Notifying other processes of run failed" in caplog.text
+
+
+async def test_messages_of_other_versions_are_ignored(layer: Layer) -> None:
+    here, there = Notifier(), Notifier()
+    remote = await subscribed(there, "run")
+    await layer.group_send("run", {"type": "run.changed"})
+    here.notify(["run"])
+    await remote.has(1)
+    assert remote.got == [None]
+
+
+async def test_an_error_in_one_subscriber_is_its_own(caplog: pytest.LogCaptureFixture) -> None:
+    notifier = Notifier()
+
+    def fail(_: Stored | None) -> None:
+        raise RuntimeError("a bug")
+
+    await notifier.subscribe("run", fail)
+    other = await subscribed(notifier, "run")
+    notifier.notify(["run"], STORED)
+    assert other.got == [STORED]
+    assert "a bug" in caplog.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,9 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from playground import engine
+from playground.engine.driver import Driver
 from playground.models import FrameBatch, Run
+from playground.protocols.exchange import Target
 from playground.protocols.frames import FrameKind
 from tests.engine.conftest import Send
 from tests.support.servers import (
@@ -28,6 +31,7 @@ from tests.support.servers import (
     reply,
     serve,
 )
+from tests.support.stored_runs import CALL, HEAD, OPEN, Recording, result
 
 pytestmark = pytest.mark.database
 
@@ -169,6 +173,40 @@ async def test_a_stop_at_another_process_is_seen(begin: Begin) -> None:
         await asyncio.wait_for(task, 5)
     await run.arefresh_from_db()
     assert run.state == "cancelled"
+
+
+async def test_a_second_stop_loses_nothing_of_what_the_first_one_stores(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one comes while what was received is parsed in a thread."""
+    parsing, proceed = threading.Event(), threading.Event()
+    plain = Driver._read
+
+    def read(self: Driver, frames: Any) -> Any:
+        if any(frame.kind is FrameKind.EVENT for frame in frames):
+            parsing.set()
+            proceed.wait(10)
+        return plain(self, frames)
+
+    async def calls(*_: Any) -> Any:
+        yield [CALL, OPEN, HEAD]
+        yield [result(0), result(1)]
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr("playground.engine.driver.LARGE", 10)
+    monkeypatch.setattr("playground.engine.driver.make_calls", calls)
+    monkeypatch.setattr(Driver, "_read", read)
+    run = (await sync_to_async(Recording)()).run
+    driver = Driver(run, Target(**run.describe_target()))
+    task = asyncio.create_task(driver.drive())
+    await asyncio.to_thread(parsing.wait, 10)
+    for _ in range(2):
+        driver.stop()
+        await asyncio.sleep(0)
+    proceed.set()
+    await asyncio.wait_for(task, 10)
+    await run.arefresh_from_db()
+    assert (run.state, run.frames) == ("cancelled", 5)
 
 
 async def test_a_database_that_fails_for_good_leaves_nobody_waiting(
