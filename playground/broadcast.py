@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import Counter
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
@@ -220,18 +221,18 @@ class RunFeed:
         self.stamp = self._updates.stamp
         if message:
             self.cursor, self.ended = message.last, self._updates.ended
-            begun = self._loop.time()
+            begun = time.thread_time()
             for viewer in tuple(self._members):
                 self._send(viewer, message)
             # A crowd gets fewer messages, so that two thirds of the time are left for all else.
-            pause = 2 * (self._loop.time() - begun)
+            pause = min(2 * (time.thread_time() - begun), FLOOD_INTERVAL)
             for late in self._late.values():
                 if late.missed is not None:
                     late.missed.append(message)
             if message.more and not self._is_attached:
                 self._must_read = True
             elif message.frames > FLOOD_FRAMES or pause > MIN_PAUSE:
-                pause = max(pause, FLOOD_INTERVAL if message.frames > FLOOD_FRAMES else 0)
+                pause = FLOOD_INTERVAL if message.frames > FLOOD_FRAMES else pause
                 self._pause = self._loop.call_later(pause, self._end_pause)
         for viewer in tuple(self._late):
             self._begin_to_catch_up(viewer)
