@@ -39,6 +39,8 @@ class Started:
     origin: str
     #: The last frame that the page has.
     last: int
+    #: Results that the page shows.
+    shown: int = 0
 
     @property
     def address(self) -> str:
@@ -88,10 +90,15 @@ class Viewer:
         self._client = httpx.Client(base_url=playground, timeout=60, trust_env=False)
         self._client.get("/")
         for name, agent in AGENTS.items():
-            form = {"name": name.title(), "url": source + agent["path"], **agent}
-            self._post("/agents/", {**form, "binding": "http", "auth": "none", "headers": "[]"})
+            self.add_agent(name, source + agent["path"], agent)
 
-    def _post(self, path: str, form: dict[str, str], **headers: str) -> httpx.Response:
+    def add_agent(self, name: str, url: str, form: dict[str, str]) -> None:
+        """Add an agent; `form` is its protocol and version."""
+        options = {"binding": "http", "auth": "none", "headers": "[]"}
+        self.post("/agents/", {**form, "name": name.title(), "url": url, **options})
+
+    def post(self, path: str, form: dict[str, str], **headers: str) -> httpx.Response:
+        """Send a form. Can be called from several threads."""
         token = self._client.cookies["playground_csrf"]
         response = self._client.post(
             path, data=form, headers={"X-CSRFToken": token, "Origin": self._base, **headers}
@@ -101,7 +108,7 @@ class Viewer:
 
     def start(self, document: dict[str, Any], agent: str = "source") -> Started:
         """Send the form. Can be called from several threads."""
-        response = self._post(
+        response = self.post(
             "/runs/",
             {"agent": agent, "document": json.dumps(document)},
             **{"HX-Request": "true"},
@@ -111,7 +118,8 @@ class Viewer:
         assert run, response.text
         assert cursor
         url = f"{self._base.replace('http', 'ws', 1)}/ws/runs/{run[1]}/"
-        return Started(run[1], url, self._base, int(cursor[2]))
+        shown = len(set(SENT.findall(response.text)))
+        return Started(run[1], url, self._base, int(cursor[2]), shown)
 
     def watch(self, document: dict[str, Any], pace: float = 0, agent: str = "source") -> Reading:
         """Send, and read the websocket to the end. Fails if a number is missing or repeated."""
@@ -139,8 +147,16 @@ class Viewer:
         reading.run = started.run
         return reading
 
+    def get(self, path: str) -> str:
+        """Return a page. Can be called from several threads."""
+        return self._client.get(path).raise_for_status().text
+
     def fetch(self, path: str) -> float:
         """Milliseconds until a page is there, whole."""
         began = time.perf_counter()
-        self._client.get(path).raise_for_status()
+        self.get(path)
         return (time.perf_counter() - began) * 1000
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()

@@ -1,7 +1,8 @@
 """`make load`: latency from the agent to the websockets under load, and what idling costs.
 
 Run some rows with `--rows 1,4`, another checkout with `--tree`, and the short form, which fails if
-an event is lost or repeated, with `--short`.
+an event is lost or repeated, with `--short`. `--soak 20` keeps a mixed load for 20 minutes instead,
+and fails also if anything is left over.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
-import psutil
 
 from tests.bench import clients
 from tests.bench.clients import Started
 from tests.bench.serving import served
 from tests.bench.table import Row, print_table
+from tests.load.cores import Cores
 from tests.load.profile import Profiler
+from tests.load.soak import soak
 from tests.load.viewers import Audience
 from tests.support.playground_server import ROOT, PlaygroundServer
 
@@ -54,41 +56,6 @@ class Options:
     python: str
     compression: bool
     profiler: Profiler | None
-
-
-class Cores:
-    """The CPU time of some processes for each second of measurement."""
-
-    def __init__(self, **pids: int) -> None:
-        self._processes = {name: psutil.Process(pid) for name, pid in pids.items()}
-        self._used = dict.fromkeys(pids, 0.0)
-        self._seconds = 0.0
-
-    @contextlib.contextmanager
-    def measuring(self) -> Iterator[None]:
-        """Add the time of the block."""
-        before, began = self._seconds_used(), time.perf_counter()
-        yield
-        self._seconds += time.perf_counter() - began
-        for name, used in self._seconds_used().items():
-            self._used[name] += used - before[name]
-
-    def of(self, name: str) -> float:
-        """Return the mean number of cores that a process used."""
-        return self._used[name] / self._seconds
-
-    def others(self, name: str) -> str:
-        """Return the figures of all other processes."""
-        return ", ".join(f"{other} {self.of(other):.2f}" for other in self._used if other != name)
-
-    def _seconds_used(self) -> dict[str, float]:
-        used = {}
-        for name, process in self._processes.items():
-            times = [process.cpu_times()]
-            if process.pid != os.getpid():
-                times += [child.cpu_times() for child in process.children(recursive=True)]
-            used[name] = sum(time.user + time.system for time in times)
-        return used
 
 
 @dataclass
@@ -304,6 +271,8 @@ def arguments() -> argparse.Namespace:
         action="store_true",
         help="a few seconds of rows 1 and 4; fails only if an event is lost or repeated",
     )
+    parser.add_argument("--soak", type=float, metavar="MINUTES", help="a mixed load, and no rows")
+    parser.add_argument("--samples", type=Path, help="file for the samples of the soak, as JSON")
     parser.add_argument("--server", help="passed to manage.py serve --server")
     parser.add_argument("--tree", type=Path, default=ROOT, help="the checkout to measure")
     parser.add_argument("--python", default=sys.executable, help="the interpreter of that checkout")
@@ -321,6 +290,11 @@ def main() -> None:
     """Measure and print."""
     given = arguments()
     raise_descriptor_limit()
+    if given.soak:
+        server = ("--server", given.server) if given.server else ()
+        tree, python = given.tree.resolve(), given.python
+        is_sound = soak(given.soak, tree=tree, python=python, options=server, record=given.samples)
+        sys.exit(0 if is_sound else 1)
     profiler = Profiler(gil=given.gil) if given.profile else None
     if profiler and not profiler.command:
         print("py-spy is not installed: there will be no profile.", file=sys.stderr)

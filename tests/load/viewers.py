@@ -101,7 +101,8 @@ class Audience:
     viewers: list[Viewer] = field(default_factory=list)
     #: Connections that the server dropped before the end of their run.
     dropped: int = 0
-    _sockets: list[Socket] = field(default_factory=list)
+    messages: int = 0
+    _sockets: dict[Viewer, Socket] = field(default_factory=dict)
     _opening: set[asyncio.Task[None]] = field(default_factory=set)
     #: Those whose run has not ended.
     _following: set[Viewer] = field(default_factory=set)
@@ -125,7 +126,7 @@ class Audience:
 
         async def connect_one(viewer: Viewer) -> None:
             async with slots:
-                await self._connect(viewer)
+                await self.connect(viewer)
 
         viewers = [Viewer(run, results) for run in runs]
         self.viewers += viewers
@@ -146,13 +147,39 @@ class Audience:
         self._following.clear()
         for task in self._opening:
             task.cancel()
-        for socket in self._sockets:
+        for socket in self._sockets.values():
             socket.transport.abort()
-        await asyncio.gather(*(socket.wait_closed() for socket in self._sockets))
+        await asyncio.gather(*(socket.wait_closed() for socket in self._sockets.values()))
         self._sockets.clear()
 
-    async def _connect(self, viewer: Viewer, *, delay: float = 0) -> None:
-        await asyncio.sleep(delay)
+    def is_following(self, viewer: Viewer) -> bool:
+        """Return whether a viewer is connected and has not received the end of its run."""
+        return viewer in self._following
+
+    async def disconnect(self, viewer: Viewer, *, abort: bool) -> None:
+        """Close the socket of a viewer, with the closing handshake or without."""
+        self._following.discard(viewer)
+        if socket := self._sockets.pop(viewer, None):
+            if abort:
+                socket.transport.abort()
+            else:
+                await socket.close()
+            await socket.wait_closed()
+
+    async def stop_reading(self, viewer: Viewer, seconds: float) -> None:
+        """Read nothing of a viewer's socket for some seconds."""
+        if socket := self._sockets.get(viewer):
+            socket.transport.pause_reading()
+            await asyncio.sleep(seconds)
+            socket.transport.resume_reading()
+
+    async def _reconnect(self, viewer: Viewer) -> None:
+        await asyncio.sleep(RECONNECT)
+        if viewer in self._following:
+            await self.connect(viewer)
+
+    async def connect(self, viewer: Viewer) -> None:
+        """Open the websocket of a viewer, from its cursor."""
         origin: Any = viewer.run.origin
         connection: Any = partial(Socket, self, viewer)
         # A connection that is dropped during its handshake is opened again like all others.
@@ -177,7 +204,7 @@ class Audience:
 
     def join(self, socket: Socket) -> None:
         """Note a new websocket."""
-        self._sockets.append(socket)
+        self._sockets[socket.viewer] = socket
         self._following.add(socket.viewer)
 
     def leave(self, socket: Socket) -> None:
@@ -185,13 +212,14 @@ class Audience:
         if socket.viewer not in self._following:
             return
         self.dropped += 1
-        task = asyncio.create_task(self._connect(socket.viewer, delay=RECONNECT))
+        task = asyncio.create_task(self._reconnect(socket.viewer))
         self._opening.add(task)
         task.add_done_callback(self._opening.discard)
 
     def receive(self, socket: Socket, message: bytes) -> None:
         """Note a message to a viewer."""
         now = time.monotonic_ns()
+        self.messages += 1
         self._heard = socket.loop.time()
         if (content := self._known.get(message)) is None:
             if len(self._known) >= REMEMBERED:
