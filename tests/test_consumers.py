@@ -21,6 +21,7 @@ from playground import broadcast, consumers
 from playground.models import Run, Share
 from playground.notifications import notify_viewers
 from playground.rendering import live
+from playground.task_registry import start_task
 from tests.support.markup import read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, recorded, result
 
@@ -222,6 +223,30 @@ async def test_a_viewer_that_has_gone_is_no_error(
     await asyncio.wait_for(tried.wait(), 5)
     assert await viewer.socket.receive_nothing(timeout=0.2)
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
+    await viewer.socket.disconnect()
+
+
+async def test_a_viewer_that_is_gone_before_its_socket_is_closed_is_no_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = await sync_to_async(recorded)([[CALL, OPEN, HEAD, result(0), END]])
+    tasks: list[asyncio.Task[Any]] = []
+    tried = asyncio.Event()
+
+    def start(*arguments: Any) -> asyncio.Task[Any]:
+        tasks.append(start_task(*arguments))
+        return tasks[-1]
+
+    async def close(*_: Any) -> None:
+        tried.set()
+        raise ConnectionResetError("gone")
+
+    monkeypatch.setattr(consumers, "start_task", start)
+    monkeypatch.setattr(consumers.RunConsumer, "close", close)
+    viewer = Viewer(run)
+    assert await viewer.open()
+    await asyncio.wait_for(tried.wait(), 5)
+    await asyncio.gather(*tasks)
     await viewer.socket.disconnect()
 
 
