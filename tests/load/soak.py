@@ -59,6 +59,8 @@ WINDOW = 60
 SENDING = 8
 #: Megabytes per hour of growth that count as none.
 FLAT = 5.0
+#: Lines of the server's log that are printed from an error on.
+TRACEBACK = 40
 #: Types of objects that are printed, of which there are more than before.
 SHOWN_TYPES = 10
 #: Figures that must be the same before and after.
@@ -75,6 +77,14 @@ RETURNING = (
     "files",
     "threads",
 )
+#: Figures of memory, their units and the digits after the point.
+MEMORY = [
+    ("rss", "MB", 1),
+    ("uss", "MB", 1),
+    ("heap", "MB", 1),
+    ("allocated blocks", "blocks", 0),
+    ("gc objects", "objects", 0),
+]
 #: A figure that need not: SQLite keeps the files of a closed connection for the next one.
 DATABASE_FILES = "database files"
 #: Folder of the module that the server imports when it starts.
@@ -356,7 +366,9 @@ def rows(before: Sample, samples: list[Sample], after: Sample) -> Iterator[Row]:
         else:
             yield Row(f"soak: {name}", figure, "–", None)
     warm = samples[len(samples) // 4 :]
-    for name, unit, digits in (("rss", "MB", 1), ("uss", "MB", 1), ("gc objects", "objects", 0)):
+    for name, unit, digits in MEMORY:
+        if before[name] is None:
+            continue
         growth = slope(warm, name)
         medians = ", ".join(f"{median:,.{digits}f}" for median in quarters(samples, name))
         figure = (
@@ -412,7 +424,9 @@ def soak(
             asyncio.run(keep())
         load.close()
         after = settle(server, before)
-        faults.errors += [line.strip() for line in playground.log if " ERROR " in line]
+        for number, line in enumerate(playground.log):
+            if " ERROR " in line:
+                faults.errors.append("".join(playground.log[number : number + TRACEBACK]))
     if record:
         lines = [json.dumps(sample) + "\n" for sample in (before, *samples, after)]
         record.write_text("".join(lines))

@@ -8,6 +8,7 @@ loop, and after a garbage collection.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import json
 import os
@@ -15,6 +16,29 @@ import signal
 import sys
 from collections import Counter
 from typing import Any
+
+
+class MallInfo(ctypes.Structure):
+    """The result of glibc's `mallinfo2`."""
+
+    _fields_ = [
+        *((name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd".split()),
+        *((name, ctypes.c_size_t) for name in "usmblks fsmblks uordblks fordblks keep".split()),
+    ]
+
+
+def heap() -> float | None:
+    """Return the megabytes that malloc has given out, None without glibc 2.33.
+
+    Free memory between them, which counts as resident, is not included.
+    """
+    try:
+        mallinfo = ctypes.CDLL(None).mallinfo2
+    except AttributeError:
+        return None
+    mallinfo.restype = MallInfo
+    info = mallinfo()
+    return float(info.uordblks + info.hblkhd) / 2**20
 
 
 def figures() -> dict[str, Any]:
@@ -43,6 +67,8 @@ def figures() -> dict[str, Any]:
         "connections of Daphne": sum(len(server.connections) for server in servers),
         "database connections": sum(each.connection is not None for each in databases),
         "gc objects": len(objects),
+        "allocated blocks": sys.getallocatedblocks(),
+        "heap": heap(),
         "garbage": garbage,
         "types": dict(types),
     }
