@@ -43,8 +43,9 @@ MIN_PAUSE = 0.01
 #: Seconds without a notification after which the database is read all the same: a command that
 #: drives a run sends no notifications to this process, and notifications can be lost.
 POLL = 2.0
-#: Viewers that catch up at once: a thread is left for the feeds.
-MAX_CATCHING_UP = 2
+#: Viewers that catch up, and feeds that read the database, at once: what was just stored, and
+#: needs no reading, has precedence.
+MAX_CATCHING_UP, MAX_READING = 2, 1
 #: Frames that wait to be rendered, beyond which they are read from the database later.
 MAX_WAITING = 10_000
 #: Characters of messages that a viewer may have missed while it caught up; beyond it catches up
@@ -321,6 +322,7 @@ class RunFeeds:
         self._rendering: asyncio.Task[None] | None = None
         self._polling: asyncio.Task[None] | None = None
         self.catching_up = asyncio.Semaphore(MAX_CATCHING_UP)
+        self._reading = asyncio.Semaphore(MAX_READING)
 
     async def join(self, viewer: Viewer, updates: RunUpdates) -> RunFeed:
         """Send the viewer everything after the position of `updates`, until it leaves the feed."""
@@ -385,7 +387,8 @@ class RunFeeds:
 
     async def _read(self, feed: RunFeed, work: Work) -> None:
         try:
-            outcome = await run_in_reader(work.updates.advance, work.stored)
+            async with self._reading:
+                outcome = await run_in_reader(work.updates.advance, work.stored)
         except Exception as error:
             feed.fail(error)
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -388,24 +387,6 @@ async def test_a_server_whose_send_waits(monkeypatch: pytest.MonkeyPatch) -> Non
     output = await viewer.socket.receive_output(timeout=5)
     assert output == {"type": "websocket.close", "code": consumers.BEHIND}
     assert server.is_aborted
-
-
-async def test_a_socket_that_is_gone_before_it_is_closed(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    closed = asyncio.Event()
-
-    async def close(*_: Any) -> None:
-        closed.set()
-        raise OSError("gone")
-
-    monkeypatch.setattr(consumers.RunConsumer, "close", close)
-    viewer = Viewer(await sync_to_async(recorded)([[CALL, OPEN, HEAD], [END]]))
-    assert await viewer.open()
-    await asyncio.wait_for(closed.wait(), 5)
-    await viewer.socket.disconnect()
-    gc.collect()
-    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 async def test_an_unknown_run_is_refused() -> None:
