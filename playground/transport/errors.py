@@ -109,7 +109,7 @@ def tls(host: str, error: BaseException) -> Problem:
     elif found is not None and found.reason in _NOT_TLS:
         cause = f"{host} does not speak TLS on this port."
         fix = USE_HTTP
-    elif found is None or isinstance(found, ssl.SSLEOFError):
+    elif found is None or isinstance(found, (ssl.SSLEOFError, ssl.SSLZeroReturnError)):
         cause = f"{host} closed the connection during the TLS handshake."
         fix = "Check that the agent serves HTTPS on this port."
     return Problem("failed", Stage.TLS, cause, fix, _words(found or error))
