@@ -106,10 +106,11 @@ class Viewer:
                 await self._changed.wait()
 
 
-async def ended_tasks() -> None:
-    """Let tasks end that have nothing left to wait for."""
-    for _ in range(3):
-        await asyncio.sleep(0)
+async def no_task_is_left() -> None:
+    """Wait until the tasks have ended, that of leaving a group of Redis among them."""
+    async with asyncio.timeout(10):
+        while running_tasks():
+            await asyncio.sleep(0.01)
 
 
 async def to_the_end(viewers: Sequence[Viewer], frames: int) -> None:
@@ -204,8 +205,7 @@ async def test_everybody_gets_everything_once_and_in_order(
         run.add(END)
         await run.end()
         await to_the_end(viewers[at], counts[at] + 1)
-    await ended_tasks()
-    assert not running_tasks()
+    await no_task_is_left()
 
 
 async def test_a_viewer_who_joins_between_storing_and_handing_on(
@@ -308,8 +308,7 @@ async def test_nothing_is_kept_for_a_run_without_viewers(driven: DrivenRun) -> N
     assert not driven._writer._pending.readings
     await driven.stored()
     assert not run_feeds()._feeds
-    await ended_tasks()
-    assert not running_tasks()
+    await no_task_is_left()
 
 
 async def test_a_run_of_another_process_is_read_when_it_notifies(
