@@ -14,11 +14,10 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
-from weakref import WeakKeyDictionary
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import Count
@@ -30,11 +29,11 @@ from playground.models.liveness import local_runs, mark_interrupted
 from playground.models.runs import group_of
 from playground.notifications import Stored, Subscriber, notifier
 from playground.rendering.live import RunMessage, RunUpdates
-from playground.task_registry import start_task
+from playground.task_registry import PerLoop, start_task
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between two messages of a flood: nobody can read more than ten messages a second.
+#: Seconds between two messages of a flood: ten a second are more than a user can read.
 FLOOD_INTERVAL = 0.1
 #: A message with more frames than this is part of a flood.
 FLOOD_FRAMES = 10
@@ -43,13 +42,13 @@ MIN_PAUSE = 0.01
 #: Seconds without a notification after which the database is read all the same: a command that
 #: drives a run sends no notifications to this process, and notifications can be lost.
 POLL = 2.0
-#: Viewers that catch up, and feeds that read the database, at once: what was just stored, and
-#: needs no reading, has precedence.
+#: Most viewers that catch up, and feeds that read the database, at the same time. They give way to
+#: frames that were just stored, which need no reading.
 MAX_CATCHING_UP, MAX_READING = 2, 1
-#: Frames that wait to be rendered, beyond which they are read from the database later.
+#: Most decoded frames that wait to be rendered; if there are more, the database is read instead.
 MAX_WAITING = 10_000
-#: Characters of messages that a viewer may have missed while it caught up; beyond it catches up
-#: once more.
+#: Most characters of messages that a viewer has missed while it caught up; if there are more, it
+#: catches up once more.
 MAX_MISSED = 200_000
 
 
@@ -79,7 +78,7 @@ class LateViewer:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a thread is to render of a feed."""
+    """A task for a thread: the new frames of a feed to render."""
 
     updates: RunUpdates
     #: What was stored since the last message; None if frames are to be read from the database.
@@ -102,7 +101,7 @@ class RunFeed:
         self._members: dict[Viewer, None] = {}
         self._late: dict[Viewer, LateViewer] = {}
         self._groups: dict[str, Subscriber] = {}
-        #: Set once the feed is notified of what is stored.
+        #: Set once the feed receives notifications.
         self._subscribed = asyncio.Event()
         self._new_turns: dict[UUID, str] = {}
         self._stored: list[Stored] = []
@@ -128,7 +127,7 @@ class RunFeed:
 
     @property
     def has_viewers(self) -> bool:
-        """Return whether anybody is left."""
+        """Return whether it has viewers."""
         return bool(self._members or self._late)
 
     async def join(self, viewer: Viewer, updates: RunUpdates) -> None:
@@ -139,7 +138,7 @@ class RunFeed:
         else:
             self._late[viewer] = LateViewer(updates)
         self._new_turns |= updates.other_turns
-        # Before the database is read: what is stored from now on is not missed.
+        # Subscribed before the database is read, so that no frame is missed in between.
         try:
             if is_first:
                 await self._subscribe(group_of(self.pk), self._notified)
@@ -147,7 +146,7 @@ class RunFeed:
                 await self._subscribe(group_of(turn), self._turn_notified)
         finally:
             if is_first:
-                # Also for those who wait for it, if this viewer is gone.
+                # Viewers that wait for it need it even if this one has disconnected.
                 self._subscribed.set()
                 self._schedule()
         if is_first:
@@ -162,14 +161,14 @@ class RunFeed:
             await notifier().subscribe(group, subscriber)
 
     def leave(self, viewer: Viewer) -> None:
-        """Send the viewer nothing more."""
+        """Stop sending to the viewer."""
         self._members.pop(viewer, None)
         self._late.pop(viewer, None)
         if not self.has_viewers:
             self.close()
 
     def close(self) -> None:
-        """Follow the run no more."""
+        """Unsubscribe, and remove the feed."""
         self._feeds.discard(self)
         if self._pause:
             self._pause.cancel()
@@ -200,13 +199,13 @@ class RunFeed:
         self._schedule()
 
     def _schedule(self) -> None:
-        """Render what is new, unless that is under way, or the next message is not due yet."""
+        """Render new frames, unless a thread renders already or the next message is not due yet."""
         if not self._is_busy and self._pause is None and self.has_viewers:
             self._is_busy = True
             self._feeds.render(self)
 
     def take(self) -> Work:
-        """Return what is to be rendered now; `publish` or `fail` has to follow."""
+        """Return the task for a thread; the caller must call `publish` or `fail`."""
         stored, self._stored, self._waiting = self._stored, [], 0
         self._updates.watch_turns(self._new_turns)
         self._new_turns = {}
@@ -225,7 +224,7 @@ class RunFeed:
             begun = time.thread_time()
             for viewer in tuple(self._members):
                 self._send(viewer, message)
-            # A crowd gets fewer messages, so that two thirds of the time are left for all else.
+            # With many viewers messages are fewer, so that two thirds of the time are left.
             pause = min(2 * (time.thread_time() - begun), FLOOD_INTERVAL)
             for late in self._late.values():
                 if late.missed is not None:
@@ -254,7 +253,7 @@ class RunFeed:
             viewer.end()
 
     def fail(self, error: BaseException) -> None:
-        """Close the sockets of everybody."""
+        """Close the sockets of all viewers."""
         if not isinstance(error, ObjectDoesNotExist):
             logger.error("Sending updates of run %s failed", self.pk, exc_info=error)
         viewers = self.viewers
@@ -273,17 +272,17 @@ class RunFeed:
         if late.missed is not None:
             return
         if late.updates.cursor > self.cursor or (late.updates.ended and not self.ended):
-            # The page was rendered after the feed's last message: the feed goes there first. Of
-            # what it is not notified, it reads.
+            # The page is newer than the feed's last message, so the feed has to advance first: by
+            # a notification, or by reading the database.
             if not self._is_attached:
                 self._must_read = True
                 self._schedule()
             return
         late.missed = []
-        self._feeds.start(self._catch_up(viewer, late, self.cursor))
+        start_task(self._catch_up(viewer, late, self.cursor), "feed-catch-up")
 
     async def _catch_up(self, viewer: Viewer, late: LateViewer, upto: int) -> None:
-        """Send a viewer what is stored up to frame `upto`, then what the others got meanwhile."""
+        """Send a viewer the stored frames up to `upto`, then the messages that it has missed."""
         more = True
         while more and viewer in self._late:
             try:
@@ -312,7 +311,7 @@ class RunFeed:
 
 
 class RunFeeds:
-    """The feeds of an event loop, what renders them, and what looks for changes now and then."""
+    """The feeds of an event loop: their rendering, and polling for changes without notification."""
 
     def __init__(self) -> None:
         #: Viewers of collection runs by key; each page of one has updates of its own.
@@ -362,12 +361,8 @@ class RunFeeds:
             self._polling.cancel()
             self._polling = None
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Start a task."""
-        start_task(work, "feed-catch-up")
-
     def render(self, feed: RunFeed) -> None:
-        """Render what is new of a feed, together with the others that are due."""
+        """Render new frames of a feed, together with those of other feeds that are due."""
         self._due.append(feed)
         if self._rendering is None or self._rendering.done():
             self._rendering = start_task(self._render_due(), "feeds-rendering")
@@ -481,13 +476,5 @@ def _conclude(feed: RunFeed, outcome: RunMessage | Exception | None) -> None:
         feed.publish(outcome)
 
 
-_run_feeds: WeakKeyDictionary[asyncio.AbstractEventLoop, RunFeeds] = WeakKeyDictionary()
-
-
-def run_feeds() -> RunFeeds:
-    """Return the feeds of the running event loop."""
-    loop = asyncio.get_running_loop()
-    found = _run_feeds.get(loop)
-    if found is None:
-        found = _run_feeds[loop] = RunFeeds()
-    return found
+#: Returns the feeds of the running event loop.
+run_feeds = PerLoop(RunFeeds)

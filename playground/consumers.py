@@ -239,7 +239,7 @@ class CollectionRunConsumer(LiveConsumer):
     async def follow(self, updates: CollectionRunUpdates) -> None:
         """Send the changes of the steps on this page."""
         self._changed = asyncio.Event()
-        # Before the first read: what is stored from now on is not missed.
+        # Subscribed before the first read, so that no change is missed in between.
         self._is_watching = True
         run_feeds().watch(self._pk)
         try:

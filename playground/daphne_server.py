@@ -60,7 +60,7 @@ def _unsent_bytes(protocol: Any) -> int:
     """Return the number of bytes in the buffers of a protocol's transport.
 
     Twisted has no public API for it. A TLS connection forwards these attributes to the TCP
-    connection below it; what is not yet encrypted is not counted.
+    connection below it; bytes that are not encrypted yet are not counted.
     """
     transport = protocol.transport
     if not transport.connected:

@@ -16,7 +16,6 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
@@ -24,7 +23,7 @@ from playground.models import CollectionRun, Run
 from playground.models.batches import FramePart
 from playground.protocols.events import Event
 from playground.protocols.frames import Frame
-from playground.task_registry import start_task
+from playground.task_registry import PerLoop, start_task
 
 logger = logging.getLogger(__name__)
 
@@ -74,16 +73,16 @@ class Notifier:
         self._sender: asyncio.Task[None] | None = None
 
     async def subscribe(self, group: str, subscriber: Subscriber) -> None:
-        """Call `subscriber` at every notification from now on; return once that is so.
+        """Call `subscriber` at every notification; return when no later one can be missed.
 
-        Errors of the channel layer are logged only: whoever follows a run of another process reads
-        the database now and then without a notification, too.
+        Errors of the channel layer are logged only: feeds of runs of other processes compare
+        themselves with the database every few seconds.
         """
         self._subscribers.setdefault(group, []).append(subscriber)
         await self._update_membership()
 
     def unsubscribe(self, group: str, subscriber: Subscriber) -> None:
-        """Call `subscriber` no more."""
+        """Stop calling `subscriber`."""
         left = self._subscribers.get(group, [])
         with contextlib.suppress(ValueError):
             left.remove(subscriber)
@@ -179,16 +178,8 @@ def _logged(operation: str) -> Iterator[None]:
         logger.warning("%s failed", operation, exc_info=True)
 
 
-_notifiers: WeakKeyDictionary[asyncio.AbstractEventLoop, Notifier] = WeakKeyDictionary()
-
-
-def notifier() -> Notifier:
-    """Return the notifier of the running event loop."""
-    loop = asyncio.get_running_loop()
-    found = _notifiers.get(loop)
-    if found is None:
-        found = _notifiers[loop] = Notifier()
-    return found
+#: Returns the notifier of the running event loop.
+notifier = PerLoop(Notifier)
 
 
 async def notify_viewers(record: Run | CollectionRun) -> None:

@@ -41,6 +41,28 @@ def running_tasks() -> list[asyncio.Task[Any]]:
     return [task for task in _running if task.get_loop() is loop]
 
 
+class PerLoop(Generic[T]):
+    """One object for each event loop, created when it is first needed.
+
+    A server has one loop; tests, and commands that are called by other code, have one after
+    another. Objects of closed loops are dropped with the next new one.
+    """
+
+    def __init__(self, create: Callable[[], T]) -> None:
+        self._create = create
+        self._objects: dict[asyncio.AbstractEventLoop, T] = {}
+
+    def __call__(self) -> T:
+        """Return the object of the running event loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._objects:
+            self._objects = {
+                each: found for each, found in self._objects.items() if not each.is_closed()
+            }
+            self._objects[loop] = self._create()
+        return self._objects[loop]
+
+
 class TaskRegistry(Generic[K, V]):
     """Background tasks by key, each with a value that describes it.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -104,6 +105,29 @@ class Viewer:
             while len(self.seen) < frames - self.after:
                 self._changed.clear()
                 await self._changed.wait()
+
+
+@dataclass
+class HeldNotifications:
+    """Notifications that wait although their frames are committed."""
+
+    committed: asyncio.Event = field(default_factory=asyncio.Event)
+    #: Set, the notifications are sent.
+    proceed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+def hold_notifications(monkeypatch: pytest.MonkeyPatch) -> HeldNotifications:
+    """Hold the notifications of everything that is committed from now on."""
+    held, plain = HeldNotifications(), writers.GroupCommit._store
+
+    async def store(self: Any, flushes: Any) -> Any:
+        outcome = await plain(self, flushes)
+        held.committed.set()
+        await held.proceed.wait()
+        return outcome
+
+    monkeypatch.setattr(writers.GroupCommit, "_store", store)
+    return held
 
 
 async def no_task_is_left() -> None:
@@ -216,23 +240,14 @@ async def test_a_viewer_who_joins_between_storing_and_handing_on(
     await driven.stored()
     first = await Viewer().join(driven.run)
     await first.has(3)
-    committed, proceed = asyncio.Event(), asyncio.Event()
-    plain = writers.GroupCommit._store
-
-    async def store(self: Any, flushes: Any) -> Any:
-        outcome = await plain(self, flushes)
-        committed.set()
-        await proceed.wait()
-        return outcome
-
-    monkeypatch.setattr(writers.GroupCommit, "_store", store)
+    held = hold_notifications(monkeypatch)
     driven.add(result(0))
-    await asyncio.wait_for(committed.wait(), 5)
+    await asyncio.wait_for(held.committed.wait(), 5)
     # The page of the second one has the frame, that of the third one has not.
     second, third = await Viewer(4).join(driven.run), await Viewer(2).join(driven.run)
     await third.has(3)
     assert (first.seen[-1], second.seen) == (3, [])
-    proceed.set()
+    held.proceed.set()
     await driven.stored()
     for viewer in (first, third):
         await viewer.has(4)
@@ -579,21 +594,12 @@ async def test_the_end_is_announced_once_to_a_viewer_who_catches_up(
     await driven.stored()
     first = await Viewer().join(driven.run)
     await first.has(3)
-    committed, proceed = asyncio.Event(), asyncio.Event()
-    plain = writers.GroupCommit._store
-
-    async def store(self: Any, flushes: Any) -> Any:
-        outcome = await plain(self, flushes)
-        committed.set()
-        await proceed.wait()
-        return outcome
-
-    monkeypatch.setattr(writers.GroupCommit, "_store", store)
+    held = hold_notifications(monkeypatch)
     ending = asyncio.ensure_future(driven.end())
-    await asyncio.wait_for(committed.wait(), 5)
+    await asyncio.wait_for(held.committed.wait(), 5)
     second = await Viewer(2).join(driven.run)
     await second.has(3)
-    proceed.set()
+    held.proceed.set()
     await ending
     await to_the_end([first, second], 3)
     for viewer in (first, second):

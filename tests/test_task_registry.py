@@ -8,7 +8,7 @@ import gc
 
 import pytest
 
-from playground.task_registry import SingleTask, TaskRegistry, running_tasks, start_task
+from playground.task_registry import PerLoop, SingleTask, TaskRegistry, running_tasks, start_task
 
 SEEN: contextvars.ContextVar[str] = contextvars.ContextVar("SEEN", default="nothing")
 
@@ -131,3 +131,22 @@ class TestRegistry:
             registry.begin(1, None, second)
         second.close()
         task.cancel()
+
+
+def test_an_object_for_each_loop_as_long_as_it_is_open() -> None:
+    created: list[list[int]] = []
+
+    def create() -> list[int]:
+        created.append([])
+        return created[-1]
+
+    objects = PerLoop(create)
+
+    async def twice() -> list[int]:
+        assert objects() is objects()
+        return objects()
+
+    assert asyncio.run(twice()) is created[0]
+    assert asyncio.run(twice()) is created[1]
+    # That of the loop that was closed is dropped.
+    assert list(objects._objects.values()) == [created[1]]

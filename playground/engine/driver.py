@@ -111,7 +111,7 @@ class Driver:
     def stop(self) -> None:
         """End the run as cancelled, at any point; a run that is ending keeps its final state."""
         is_first, self._stop_requested = not self._stop_requested, True
-        # Once: a second cancellation would interrupt what is stored because of the first one.
+        # Only once: a second cancellation would interrupt storing the received frames.
         if is_first and self._task and not self._finishing:
             self._task.cancel()
 

@@ -13,14 +13,13 @@ import logging
 from collections.abc import Callable, Iterator
 from itertools import islice
 from uuid import UUID
-from weakref import WeakKeyDictionary
 
 from django.utils import timezone
 
 from playground.executors import run_in_reader, run_in_writer
 from playground.models import CollectionRun, Run
 from playground.models.liveness import HEARTBEAT_INTERVAL
-from playground.task_registry import start_task
+from playground.task_registry import PerLoop, start_task
 
 logger = logging.getLogger(__name__)
 
@@ -47,10 +46,7 @@ def heartbeat(record: Run | CollectionRun, stop: Callable[[], None]) -> Iterator
 
     Must be called on the event loop's thread.
     """
-    loop = asyncio.get_running_loop()
-    driven = _driven.get(loop)
-    if driven is None:
-        driven = _driven[loop] = DrivenRecords()
+    driven = _driven()
     driven.add(record, stop)
     try:
         yield
@@ -72,7 +68,7 @@ class DrivenRecords:
             self._task = start_task(self.keep(), "heartbeat")
 
     def discard(self, record: Run | CollectionRun) -> None:
-        """Keep it no more."""
+        """Stop keeping the heartbeat of `record`."""
         stops = self._stops[type(record)]
         del stops[record.pk]
         if not stops:
@@ -106,4 +102,4 @@ class DrivenRecords:
                 await run_in_writer(driven.update, heartbeat_at=timezone.now())
 
 
-_driven: WeakKeyDictionary[asyncio.AbstractEventLoop, DrivenRecords] = WeakKeyDictionary()
+_driven = PerLoop(DrivenRecords)

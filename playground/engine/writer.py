@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from django.db import (
     DEFAULT_DB_ALIAS,
@@ -31,7 +30,7 @@ from playground.models import FrameBatch, Run, RunState
 from playground.models.batches import FramePart, build_batches
 from playground.notifications import Reading, Stored, notifier
 from playground.protocols.frames import Frame
-from playground.task_registry import start_task
+from playground.task_registry import PerLoop, start_task
 
 logger = logging.getLogger(__name__)
 
@@ -148,12 +147,12 @@ class FrameWriter:
         await notifier().flush()
 
     def take(self) -> PendingFlush:
-        """Return what is to be stored now; `stored` or `failed` has to follow."""
+        """Return the pending frames and columns; the caller must call `stored` or `failed`."""
         self._cancel_timer()
         self._is_storing = True
         self._flushed_at = asyncio.get_running_loop().time()
         flush, self._pending = self._pending, PendingFlush(self._run)
-        # Most columns change once: the others are a third of them.
+        # Most columns change once. Five of fourteen change with each event.
         changes = {
             name: flush.changes[name] for name in flush.changes if self._differs(name, flush)
         }
@@ -164,7 +163,7 @@ class FrameWriter:
         return name not in self._stored or bool(self._stored[name] != flush.changes[name])
 
     def stored(self, flush: PendingFlush) -> None:
-        """Notify the viewers of what was stored, and go on with what was added meanwhile."""
+        """Notify the viewers of stored frames, and schedule those that were added meanwhile."""
         self._is_storing = False
         self._stored |= flush.changes
         notifier().notify(
@@ -177,7 +176,7 @@ class FrameWriter:
             self._drained.set()
 
     def failed(self, error: Exception) -> None:
-        """Store nothing more: whoever waits for capacity, or for the end, is told the error."""
+        """Stop storing; `wait_for_capacity` and `drain` raise the error."""
         self._failure = error
         self._drained.set()
 
@@ -227,7 +226,7 @@ class GroupCommit:
             try:
                 errors, is_final = await self._store(flushes)
             except Exception as error:
-                # An error of the playground: nobody is left waiting.
+                # An error of the playground. Without an answer the drivers would wait forever.
                 logger.exception("Storing frames failed")
                 errors, is_final = [error] * len(flushes), True
             for writer, flush, failure in zip(writers, flushes, errors, strict=True):
@@ -263,15 +262,7 @@ async def _retry(writer: FrameWriter, flush: PendingFlush) -> None:
         writer.stored(flush)
 
 
-_group_commits: WeakKeyDictionary[asyncio.AbstractEventLoop, GroupCommit] = WeakKeyDictionary()
-
-
-def _group_commit() -> GroupCommit:
-    loop = asyncio.get_running_loop()
-    found = _group_commits.get(loop)
-    if found is None:
-        found = _group_commits[loop] = GroupCommit()
-    return found
+_group_commit = PerLoop(GroupCommit)
 
 
 async def with_retries(attempt: Callable[[], Awaitable[None]], operation: str) -> None:
