@@ -22,6 +22,8 @@ class RunLimits:
     max_frames: int = 100_000
     #: Bytes of one line of an event stream.
     max_line: int = MIB
+    #: Interim responses (1xx) of a run.
+    max_interim_responses: int = 100
     #: Nesting of JSON objects and arrays.
     max_depth: int = 100
     #: Seconds to resolve, connect and finish the TLS handshake.

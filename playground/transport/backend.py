@@ -32,12 +32,13 @@ MAX_CHUNKS = 200
 
 
 class Tap:
-    """Events of one call's connection for its owner: connected, before a read, bytes read."""
+    """Events of one call's connection for its owner: connected, read, an interim response."""
 
     def __init__(
         self,
         opened: Callable[[str | None, bool], None],
         before_read: Callable[[], Awaitable[None]],
+        on_interim: Callable[[int], None],
         clock: Callable[[], int],
         patient: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -46,6 +47,8 @@ class Tap:
         self.on_connect = opened
         #: Awaited before each read, when everything read so far has been parsed.
         self.before_read = before_read
+        #: Called with the size of each interim response, in bytes.
+        self.on_interim_response = on_interim
         #: Arrival of the last bytes, in microseconds of the clock.
         self.read_at = clock()
         #: The last bytes read, at most 8 KiB: evidence if they violate the protocol.
@@ -169,18 +172,18 @@ class TappedStream(httpcore.AsyncNetworkStream):
 
     def __init__(self, inner: httpcore.AsyncNetworkStream, tap: Tap) -> None:
         self._inner = inner
-        self._tap = tap
+        self.tap = tap
         self._announced = self._reused = False
 
     def reuse(self, tap: Tap) -> None:
         """Use the connection for one more call."""
-        self._tap, self._announced, self._reused = tap, False, True
+        self.tap, self._announced, self._reused = tap, False, True
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
         """Return the next bytes, b"" at the end of the stream."""
-        await self._tap.before_read()
+        await self.tap.before_read()
         data = await self._read(max_bytes, timeout)
-        self._tap.arrived(data)
+        self.tap.arrived(data)
         return data
 
     async def _read(self, max_bytes: int, timeout: float | None) -> bytes:  # noqa: ASYNC109
@@ -189,7 +192,7 @@ class TappedStream(httpcore.AsyncNetworkStream):
             try:
                 return await self._inner.read(max_bytes, timeout)
             except httpcore.ReadTimeout:
-                if not self._tap.patient():
+                if not self.tap.patient():
                     raise
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
@@ -197,7 +200,7 @@ class TappedStream(httpcore.AsyncNetworkStream):
         if not self._announced:
             self._announced = True
             session = self._inner.get_extra_info("ssl_object")
-            self._tap.on_connect(session.version() if session else None, self._reused)
+            self.tap.on_connect(session.version() if session else None, self._reused)
         await self._inner.write(buffer, timeout)
 
     async def aclose(self) -> None:
@@ -254,6 +257,19 @@ class Connection(httpcore.AsyncHTTP11Connection):
                 read = await self._stream.read(self.READ_NUM_BYTES, timeout)
                 self._h11_state.receive_data(read)
                 event = h11.Data
+
+    async def _receive_event(self, timeout: float | None = None) -> Any:  # noqa: ASYNC109
+        """Return the next event of the response head.
+
+        httpcore skips interim responses (RFC 9110, section 15.2) without end, and without a pause
+        as long as more have been received.
+        """
+        event = await super()._receive_event(timeout)
+        if isinstance(event, h11.InformationalResponse):
+            fields = sum(len(name) + len(value) + 4 for name, value in event.headers.raw_items())
+            self._stream.tap.on_interim_response(len("HTTP/1.1 100 \r\n\r\n") + fields)
+            await asyncio.sleep(0)
+        return event
 
     def _take_chunks(self, data: list[bytes]) -> object:
         """Add received chunks to `data`; return the event that follows, h11.Data for more."""

@@ -32,11 +32,28 @@ class RemainingLimits:
     limits: RunLimits
     bytes_left: int
     frames_left: int
+    interim_responses_left: int
 
     @classmethod
     def of(cls, limits: RunLimits) -> RemainingLimits:
         """Return the limits of a new run."""
-        return cls(limits, limits.max_bytes, limits.max_frames)
+        return cls(limits, limits.max_bytes, limits.max_frames, limits.max_interim_responses)
+
+    def count_interim_response(self, size: int) -> None:
+        """Count an interim response of `size` bytes as a frame, which is not stored.
+
+        Raise `CallError` at a limit.
+        """
+        self.interim_responses_left -= 1
+        self.frames_left -= 1
+        self.bytes_left -= size
+        for name, left in (
+            ("max_interim_responses", self.interim_responses_left),
+            ("max_frames", self.frames_left),
+            ("max_bytes", self.bytes_left),
+        ):
+            if left < 0:
+                raise CallError(errors.limit_exceeded(name, self.limits))
 
 
 class BodyRecorder:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from playground.limits import RunLimits
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.transport import OutboundPolicy, Transport
+from playground.transport.recorder import RemainingLimits
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import Recording, counter, record
 
@@ -74,6 +77,44 @@ class TestSize:
         (tail,) = frames.of(FrameKind.TAIL)
         assert line.startswith(tail)
         assert len(tail) > RunLimits().max_line
+
+    async def test_interim_responses(self) -> None:
+        most = RunLimits().max_interim_responses
+        async with serve(head("103 Early Hints") * most, reply(b"{}")) as server:
+            assert (await record(server.url))[-1].kind is FrameKind.END
+        async with serve(head("100 Continue") * (most + 1), HOLD) as server:
+            frames = await record(server.url)
+            async with asyncio.timeout(1):
+                await server.gone.wait()
+        assert crossed(frames.problem) == ("refused", Stage.LIMIT, "max_interim_responses")
+
+    async def test_interim_responses_count_as_frames_and_bytes(self) -> None:
+        interim = head("103 Early Hints", link="x" * 1000)
+        async with serve(interim * 10, reply(b"{}")) as server:
+            few_bytes = await record(server.url, limits=RunLimits(max_bytes=9000))
+            few_frames = await record(server.url, limits=RunLimits(max_frames=9))
+        assert crossed(few_bytes.problem) == ("refused", Stage.LIMIT, "max_bytes")
+        assert crossed(few_frames.problem) == ("refused", Stage.LIMIT, "max_frames")
+
+    async def test_other_tasks_run_between_interim_responses(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        turns, seen = 0, []
+
+        async def take_turns() -> None:
+            nonlocal turns
+            while True:
+                await asyncio.sleep(0)
+                turns += 1
+
+        monkeypatch.setattr(
+            RemainingLimits, "count_interim_response", lambda *_: seen.append(turns)
+        )
+        async with serve(head("100 Continue") * 300, reply(b"{}")) as server:
+            other = asyncio.create_task(take_turns())
+            await record(server.url)
+            other.cancel()
+        assert len(set(seen)) == len(seen) == 300
 
     async def test_a_body_may_have_long_lines(self) -> None:
         body = b'"' + b"x" * 5 * 1024 * 1024 + b'"'
