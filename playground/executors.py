@@ -9,12 +9,23 @@ rendered, and opening SQLite takes longer than a write.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
+
+logger = logging.getLogger(__name__)
+
+#: Exceptions of a database that is unavailable: stopped, unreachable, locked, or its disk is full.
+UNAVAILABLE = (OperationalError, InterfaceError)
+#: Seconds of the first pause between two attempts, and of the longest; each is twice the last.
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
+#: Seconds for which reading for a viewer is retried. Its page then tries again by itself.
+READ_PATIENCE = 2.0
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,11 +38,11 @@ _readers = ThreadPoolExecutor(max_workers=3, thread_name_prefix="frame-reader")
 def _run_and_close_on_error(call: Callable[[], T]) -> T:
     """Run `call`; after an error of the database the next call gets a new connection.
 
-    The call is not retried here: a reader has moved its cursor, and a writer has its own retries.
+    The call is not retried here: what it has changed in memory stays changed.
     """
     try:
         return call()
-    except (OperationalError, InterfaceError):
+    except UNAVAILABLE:
         connection.close()
         raise
 
@@ -55,3 +66,41 @@ async def run_in_renderer(function: Callable[P, T], *args: P.args, **kwargs: P.k
     loop = asyncio.get_running_loop()
     call = partial(function, *args, **kwargs)
     return await loop.run_in_executor(_renderer, _run_and_close_on_error, call)
+
+
+async def write_when_available(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `function` as `run_in_writer` does; retry it while the database is unavailable.
+
+    For work that nobody waits for in a request. The function must change nothing but the database,
+    in one transaction. Raises the last exception after `settings.DATABASE_PATIENCE` seconds.
+    """
+    attempt = partial(run_in_writer, function, *args, **kwargs)
+    return await retry_while_unavailable(attempt, settings.DATABASE_PATIENCE)
+
+
+async def read_when_available(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `function` as `run_in_reader` does, with the retries of `write_when_available`."""
+    attempt = partial(run_in_reader, function, *args, **kwargs)
+    return await retry_while_unavailable(attempt, settings.DATABASE_PATIENCE)
+
+
+async def retry_while_unavailable(attempt: Callable[[], Awaitable[T]], patience: float) -> T:
+    """Await an attempt; repeat it while the database is unavailable, for `patience` seconds.
+
+    Raises the exception of the last attempt, and every other one at once.
+    """
+    loop = asyncio.get_running_loop()
+    began, pause = loop.time(), FIRST_PAUSE
+    while True:
+        try:
+            result = await attempt()
+        except UNAVAILABLE as error:
+            if loop.time() - began + pause > patience:
+                raise
+            logger.warning("The database is unavailable, retrying in %g s: %s", pause, error)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+        else:
+            if pause > FIRST_PAUSE:
+                logger.warning("The database is available after %.1f s", loop.time() - began)
+            return result

@@ -60,6 +60,8 @@ OUTBOUND_ALLOW = _list("PLAYGROUND_OUTBOUND_ALLOW")
 RUN_LIMITS = RunLimits.from_environment(os.environ)
 #: Seconds that a promise is polled before polling stops.
 PROMISE_PATIENCE = _seconds("PLAYGROUND_PROMISE_PATIENCE", 900)
+#: Seconds for which a run in progress waits for a database that is unavailable.
+DATABASE_PATIENCE = _seconds("PLAYGROUND_DATABASE_PATIENCE", 600)
 #: Images that agents link to are fetched by the browser; a tenant's page should not do that.
 AGENT_IMAGES = _flag("PLAYGROUND_AGENT_IMAGES", not HOSTED)
 

@@ -17,7 +17,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from playground.engine.runs import is_at_run_limit
-from playground.executors import run_in_reader
+from playground.executors import read_when_available
 from playground.models.liveness import mark_interrupted
 
 #: Seconds between two queries for a free slot, unless a run of this process ends.
@@ -62,7 +62,7 @@ class ConcurrencyLimit:
             await _first_of(ended, stopped, CHECK_INTERVAL)
             ended.cancel()
             self._ended.clear()
-            if not await run_in_reader(self._is_full):
+            if not await read_when_available(self._is_full):
                 return
             if time.monotonic() - started > WAIT_NOTICE_SECONDS:
                 on_wait()

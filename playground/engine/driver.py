@@ -16,8 +16,8 @@ from playground.counters import RunCounters
 from playground.engine.call_loop import make_calls, new_transport, start_clock
 from playground.engine.heartbeat import heartbeat
 from playground.engine.states import transition
-from playground.engine.writer import FrameWriter, RunEndedError
-from playground.executors import run_in_writer
+from playground.engine.writer import FramesLostError, FrameWriter, RunEndedError
+from playground.executors import write_when_available
 from playground.limits import RunLimits
 from playground.models import Run, RunState
 from playground.models.batches import FramePart
@@ -266,7 +266,7 @@ class Driver:
             logger.exception("Storing the end of run %s failed", self.run.pk)
             columns |= {"state": RunState.FAILED, "problem": _internal_problem(error).to_json()}
             unfinished = Run.objects.unfinished().filter(pk=self.run.pk)
-            await run_in_writer(unfinished.update, **columns)
+            await write_when_available(unfinished.update, **columns)
             await notify_viewers(self.run)
 
     async def _store_handshake(self) -> None:
@@ -278,7 +278,7 @@ class Driver:
             "auth"
         )
         if handshake is not None and without_secrets and self.run.protocol != registry.ACTION:
-            await run_in_writer(_save_handshake, self.run, handshake)
+            await write_when_available(_save_handshake, self.run, handshake)
 
 
 def _save_handshake(run: Run, handshake: Mapping[str, Any]) -> None:
@@ -290,10 +290,13 @@ def _save_handshake(run: Run, handshake: Mapping[str, Any]) -> None:
 
 
 def _internal_problem(error: Exception) -> Problem:
-    return Problem(
-        state=RunState.FAILED,
-        stage=Stage.INTERNAL,
-        cause="Internal playground error.",
-        fix="Please report it, with the traceback from the playground’s log.",
-        detail=type(error).__name__,
-    )
+    cause, detail = "Internal playground error.", type(error).__name__
+    fix = "Please report it, with the traceback from the playground’s log."
+    if isinstance(error, FramesLostError):
+        lost = f"{error.frames:,} received {'frame was' if error.frames == 1 else 'frames were'}"
+        cause, detail = f"Internal playground error: {lost} not stored.", str(error.__cause__)
+        if error.is_unavailable:
+            waited = f"unavailable for more than {settings.DATABASE_PATIENCE} seconds"
+            cause = f"The playground’s database was {waited}: {lost} not stored."
+            fix = "Check the database and its disk, then send the request again."
+    return Problem(RunState.FAILED, Stage.INTERNAL, cause, fix, detail)

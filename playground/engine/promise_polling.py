@@ -37,7 +37,12 @@ from playground.engine.promises import (
 from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent, create_run
 from playground.engine.secrets import SecretNotAllowedError
-from playground.executors import run_in_reader, run_in_writer
+from playground.executors import (
+    read_when_available,
+    run_in_reader,
+    run_in_writer,
+    write_when_available,
+)
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.models.conversations import branch_to
 from playground.models.liveness import mark_interrupted
@@ -224,10 +229,10 @@ async def send_await_request(
     """Send the poll or cancellation of a leased promise, and apply its result."""
     try:
         async with hold_lease(pk):
-            if settled := await run_in_writer(recover_promise, pk):
+            if settled := await write_when_available(recover_promise, pk):
                 await notify_viewers(settled.run)
                 return
-            recorded = await run_in_writer(_record, pk, kind, agent)
+            recorded = await write_when_available(_record, pk, kind, agent)
             if recorded is None:
                 return
             promise, run, prepared = recorded
@@ -236,8 +241,8 @@ async def send_await_request(
                 announce(run)
             collector = PollCollector(run, listener)
             await tasks.send(run, prepared, listener=collector)
-            await run_in_reader(run.refresh_from_db)
-            promise = await run_in_writer(_store_result, pk, collector.result())
+            await read_when_available(run.refresh_from_db)
+            promise = await write_when_available(_store_result, pk, collector.result())
         await notify_viewers(promise.run)
     except Exception:
         # An error of the playground, not of the agent: the lease must not be kept for ever.

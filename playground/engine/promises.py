@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from playground.engine.driver import Listener
-from playground.executors import run_in_writer
+from playground.executors import write_when_available
 from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.models.json_text import storable
 from playground.protocols.events import Event, Failure, Outcome, Promise
@@ -74,7 +74,7 @@ class PromiseObserver:
     async def complete(self, outcome: Outcome) -> None:
         """Start polling if the run has completed with a promise."""
         if outcome is Outcome.PROMISE:
-            await run_in_writer(self.start_polling)
+            await write_when_available(self.start_polling)
 
     def start_polling(self) -> None:
         """Store the promise to be polled, unless the run is no turn or has one already."""

@@ -16,7 +16,7 @@ from playground.engine.driver import Driver
 from playground.engine.promises import PromiseObserver
 from playground.engine.request import Headers, PreparedRequest, automatic_response
 from playground.engine.runs import RunParent, create_run
-from playground.executors import run_in_writer
+from playground.executors import write_when_available
 from playground.models import CollectionRun, Run, RunKind
 from playground.models.liveness import local_runs, mark_interrupted
 from playground.protocols.exchange import Target
@@ -82,7 +82,7 @@ async def _send_automatic_response(
         response = automatic_response(run, target, document, redact)
         return create_run(response, run.owner, RunParent(RunKind.CLIENT_RESPONSE, run)), response
 
-    await send(*await run_in_writer(record))
+    await send(*await write_when_available(record))
 
 
 def stop(run: Run) -> asyncio.Task[None] | None:

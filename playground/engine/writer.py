@@ -11,21 +11,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
-from django.db import (
-    DEFAULT_DB_ALIAS,
-    InterfaceError,
-    OperationalError,
-    connection,
-    connections,
-    transaction,
-)
+from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 
-from playground.executors import run_in_writer
+from playground.executors import UNAVAILABLE, write_when_available
 from playground.models import FrameBatch, Run, RunState
 from playground.models.batches import FramePart, build_batches
 from playground.notifications import Reading, Stored, notifier
@@ -36,8 +29,6 @@ logger = logging.getLogger(__name__)
 
 #: Seconds between two flushes of a fast stream.
 FLUSH_INTERVAL = 0.025
-#: Seconds to wait before each retry of a failed flush.
-RETRIES = (0.05, 0.3, 1.0)
 #: Bytes waiting for the database beyond which the transport has to wait.
 HIGH_WATER = 4 * 1024 * 1024
 
@@ -48,6 +39,20 @@ Errors = Sequence[Exception | None]
 
 class RunEndedError(Exception):
     """Another process has given the run a final state; nothing may be added to it."""
+
+
+class FramesLostError(Exception):
+    """Received frames could not be stored; the cause is the exception of the database."""
+
+    def __init__(self, frames: int, cause: Exception) -> None:
+        super().__init__(f"{frames} frames could not be stored")
+        self.frames = frames
+        self.__cause__ = cause
+
+    @property
+    def is_unavailable(self) -> bool:
+        """Return whether the database was unavailable, and has not refused the frames."""
+        return isinstance(self.__cause__, UNAVAILABLE)
 
 
 @dataclass(slots=True)
@@ -64,6 +69,11 @@ class PendingFlush:
 
     def __bool__(self) -> bool:
         return bool(self.parts or self.changes)
+
+    @property
+    def first(self) -> int | None:
+        """Return the number of the first frame, None if there are only columns."""
+        return self.parts[0].frames[0].seq if self.parts else None
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -92,6 +102,8 @@ class FrameWriter:
         self._drained = asyncio.Event()
         self._drained.set()
         self._failure: Exception | None = None
+        #: Number of the first frame that could not be stored.
+        self._first_lost = 0
         #: The columns as they were stored.
         self._stored: dict[str, Any] = {}
         self._closed = False
@@ -175,14 +187,17 @@ class FrameWriter:
             self._hurry = False
             self._drained.set()
 
-    def failed(self, error: Exception) -> None:
-        """Stop storing; `wait_for_capacity` and `drain` raise the error."""
+    def failed(self, flush: PendingFlush, error: Exception) -> None:
+        """Stop storing; `wait_for_capacity` and `drain` raise `error`, or `FramesLostError`."""
         self._failure = error
+        self._first_lost = flush.first or self._pending.first or self._last_seq + 1
         self._drained.set()
 
     def _raise_failure(self) -> None:
-        if self._failure:
+        if isinstance(self._failure, RunEndedError):
             raise self._failure
+        if self._failure:
+            raise FramesLostError(self._last_seq + 1 - self._first_lost, self._failure)
 
     def _schedule(self) -> None:
         if self._is_storing or self._failure or self._closed or not self._pending:
@@ -224,40 +239,28 @@ class GroupCommit:
             flushes = [writer.take() for writer in writers]
             errors: Errors
             try:
-                errors, is_final = await self._store(flushes)
+                # If the database is unavailable, all of them wait and are retried together.
+                errors = await write_when_available(store_together, flushes)
+                is_final = False
             except Exception as error:
-                # An error of the playground. Without an answer the drivers would wait forever.
+                # Without an answer the drivers would wait forever.
                 logger.exception("Storing frames failed")
                 errors, is_final = [error] * len(flushes), True
             for writer, flush, failure in zip(writers, flushes, errors, strict=True):
                 if failure is None:
                     writer.stored(flush)
-                elif is_final or isinstance(failure, RunEndedError):
-                    writer.failed(failure)
-                else:
+                elif isinstance(failure, UNAVAILABLE) and not is_final:
                     # By itself: the other runs do not wait for its retries.
                     start_task(_retry(writer, flush), f"retry-{flush.run.pk}")
-
-    async def _store(self, flushes: Sequence[PendingFlush]) -> tuple[Errors, bool]:
-        """Store the flushes; return their errors, and whether no retry is left.
-
-        If the database is unavailable all of them wait, and are retried together.
-        """
-        for pause in RETRIES:
-            try:
-                return await run_in_writer(store_together, flushes), False
-            except Exception:
-                logger.warning("Storing frames failed and is retried", exc_info=True)
-                await asyncio.sleep(pause)
-        return await run_in_writer(_store_each, flushes), True
+                else:
+                    writer.failed(flush, failure)
 
 
 async def _retry(writer: FrameWriter, flush: PendingFlush) -> None:
-    attempt = partial(run_in_writer, store, flush)
     try:
-        await with_retries(attempt, f"Storing frames of run {flush.run.pk}")
+        await write_when_available(store, flush)
     except Exception as error:
-        writer.failed(error)
+        writer.failed(flush, error)
     else:
         writer.stored(flush)
 
@@ -265,36 +268,24 @@ async def _retry(writer: FrameWriter, flush: PendingFlush) -> None:
 _group_commit = PerLoop(GroupCommit)
 
 
-async def with_retries(attempt: Callable[[], Awaitable[None]], operation: str) -> None:
-    """Await an attempt; retry it after each pause of `RETRIES`, and raise the last exception.
-
-    For a database that is busy or unavailable for a moment. `RunEndedError` is raised at once: no
-    retry changes it. `operation` names the attempt in the log.
-    """
-    for pause in RETRIES:
-        try:
-            return await attempt()
-        except RunEndedError:
-            raise
-        except Exception:
-            logger.warning("%s failed and is retried", operation, exc_info=True)
-            await asyncio.sleep(pause)
-    return await attempt()
-
-
 def store_together(flushes: Sequence[PendingFlush]) -> Errors:
     """Store the flushes of different runs in one transaction, or each in one if that fails.
 
-    Raises the exception of a database that is unavailable.
+    Returns the error of each flush. Raises the exception of a database that is unavailable: none
+    of them was stored.
     """
     try:
         _store(flushes)
-    except (OperationalError, InterfaceError):
-        raise
+    except UNAVAILABLE:
+        if len(flushes) == 1:
+            raise
     except Exception as error:
         # Of one run only: it was deleted, ended elsewhere, or has a value that is not accepted.
-        return [error] if len(flushes) == 1 else _store_each(flushes)
-    return [None] * len(flushes)
+        if len(flushes) == 1 and not isinstance(error, RunEndedError):
+            return [error]
+    else:
+        return [None] * len(flushes)
+    return _store_each(flushes)
 
 
 def _store_each(flushes: Sequence[PendingFlush]) -> Errors:
@@ -306,15 +297,30 @@ def _store_each(flushes: Sequence[PendingFlush]) -> Errors:
             errors.append(error)
         else:
             errors.append(None)
+        # One such error may be due to its flush, such as a row that is too large.
+        failed = [error for error in errors if isinstance(error, UNAVAILABLE)]
+        if None not in errors and len(failed) >= min(2, len(flushes)):
+            raise failed[0]
     return errors
 
 
 def store(flush: PendingFlush) -> None:
     """Store numbered frames and the run's changed columns in one transaction.
 
-    Raises `RunEndedError` when the run has a final state already, or was deleted.
+    Stores nothing twice: a connection that is lost during a commit does not tell whether it was
+    made. Raises `RunEndedError` when the run has a final state already, or was deleted.
     """
-    _store([flush])
+    try:
+        _store([flush])
+    except RunEndedError:
+        if not _is_stored(flush):
+            raise
+
+
+def _is_stored(flush: PendingFlush) -> bool:
+    columns = flush.columns
+    found = {name: columns[name] for name in ("state", "frames") if name in columns}
+    return bool(found) and Run.objects.filter(pk=flush.run.pk, **found).exists()
 
 
 def _store(flushes: Sequence[PendingFlush]) -> None:
@@ -338,7 +344,8 @@ def _update_runs(flushes: Sequence[PendingFlush]) -> int:
     for flush in flushes:
         columns = {**flush.columns, "id": flush.run.pk}
         row = [_FIELDS[name].get_db_prep_save(value, database) for name, value in columns.items()]
-        rows[tuple(columns)[:-1]].append(row)
+        names = tuple(columns)[:-1]
+        rows[names].append([*row, columns["frames"]] if "frames" in names else row)
     updated = 0
     with database.cursor() as cursor:
         for names, parameters in rows.items():
@@ -352,10 +359,14 @@ _FIELDS = {field.name: field for field in Run._meta.concrete_fields}
 
 @cache
 def _update_statement(names: tuple[str, ...]) -> str:
-    """Return the statement that updates these columns of a run unless it has ended."""
+    """Return the statement that updates these columns of a run unless it has ended.
+
+    With `frames` only a run that has fewer, whose number is one more parameter.
+    """
     quote = connection.ops.quote_name
     changes = ", ".join(f"{quote(str(_FIELDS[name].column))} = %s" for name in names)
     final = ", ".join(f"'{state}'" for state in RunState if state.is_final)
     table, key, state = (quote(name) for name in (Run._meta.db_table, "id", "state"))
+    is_new = f" AND {quote('frames')} < %s" if "frames" in names else ""
     # Names of our own columns and states; the values are parameters.
-    return f"UPDATE {table} SET {changes} WHERE {key} = %s AND {state} NOT IN ({final})"  # noqa: S608
+    return f"UPDATE {table} SET {changes} WHERE {key} = %s AND {state} NOT IN ({final}){is_new}"  # noqa: S608

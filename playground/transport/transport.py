@@ -142,9 +142,7 @@ class _Transfer:
         self._redactor = redactor
         self._queue = queue
         self._clock = clock
-        self._tap = tap(
-            self._on_connect, self._before_read, remaining.count_interim_response
-        )
+        self._tap = tap(self._on_connect, self._before_read, remaining.count_interim_response)
         self._stage = Stage.CONNECT
         self._peer = ""
         self._recorder: BodyRecorder | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,10 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import OperationalError
 
 from playground import engine
+from playground.engine import writer
 from playground.engine.driver import Driver
 from playground.models import FrameBatch, Run
 from playground.protocols.exchange import Target
@@ -216,10 +219,35 @@ async def test_a_database_that_fails_for_good_leaves_nobody_waiting(
         raise RuntimeError("disk full")
 
     monkeypatch.setattr("playground.engine.writer._store", broken)
-    monkeypatch.setattr("playground.engine.writer.RETRIES", ())
     async with serve(STREAM_HEAD, chunk(START), chunk(COMPLETE), LAST_CHUNK) as server:
         run = await send(server.url)
     assert (run.state, run.problem["stage"]) == ("failed", "internal")
+
+
+@pytest.mark.parametrize("seconds", [0.5, 20])
+async def test_a_database_that_is_away_ends_no_run(
+    send: Send, seconds: float, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    """Beyond the patience of the settings the run says what was not stored."""
+    plain, began = writer._store, time.monotonic()
+
+    def away(flushes: Any) -> None:
+        if time.monotonic() - began < seconds and any(flush.parts for flush in flushes):
+            raise OperationalError("connection refused")
+        plain(flushes)
+
+    settings.DATABASE_PATIENCE = 1
+    monkeypatch.setattr(writer, "_store", away)
+    async with serve(STREAM_HEAD, chunk(START), chunk(COMPLETE), LAST_CHUNK) as server:
+        run = await send(server.url)
+    if seconds < 1:
+        assert (run.state, run.problem, run.frames) == ("completed", None, 6)
+        return
+    assert (run.state, run.problem["stage"], run.frames) == ("failed", "internal", 0)
+    assert run.problem["cause"] == (
+        "The playground’s database was unavailable for more than 1 seconds: 6 received frames "
+        "were not stored."
+    )
 
 
 async def test_a_final_state_stays(begin: Begin) -> None:

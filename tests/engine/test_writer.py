@@ -8,10 +8,11 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, OperationalError
+from asgiref.sync import sync_to_async
+from django.db import DatabaseError, InterfaceError, OperationalError
 
 from playground.engine import writer as writers
-from playground.engine.writer import FrameWriter, PendingFlush, RunEndedError
+from playground.engine.writer import FramesLostError, FrameWriter, PendingFlush, RunEndedError
 from playground.models import FrameBatch, Run, batches
 from playground.models.batches import FramePart
 from playground.notifications import Stored, notifier
@@ -114,28 +115,31 @@ async def test_a_transport_that_is_faster_than_the_database_waits(
             assert (await Run.objects.aget(pk=run.pk)).frames == number + 1
 
 
-async def test_a_database_that_fails_is_not_waited_for(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [OperationalError, DatabaseError])
+async def test_a_database_that_fails_for_good_says_what_is_lost(
+    run: Run, error: type[Exception], monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     attempts: list[int] = []
 
     def fail(*_: Any) -> None:
         attempts.append(1)
-        raise DatabaseError("disk full")
+        raise error("disk full")
 
     monkeypatch.setattr(writers, "_store", fail)
-    monkeypatch.setattr(writers, "RETRIES", (0.0, 0.0))
+    settings.DATABASE_PATIENCE = 0.1
     with FrameWriter(run) as writer:
-        writer.add(FramePart(writer.number([event(0)])))
-        with pytest.raises(DatabaseError, match="disk full"):
-            await asyncio.wait_for(writer.drain(), 2)
-        with pytest.raises(DatabaseError, match="disk full"):
-            await asyncio.wait_for(writer.wait_for_capacity(), 2)
-    # Together with others, then by itself.
-    assert len(attempts) == 1 + 3
+        writer.add(FramePart(writer.number([event(0), event(1)])))
+        with pytest.raises(FramesLostError) as lost:
+            await asyncio.wait_for(writer.drain(), 20)
+        writer.add(FramePart(writer.number([event(2)])))
+        with pytest.raises(FramesLostError, match="3 frames"):
+            await asyncio.wait_for(writer.wait_for_capacity(), 20)
+    assert (lost.value.frames, str(lost.value.__cause__)) == (2, "disk full")
+    # Only a database that is unavailable is asked again.
+    assert lost.value.is_unavailable == (len(attempts) > 1) == (error is OperationalError)
 
 
-@pytest.mark.parametrize("error", [OperationalError, DatabaseError])
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
 async def test_a_database_that_was_away_for_a_moment_loses_nothing(
     run: Run, notified: list[int], error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,12 +152,35 @@ async def test_a_database_that_was_away_for_a_moment_loses_nothing(
         plain(flushes)
 
     monkeypatch.setattr(writers, "_store", shaky)
-    monkeypatch.setattr(writers, "RETRIES", (0.0, 0.0))
     with FrameWriter(run) as writer:
         writer.add(FramePart(writer.number([event(0), event(1)])))
         await writer.drain()
     assert notified == [2]
     assert not failures
+
+
+@pytest.mark.parametrize("columns", [{}, {"state": "completed"}])
+async def test_a_commit_whose_answer_is_lost_is_not_made_twice(
+    run: Run, columns: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, failures = writers._store, [1]
+
+    def store(flushes: Any) -> None:
+        plain(flushes)
+        if failures:
+            failures.pop()
+            raise OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(writers, "_store", store)
+    with FrameWriter(run) as writer:
+        writer.add(FramePart(writer.number([event(0), event(1)])), **columns)
+        await writer.drain()
+        if not columns:
+            writer.add(FramePart(writer.number([event(2)])), state="completed")
+            await writer.drain()
+    await run.arefresh_from_db()
+    stored = [frame.seq for frame in await sync_to_async(list)(run.read_frames())]
+    assert (run.state, stored) == ("completed", list(range(1, run.frames + 1)))
 
 
 @pytest.mark.parametrize("state", ["cancelled", "interrupted"])
@@ -241,7 +268,6 @@ class Group:
             plain(flushes)
 
         monkeypatch.setattr(writers, "_store", record)
-        monkeypatch.setattr(writers, "RETRIES", (0.0, 0.0))
 
     async def store(self, *, flaw: str = "", state: str = "streaming") -> list[str]:
         """Store a frame of each run; the second one has a flaw. Return the error of each."""
@@ -301,10 +327,28 @@ async def test_a_value_that_the_database_refuses_fails_its_own_run(
         return plain(flushes)
 
     monkeypatch.setattr(writers, "_update_runs", refuse)
-    assert await group.store(flaw="\0") == ["", "ValueError", "", ""]
+    assert await group.store(flaw="\0") == ["", "FramesLostError", "", ""]
     assert await group.frames() == [1, 0, 1, 1]
-    # It is retried by itself.
-    assert group.transactions == [4, 1, 1, 1, 1, 1, 1, 1]
+    assert group.transactions == [4, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("position", [0, 1, 3])
+async def test_a_row_for_which_the_database_seems_unavailable_fails_its_own_run(
+    group: Group, position: int, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    """PostgreSQL, for one, reports a row that exceeds a limit as an operational error."""
+    plain = writers._update_runs
+
+    def refuse(flushes: Any) -> int:
+        if any(flush.run.pk == group.runs[position].pk for flush in flushes):
+            raise OperationalError("index row size exceeds the maximum")
+        return plain(flushes)
+
+    settings.DATABASE_PATIENCE = 0.1
+    monkeypatch.setattr(writers, "_update_runs", refuse)
+    errors = await group.store()
+    assert errors.pop(position) == "FramesLostError"
+    assert errors == [""] * 3
 
 
 async def test_a_database_that_is_unavailable_is_retried_with_all_runs(
@@ -320,8 +364,6 @@ async def test_a_database_that_is_unavailable_is_retried_with_all_runs(
 
     monkeypatch.setattr(writers, "_store", shaky)
     assert await group.store() == [""] * 4
-    # The last attempt is made for each by itself.
-    assert group.transactions == [1, 1, 1, 1]
     assert await group.frames() == [1, 1, 1, 1]
 
 
@@ -332,8 +374,8 @@ async def test_an_error_of_the_playground_leaves_nobody_waiting(
         raise RuntimeError("cannot schedule new futures after shutdown")
 
     with monkeypatch.context() as patch:
-        patch.setattr(writers, "run_in_writer", fail)
-        assert await asyncio.wait_for(group.store(), 5) == ["RuntimeError"] * 4
+        patch.setattr(writers, "write_when_available", fail)
+        assert await asyncio.wait_for(group.store(), 5) == ["FramesLostError"] * 4
     assert await group.store() == [""] * 4
 
 
@@ -357,34 +399,3 @@ async def test_order_is_kept_under_group_commits(group: Group) -> None:
         await asyncio.gather(*(writer.drain() for writer in opened))
     assert seen == {number: list(range(1, 51)) for number in range(4)}
     assert len(group.transactions) < 100
-
-
-@pytest.mark.parametrize(
-    ("failures", "attempts", "raised"),
-    [
-        ([], 1, None),
-        ([DatabaseError], 2, None),
-        ([DatabaseError, OSError], 3, None),
-        ([DatabaseError, OSError, DatabaseError], 3, DatabaseError),
-        ([writers.RunEndedError], 1, writers.RunEndedError),
-        ([DatabaseError, writers.RunEndedError], 2, writers.RunEndedError),
-        ([asyncio.CancelledError], 1, asyncio.CancelledError),
-    ],
-)
-async def test_a_failed_attempt_is_retried_a_few_times(
-    failures: list[type[BaseException]],
-    attempts: int,
-    raised: type[BaseException] | None,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(writers, "RETRIES", (0.0, 0.0))
-    left, made = iter(failures), []
-
-    async def attempt() -> None:
-        made.append(1)
-        if error := next(left, None):
-            raise error
-
-    with pytest.raises(raised) if raised else contextlib.nullcontext():
-        await writers.with_retries(attempt, "an attempt")
-    assert len(made) == attempts

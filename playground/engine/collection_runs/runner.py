@@ -18,8 +18,7 @@ from playground.engine.collection_runs.step_sender import StepSender
 from playground.engine.collection_runs.step_writer import StepWriter
 from playground.engine.concurrency import concurrency_limit
 from playground.engine.heartbeat import heartbeat, log_database_errors
-from playground.engine.writer import with_retries
-from playground.executors import run_in_writer
+from playground.executors import write_when_available
 from playground.models import CollectionRun, Run, Step
 from playground.models.collection_runs import end_unfinished_steps
 from playground.models.liveness import local_runs
@@ -139,12 +138,9 @@ class Runner:
     async def _finish(self) -> None:
         # Raises where the database stays unavailable. The run then becomes interrupted: as an ended
         # one it would have skipped steps that were sent and not stored.
-        await with_retries(self._store_end, f"Storing the end of collection run {self._run.pk}")
-        await notify_viewers(self._run)
-
-    async def _store_end(self) -> None:
         await self._writer.store()
-        await run_in_writer(self._end)
+        await write_when_available(self._end)
+        await notify_viewers(self._run)
 
     def _end(self) -> None:
         end_unfinished_steps(self._run.steps.all(), self._end_reason)

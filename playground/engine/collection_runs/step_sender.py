@@ -30,7 +30,7 @@ from playground.engine.preparation import (
 )
 from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent, create_run, is_at_run_limit
-from playground.executors import run_in_reader, run_in_writer
+from playground.executors import read_when_available, write_when_available
 from playground.models import Agent, Run, RunSource, SavedRequest, Step
 from playground.models.json_text import storable
 from playground.protocols import registry
@@ -109,7 +109,7 @@ class StepSender:
         )
         on_start(run)
         await task
-        await run_in_reader(evaluate_step, planned, run, collector.all, iteration)
+        await read_when_available(evaluate_step, planned, run, collector.all, iteration)
         iteration.add_run(ready.conversation_key, run)
         return run
 
@@ -122,8 +122,8 @@ class StepSender:
         """
         async with self._limit.slot(self._halted):
             while not self._halted.is_set():
-                ready = await run_in_reader(self._prepare, planned, iteration)
-                run = await run_in_writer(self._create, ready)
+                ready = await read_when_available(self._prepare, planned, iteration)
+                run = await write_when_available(self._create, ready)
                 if run is not None:
                     return run, ready
                 # Other runs of the owner are in progress: this one waits, and is not refused.

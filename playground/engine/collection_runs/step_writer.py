@@ -6,10 +6,10 @@ import asyncio
 import logging
 from typing import Any
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 
 from playground.engine.heartbeat import log_database_errors
-from playground.executors import run_in_writer
+from playground.executors import UNAVAILABLE, write_when_available
 from playground.models import CollectionRun, Run, Step
 from playground.notifications import notify_viewers
 
@@ -54,7 +54,7 @@ class StepWriter:
         # Copied: steps change while they are stored in another thread.
         rows = [(step.pk, _columns(step)) for step in changed.values()]
         try:
-            await run_in_writer(_store_all, rows)
+            await write_when_available(_store_all, rows)
         except BaseException:  # Cancelled, too: the next call stores them.
             self._changed = changed | self._changed
             self._wake.set()
@@ -70,7 +70,7 @@ def _store_all(rows: list[tuple[int, Row]]) -> None:
     """Store rows; of a row that the database refuses, store the verdict."""
     try:
         _store(rows)
-    except (OperationalError, InterfaceError):
+    except UNAVAILABLE:
         raise  # All of them are retried.
     except Exception:
         logger.exception("Storing %d steps failed; each is stored by itself", len(rows))
@@ -81,7 +81,7 @@ def _store_all(rows: list[tuple[int, Row]]) -> None:
 def _store_one(pk: int, columns: Row) -> None:
     try:
         _store([(pk, columns)])
-    except (OperationalError, InterfaceError):
+    except UNAVAILABLE:
         raise
     except Exception:
         logger.exception("Storing step %s failed; only its verdict is stored", pk)

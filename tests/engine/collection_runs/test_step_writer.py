@@ -11,7 +11,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import OperationalError
 
-from playground.engine import collection_runs, writer
+from playground.engine import collection_runs
 from playground.engine.collection_runs import CollectionRunOptions, plan_run, record
 from playground.engine.collection_runs import step_writer as step_rows
 from playground.engine.collection_runs.step_writer import NOT_STORED
@@ -114,9 +114,9 @@ async def test_a_database_that_is_busy_at_the_end_loses_nothing(
 
 
 async def test_what_can_never_be_stored_is_not_called_skipped(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    monkeypatch.setattr(writer, "RETRIES", (0.01, 0.01))
+    settings.DATABASE_PATIENCE = 0.1
     failing(monkeypatch, are_final)
     async with serve(answer()) as server:
         found = await new_collection(server.url)
