@@ -22,7 +22,7 @@ from uuid import UUID
 from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import Count
 
-from playground.executors import run_in_reader, run_in_renderer
+from playground.executors import read_for_viewer, run_in_reader, run_in_renderer
 from playground.models import CollectionRun, Run, RunState, Share, Step
 from playground.models.collection_runs import collection_run_group
 from playground.models.liveness import local_runs, mark_interrupted
@@ -288,7 +288,9 @@ class RunFeed:
             try:
                 async with self._feeds.catching_up:
                     # The feed announces the end, once.
-                    message = await run_in_reader(late.updates.advance, upto=upto, ends=self.ended)
+                    message = await read_for_viewer(
+                        late.updates.advance, upto=upto, ends=self.ended
+                    )
             except Exception as error:
                 if not isinstance(error, ObjectDoesNotExist):
                     logger.exception("Sending updates of run %s to a viewer failed", self.pk)
@@ -383,7 +385,7 @@ class RunFeeds:
     async def _read(self, feed: RunFeed, work: Work) -> None:
         try:
             async with self._reading:
-                outcome = await run_in_reader(work.updates.advance, work.stored)
+                outcome = await read_for_viewer(work.updates.advance, work.stored)
         except Exception as error:
             feed.fail(error)
         else:

@@ -19,7 +19,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ObjectDoesNotExist
 
 from playground.broadcast import RunFeed, run_feeds
-from playground.executors import run_in_reader
+from playground.executors import read_for_viewer
 from playground.models import CollectionRun, Run, Share
 from playground.notifications import Stored, notifier
 from playground.query_params import int_param
@@ -51,14 +51,28 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         #: Whether sending has failed.
         self._is_gone = False
         user = self.scope.get("user") or AnonymousUser()
-        opened = await run_in_reader(self.open, user, **self.scope["url_route"]["kwargs"])
+        opened, failure = None, None
+        try:
+            opened = await read_for_viewer(self.open, user, **self.scope["url_route"]["kwargs"])
+        except Exception as error:
+            logger.exception("Opening %s failed", self.scope["path"])
+            failure = error
+        # Accepted in any case: the browser takes a refused handshake for a network error and would
+        # try again without end.
         await self.accept()
-        if opened is None:
-            # Accepted first: the browser takes a refused handshake for a network error and
-            # would try again without end.
+        if failure is None and opened is None:
             await self.close(NOT_FOUND)
             return
-        await self.follow(opened)
+        try:
+            if opened is not None:
+                await self.follow(opened)
+        except Exception as error:
+            logger.exception("Following %s failed", self.scope["path"])
+            failure = error
+        if failure is not None:
+            # Daphne cannot send 1011, the code of an exception that is raised here.
+            self.leave()
+            await self.close(FAILED)
 
     @abstractmethod
     def open(self, user: Any, **kwargs: Any) -> Any:
@@ -266,7 +280,7 @@ class CollectionRunConsumer(LiveConsumer):
         try:
             while True:
                 self._changed.clear()
-                message = await run_in_reader(updates.advance)
+                message = await read_for_viewer(updates.advance)
                 if message:
                     self.send_html(message.html)
                     if message.final:

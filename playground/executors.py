@@ -84,6 +84,12 @@ async def read_when_available(function: Callable[P, T], *args: P.args, **kwargs:
     return await retry_while_unavailable(attempt, settings.DATABASE_PATIENCE)
 
 
+async def read_for_viewer(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `function` as `run_in_reader` does; retry it for `READ_PATIENCE` seconds."""
+    attempt = partial(run_in_reader, function, *args, **kwargs)
+    return await retry_while_unavailable(attempt, READ_PATIENCE)
+
+
 async def retry_while_unavailable(attempt: Callable[[], Awaitable[T]], patience: float) -> T:
     """Await an attempt; repeat it while the database is unavailable, for `patience` seconds.
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import OperationalError
 
-from playground import broadcast
+from playground import broadcast, executors
 from playground.broadcast import RunFeed, run_feeds
 from playground.engine import writer as writers
 from playground.engine.driver import Driver
@@ -118,15 +119,15 @@ class HeldNotifications:
 
 def hold_notifications(monkeypatch: pytest.MonkeyPatch) -> HeldNotifications:
     """Hold the notifications of everything that is committed from now on."""
-    held, plain = HeldNotifications(), writers.GroupCommit._store
+    held, plain = HeldNotifications(), writers.write_when_available
 
-    async def store(self: Any, flushes: Any) -> Any:
-        outcome = await plain(self, flushes)
+    async def store(*args: Any) -> Any:
+        outcome = await plain(*args)
         held.committed.set()
         await held.proceed.wait()
         return outcome
 
-    monkeypatch.setattr(writers.GroupCommit, "_store", store)
+    monkeypatch.setattr(writers, "write_when_available", store)
     return held
 
 
@@ -264,7 +265,7 @@ async def test_what_is_stored_while_a_viewer_catches_up_follows_after_it(
     first = await Viewer().join(driven.run)
     await first.has(3)
     reading, proceed = asyncio.Event(), asyncio.Event()
-    plain = broadcast.run_in_reader
+    plain = broadcast.read_for_viewer
 
     async def slow(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if kwargs.get("upto") is not None:
@@ -272,7 +273,7 @@ async def test_what_is_stored_while_a_viewer_catches_up_follows_after_it(
             await proceed.wait()
         return await plain(function, *args, **kwargs)
 
-    monkeypatch.setattr(broadcast, "run_in_reader", slow)
+    monkeypatch.setattr(broadcast, "read_for_viewer", slow)
     late = await Viewer().join(driven.run)
     await asyncio.wait_for(reading.wait(), 5)
     for number in range(5):
@@ -432,6 +433,54 @@ async def test_an_error_of_the_rendering_ends_its_run_only(
     other.add(END)
     await other.end()
     await to_the_end(viewers[1:], 5)
+    local_runs.discard(driven.run.pk)
+
+
+@pytest.mark.parametrize("is_member", [True, False])
+async def test_a_read_that_fails_for_a_moment_is_repeated(
+    driven: DrivenRun, is_member: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in the middle of a message: its frames come with the next attempt, once."""
+    driven.add(CALL, OPEN, HEAD, result(0))
+    await driven.stored()
+    viewers = [await Viewer().join(driven.run)]
+    await viewers[0].has(4)
+    failures, plain = [1, 1], RunUpdates._changed_entries
+
+    def fail(self: RunUpdates, *args: Any) -> Any:
+        if failures:
+            failures.pop()
+            raise OperationalError("server closed the connection unexpectedly")
+        return plain(self, *args)
+
+    monkeypatch.setattr(RunUpdates, "_changed_entries", fail)
+    if is_member:
+        driven.add(result(1), END)
+        await driven.end()
+    else:
+        viewers.append(await Viewer().join(driven.run))
+        await viewers[1].has(4)
+        driven.add(result(1), END)
+        await driven.end()
+    await to_the_end(viewers, 6)
+    assert not failures
+
+
+async def test_a_run_that_cannot_be_read_closes_the_sockets_of_its_viewers(
+    driven: DrivenRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driven.add(CALL, OPEN, HEAD)
+    await driven.stored()
+
+    def fail(*_: Any) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(RunUpdates, "_changed_entries", fail)
+    monkeypatch.setattr(executors, "READ_PATIENCE", 0.1)
+    viewer = await Viewer().join(driven.run)
+    await asyncio.wait_for(viewer.ended.wait(), 20)
+    assert isinstance(viewer.error, OperationalError)
+    assert viewer.seen == []
     local_runs.discard(driven.run.pk)
 
 
@@ -615,7 +664,7 @@ async def test_a_viewer_who_has_missed_much_catches_up_once_more(
     first = await Viewer().join(driven.run)
     await first.has(3)
     reading, proceed = asyncio.Event(), asyncio.Event()
-    plain = broadcast.run_in_reader
+    plain = broadcast.read_for_viewer
 
     async def slow(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if kwargs.get("upto") is not None and not reading.is_set():
@@ -623,7 +672,7 @@ async def test_a_viewer_who_has_missed_much_catches_up_once_more(
             await proceed.wait()
         return await plain(function, *args, **kwargs)
 
-    monkeypatch.setattr(broadcast, "run_in_reader", slow)
+    monkeypatch.setattr(broadcast, "read_for_viewer", slow)
     late = await Viewer().join(driven.run)
     await asyncio.wait_for(reading.wait(), 5)
     for number in range(8):

@@ -13,10 +13,11 @@ from channels.layers import get_channel_layer
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from playground import broadcast, consumers
+from playground import broadcast, consumers, executors
 from playground.models import Run, Share
 from playground.notifications import notify_viewers
 from playground.rendering import live
@@ -200,6 +201,23 @@ async def test_our_own_failure_is_not_the_end(monkeypatch: pytest.MonkeyPatch) -
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(live.RunUpdates, "advance", broken)
+    viewer = Viewer((await record()).run)
+    assert await viewer.open()
+    output = await viewer.socket.receive_output(timeout=5)
+    assert output == {"type": "websocket.close", "code": consumers.FAILED}
+
+
+@pytest.mark.parametrize("step", ["open", "follow"])
+async def test_a_socket_that_cannot_be_opened_is_closed_with_a_code_of_ours(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An exception would end it with 1011, which Daphne cannot send."""
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(executors, "READ_PATIENCE", 0.0)
+    monkeypatch.setattr(consumers.RunConsumer, step, fail)
     viewer = Viewer((await record()).run)
     assert await viewer.open()
     output = await viewer.socket.receive_output(timeout=5)

@@ -69,6 +69,9 @@ class RunUpdates:
         """
         self.pk = pk
         self.readonly = readonly
+        self._restart(after, ended, {})
+
+    def _restart(self, after: int, ended: bool, turns: Mapping[UUID, str]) -> None:
         self._after = after
         self._run: Run | None = None
         self._thread: Thread | None = None
@@ -84,7 +87,7 @@ class RunUpdates:
         self._elicitations: list[Entry] = []
         self._ended = ended
         #: Status by key of the other turns of the transcript that were in progress.
-        self._other_turns: dict[UUID, str] = {}
+        self._other_turns = dict(turns)
 
     @property
     def cursor(self) -> int:
@@ -151,8 +154,18 @@ class RunUpdates:
 
         Reads the run, and its frames unless they are in `stored`; at most to frame `upto`. Unless
         it `ends`, the end of the run is left to a later message. Raises `Run.DoesNotExist` if the
-        run was deleted.
+        run was deleted. After an exception the position is the same as before.
         """
+        cursor, turns, had_ended = self.cursor, self._other_turns, self._ended
+        try:
+            return self._advance(stored, upto, ends=ends)
+        except Exception:
+            self._restart(cursor, had_ended, turns)
+            raise
+
+    def _advance(
+        self, stored: Sequence[Stored] | None, upto: int | None, *, ends: bool
+    ) -> RunMessage | None:
         # The run is read before its frames: a final state must not be announced before the
         # frames that led to it, and frames stored in between come with the next message.
         # The request can be large, and no message shows it.

@@ -28,29 +28,42 @@ document.addEventListener("htmx:afterOnLoad", (event) => {
   if (event.detail.successful) shown?.remove();
 });
 
-/** Close code of the server for a run or a link that does not exist (any more). */
+/** Close codes of the server: no such run or link (any more); reading it failed. */
 const NOT_FOUND = 4404;
+const FAILED = "4500";
 
 /** What shows the run of a socket: the response, or the page of a collection run or of a share. */
 const shows = ({ target }) => target.closest?.("#response, .collection-run-page, .share");
+
+/** Why a socket was closed, from its event. The reason is that of live/cursor.js. */
+function whyLost({ code, reason } = {}) {
+  if (code === NOT_FOUND) return "No longer updated: the run was deleted, or the link has expired or was revoked.";
+  if (reason === FAILED) return "The playground could not read the run. Trying again…";
+  return "Connection to the playground lost, reconnecting…";
+}
 
 /** Marks it as cut off from the playground, unless nothing more was to come. */
 function lost(event) {
   const part = shows(event);
   const note = part?.querySelector("#run-lost");
   if (!note || part.querySelector("[data-settled]")) return;
-  part.toggleAttribute("data-lost", true);
-  note.textContent =
-    event.detail?.event?.code === NOT_FOUND
-      ? "No longer updated: the run was deleted, or the link has expired or was revoked."
-      : "Connection to the playground lost, reconnecting…";
+  const socketEvent = event.detail?.event;
+  part.dataset.lost = socketEvent?.reason ?? "";
+  note.textContent = whyLost(socketEvent);
   shown?.remove(); // A request had failed just before.
+}
+
+/** Marks it as connected. */
+function found(event) {
+  const part = shows(event);
+  delete part?.dataset.lost;
+  part?.querySelector("#run-lost")?.replaceChildren();
 }
 
 document.addEventListener("htmx:wsClose", lost);
 document.addEventListener("htmx:wsError", lost);
 document.addEventListener("htmx:wsOpen", (event) => {
-  const part = shows(event);
-  part?.removeAttribute("data-lost");
-  part?.querySelector("#run-lost")?.replaceChildren();
+  // A socket opens although its run still cannot be read: then a message has to arrive first.
+  if (shows(event)?.dataset.lost !== FAILED) found(event);
 });
+document.addEventListener("htmx:wsAfterMessage", found);

@@ -111,3 +111,33 @@ def test_one_that_the_server_closes_for_now(page: Page, workbench: Workbench, co
     expect(workbench.badge).to_have_text("Cancelled")
     assert len(opened) == 2
     assert is_contiguous(workbench.seqs())
+
+
+def test_one_whose_run_cannot_be_read_again_and_again(page: Page, workbench: Workbench) -> None:
+    """The page says so until a message arrives, and tries less and less often."""
+    opened: list[WebSocketRoute] = []
+
+    def fail_twice(socket: WebSocketRoute) -> None:
+        opened.append(socket)
+        if len(opened) <= 2:
+            socket.close(code=4500)
+        else:
+            socket.connect_to_server()
+
+    page.clock.install()
+    page.route_web_socket(re.compile("/ws/runs/"), fail_twice)
+    lost = page.locator("#run-lost")
+    workbench.scenario("endless").send()
+    expect(lost).to_have_text("The playground could not read the run. Trying again…")
+    # The second pause is between 1 and 2 seconds long, although the socket had been opened.
+    for milliseconds, sockets in ((1_000, 2), (400, 2), (1_600, 3)):
+        page.clock.run_for(milliseconds)
+        if sockets > len(opened):
+            page.wait_for_timeout(100)
+        assert len(opened) == sockets
+        if sockets < 3:
+            expect(lost).not_to_be_empty()
+    expect(lost).to_be_empty()
+    expect(workbench.cards.first).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(workbench.badge).to_have_text("Cancelled")

@@ -7,11 +7,16 @@
 const SUMMARY_EVERY_MS = 3000;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 4000;
+// The server responds, and cannot read its database.
+const LONGEST_DELAY_AFTER_FAILURES_MS = 20000;
 // Close codes of the server after which the page connects again: it was too slow, or reading failed.
 const RECONNECT_CODES = [4408, 4500];
+const FAILED = 4500;
 const SERVICE_RESTART = 1012;
 
 let summarisedAt = 0;
+/** How often in a row a socket was opened and then closed because reading had failed. */
+let failures = 0;
 
 class RunCursor extends HTMLElement {
   connectedCallback() {
@@ -43,8 +48,10 @@ function openFromCursor(url) {
 function reconnecting(socket) {
   let handler;
   socket.addEventListener("close", (event) => {
-    const isOurs = RECONNECT_CODES.includes(event.code);
-    handler?.call(socket, isOurs ? new CloseEvent("close", { code: SERVICE_RESTART }) : event);
+    const { code } = event;
+    if (code === FAILED) failures += 1;
+    const restart = { code: SERVICE_RESTART, reason: String(code) };
+    handler?.call(socket, RECONNECT_CODES.includes(code) ? new CloseEvent("close", restart) : event);
   });
   return Object.defineProperty(socket, "onclose", {
     get: () => handler,
@@ -70,10 +77,14 @@ function leavable(socket) {
 
 /** Milliseconds until a socket that was lost is tried again: soon, then every few seconds. */
 function delayOf(retries) {
-  const longest = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** retries);
+  const most = failures ? LONGEST_DELAY_AFTER_FAILURES_MS : LONGEST_DELAY_MS;
+  const longest = Math.min(most, FIRST_DELAY_MS * 2 ** Math.max(retries, failures));
   return longest * (0.5 + Math.random() / 2); // Not all pages at once.
 }
 
+document.addEventListener("htmx:wsAfterMessage", () => {
+  failures = 0;
+});
 window.htmx.config.wsReconnectDelay = delayOf;
 // The extension keeps a function that is already there.
 window.htmx.createWebSocket = openFromCursor;
