@@ -283,3 +283,5 @@ if settings.HOSTED:
 if settings.DEMO_ENABLED:
     urlpatterns.append(path("demo/", include("playground.demo.urls")))
     urlpatterns.append(path("", include("playground.demo.wellknown")))
+
+handler500 = "playground.views.errors.server_error"

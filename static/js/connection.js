@@ -4,6 +4,8 @@
 
 import { toast } from "./toasts.js";
 
+const UNAVAILABLE = 503;
+
 /** The note about the connection that is shown, until the next response. */
 let shown;
 
@@ -19,7 +21,13 @@ document.addEventListener("htmx:sendError", ({ detail }) => {
   );
 });
 document.addEventListener("htmx:responseError", (event) => {
-  const { status } = event.detail.xhr;
+  const { status, responseText } = event.detail.xhr;
+  if (status === UNAVAILABLE) {
+    // Its page says what is unavailable, and what has become of the request.
+    const page = new DOMParser().parseFromString(responseText, "text/html");
+    toast(page.querySelector("h1")?.textContent, page.querySelector("p")?.textContent, { level: "error" });
+    return;
+  }
   const why = status === 403 ? "The session is no longer valid: reload the page." : "See its log.";
   toast(`The playground responded with ${status}.`, why, { level: "error" });
 });

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import pytest
+from django.db import IntegrityError, InterfaceError, OperationalError
+from django.db.backends.utils import CursorWrapper
 from django.test import Client
 
+from playground.models import Agent, Run
 from tests.support.markup import read
+from tests.views.conftest import form
 
 pytestmark = pytest.mark.django_db
 
@@ -33,3 +38,38 @@ def test_a_page_that_is_not_there(client: Client) -> None:
     text = read(response.content.decode()).text
     assert "Page not found" in text
     assert "belongs to another user" in text
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (OperationalError("database is locked"), 503, "database is unavailable"),
+        (InterfaceError("connection already closed"), 503, "is not sent"),
+        (IntegrityError("a bug"), 500, "bug in the playground"),
+    ],
+)
+def test_a_send_that_cannot_be_recorded(
+    client: Client,
+    target: Agent,
+    error: Exception,
+    status: int,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(Run, "save", fail)
+    Agent.objects.create(name="Recipes", url="http://127.0.0.1:9")
+    client.raise_request_exception = False
+    response = client.post("/runs/", form())
+    assert response.status_code == status
+    assert ("Retry-After" in response) == (status == 503)
+    assert words in read(response.content.decode()).text
+
+
+def test_the_page_of_an_unavailable_database_needs_no_database(client: Client) -> None:
+    client.raise_request_exception = False
+    with mock.patch.object(CursorWrapper, "execute", side_effect=OperationalError("away")):
+        response = client.get("/")
+    assert response.status_code == 503
