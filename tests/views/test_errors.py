@@ -49,12 +49,7 @@ def test_a_page_that_is_not_there(client: Client) -> None:
     ],
 )
 def test_a_send_that_cannot_be_recorded(
-    client: Client,
-    target: Agent,
-    error: Exception,
-    status: int,
-    words: str,
-    monkeypatch: pytest.MonkeyPatch,
+    client: Client, error: Exception, status: int, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise error
