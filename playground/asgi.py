@@ -31,6 +31,7 @@ from playground.consumers import (  # noqa: E402
     SharedRunConsumer,
 )
 from playground.engine.retention import start_pruning  # noqa: E402
+from playground.memory_budget import limit_free_memory  # noqa: E402
 from playground.models.liveness import mark_interrupted  # noqa: E402
 
 Scope = dict[str, Any]
@@ -90,6 +91,7 @@ mark_interrupted()
 # ones again. An import or a page of a long history creates hundreds of thousands of objects, none
 # of them in a cycle: a third of the time was spent on the search.
 gc.set_threshold(10_000)
+limit_free_memory()
 
 _router = ProtocolTypeRouter(
     {

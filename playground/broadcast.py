@@ -45,8 +45,9 @@ POLL = 2.0
 #: Most viewers that catch up, and feeds that read the database, at the same time. They give way to
 #: frames that were just stored, which need no reading.
 MAX_CATCHING_UP, MAX_READING = 2, 1
-#: Most decoded frames that wait to be rendered; if there are more, the database is read instead.
-MAX_WAITING = 10_000
+#: Most decoded frames, and bytes of them, that wait to be rendered; if there are more, the database
+#: is read instead.
+MAX_WAITING, MAX_WAITING_BYTES = 10_000, 4 * 1024 * 1024
 #: Most characters of messages that a viewer has missed while it caught up; if there are more, it
 #: catches up once more.
 MAX_MISSED = 200_000
@@ -105,8 +106,8 @@ class RunFeed:
         self._subscribed = asyncio.Event()
         self._new_turns: dict[UUID, str] = {}
         self._stored: list[Stored] = []
-        #: The frames in it.
-        self._waiting = 0
+        #: The frames in it, and their bytes.
+        self._waiting = self._waiting_bytes = 0
         self._must_read = True
         #: Whether frames were read from the database up to those that this process stores.
         self._is_attached = False
@@ -189,8 +190,9 @@ class RunFeed:
         else:
             self._stored.append(stored)
             self._waiting += len(stored.readings)
-            if self._waiting > MAX_WAITING:
-                self._stored, self._waiting = [], 0
+            self._waiting_bytes += sum(part.bytes for part in stored.parts)
+            if self._waiting > MAX_WAITING or self._waiting_bytes > MAX_WAITING_BYTES:
+                self._stored, self._waiting, self._waiting_bytes = [], 0, 0
                 self._must_read, self._is_attached = True, False
         self._schedule()
 
@@ -206,7 +208,8 @@ class RunFeed:
 
     def take(self) -> Work:
         """Return the task for a thread; the caller must call `publish` or `fail`."""
-        stored, self._stored, self._waiting = self._stored, [], 0
+        stored, self._stored = self._stored, []
+        self._waiting = self._waiting_bytes = 0
         self._updates.watch_turns(self._new_turns)
         self._new_turns = {}
         known = stored if self._is_attached else None

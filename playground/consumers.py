@@ -15,11 +15,13 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ObjectDoesNotExist
 
 from playground.broadcast import RunFeed, run_feeds
 from playground.executors import read_for_viewer
+from playground.memory_budget import UNSENT_SHARE
 from playground.models import CollectionRun, Run, Share
 from playground.notifications import Stored, notifier
 from playground.query_params import int_param
@@ -31,8 +33,9 @@ logger = logging.getLogger(__name__)
 
 #: Seconds between two messages of a collection run.
 COLLECTION_RUN_INTERVAL = 0.2
-#: Bytes that may wait for a socket: a viewer who does not read them must not fill the memory.
-MAX_UNSENT = 1024 * 1024
+#: Bytes that may wait for a socket: a viewer who does not read them must not fill the memory. With
+#: many sockets it is less, down to the second number.
+MAX_UNSENT, MIN_UNSENT = 1024 * 1024, 64 * 1024
 
 #: Close codes. After FAILED and BEHIND the page connects again, from its cursor.
 ENDED, NOT_FOUND, BEHIND, FAILED = 1000, 4404, 4408, 4500
@@ -41,8 +44,12 @@ ENDED, NOT_FOUND, BEHIND, FAILED = 1000, 4404, 4408, 4500
 class LiveConsumer(AsyncWebsocketConsumer, ABC):
     """One viewer of one record that changes, with the messages that wait for its socket."""
 
+    #: Open sockets of all viewers of this process.
+    _sockets = 0
+
     async def connect(self) -> None:
         """Follow the record; close where the user has no such record."""
+        LiveConsumer._sockets += 1
         self._unsent: deque[tuple[str, int]] = deque()
         self._unsent_bytes = 0
         self._sending: asyncio.Task[None] | None = None
@@ -91,6 +98,7 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
 
     async def disconnect(self, code: int) -> None:
         """Stop following."""
+        LiveConsumer._sockets -= 1
         self.leave()
         self._drop()
 
@@ -100,7 +108,8 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
             return
         buffered = self._extensions.get("playground.unsent")
         # Without the message itself: however large it is, the first one can be sent.
-        if (buffered() if buffered else self._unsent_bytes) > MAX_UNSENT:
+        most = max(MIN_UNSENT, int(settings.MAX_MEMORY * UNSENT_SHARE / max(1, self._sockets)))
+        if (buffered() if buffered else self._unsent_bytes) > min(MAX_UNSENT, most):
             self._fall_behind()
         elif buffered:
             # Daphne: `send()` never waits, and buffers what the viewer does not read.
@@ -114,7 +123,7 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
 
     def _fall_behind(self) -> None:
         """Close the socket of a viewer who does not read; the page comes back from its cursor."""
-        logger.info("Closing a WebSocket with more than %d unsent bytes", MAX_UNSENT)
+        logger.info("Closing a WebSocket whose viewer does not read its messages")
         self.leave()
         self._drop()
         if self._sending:

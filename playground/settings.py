@@ -31,13 +31,13 @@ def _flag(name: str, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}")
 
 
-def _seconds(name: str, default: int) -> int:
+def _positive(name: str, default: int, unit: str = "seconds") -> int:
     value = os.environ.get(name, "").strip()
     if not value:
         return default
-    if value.isascii() and value.isdigit() and 0 < int(value) < 10**8:
+    if value.isascii() and value.isdigit() and 0 < int(value) < 10**12:
         return int(value)
-    raise ImproperlyConfigured(f"{name} must be a whole number of seconds, not {value!r}")
+    raise ImproperlyConfigured(f"{name} must be a whole number of {unit}, not {value!r}")
 
 
 def _list(name: str) -> list[str]:
@@ -59,9 +59,11 @@ OUTBOUND_ALLOW = _list("PLAYGROUND_OUTBOUND_ALLOW")
 #: What a run may take; each limit can be set as PLAYGROUND_<NAME>.
 RUN_LIMITS = RunLimits.from_environment(os.environ)
 #: Seconds that a promise is polled before polling stops.
-PROMISE_PATIENCE = _seconds("PLAYGROUND_PROMISE_PATIENCE", 900)
+PROMISE_PATIENCE = _positive("PLAYGROUND_PROMISE_PATIENCE", 900)
+#: Bytes that all runs of a process may hold at once, see `playground.memory_budget`.
+MAX_MEMORY = _positive("PLAYGROUND_MAX_MEMORY", 256 * 1024 * 1024, "bytes")
 #: Seconds for which a run in progress waits for a database that is unavailable.
-DATABASE_PATIENCE = _seconds("PLAYGROUND_DATABASE_PATIENCE", 600)
+DATABASE_PATIENCE = _positive("PLAYGROUND_DATABASE_PATIENCE", 600)
 #: Images that agents link to are fetched by the browser; a tenant's page should not do that.
 AGENT_IMAGES = _flag("PLAYGROUND_AGENT_IMAGES", not HOSTED)
 

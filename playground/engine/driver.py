@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from django.conf import settings
 from django.utils import timezone
@@ -17,8 +19,9 @@ from playground.engine.call_loop import make_calls, new_transport, start_clock
 from playground.engine.heartbeat import heartbeat
 from playground.engine.states import transition
 from playground.engine.writer import FramesLostError, FrameWriter, RunEndedError
-from playground.executors import write_when_available
+from playground.executors import read_when_available, write_when_available
 from playground.limits import RunLimits
+from playground.memory_budget import RunMemory, decoding_lock, return_free_memory
 from playground.models import Run, RunState
 from playground.models.batches import FramePart
 from playground.notifications import Reading, notify_viewers
@@ -38,8 +41,14 @@ Listener = Callable[[Frame, Sequence[Event]], None]
 SLICE = 250
 #: Bytes of a response that are read in a thread: parsing them would block the event loop.
 LARGE = 128 * 1024
+#: Bytes of a body that are held; a larger one is read from the database when it is complete.
+MAX_HELD = 1024 * 1024
 #: Characters of a run's key at the beginning of its request ids.
 _REQUEST_ID_PREFIX = 12
+#: Kinds of the last frame of a call.
+_LAST_KINDS = (FrameKind.END, FrameKind.ERROR)
+
+T = TypeVar("T")
 
 
 class RunFollower(Protocol):
@@ -82,6 +91,7 @@ class Driver:
         """
         limits = limits or settings.RUN_LIMITS
         self.run = run
+        self._memory = RunMemory()
         target = replace(target, request_id_prefix=run.pk.hex[:_REQUEST_ID_PREFIX])
         self.exchange: Exchange = registry.exchange(
             target, run.request if document is None else document, max_depth=limits.max_depth
@@ -96,9 +106,12 @@ class Driver:
             mask=registry.masker(target.protocol),
             patient=self._is_patient,
             connections=connections,
+            memory=self._memory,
         )
         #: Frames from the transport that are not numbered yet.
         self._unnumbered: list[Frame] = []
+        #: Bytes of the body of the current call, and the number of the first piece not held.
+        self._body_bytes = self._first_left_out = 0
         self._listener = listener
         self._state = RunState(run.state)
         self._clock = start_clock()
@@ -125,14 +138,17 @@ class Driver:
             return  # Refused when it was recorded.
         self._task = asyncio.current_task()
         self._clock = start_clock()
-        with FrameWriter(self.run, eager=self._attended) as writer:
-            try:
+        try:
+            with FrameWriter(self.run, eager=self._attended, memory=self._memory) as writer:
                 with heartbeat(self.run, self.stop):
                     final = await self._end_state(writer)
-            except RunEndedError:
-                logger.warning("Driving run %s stopped: another process has ended it", self.run.pk)
-                return
-            await self._finish(writer, final)
+                await self._finish(writer, final)
+        except RunEndedError:
+            logger.warning("Driving run %s stopped: another process has ended it", self.run.pk)
+        finally:
+            self._memory.close()
+            if self._counters.columns["bytes"] > MAX_HELD:
+                return_free_memory()
 
     async def _end_state(self, writer: FrameWriter) -> RunState:
         """Make the calls; return the final state, whatever happens."""
@@ -189,27 +205,64 @@ class Driver:
         self._problem = None
 
     async def _read_and_store(self, writer: FrameWriter, frames: list[Frame]) -> None:
-        if not self._is_large(frames):
+        *before, last = frames
+        if before and before[-1].kind is FrameKind.BODY and last.kind in _LAST_KINDS:
+            # Pieces of a body have no events: reading them takes no time.
+            self._put(writer, self._read(before))
+            frames = [last]
+        if self._first_left_out and last.kind in _LAST_KINDS:
+            await self._read_large_body(writer, last)
+        elif self._is_large(frames):
+            await _call_in_thread(partial(self._read, frames), partial(self._put, writer))
+        else:
             self._put(writer, self._read(frames))
-            return
-        reading = asyncio.ensure_future(asyncio.to_thread(self._read, frames))
+
+    async def _read_large_body(self, writer: FrameWriter, last: Frame) -> None:
+        """Read the pieces of a body that were left out, and then the last frame of the call.
+
+        After a limit the body is incomplete, and is not read.
+        """
+        first, self._first_left_out = self._first_left_out, 0
+        events: list[Event] = []
         try:
-            readings = await asyncio.shield(reading)
-        except asyncio.CancelledError:
-            # The frames have their numbers: they are stored, or there would be a gap.
-            self._put(writer, await reading)
-            raise
-        self._put(writer, readings)
+            if last.kind is FrameKind.END or Problem.from_bytes(last.data).limit is None:
+                await writer.drain()
+                async with decoding_lock():
+                    pieces = await read_when_available(self._stored_pieces, first)
+                    await _call_in_thread(partial(self._read_pieces, pieces, last), events.extend)
+        finally:
+            # Its number is taken. Viewers read its events from the database as well.
+            self._put(writer, [(last, events)], is_shown=False)
+
+    def _stored_pieces(self, first: int) -> deque[Frame]:
+        return deque(self.run.read_frames(first - 1))
+
+    def _read_pieces(self, pieces: deque[Frame], last: Frame) -> Sequence[Event]:
+        while pieces:
+            self.exchange.receive(pieces.popleft())
+        return self.exchange.receive(last)
 
     def _is_large(self, frames: Sequence[Frame]) -> bool:
-        if any(frame.kind is FrameKind.END for frame in frames):
+        if frames[-1].kind in _LAST_KINDS:
             return bool(self._counters.columns["bytes"] > LARGE)
         return sum(len(frame.data) for frame in frames) > LARGE
 
     def _read(self, frames: Sequence[Frame]) -> list[Reading]:
-        return [(frame, self.exchange.receive(frame)) for frame in frames]
+        return [(frame, self._receive(frame)) for frame in frames]
 
-    def _put(self, writer: FrameWriter, readings: list[Reading]) -> None:
+    def _receive(self, frame: Frame) -> Sequence[Event]:
+        """Return the events of a frame; a piece of a large body is left out for now."""
+        if frame.kind is FrameKind.HEAD:
+            self._body_bytes = self._first_left_out = 0
+        elif frame.kind is FrameKind.BODY:
+            self._body_bytes += len(frame.data)
+            if self._body_bytes > MAX_HELD:
+                self._first_left_out = self._first_left_out or frame.seq
+                return ()
+        return self.exchange.receive(frame)
+
+    def _put(self, writer: FrameWriter, readings: list[Reading], *, is_shown: bool = True) -> None:
+        """Queue frames; unless `is_shown`, viewers read their events from the database."""
         for frame, events in readings:
             if frame.kind is FrameKind.HEAD:
                 self._state = transition(self._state, RunState.STREAMING)
@@ -225,7 +278,7 @@ class Driver:
             self._problem = problem
         part = FramePart([frame for frame, _ in readings], **self._counters.add(readings))
         columns = {"outcome": self.exchange.outcome, **self._counters.columns}
-        writer.add(part, readings, state=self._state, **columns)
+        writer.add(part, readings if is_shown else (), state=self._state, **columns)
 
     def _is_patient(self) -> bool:
         """Return whether the agent waits for the user: then the idle timeout does not apply."""
@@ -260,7 +313,7 @@ class Driver:
                 # Reading what was just stored again would take most of the time of a small run.
                 vars(self.run).update(self._counters.columns | columns)
         except RunEndedError:
-            logger.warning("Driving run %s stopped: another process has ended it", self.run.pk)
+            raise
         except Exception as error:
             # Frames that could not be stored are lost, but the run ends, and viewers are notified.
             logger.exception("Storing the end of run %s failed", self.run.pk)
@@ -279,6 +332,20 @@ class Driver:
         )
         if handshake is not None and without_secrets and self.run.protocol != registry.ACTION:
             await write_when_available(_save_handshake, self.run, handshake)
+
+
+async def _call_in_thread(function: Callable[[], T], then: Callable[[T], None]) -> None:
+    """Call `function` in a thread, and `then` with its result, also if cancelled meanwhile.
+
+    The frames that it reads have their numbers: they are stored, or there would be a gap.
+    """
+    call = asyncio.ensure_future(asyncio.to_thread(function))
+    try:
+        result = await asyncio.shield(call)
+    except asyncio.CancelledError:
+        then(await call)
+        raise
+    then(result)
 
 
 def _save_handshake(run: Run, handshake: Mapping[str, Any]) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 
 from playground.executors import UNAVAILABLE, write_when_available
+from playground.memory_budget import RunMemory
 from playground.models import FrameBatch, Run, RunState
 from playground.models.batches import FramePart, build_batches
 from playground.notifications import Reading, Stored, notifier
@@ -31,6 +32,8 @@ logger = logging.getLogger(__name__)
 FLUSH_INTERVAL = 0.025
 #: Bytes waiting for the database beyond which the transport has to wait.
 HIGH_WATER = 4 * 1024 * 1024
+#: Size of a frame together with its events, in sizes of the frame alone.
+DECODED_SIZE = 4
 
 
 #: The error of each flush, None for one that was stored.
@@ -86,8 +89,12 @@ class PendingFlush:
 class FrameWriter:
     """Numbers and stores the frames of one run, together with the run's own columns."""
 
-    def __init__(self, run: Run, *, eager: bool = True) -> None:
-        """Write the frames of `run`; if `eager`, the first ones without a pause."""
+    def __init__(self, run: Run, *, eager: bool = True, memory: RunMemory | None = None) -> None:
+        """Write the frames of `run`; if `eager`, the first ones without a pause.
+
+        Frames that are not stored yet count as held in `memory`.
+        """
+        self._memory = memory or RunMemory()
         self._run = run
         self._eager = eager
         self._pending = PendingFlush(run)
@@ -133,9 +140,12 @@ class FrameWriter:
         """
         if part and part.frames:
             self._pending.parts.append(part)
-            self._pending.bytes += part.bytes
-            if notifier().has_subscribers(self._group):
+            size = part.bytes
+            if readings and notifier().has_subscribers(self._group):
                 self._pending.readings += readings
+                size *= DECODED_SIZE
+            self._pending.bytes += size
+            self._memory.add(size)
         self._pending.changes.update(changes)
         if self._failure is None:
             self._drained.clear()
@@ -177,6 +187,7 @@ class FrameWriter:
     def stored(self, flush: PendingFlush) -> None:
         """Notify the viewers of stored frames, and schedule those that were added meanwhile."""
         self._is_storing = False
+        self._memory.release(flush.bytes)
         self._stored |= flush.changes
         notifier().notify(
             self._run.viewer_groups, Stored(flush.parts, flush.readings, flush.columns)
@@ -327,9 +338,36 @@ def _store(flushes: Sequence[PendingFlush]) -> None:
     with transaction.atomic():
         if _update_runs(flushes) != len(flushes):
             raise RunEndedError("a run has ended or was deleted")
-        FrameBatch.objects.bulk_create(
-            [batch for flush in flushes for batch in build_batches(flush.run, flush.parts)]
-        )
+        _insert([batch for flush in flushes for batch in build_batches(flush.run, flush.parts)])
+
+
+def _insert(batches: Sequence[FrameBatch]) -> None:
+    """Insert rows, with one statement for all of them.
+
+    `bulk_create` has a statement for each number of rows. sqlite3 caches them, and each keeps the
+    values that it was last used with: some hundred megabytes after a few large responses.
+    """
+    database = connections[DEFAULT_DB_ALIAS]
+    rows = [
+        [field.get_db_prep_save(getattr(batch, field.attname), database) for field in _INSERTED]
+        for batch in batches
+    ]
+    if rows:
+        with database.cursor() as cursor:
+            cursor.executemany(_insert_statement(), rows)
+
+
+_INSERTED = [field for field in FrameBatch._meta.concrete_fields if not field.primary_key]
+
+
+@cache
+def _insert_statement() -> str:
+    quote = connection.ops.quote_name
+    names = ", ".join(quote(str(field.column)) for field in _INSERTED)
+    values = ", ".join(["%s"] * len(_INSERTED))
+    table = quote(FrameBatch._meta.db_table)
+    # Names of our own columns; the values are parameters.
+    return f"INSERT INTO {table} ({names}) VALUES ({values})"  # noqa: S608
 
 
 def _update_runs(flushes: Sequence[PendingFlush]) -> int:

@@ -69,6 +69,10 @@ def encode(document: Any) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
+#: Last bytes of a JSON object, array or string, or of nothing but white space.
+_LAST_BYTES = frozenset((b"}", b"]", b'"', b""))
+
+
 class HttpExchange:
     """One call and its response. See `playground.protocols.exchange.Exchange`."""
 
@@ -187,9 +191,12 @@ class HttpExchange:
 
     def _error(self, frame: Frame) -> Sequence[Event]:
         """Read a document that was complete when the transfer failed."""
-        text = b"".join(self._body).decode("utf-8", "replace")
-        if is_json(text, self._max_depth):
-            return self._document(frame.seq)
+        # Most bodies that were cut off are recognized by their last character.
+        if self._body and self._body[-1].rstrip()[-1:] in _LAST_BYTES:
+            text = b"".join(self._body).decode("utf-8", "replace")
+            if is_json(text, self._max_depth):
+                return self._document(frame.seq)
+        self._body = []
         return _NO_EVENTS
 
     # Reading
@@ -203,16 +210,23 @@ class HttpExchange:
             self._has_readable_event = any(type(event) is not Unknown for event in events)
         return events
 
-    def _document(self, seq: int) -> Sequence[Event]:
+    def _take_text(self) -> tuple[str, bool]:
+        """Return the text of the body, and whether it is valid UTF-8; the body is released."""
         body = b"".join(self._body).removeprefix(b"\xef\xbb\xbf")
         self._body = []
-        text = body.decode("utf-8", "replace")
+        try:
+            return body.decode("utf-8"), True
+        except UnicodeDecodeError:
+            return body.decode("utf-8", "replace"), False
+
+    def _document(self, seq: int) -> Sequence[Event]:
+        text, is_valid = self._take_text()
         if json_decoder.exceeds_depth(text, self._max_depth):
             return self._too_deep(seq, "document", text)
         try:
             payload = json_decoder.decode(text)
         except (ValueError, RecursionError) as error:
-            description, detail = unreadable.describe_body(text, error, utf8=is_utf8(body))
+            description, detail = unreadable.describe_body(text, error, utf8=is_valid)
             self._fail(
                 unreadable.unreadable_problem(description, self._status, self._headers, detail)
             )

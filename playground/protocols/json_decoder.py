@@ -24,6 +24,9 @@ _BITS = bytes.maketrans(b"[{]}", b"1100")
 _OTHERS = bytes(set(range(256)) - set(b'[]{}"'))
 #: Brackets per table lookup, and bytes of text per step.
 _WORD, _STEP = 16, 64 * 1024
+#: Characters that are encoded at once: a copy of the whole text would take as much memory again.
+_SLICE = 1024 * 1024
+_BACKSLASHES = re.compile(r"\\*")
 
 # Every escape of a JSON string, so that `\\ud800` (a backslash, then letters) is skipped;
 # group 1 is half of a surrogate pair whose other half is missing.
@@ -46,7 +49,7 @@ def exceeds_depth(text: str, limit: int) -> bool:
         return False
     net, peak = _tables()
     depth = 0
-    for bits in _brackets(text.encode("utf-8", "surrogatepass")):
+    for bits in _brackets(text):
         words = array("H", int(bits, 2).to_bytes(len(bits) // 8, "big"))
         if sys.byteorder == "little":
             words.byteswap()
@@ -60,13 +63,11 @@ def exceeds_depth(text: str, limit: int) -> bool:
     return False
 
 
-def _brackets(text: bytes) -> Iterator[bytes]:
+def _brackets(document: str) -> Iterator[bytes]:
     """Yield the brackets outside of strings as binary digits, some words at a time."""
-    if b"\\" in text:
-        text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
-    # A string without brackets is now a pair of quotes. Two adjacent quotes can always be
-    # removed: that does not change what is inside or outside of a string.
-    text = text.translate(_BITS, _OTHERS).replace(b'""', b"")
+    # Two adjacent quotes can always be removed: that does not change what is inside or outside of
+    # a string. A string without brackets is a pair of quotes.
+    text = b"".join(_brackets_and_quotes(document)).replace(b'""', b"")
     is_inside, rest = 0, b""
     for start in range(0, len(text), _STEP):
         parts = text[start : start + _STEP].split(b'"')
@@ -78,6 +79,20 @@ def _brackets(text: bytes) -> Iterator[bytes]:
             yield bits[:end]
     # Closing brackets fill the last word: they do not increase the depth.
     yield rest.ljust(_WORD, b"0")
+
+
+def _brackets_and_quotes(text: str) -> Iterator[bytes]:
+    """Yield the brackets as digits, and the quotes that are not escaped, a slice at a time."""
+    start = 0
+    while start < len(text):
+        end = start + _SLICE
+        if text[end - 1 : end] == "\\" and (found := _BACKSLASHES.match(text, end)):
+            end = found.end() + 1  # An escape ends after the next character.
+        part = text[start:end].encode("utf-8", "surrogatepass")
+        if b"\\" in part:
+            part = part.replace(b"\\\\", b"").replace(b'\\"', b"")
+        yield part.translate(_BITS, _OTHERS)
+        start = end
 
 
 @cache

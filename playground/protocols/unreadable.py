@@ -101,5 +101,5 @@ def describe_body(body: str, error: ValueError | RecursionError, *, utf8: bool) 
         where = f" (line {error.lineno}, column {error.colno})"
     broken = "" if utf8 else ", and not valid UTF-8"
     if body.lstrip()[0] in '{["':
-        return f"is not valid JSON{where}{broken}", f"{error}\n{body}"
+        return f"is not valid JSON{where}{broken}", f"{error}\n{body[:QUOTED]}"
     return f"is text, not JSON{broken}", body

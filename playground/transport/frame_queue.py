@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
+from playground.memory_budget import RunMemory
 from playground.protocols.frames import Frame
 
 #: Frames and bytes in the queue at which reading of the network pauses.
@@ -16,7 +17,9 @@ _LIST_FRAMES, _LIST_BYTES = 500, 256 * 1024
 class FrameQueue:
     """A queue of frames with one producer and one consumer, which gets lists."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: RunMemory | None = None) -> None:
+        """Count the bytes in the queue as held by a run, in its `memory`."""
+        self._memory = memory
         self._frames: deque[Frame] = deque()
         self._bytes = 0
         self._closed = False
@@ -27,14 +30,22 @@ class FrameQueue:
         """Add frames."""
         if frames:
             self._frames += frames
-            self._bytes += sum(len(frame.data) for frame in frames)
+            size = sum(len(frame.data) for frame in frames)
+            self._bytes += size
+            if self._memory:
+                self._memory.add(size)
             self._filled.set()
 
     async def wait_for_space(self) -> None:
-        """Wait until the consumer has caught up; returns at once if it keeps up."""
+        """Wait until the consumer has caught up; returns at once if it keeps up.
+
+        Waits as well while all runs together hold too much.
+        """
         while len(self._frames) > _FRAMES or self._bytes > _BYTES:
             self._taken.clear()
             await self._taken.wait()
+        if self._memory:
+            await self._memory.wait_for_room()
 
     async def get(self) -> list[Frame]:
         """Wait for the first frame and return a bounded list of those in the queue.
@@ -57,7 +68,10 @@ class FrameQueue:
             if taken and size > _LIST_BYTES:
                 break
             taken.append(frames.popleft())
-        self._bytes -= sum(len(frame.data) for frame in taken)
+        size = sum(len(frame.data) for frame in taken)
+        self._bytes -= size
+        if self._memory:
+            self._memory.release(size)
         self._taken.set()
         return taken
 

@@ -19,6 +19,7 @@ import httpcore
 import httpx
 
 from playground.limits import RunLimits
+from playground.memory_budget import RunMemory
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.headers import is_credential
@@ -47,7 +48,8 @@ class Transport:
     responses; it gets each block of a stream, the pieces of a body, and the evidence of an error.
     While `patient` returns true, the idle limit does not apply: the agent waits for its user.
     `ssl_context` replaces the trust in the usual certificate authorities. Each call has its own
-    connection, unless there is a pool of `connections`.
+    connection, unless there is a pool of `connections`. What has been received and was not taken
+    counts as held in `memory`.
     """
 
     def __init__(
@@ -60,8 +62,10 @@ class Transport:
         patient: Callable[[], bool] = lambda: False,
         ssl_context: ssl.SSLContext | None = None,
         connections: ConnectionPool | None = None,
+        memory: RunMemory | None = None,
     ) -> None:
         self._policy = policy
+        self._memory = memory
         self._remaining = RemainingLimits.of(limits)
         self._redact = redact
         self._mask = mask
@@ -84,7 +88,7 @@ class Transport:
         loop = asyncio.get_running_loop()
         if self._deadline is None:
             self._deadline = loop.time() + self._remaining.limits.total_timeout
-        queue = FrameQueue()
+        queue = FrameQueue(self._memory)
         redactor = Redactor(self._redact, guessed=credentials(call.headers), mask=self._mask)
         tap = partial(Tap, clock=clock, patient=self._patient)
         transfer = _Transfer(

@@ -14,7 +14,7 @@ from playground.protocols import json_decoder, sse, unreadable
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Failure, Note, Outcome, Result, Text, Unknown
 from playground.protocols.frames import Frame
-from playground.protocols.http import HttpExchange, is_utf8
+from playground.protocols.http import HttpExchange
 
 _PHRASES: Mapping[int, str] = {status.value: status.phrase for status in HTTPStatus}
 #: Members of a JSON error that may hold its message.
@@ -91,17 +91,16 @@ class ActionExchange(HttpExchange):
         return super()._error(frame) or self._failure(frame.seq)
 
     def _document(self, seq: int) -> Sequence[Event]:
-        body = b"".join(self._body).removeprefix(b"\xef\xbb\xbf")
-        self._body = []
-        if not body.strip():
+        size = sum(map(len, self._body))
+        text, is_valid = self._take_text()
+        if not text.strip():
             return self._empty(seq)
-        text = body.decode("utf-8", "replace")
         if json_decoder.exceeds_depth(text, self._max_depth):
             return [*self._too_deep(seq, "document", text), *self._failure(seq)]
         try:
             payload = json_decoder.decode(text)
         except (ValueError, RecursionError) as error:
-            return self._no_json(seq, body, text, error)
+            return self._no_json(seq, text, error, None if is_valid else size)
         if self._failed:
             return self._failure(seq, _error_message(payload), payload)
         return self._reader.document(seq, payload)
@@ -113,16 +112,15 @@ class ActionExchange(HttpExchange):
         return () if self._status // 100 == 3 else [Note(seq, "empty", {"status": self._status})]
 
     def _no_json(
-        self, seq: int, body: bytes, text: str, error: ValueError | RecursionError
+        self, seq: int, text: str, error: ValueError | RecursionError, binary: int | None
     ) -> Sequence[Event]:
-        """Return the event of a body that is not JSON."""
-        is_text = is_utf8(body)
+        """Return the event of a body that is not JSON; `binary` is its size if it is no text."""
         if self._failed:
-            what, _ = unreadable.describe_body(text, error, utf8=is_text)
+            what, _ = unreadable.describe_body(text, error, utf8=binary is None)
             return self._failure(seq, f"{self._status_text}. The response body {what}.", raw=text)
         media_type = self._headers.get("content-type", "").partition(";")[0].strip().lower()
-        if not is_text:
-            reason = f"The response body is {len(body):,} bytes of binary data."
+        if binary is not None:
+            reason = f"The response body is {binary:,} bytes of binary data."
             return [Unknown(seq, media_type or "body", None, reason)]
         return [Text(seq, text, kind=media_type if "/" in media_type else "text", raw=text)]
 

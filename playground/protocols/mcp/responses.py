@@ -20,6 +20,8 @@ from playground.protocols.mcp.messages import SentMessage
 
 #: JSON-RPC responses with another id that are stored until the end of the HTTP response.
 _MAX_STRAYS = 10
+#: Bytes of a body that are quoted.
+_SHOWN = 4096
 
 #: (number of the frame, answer, whether it was received in a stream) to its events.
 OnAnswer = Callable[[int, JsonRpcMessage, bool], Sequence[Event]]
@@ -85,7 +87,8 @@ class McpResponse(HttpExchange):
     def _end(self, frame: Frame) -> Sequence[Event]:
         self.ended = True
         self._messages.in_stream = False
-        self.text = b"".join(self._body)[:4096].decode("utf-8", "replace")
+        start = b"".join(piece[:_SHOWN] for piece in self._body[:_SHOWN])[:_SHOWN]
+        self.text = start.decode("utf-8", "replace")
         if not self._sent.wants_answer and not self.text.strip() and self._status // 100 == 2:
             return ()
         return [*super()._end(frame), *self._messages.settle(frame.seq)]

@@ -1,0 +1,118 @@
+"""Memory budget: what all runs of a process may hold at once.
+
+A run holds what it has received until it is stored. Beyond the budget nothing more is read from
+the agents' connections, so that TCP's flow control slows them down. Large responses are decoded one
+after the other, from the database. Sockets of viewers share another part of the budget.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+from typing import Any
+
+from django.conf import settings
+
+from playground.task_registry import PerLoop, SingleTask
+
+#: Shares of the budget: received data that is not stored yet, and messages that viewers have not
+#: read. The rest is for the response that is being decoded.
+RECEIVED_SHARE, UNSENT_SHARE = 0.25, 0.5
+#: Bytes that a run may always hold: a slow stream does not wait for others.
+MINIMUM = 64 * 1024
+
+
+class ReceivedBytes:
+    """The received bytes that all runs of an event loop hold."""
+
+    def __init__(self) -> None:
+        self._held = 0
+        self._fell = asyncio.Event()
+
+    @property
+    def is_exceeded(self) -> bool:
+        """Return whether the runs together hold more than their share."""
+        return self._held > settings.MAX_MEMORY * RECEIVED_SHARE
+
+    def change(self, size: int) -> None:
+        """Add `size` bytes; a negative number releases some."""
+        self._held += size
+        if size < 0:
+            self._fell.set()
+
+    async def wait_for_release(self) -> None:
+        """Wait until some bytes are released."""
+        self._fell.clear()
+        await self._fell.wait()
+
+
+class RunMemory:
+    """The received bytes that one run holds."""
+
+    def __init__(self) -> None:
+        self.held = 0
+
+    def add(self, size: int) -> None:
+        """Note that `size` bytes were received."""
+        self.held += size
+        _received().change(size)
+
+    def release(self, size: int) -> None:
+        """Note that `size` bytes were stored or dropped."""
+        self.held -= size
+        _received().change(-size)
+
+    def close(self) -> None:
+        """Release everything: the run has ended."""
+        self.release(self.held)
+
+    async def wait_for_room(self) -> None:
+        """Wait while all runs together hold too much, and this one more than the minimum."""
+        received = _received()
+        while self.held > MINIMUM and received.is_exceeded:
+            await received.wait_for_release()
+
+
+#: Seconds after a large response until free memory is returned: others may end as well.
+TRIM_DELAY = 1.0
+#: Parameters of mallopt(3), and the size of blocks that are returned as soon as they are free.
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _THRESHOLD = -1, -3, 1024 * 1024
+
+
+def limit_free_memory() -> None:
+    """Make glibc return large blocks of free memory to the system; call it once, at the start.
+
+    By default it adapts the size to the largest block that was freed, and then each of its arenas,
+    one for a thread, keeps up to 64 MB.
+    """
+    if mallopt := _function_of_glibc("mallopt"):
+        mallopt(_M_MMAP_THRESHOLD, _THRESHOLD)
+        mallopt(_M_TRIM_THRESHOLD, _THRESHOLD)
+
+
+def return_free_memory() -> None:
+    """Return free memory between used blocks to the system before long.
+
+    Must be called on the event loop's thread.
+    """
+    _trimming.begin()
+
+
+async def _trim() -> None:
+    await asyncio.sleep(TRIM_DELAY)
+    if malloc_trim := _function_of_glibc("malloc_trim"):
+        await asyncio.to_thread(malloc_trim, 0)
+
+
+_trimming = SingleTask(_trim, "malloc-trim")
+
+
+def _function_of_glibc(name: str) -> Any:
+    """Return a C function; None where the C library has no such function."""
+    return getattr(ctypes.CDLL(None), name, None)
+
+
+_received = PerLoop(ReceivedBytes)
+#: Returns the lock under which large responses are decoded. In parallel none of them would be
+#: finished sooner.
+decoding_lock = PerLoop(asyncio.Lock)
