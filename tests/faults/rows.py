@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 import httpx
 
@@ -24,8 +25,7 @@ from tests.faults.stages import (
     small_disk,
     two_hosts,
 )
-from tests.faults.trial import LEAD, RUNS, Result, Trial
-from tests.scale.services import Service
+from tests.faults.trial import LEAD, RUNS, Fault, Result, Trial
 
 #: Seconds between two pages that are read while a process does not answer.
 READING = 0.5
@@ -38,14 +38,14 @@ async def postgresql_away(stage: Stage, seconds: float) -> Result:
     trial = Trial(stage)
     trial.add_usual(seconds)
     assert stage.database
-    return await trial.run(_stopped(stage.database, signal.SIGQUIT, seconds))
+    return await trial.run(_within(stage.database.away(signal.SIGQUIT), _seconds(seconds)))
 
 
 async def sqlite_locked(stage: Stage, seconds: float) -> Result:
     """Lock the database from another process."""
     trial = Trial(stage)
     trial.add_usual(seconds)
-    return await trial.run(_within(locked(stage), seconds))
+    return await trial.run(_within(locked(stage), _seconds(seconds)))
 
 
 async def disk_full(stage: Stage, seconds: float) -> Result:
@@ -53,7 +53,7 @@ async def disk_full(stage: Stage, seconds: float) -> Result:
     trial = Trial(stage)
     trial.add_usual(seconds)
     logged = len(stage.server.log)
-    result = await trial.run(_within(no_space(stage), seconds))
+    result = await trial.run(_within(no_space(stage), _seconds(seconds)))
     if not any(_NO_SPACE.search(line) for line in stage.server.log[logged:]):
         trial.fail("the playground has not noticed it")
     return result
@@ -67,7 +67,7 @@ async def drain(stage: Stage, seconds: float) -> Result:
 
     A second SIGTERM does not wait.
     """
-    _restart(stage, PLAYGROUND_DRAIN_SECONDS=str(seconds))
+    _restart(stage, PLAYGROUND_DRAIN_SECONDS=f"{seconds:g}")
     trial = Trial(stage)
     short = trial.add(RUNS // 2, LEAD + seconds / 2)
     long = trial.add(RUNS // 2, LEAD + 4 * seconds, state="interrupted")
@@ -168,7 +168,7 @@ async def redis_away(stage: Stage, seconds: float) -> Result:
     trial = Trial(stage)
     trial.add_usual(seconds)
     assert stage.layer
-    return await trial.run(_stopped(stage.layer, signal.SIGTERM, seconds))
+    return await trial.run(_within(stage.layer.away(signal.SIGTERM), _seconds(seconds)))
 
 
 async def sending(stage: Stage, seconds: float) -> Result:
@@ -179,51 +179,37 @@ async def sending(stage: Stage, seconds: float) -> Result:
     form = stage.streams().form
 
     async def send() -> None:
-        assert stage.database
-        await asyncio.to_thread(stage.database.stop, signal.SIGQUIT)
-        try:
-            for headers in ({}, {"HX-Request": "true"}):
-                response = await asyncio.to_thread(form.request, clients.results(5), **headers)
-                if response.status_code != 503 or not _AWAY.search(response.text):
-                    text = " ".join(re.sub("<[^>]*>", " ", response.text).split())[:200]
-                    trial.fail(f"a request to send returned {response.status_code}: {text}")
-            await asyncio.sleep(seconds)
-        finally:
-            await asyncio.to_thread(stage.database.start)
-        sent = await asyncio.to_thread(form.watch, clients.results(5))
-        if not sent.run:
-            trial.fail("sending does not work when the database is back")
+        for headers in ({}, {"HX-Request": "true"}):
+            response = await asyncio.to_thread(form.request, clients.results(5), **headers)
+            if response.status_code != 503 or not _AWAY.search(response.text):
+                text = " ".join(re.sub("<[^>]*>", " ", response.text).split())[:200]
+                trial.fail(f"a request to send returned {response.status_code}: {text}")
+        await asyncio.sleep(seconds)
 
-    return await trial.run(send)
+    result = await trial.run(_within(stage.database.away(signal.SIGQUIT), send))
+    await asyncio.to_thread(form.watch, clients.results(5))
+    return result
 
 
 _AWAY = re.compile("database[^.]*(cannot be reached|unavailable|not available)", re.I)
 
 
-def _stopped(
-    service: Service, number: signal.Signals, seconds: float
-) -> Callable[[], Awaitable[None]]:
-    """Return the fault that a service is away for so long."""
-
-    async def stop() -> None:
-        await asyncio.to_thread(service.stop, number)
-        await asyncio.sleep(seconds)
-        await asyncio.to_thread(service.start)
-
-    return stop
-
-
-def _within(context: AbstractContextManager[None], seconds: float) -> Callable[[], Awaitable[None]]:
-    """Return the fault that lasts as long as a context."""
+def _within(context: AbstractContextManager[None], work: Fault) -> Fault:
+    """Return the fault that lasts as long as a context, and the work in it."""
 
     async def enter() -> None:
         await asyncio.to_thread(context.__enter__)
         try:
-            await asyncio.sleep(seconds)
+            await work()
         finally:
             await asyncio.to_thread(context.__exit__, None, None, None)
 
     return enter
+
+
+def _seconds(seconds: float) -> Fault:
+    """Return the work that waits for so long."""
+    return partial(asyncio.sleep, seconds)
 
 
 async def _read(stage: Stage, server: int, seconds: float) -> None:

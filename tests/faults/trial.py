@@ -17,6 +17,7 @@ from tests.faults.stages import Stage
 from tests.load.soak import WINDOW
 from tests.load.viewers import Audience
 
+#: Returns when the fault is over.
 Fault = Callable[[], Awaitable[None]]
 
 #: Steady runs, seconds between two of their events, and the viewers of each.

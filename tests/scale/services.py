@@ -96,6 +96,15 @@ class Service:
             self.stop(self._end)
             raise
 
+    @contextlib.contextmanager
+    def away(self, number: signal.Signals) -> Iterator[None]:
+        """Stop it with a signal, and start it again after the block."""
+        self.stop(number)
+        try:
+            yield
+        finally:
+            self.start()
+
     def stop(self, number: signal.Signals) -> None:
         """Send it a signal, and wait until it has ended."""
         assert self._process
