@@ -20,9 +20,9 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from django.db import DatabaseError
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from playground.models.clock import database_now
 from playground.models.collection_runs import CollectionRun, end_interrupted
 from playground.models.runs import Run, RunState
 
@@ -61,9 +62,13 @@ def mark_interrupted() -> int:
     read. Their frames stay. Collection runs are marked as well and not counted.
     """
     try:
-        if not (drivers := {*_drivers(Run), *_drivers(CollectionRun)}):
+        drivers = {*_drivers(Run), *_drivers(CollectionRun)}
+        # Read once: if the database is away from now on, heartbeats do not get older meanwhile.
+        now = database_now() if drivers else None
+        database_contact.note()
+        if now is None:
             return 0
-        orphaned = _is_orphaned(drivers)
+        orphaned = _is_orphaned(drivers, now)
         end_interrupted(CollectionRun.objects.unfinished().filter(orphaned))
         return Run.objects.unfinished().filter(orphaned).update(state=RunState.INTERRUPTED)
     except DatabaseError:
@@ -71,14 +76,13 @@ def mark_interrupted() -> int:
         return 0  # Unavailable, or not migrated yet: then there are no runs either.
 
 
-def _drivers(model: type[Run] | type[CollectionRun]) -> Iterator[str]:
-    """Yield the drivers of the unfinished rows that this process does not drive."""
+def _drivers(model: type[Run] | type[CollectionRun]) -> Iterable[str]:
+    """Return the drivers of the unfinished rows that this process does not drive."""
     others = model.objects.unfinished().exclude(pk__in=local_runs).order_by()
-    yield from others.values_list("driver", flat=True).distinct()
-    database_contact.note()
+    return others.values_list("driver", flat=True).distinct()
 
 
-def _is_orphaned(drivers: Iterable[str]) -> Q:
+def _is_orphaned(drivers: Iterable[str], now: datetime) -> Q:
     """Return the condition of unfinished rows that none of these drivers drives any more.
 
     A row of this process that it does not drive was given up: its heartbeat has ended.
@@ -86,7 +90,7 @@ def _is_orphaned(drivers: Iterable[str]) -> Q:
     alive = {driver: _is_alive(driver) for driver in drivers if driver != this_driver()}
     orphaned = Q(driver__in=[driver for driver in alive if alive[driver] is False])
     if database_contact.is_long:
-        silent = Q(heartbeat_at__lt=Now() - HEARTBEAT_TIMEOUT)
+        silent = Q(heartbeat_at__lt=now - HEARTBEAT_TIMEOUT)
         orphaned |= silent & ~Q(driver__in=[driver for driver in alive if alive[driver]])
     return orphaned & ~Q(pk__in=local_runs)
 
@@ -135,7 +139,8 @@ def _is_alive(driver: str) -> bool | None:
     """Return whether a driver's process exists; None if this process cannot know."""
     process, _, started = driver.rpartition(":")
     host, _, pid = process.rpartition(":")
-    if host != _this_host() or not pid.isdigit() or os.name != "posix":
+    # On Windows `os.kill` would end the process.
+    if host != _this_host() or not pid.isdecimal() or os.name != "posix":
         return None
     try:
         os.kill(int(pid), 0)

@@ -203,6 +203,14 @@ class TestHeartbeats(Judging):
         assert set(states(timeout)) == {ALIVE}
         assert set(states(timeout)) == {GONE}
 
+    def test_a_database_that_goes_away_meanwhile(
+        self, heartbeats_count: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Between reading the drivers and marking their runs no heartbeat gets older."""
+        before = database_now() - timedelta(seconds=30)
+        monkeypatch.setattr(liveness, "database_now", lambda: before)
+        assert self.state_after("elsewhere:1:1", STALE) == ALIVE
+
 
 def fail(*_: object) -> Any:
     raise DatabaseError("away")
