@@ -102,10 +102,11 @@ _router = ProtocolTypeRouter(
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
-    """Serve one connection; the first one starts the promise poller and the pruning of runs.
+    """Serve one connection; the first one starts the background tasks of a server.
 
-    `manage.py serve` starts both itself; under another server there is no earlier moment.
+    `manage.py serve` starts them itself; under another server there is no earlier moment.
     """
+    engine.start_liveness_checks()
     engine.start_promise_poller()
     start_pruning()
     await _router(scope, receive, send)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,16 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlaygroundS
     """One playground for all tests that only look at it."""
     with PlaygroundServer(tmp_path_factory.mktemp("playground")) as server:
         yield server
+
+
+@pytest.fixture
+def heartbeats_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the database had been reached for long enough to judge by heartbeats."""
+    from playground.models import liveness
+
+    now = time.monotonic()
+    contact = liveness.DatabaseContact(now - 3600, now)
+    monkeypatch.setattr(liveness, "database_contact", contact)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.db.models import Model, QuerySet
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from playground.collections import shipped
 from playground.collections.fixture import Fixture, dump_part
@@ -77,10 +77,9 @@ def delete(part: Collection | Folder | SavedRequest) -> TrashedItem:
 
 def recently_deleted(user: User | AnonymousUser) -> list[TrashedItem]:
     """Return the entries that the user can restore, latest first."""
-    since = timezone.now() - TRASH_LIFETIME
     return list(
         get_trashed(user)
-        .filter(created_at__gte=since)
+        .filter(created_at__gte=Now() - TRASH_LIFETIME)
         .defer("fixture")
         .order_by("-created_at", "-pk")
     )
@@ -187,7 +186,7 @@ def _label(part: Collection | Folder | SavedRequest) -> str:
 def _purge(collection: Collection) -> None:
     """Delete the entries that are too old or too many, before one is added."""
     mine = shipped.restorable(TrashedItem.objects.filter(owner=collection.owner_id))
-    mine.filter(created_at__lt=timezone.now() - TRASH_LIFETIME).delete()
+    mine.filter(created_at__lt=Now() - TRASH_LIFETIME).delete()
     newest = list(
         mine.order_by("-created_at", "-pk").values_list("pk", flat=True)[: MAX_TRASHED - 1]
     )

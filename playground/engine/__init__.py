@@ -11,7 +11,7 @@ runs have modules of their own.
 `doctor`               the connection doctor: calls of a diagnosis, and its stored report
 `driver`               the driver of one run: calls, frames, final state
 `fetch`                download of a file by GET, for imports from a URL
-`heartbeat`            heartbeat of runs and collection runs, stop requests of other processes
+`heartbeat`            heartbeats of runs, stop requests of other processes, liveness checks
 `preparation`          from a request template and variables to a prepared request
 `promise_polling`      await requests, leases, cancellation, recovery, the background poller
 `promises`             poll intervals, and what the response to a poll changes
@@ -26,6 +26,7 @@ runs have modules of their own.
 =====================  ========================================================================
 """
 
+from playground.engine.heartbeat import start_liveness_checks
 from playground.engine.preparation import (
     PreparationResult,
     RequestTemplate,
@@ -80,6 +81,7 @@ __all__ = [
     "resume_polling",
     "send",
     "start",
+    "start_liveness_checks",
     "start_promise_poller",
     "stop",
     "stop_all",

@@ -174,7 +174,7 @@ class Driver:
 
     async def _make_calls(self, writer: FrameWriter) -> RunState:
         self._state = transition(self._state, RunState.CONNECTING)
-        writer.add(state=self._state, started_at=timezone.now(), heartbeat_at=timezone.now())
+        writer.add(state=self._state, started_at=timezone.now())
         calls = make_calls(self.exchange, self._transport, self._clock)
         async with contextlib.aclosing(calls):
             async for frames in calls:

@@ -3,6 +3,8 @@
 One task does both for everything that an event loop drives: a query for each model and not for each
 run. A database that fails for a moment does not end a heartbeat: a run without one would be taken
 for a run whose process has died.
+
+A server also looks for such runs, so that they end even if nobody reads them.
 """
 
 from __future__ import annotations
@@ -14,12 +16,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from uuid import UUID
 
-from django.utils import timezone
-
 from playground.executors import run_in_reader, run_in_writer
 from playground.models import CollectionRun, Run
-from playground.models.liveness import HEARTBEAT_INTERVAL
-from playground.task_registry import PerLoop, start_task
+from playground.models.liveness import HEARTBEAT_INTERVAL, mark_interrupted, store_heartbeats
+from playground.task_registry import PerLoop, SingleTask, start_task
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +99,25 @@ class DrivenRecords:
             keys = iter(tuple(stops))
             while chunk := list(islice(keys, MAX_KEYS)):
                 driven = model.objects.unfinished().filter(pk__in=chunk)
-                await run_in_writer(driven.update, heartbeat_at=timezone.now())
+                await run_in_writer(store_heartbeats, driven)
 
 
 _driven = PerLoop(DrivenRecords)
+
+
+def start_liveness_checks() -> asyncio.Task[None]:
+    """Look for runs of dead processes every few seconds; calling it once is enough.
+
+    Must be called on the event loop's thread.
+    """
+    return _liveness_checks.begin()
+
+
+async def _check_liveness() -> None:
+    while True:
+        with log_database_errors("Reading the runs of dead processes"):
+            await run_in_reader(mark_interrupted)
+        await asyncio.sleep(HEARTBEAT_INTERVAL)
+
+
+_liveness_checks = SingleTask(_check_liveness, "liveness")

@@ -21,6 +21,7 @@ from functools import partial
 
 from django.db import DatabaseError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from playground.engine import tasks
@@ -44,6 +45,7 @@ from playground.executors import (
     write_when_available,
 )
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind, RunState
+from playground.models.clock import database_now
 from playground.models.conversations import branch_to
 from playground.models.liveness import mark_interrupted
 from playground.notifications import notify_viewers
@@ -89,7 +91,7 @@ async def resume_polling(pk: int, patience: int | None = None) -> None:
         promise.status, promise.status_message = PollingStatus.POLLING, ""
         promise.cancel_requested = False  # Whatever its result: polling was asked for since.
         if patience is not None:
-            elapsed = (timezone.now() - promise.started_at).total_seconds()
+            elapsed = (database_now() - promise.started_at).total_seconds()
             promise.polling_seconds = round(elapsed + patience)
         schedule_next_poll(promise)
 
@@ -187,7 +189,7 @@ def _due() -> list[int]:
     mark_interrupted()
     due = PolledPromise.objects.due()
     # Without a time: the process that was polling it has died.
-    orphaned = Q(next_poll_at__lt=timezone.now() - ORPHANED) | Q(next_poll_at=None)
+    orphaned = Q(next_poll_at__lt=Now() - ORPHANED) | Q(next_poll_at=None)
     due.filter(orphaned, run__agent=None).update(
         status=PollingStatus.PAUSED,
         next_poll_at=None,
@@ -313,8 +315,7 @@ def _pause_with_message(promise: PolledPromise, message: str) -> None:
 def acquire_lease(pk: int, at_once: bool) -> bool:
     """Lease a promise that is due, or with `at_once` any open one; return False if leased."""
     promises = PolledPromise.objects.unleased() if at_once else PolledPromise.objects.due()
-    until = timezone.now() + LEASE
-    return bool(promises.filter(pk=pk).update(next_poll_at=None, leased_until=until))
+    return bool(promises.filter(pk=pk).update(next_poll_at=None, leased_until=Now() + LEASE))
 
 
 def acquire_cancellation(pk: int) -> bool:
@@ -346,7 +347,7 @@ async def _renew_lease(pk: int) -> None:
     while True:
         await asyncio.sleep(LEASE.total_seconds() / 3)
         try:
-            await run_in_writer(leased.update, leased_until=timezone.now() + LEASE)
+            await run_in_writer(leased.update, leased_until=Now() + LEASE)
         except DatabaseError:
             logger.warning("Renewing the lease of promise %s failed", pk, exc_info=True)
 

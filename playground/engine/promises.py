@@ -12,11 +12,11 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.utils import timezone
 
 from playground.engine.driver import Listener
 from playground.executors import write_when_available
 from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
+from playground.models.clock import database_now
 from playground.models.json_text import storable
 from playground.protocols.events import Event, Failure, Outcome, Promise
 from playground.protocols.frames import Frame, FrameKind
@@ -86,6 +86,7 @@ class PromiseObserver:
             entry_seq=announced.seq,
             entry_part=self._part,
             token=announced.token,
+            started_at=database_now(),
             polling_seconds=settings.PROMISE_PATIENCE,
         )
         promise.headers = [list(pair) for pair in self._headers]
@@ -111,7 +112,7 @@ def schedule_next_poll(promise: PolledPromise, wait: float | None = None) -> Non
 
     `wait` is the Retry-After of the agent, in seconds; None for `poll_interval`.
     """
-    now = timezone.now()
+    now = database_now()
     promise.leased_until = None
     if now >= promise.deadline:
         promise.status, promise.next_poll_at = PollingStatus.TIMED_OUT, None
@@ -241,7 +242,7 @@ def _apply_failure(promise: PolledPromise, run: Run, code: str) -> None:
 def _settle(promise: PolledPromise, status: PollingStatus, run: Run) -> None:
     promise.status, promise.final_run, promise.status_message = status, run, ""
     promise.cancel_requested, promise.next_poll_at, promise.headers = False, None, []
-    promise.ended_at, promise.leased_until = timezone.now(), None
+    promise.ended_at, promise.leased_until = database_now(), None
 
 
 def _is_transient(result: PollResult) -> bool:

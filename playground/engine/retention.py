@@ -29,7 +29,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from playground.executors import run_in_reader, run_in_writer
 from playground.models import (
@@ -43,6 +43,7 @@ from playground.models import (
     Share,
     Step,
 )
+from playground.models.clock import database_now
 from playground.models.liveness import mark_interrupted
 from playground.models.runs import TURNS
 from playground.task_registry import SingleTask
@@ -163,8 +164,7 @@ def with_descendants(runs: Iterable[UUID]) -> set[UUID]:
 
 def retention_reasons(runs: QuerySet[Run]) -> dict[UUID, RetentionReason]:
     """Return the runs that are retained for a reason of their own, in a few small queries."""
-    now = timezone.now()
-    busy = Q(status=PollingStatus.POLLING) | Q(cancel_requested=True) | Q(leased_until__gt=now)
+    busy = Q(status=PollingStatus.POLLING) | Q(cancel_requested=True) | Q(leased_until__gt=Now())
     keys = runs.order_by().values("pk")
     running_steps = Step.objects.filter(collection_run__state=CollectionRun.State.RUNNING)
     polled = PolledPromise.objects.filter(busy)
@@ -319,7 +319,7 @@ def preview(owner: int | None, limits: RetentionLimits) -> PruningPreview:
     """Return what these limits would delete."""
     mark_interrupted()
     trees = run_trees(owner)
-    plan = plan_pruning(trees, limits, timezone.now())
+    plan = plan_pruning(trees, limits, database_now())
     to_delete = plan.to_delete
     retained: dict[RetentionReason, int] = defaultdict(int)
     for tree in plan.retained:
@@ -352,7 +352,7 @@ def runs_to_delete(owner: int | None, limits: RetentionLimits | None = None) -> 
     if not limits.any:
         return []
     mark_interrupted()
-    return list(plan_pruning(run_trees(owner), limits, timezone.now()).to_delete)
+    return list(plan_pruning(run_trees(owner), limits, database_now()).to_delete)
 
 
 # The deletion

@@ -10,12 +10,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
 from playground.engine.request import PreparedRequest, storable_headers
 from playground.models import Conversation, Run, RunKind, RunState
 from playground.models.json_text import storable
-from playground.models.liveness import mark_interrupted, this_driver
+from playground.models.liveness import driver_columns, mark_interrupted
 from playground.protocols import registry
 from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage
@@ -68,8 +67,7 @@ def create_run(
         resume=dict(target.resume) if target.resume is not None else None,
         headers=storable_headers(prepared.headers),
         text=storable(_text(target, prepared.request)[:500]),
-        driver=this_driver(),
-        heartbeat_at=timezone.now(),
+        **driver_columns(),
         **prepared.provenance.columns,
     )
     if not has_room and not _has_room(owner, run.kind):

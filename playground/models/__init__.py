@@ -6,6 +6,7 @@ Frames are stored verbatim; events and everything else about a response are deri
 `action_servers`      MCP servers and A2A agents that actions are run on
 `agents`              agents, their credentials and their targets
 `batches`             packing of numbered frames into rows
+`clock`               the current time of the database
 `collection_runs`     collection runs and their steps
 `collections`         collections, folders, saved requests and the trash
 `conversations`       conversations, branches and session context

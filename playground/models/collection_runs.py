@@ -55,7 +55,7 @@ class CollectionRun(models.Model):
     stop_requested = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
-    #: The process that drives it (host:pid:start), and its latest heartbeat.
+    #: The process that drives it, and its latest heartbeat: see `playground.models.liveness`.
     driver = models.CharField(max_length=120, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
 

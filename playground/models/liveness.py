@@ -1,13 +1,28 @@
 """Liveness of runs: which unfinished runs are being driven, and which have lost their process.
 
-Here because the engine, the views and the consumers all need it.
+The only place that decides it; a task engine can replace it behind the same functions. Here because
+the engine, the views and the consumers all need it. A driver is judged by the first of these that
+is known:
+
+1. **A process of this host by itself.** While it exists it is alive, however old its heartbeat: it
+   may be suspended or busy. A run of a process that hangs for ever is in progress until somebody
+   ends that process. Once it has ended, its runs are interrupted at once.
+2. **Any other process by its heartbeat**, which is stored and compared by the database's clock:
+   those of the hosts may be wrong. Heartbeats cannot be stored while the database is unavailable,
+   so a process judges by them only after it has reached the database for as long as a heartbeat may
+   be old.
+
+A run that was interrupted stays so: if its driver continues, it can store nothing more.
 """
 
 from __future__ import annotations
 
 import os
 import socket
-from datetime import timedelta
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,25 +30,100 @@ from uuid import UUID
 
 from django.db import DatabaseError
 from django.db.models import Q, QuerySet
-from django.utils import timezone
+from django.db.models.functions import Now
 
+from playground.models.clock import database_now
 from playground.models.collection_runs import CollectionRun, end_interrupted
 from playground.models.runs import Run, RunState
 
-#: Seconds between two heartbeats of a run in progress.
+#: Seconds between two heartbeats of a run in progress, and between two checks of a server.
 HEARTBEAT_INTERVAL = 5.0
-#: A driver without a heartbeat for this long is dead, on whatever host it ran.
+#: A driver of another host without a heartbeat for this long is dead.
 HEARTBEAT_TIMEOUT = timedelta(seconds=4 * HEARTBEAT_INTERVAL)
 
-#: The runs, and the collection runs, that this process drives. They are alive even if a suspended
-#: machine or a busy event loop has delayed their heartbeats.
+#: The runs, and the collection runs, that this process drives.
 local_runs: set[UUID] = set()
+
+
+def driver_columns() -> dict[str, Any]:
+    """Return the columns of a new run or collection run that this process drives."""
+    return {"driver": this_driver(), "heartbeat_at": Now()}
+
+
+def store_heartbeats(driven: QuerySet[Any]) -> int:
+    """Store a heartbeat for the unfinished rows that this process drives; return their number."""
+    return driven.update(heartbeat_at=Now())
+
+
+def mark_interrupted() -> int:
+    """Mark unfinished runs of dead processes as interrupted; return their number.
+
+    Called when a server starts, every few seconds by each server, and when unfinished runs are
+    read. Their frames stay. Collection runs are marked as well and not counted.
+    """
+    try:
+        drivers = {*_drivers(Run), *_drivers(CollectionRun)}
+        # Read once: if the database is away from now on, heartbeats do not get older meanwhile.
+        now = database_now() if drivers else None
+        database_contact.note()
+        if now is None:
+            return 0
+        orphaned = _is_orphaned(drivers, now)
+        end_interrupted(CollectionRun.objects.unfinished().filter(orphaned))
+        return Run.objects.unfinished().filter(orphaned).update(state=RunState.INTERRUPTED)
+    except DatabaseError:
+        database_contact.lose()
+        return 0  # Unavailable, or not migrated yet: then there are no runs either.
+
+
+def _drivers(model: type[Run] | type[CollectionRun]) -> Iterable[str]:
+    """Return the drivers of the unfinished rows that this process does not drive."""
+    others = model.objects.unfinished().exclude(pk__in=local_runs).order_by()
+    return others.values_list("driver", flat=True).distinct()
+
+
+def _is_orphaned(drivers: Iterable[str], now: datetime) -> Q:
+    """Return the condition of unfinished rows that none of these drivers drives any more.
+
+    A row of this process that it does not drive was given up: its heartbeat has ended.
+    """
+    alive = {driver: _is_alive(driver) for driver in drivers if driver != this_driver()}
+    orphaned = Q(driver__in=[driver for driver in alive if alive[driver] is False])
+    if database_contact.is_long:
+        silent = Q(heartbeat_at__lt=now - HEARTBEAT_TIMEOUT)
+        orphaned |= silent & ~Q(driver__in=[driver for driver in alive if alive[driver]])
+    return orphaned & ~Q(pk__in=local_runs)
+
+
+# Processes of this host
 
 
 @cache
 def this_driver() -> str:
     """Return the name of this process: host, process id and, where available, its start."""
-    return f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
+    return f"{_this_host()}:{os.getpid()}:{_started(os.getpid())}"
+
+
+@cache
+def _this_host() -> str:
+    """Return what the processes that see each other have in common.
+
+    Containers may have the same host name, and have process ids of their own: on Linux it is the
+    boot and the namespace of the process ids, elsewhere the host name.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot}/{Path('/proc/self/ns/pid').stat().st_ino}"
+    except OSError:
+        return socket.gethostname()
+
+
+def _stat(pid: int) -> list[str]:
+    """Return the fields of /proc/<pid>/stat from the state on, [] where not available."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
 
 
 def _started(pid: int) -> str:
@@ -41,46 +131,56 @@ def _started(pid: int) -> str:
 
     Process ids are reused: after a reboot, and in containers at once.
     """
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return ""
-    return fields[19]
+    fields = _stat(pid)
+    return fields[19] if fields else ""
 
 
-def _is_dead(driver: str) -> bool:
-    """Return whether the driver is a process of this host that no longer exists."""
+def _is_alive(driver: str) -> bool | None:
+    """Return whether a driver's process exists; None if this process cannot know."""
     process, _, started = driver.rpartition(":")
     host, _, pid = process.rpartition(":")
-    if host != socket.gethostname() or not pid.isdigit():
-        return False
+    # On Windows `os.kill` would end the process.
+    if host != _this_host() or not pid.isdecimal() or os.name != "posix":
+        return None
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
-        return True
-    except PermissionError:
-        pass
-    return _started(int(pid)) != started
+        return False
+    except (PermissionError, OverflowError):
+        pass  # A process of another user; or no process id at all, which has no stat.
+    fields = _stat(int(pid))
+    if not fields or not started:
+        return None  # The id may have been reused.
+    state = fields[0]
+    return state not in "ZX" and fields[19] == started
 
 
-def mark_interrupted() -> int:
-    """Mark unfinished runs of dead processes as interrupted; return their number.
-
-    Called when a server starts and when unfinished runs are read. Their frames stay. Collection
-    runs are marked as well and not counted.
-    """
-    try:
-        end_interrupted(_orphaned(CollectionRun.objects.unfinished()))
-        return _orphaned(Run.objects.unfinished()).update(state=RunState.INTERRUPTED)
-    except DatabaseError:
-        return 0  # Not migrated yet: there are no runs either.
+# Heartbeats of other processes
 
 
-def _orphaned(unfinished: QuerySet[Any]) -> QuerySet[Any]:
-    """Return the unfinished rows that no process drives any more."""
-    others = unfinished.exclude(pk__in=local_runs)
-    drivers = list(others.values_list("pk", "driver"))
-    if not drivers:
-        return unfinished.none()
-    dead = [pk for pk, driver in drivers if _is_dead(driver)]
-    return others.filter(Q(pk__in=dead) | Q(heartbeat_at__lt=timezone.now() - HEARTBEAT_TIMEOUT))
+@dataclass
+class DatabaseContact:
+    """The time for which this process has reached the database without interruption."""
+
+    #: Moments of `time.monotonic`: of the first and the latest query.
+    first: float = 0.0
+    latest: float = float("-inf")
+
+    def note(self) -> None:
+        """Note that a query has succeeded."""
+        now = time.monotonic()
+        if now - self.latest > 2 * HEARTBEAT_INTERVAL:
+            self.first = now
+        self.latest = now
+
+    def lose(self) -> None:
+        """Note that a query has failed."""
+        self.latest = float("-inf")
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether every living driver has had the time for a heartbeat."""
+        return self.latest - self.first >= HEARTBEAT_TIMEOUT.total_seconds()
+
+
+database_contact = DatabaseContact()

@@ -7,8 +7,10 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import models
+from django.db.models.functions import Now
 from django.utils import timezone
 
+from playground.models.clock import database_now
 from playground.models.fields import EncryptedJSONField
 from playground.models.json_text import JSONTextField, storable
 from playground.models.runs import Run
@@ -46,8 +48,7 @@ class PolledPromiseQuerySet(models.QuerySet):  # type: ignore[type-arg]
         A process that has the lease soon records a poll; while that is unfinished, the promise is
         leased. A process that died leaves an interrupted poll, so its promises are free again.
         """
-        now = timezone.now()
-        no_lease = models.Q(leased_until=None) | models.Q(leased_until__lt=now)
+        no_lease = models.Q(leased_until=None) | models.Q(leased_until__lt=Now())
         polls = Run.objects.unfinished().filter(parent=models.OuterRef("run"), kind="check")
         return self.open().filter(no_lease, ~models.Exists(polls))
 
@@ -60,9 +61,8 @@ class PolledPromiseQuerySet(models.QuerySet):  # type: ignore[type-arg]
 
     def due(self) -> PolledPromiseQuerySet:
         """Return the promises whose next poll is due."""
-        now = timezone.now()
         # Without a time: the process that polled it has died.
-        due = models.Q(next_poll_at__lte=now) | models.Q(next_poll_at=None)
+        due = models.Q(next_poll_at__lte=Now()) | models.Q(next_poll_at=None)
         return self.unleased().filter(due, status=PollingStatus.POLLING)
 
 
@@ -84,6 +84,7 @@ class PolledPromise(models.Model):
     polls = models.PositiveIntegerField(default=0)
     #: Seconds after which polling ends; a single poll is possible after that.
     polling_seconds = models.PositiveIntegerField()
+    #: By the database's clock (`playground.models.clock`), as are the times of polls and leases.
     started_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
     next_poll_at = models.DateTimeField(null=True, blank=True)
@@ -133,7 +134,7 @@ class PolledPromise(models.Model):
     def add_update(self, promise: Any) -> None:
         """Add a `protocols.events.Promise` to the updates."""
         entry = {
-            "at": round((timezone.now() - self.started_at).total_seconds(), 3),
+            "at": round((database_now() - self.started_at).total_seconds(), 3),
             "progress": promise.progress,
             "message": promise.message[:1000],
             "estimated_time": promise.estimated_time,

@@ -215,7 +215,7 @@ class Run(models.Model):
 
     #: Set by another process than the one that drives the run, to stop it.
     stop_requested = models.BooleanField(default=False)
-    #: The process that drives it (host:pid:start), and its latest heartbeat.
+    #: The process that drives it, and its latest heartbeat: see `playground.models.liveness`.
     driver = models.CharField(max_length=120, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
 

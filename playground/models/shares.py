@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
@@ -25,7 +26,7 @@ class ShareQuerySet(OwnedQuerySet):
 
     def valid(self) -> ShareQuerySet:
         """Return the shares that have not expired; revoked ones are deleted."""
-        return self.filter(models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now()))
+        return self.filter(models.Q(expires_at=None) | models.Q(expires_at__gt=Now()))
 
 
 class Share(models.Model):
@@ -42,7 +43,7 @@ class Share(models.Model):
         Collection, null=True, blank=True, on_delete=models.CASCADE, related_name="shares"
     )
     created_at = models.DateTimeField(default=timezone.now)
-    #: None for never.
+    #: By the database's clock; None for never.
     expires_at = models.DateTimeField(null=True, blank=True)
 
     objects = ShareQuerySet.as_manager()

@@ -24,6 +24,7 @@ from playground.collections.fixture import render as render_fixture
 from playground.collections.importer import apply_import, plan_import
 from playground.expectations import EXPECTATION_TYPES
 from playground.models import Collection, Run, SavedRequest, Share
+from playground.models.clock import database_now
 from playground.models.collections import RESERVED, free_slug, requests_in_order
 from playground.models.ownership import owner_of
 from playground.protocols import registry
@@ -73,7 +74,7 @@ def shares(request: HttpRequest) -> HttpResponse:
     days = form.cleaned_data["days"]
     share = Share.objects.create(
         owner=owner_of(request.user),
-        expires_at=timezone.now() + timedelta(days=int(days)) if days else None,
+        expires_at=database_now() + timedelta(days=int(days)) if days else None,
         **shared,
     )
     return redirect("share-created", share.token)

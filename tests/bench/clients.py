@@ -99,12 +99,20 @@ class Viewer:
 
     def post(self, path: str, form: dict[str, str], **headers: str) -> httpx.Response:
         """Send a form. Can be called from several threads."""
-        token = self._client.cookies["playground_csrf"]
-        response = self._client.post(
-            path, data=form, headers={"X-CSRFToken": token, "Origin": self._base, **headers}
-        )
+        response = self._post(path, form, **headers)
         assert response.status_code < 400, response.text
         return response
+
+    def _post(self, path: str, form: dict[str, str], **headers: str) -> httpx.Response:
+        token = self._client.cookies["playground_csrf"]
+        return self._client.post(
+            path, data=form, headers={"X-CSRFToken": token, "Origin": self._base, **headers}
+        )
+
+    def request(self, document: dict[str, Any], **headers: str) -> httpx.Response:
+        """Send a request to the agent, and return the response even if it is an error."""
+        form = {"agent": "source", "document": json.dumps(document)}
+        return self._post("/runs/", form, **headers)
 
     def start(self, document: dict[str, Any], agent: str = "source") -> Started:
         """Send the form. Can be called from several threads."""

@@ -1,4 +1,4 @@
-"""The table that `make bench` and `make load` print."""
+"""The table that `make bench`, `make load` and `make faults` print."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Row:
         return "met" if self.met else "**missed**"
 
 
-def print_table(rows: list[Row]) -> None:
+def print_table(rows: list[Row], what: str = "benchmark") -> None:
     """Markdown, ready for docs/benchmarks.md."""
     machine = f"{psutil.cpu_count()} cores, {psutil.virtual_memory().total / 2**30:.0f} GiB"
     today = datetime.datetime.now(tz=datetime.UTC).date()
     print(f"Measured on {today}, {platform.system()} {platform.machine()}, {machine}, ", end="")
     print(f"Python {platform.python_version()}.\n")
-    print("| benchmark | result | target | |\n|---|---|---|---|")
+    print(f"| {what} | result | target | |\n|---|---|---|---|")
     for row in rows:
         print(f"| {row.what} | {row.figure} | {row.aim} | {row.verdict} |")

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from playground.engine import heartbeat
 from playground.engine.heartbeat import STOP_REQUEST_INTERVAL, DrivenRecords
-from playground.models import Agent, Collection, CollectionRun, Run
+from playground.models import Agent, Collection, CollectionRun, Run, liveness
 from playground.models.liveness import HEARTBEAT_INTERVAL
 from playground.task_registry import running_tasks
 
@@ -178,3 +178,30 @@ async def test_no_task_is_left(record: Record) -> None:
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert names() == []
+
+
+async def test_a_server_looks_for_runs_of_dead_processes(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if nobody reads them, and after an error."""
+    await type(record).objects.aupdate(driver=f"{liveness._this_host()}:4194305:1")
+    calls: list[int] = []
+
+    def mark_interrupted() -> int:
+        calls.append(1)
+        if len(calls) == 1:
+            raise RuntimeError("a defect")
+        return liveness.mark_interrupted()
+
+    monkeypatch.setattr(heartbeat, "mark_interrupted", mark_interrupted)
+    monkeypatch.setattr(heartbeat, "HEARTBEAT_INTERVAL", 0.01)
+    task = heartbeat.start_liveness_checks()
+    assert heartbeat.start_liveness_checks() is task
+    try:
+        async with asyncio.timeout(20):
+            while record.state != "interrupted":
+                await asyncio.sleep(0.01)
+                await record.arefresh_from_db()
+    finally:
+        task.cancel()
+        await asyncio.wait({task})

@@ -263,6 +263,7 @@ async def test_a_check_that_fails_is_tried_again(ask: Callable[..., Any]) -> Non
     assert polled.status == "fulfilled"
 
 
+@pytest.mark.usefixtures("heartbeats_count")
 async def test_the_supervisor_follows_what_is_due(ask: Callable[..., Any]) -> None:
     """Also what a process that died was asking after when it died."""
     async with serve(answer=Script(promise(), ANSWER)) as server:
@@ -455,6 +456,7 @@ CUT_OFF: list[tuple[str, dict[str, Any] | None, str, str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("heartbeats_count")
 @pytest.mark.parametrize(("left", "status", "note"), [row[1:] for row in CUT_OFF],
                          ids=[row[0] for row in CUT_OFF])  # fmt: skip
 async def test_a_process_died_that_was_cancelling(

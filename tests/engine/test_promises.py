@@ -6,13 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from playground.engine.promises import PollResult, apply_poll_result, schedule_next_poll
 from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
+from playground.models.clock import database_now
 from playground.protocols.events import Outcome
 
-pytestmark = pytest.mark.database
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 
 def polled(**fields: Any) -> PolledPromise:
@@ -32,7 +32,7 @@ def test_an_agent_asks_to_wait(asked: float, seconds: float) -> None:
 
 
 def test_a_promise_that_is_followed_no_longer() -> None:
-    old = polled(started_at=timezone.now() - timedelta(seconds=901))
+    old = polled(started_at=database_now() - timedelta(seconds=901))
     schedule_next_poll(old, 5.0)
     assert (old.status, old.next_poll_at) == (PollingStatus.TIMED_OUT, None)
 

@@ -18,19 +18,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
 
-from tests.bench import clients
 from tests.bench.clients import Started
 from tests.bench.serving import served
 from tests.bench.table import Row, print_table
 from tests.load.cores import Cores
 from tests.load.profile import Profiler
 from tests.load.soak import soak
+from tests.load.streams import Streams
 from tests.load.viewers import Audience
 from tests.support.playground_server import ROOT, PlaygroundServer
 
@@ -40,8 +39,6 @@ RESULTS = 50
 SLOW, FAST = 0.5, 0.05
 #: Seconds for which idling is measured.
 IDLE = 15.0
-#: Requests for new runs that are sent at once.
-STARTING = 4
 #: File descriptors of each process: two for each run, one for each viewer.
 DESCRIPTORS = 8192
 
@@ -94,31 +91,13 @@ class Totals:
         print(f"{row.what}: {row.figure} {row.verdict}", file=sys.stderr, flush=True)
 
 
-class Load:
+class Load(Streams):
     """A playground, its agent, and the form that starts runs."""
 
     def __init__(self, server: PlaygroundServer, agent: str, cores: Cores) -> None:
+        super().__init__(server.url, agent)
         self.server = server
         self.cores = cores
-        self._agent = httpx.Client(base_url=agent, timeout=60, trust_env=False)
-        self._form = clients.Viewer(server.url, agent)
-        # Templates are compiled with the first run.
-        self._form.watch(clients.results(5))
-
-    def start(self, runs: int, results: int, pace: float) -> list[Started]:
-        """Start runs whose agent is silent until `release`."""
-        document = clients.results(results, pace, hold=True)
-        with ThreadPoolExecutor(STARTING) as pool:
-            started = list(pool.map(self._form.start, [document] * runs))
-        deadline = time.monotonic() + 60
-        while (held := self._agent.get("/held").json()) < runs:
-            assert time.monotonic() < deadline, f"{held} of {runs} runs have called the agent"
-            time.sleep(0.1)
-        return started
-
-    def release(self) -> None:
-        """Let the agent stream."""
-        self._agent.post("/go").raise_for_status()
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import InvalidMessage
+from websockets.exceptions import InvalidHandshake, InvalidMessage
 from websockets.frames import Frame, Opcode
 from websockets.protocol import Event
 
@@ -138,9 +138,9 @@ class Audience:
         gc.collect()
         gc.freeze()
 
-    async def finish(self) -> None:
+    async def finish(self, patience: float = PATIENCE) -> None:
         """Wait until all have received the end of their run, or nothing more arrives."""
-        await self._wait_until_quiet(PATIENCE)
+        await self._wait_until_quiet(patience)
 
     async def close(self) -> None:
         """Close what is still open."""
@@ -175,8 +175,15 @@ class Audience:
 
     async def _reconnect(self, viewer: Viewer) -> None:
         await asyncio.sleep(RECONNECT)
-        if viewer in self._following:
-            await self.connect(viewer)
+        while viewer in self._following:
+            try:
+                await self.connect(viewer)
+            except (InvalidHandshake, TimeoutError):
+                return  # The lost connection has begun the next attempt.
+            except ConnectionRefusedError:
+                await asyncio.sleep(RECONNECT)
+            else:
+                return
 
     async def connect(self, viewer: Viewer) -> None:
         """Open the websocket of a viewer, from its cursor."""

@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 import os
-import socket
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db import DatabaseError
 from django.utils import timezone
 
 from playground.models import CollectionRun, RunState, liveness
-from playground.models.liveness import HEARTBEAT_TIMEOUT, local_runs, mark_interrupted, this_driver
+from playground.models.clock import database_now
+from playground.models.liveness import (
+    HEARTBEAT_INTERVAL,
+    HEARTBEAT_TIMEOUT,
+    DatabaseContact,
+    driver_columns,
+    local_runs,
+    mark_interrupted,
+    store_heartbeats,
+    this_driver,
+)
 from tests.support.stored_runs import CALL, HEAD, OPEN, Recording, result
 
 pytestmark = pytest.mark.database
 
-HOST = socket.gethostname()
+ALIVE, GONE = "streaming", "interrupted"
 
 
-def driver(pid: int, start: str) -> str:
-    return f"{HOST}:{pid}:{start}"
+def driver(pid: int, start: str = "1", host: str | None = None) -> str:
+    return f"{host or liveness._this_host()}:{pid}:{start}"
 
 
 @pytest.fixture
@@ -28,62 +44,187 @@ def dead_pid() -> int:
     return 4_194_305
 
 
-@pytest.mark.django_db
-class TestMarking:
-    def state_after(self, name: str, **fields: object) -> str:
-        fields = {"state": "streaming", "heartbeat_at": timezone.now(), **fields}
-        run = Recording(driver=name, **fields).run
+@pytest.fixture
+def process() -> Iterator[subprocess.Popen[bytes]]:
+    """A process of this host that waits."""
+    code = "import time; time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", code]) as process:
+        yield process
+        process.kill()
+
+
+def driver_of(process: subprocess.Popen[bytes]) -> str:
+    return driver(process.pid, liveness._started(process.pid))
+
+
+def wait_for_state(process: subprocess.Popen[bytes], letter: str) -> None:
+    """Wait for a state of `man 5 proc_pid_stat`."""
+    while liveness._stat(process.pid)[0] != letter:
+        time.sleep(0.01)
+
+
+#: The age of heartbeats, in seconds of the database's clock.
+FRESH, STALE, OF_YESTERDAY = 1, HEARTBEAT_TIMEOUT.total_seconds() + 5, 86_400
+
+
+class Judging:
+    """Judges runs of some driver."""
+
+    def state_after(self, name: str, age: float = FRESH, **fields: object) -> str:
+        """The state of a run whose latest heartbeat is so old, after unfinished ones were read."""
+        fields = {"state": "streaming", **fields}
+        heartbeat_at = database_now() - timedelta(seconds=age)
+        run = Recording(driver=name, heartbeat_at=heartbeat_at, **fields).run
         mark_interrupted()
         run.refresh_from_db()
         return run.state
 
-    def test_a_process_that_is_gone(self, dead_pid: int) -> None:
-        assert self.state_after(driver(dead_pid, "123")) == "interrupted"
 
-    def test_this_process(self) -> None:
-        assert self.state_after(this_driver()) == "streaming"
+@pytest.mark.django_db
+@pytest.mark.usefixtures("heartbeats_count")
+class TestProcessesOfThisHost(Judging):
+    """They are judged by themselves, however old their heartbeats are."""
 
-    def test_a_process_that_got_the_number_of_a_dead_one(
-        self, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("age", [FRESH, STALE, OF_YESTERDAY, -OF_YESTERDAY])
+    def test_one_that_is_alive(self, process: subprocess.Popen[bytes], age: float) -> None:
+        assert self.state_after(driver_of(process), age) == ALIVE
+
+    def test_one_that_is_suspended(self, process: subprocess.Popen[bytes]) -> None:
+        process.send_signal(signal.SIGSTOP)
+        wait_for_state(process, "T")
+        assert self.state_after(driver_of(process), STALE) == ALIVE
+        process.send_signal(signal.SIGCONT)
+        assert self.state_after(driver_of(process), STALE) == ALIVE
+
+    @pytest.mark.parametrize("age", [FRESH, STALE])
+    def test_one_that_has_ended(self, process: subprocess.Popen[bytes], age: float) -> None:
+        name = driver_of(process)
+        process.kill()
+        wait_for_state(process, "Z")
+        assert self.state_after(name, age) == GONE, "a zombie is alive"
+        process.wait()
+        assert self.state_after(name, age) == GONE
+
+    @pytest.mark.parametrize("age", [FRESH, STALE])
+    def test_one_that_got_the_number_of_a_dead_one(self, age: float) -> None:
+        started = liveness._started(1)
+        assert self.state_after(driver(1, started), age) == ALIVE  # Of somebody else.
+        assert self.state_after(driver(1, f"{started}1"), age) == GONE
+
+    def test_one_of_another_container(self, dead_pid: int) -> None:
+        """It has the same host name, and is not visible."""
+        host = liveness._this_host()
+        for other in (f"{host}1", "5d9a1c1e-7e2f-4a58-9d3c-0f0a2b3c4d5e/4026531836"):
+            assert self.state_after(driver(dead_pid, host=other)) == ALIVE
+            assert self.state_after(driver(dead_pid, host=other), STALE) == GONE
+
+    def test_one_whose_start_cannot_be_read(
+        self, process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(liveness, "_started", lambda pid: "2")
-        assert self.state_after(driver(os.getpid(), "2")) == "streaming"
-        assert self.state_after(driver(os.getpid(), "1")) == "interrupted"
+        """Of another user where /proc is restricted: it exists, or another has its number."""
+        name = driver_of(process)
+        monkeypatch.setattr(liveness, "_stat", lambda pid: [])
+        assert self.state_after(name) == ALIVE
+        assert self.state_after(name, STALE) == GONE
 
-    def test_a_process_of_somebody_else(self) -> None:
-        """Its number is in use and cannot be signalled: only its start is compared."""
-        assert self.state_after(driver(1, liveness._started(1))) == "streaming"
+    def test_without_proc(self, monkeypatch: pytest.MonkeyPatch, dead_pid: int) -> None:
+        """As on macOS: whether a process exists is known, and not when it began."""
+        monkeypatch.setattr(liveness, "_this_host", lambda: "laptop.local")
+        monkeypatch.setattr(liveness, "_stat", lambda pid: [])
+        assert self.state_after(driver(dead_pid, "", "laptop.local")) == GONE
+        assert self.state_after(driver(os.getppid(), "", "laptop.local")) == ALIVE
+        assert self.state_after(driver(os.getppid(), "", "laptop.local"), STALE) == GONE
 
-    @pytest.mark.parametrize("name", ["", "elsewhere:1:1", "garbage", f"{HOST}:x:1", "::", HOST])
-    def test_what_cannot_be_known_is_left_alone_while_it_shows_signs_of_life(
-        self, name: str
-    ) -> None:
-        assert self.state_after(name) == "streaming"
-
-    def test_this_process_knows_what_it_drives(self, dead_pid: int) -> None:
+    def test_this_one_knows_what_it_drives(self) -> None:
         """Also after the machine was asleep, or with an event loop that was busy."""
-        long_ago = timezone.now() - timedelta(days=1)
-        run = Recording(driver=this_driver(), state="streaming", heartbeat_at=long_ago).run
+        run = Recording(driver=this_driver(), state="streaming").run
+        type(run).objects.update(heartbeat_at=timezone.now() - timedelta(days=1))
         local_runs.add(run.pk)
         try:
             assert mark_interrupted() == 0
         finally:
             local_runs.discard(run.pk)
         assert mark_interrupted() == 1
+        assert self.state_after(this_driver()) == ALIVE
 
-    def test_silence_is_death_wherever_it_ran(self) -> None:
-        long_ago = timezone.now() - HEARTBEAT_TIMEOUT - timedelta(seconds=1)
-        assert self.state_after("elsewhere:1:1", heartbeat_at=long_ago) == "interrupted"
-        lately = timezone.now() - HEARTBEAT_TIMEOUT / 2
-        assert self.state_after("elsewhere:1:1", heartbeat_at=lately) == "streaming"
 
+@pytest.mark.django_db
+class TestHeartbeats(Judging):
+    """The processes of other hosts, and what cannot be known, are judged by their heartbeats."""
+
+    NAMES = ("", "elsewhere:1:1", "garbage", "elsewhere:x:1", "::", driver(10**30))
+
+    @pytest.mark.parametrize("name", [*NAMES, driver(0, "x")])
+    def test_a_fresh_and_a_stale_one(self, name: str, heartbeats_count: None) -> None:
+        assert self.state_after(name) == ALIVE
+        assert self.state_after(name, HEARTBEAT_TIMEOUT.total_seconds() / 2) == ALIVE
+        assert self.state_after(name, STALE) == GONE
+
+    @pytest.mark.parametrize("days", [-1, 1])
+    def test_the_clock_of_this_host_does_not_count(
+        self, days: int, heartbeats_count: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        now = timezone.now
+        monkeypatch.setattr(timezone, "now", lambda: now() + timedelta(days=days))
+        assert self.state_after("elsewhere:1:1") == ALIVE
+        assert self.state_after("elsewhere:1:1", STALE) == GONE
+        # Nor that of the host that stores them.
+        run = Recording(state="streaming", **driver_columns()).run
+        mine = type(run).objects.filter(pk=run.pk)
+        mine.update(driver="elsewhere:1:1")
+        for _ in range(2):
+            assert mark_interrupted() == 0
+            assert store_heartbeats(mine) == 1
+        mine.update(heartbeat_at=database_now() - timedelta(seconds=STALE))
+        assert mark_interrupted() == 1
+
+    def test_a_database_that_was_away(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """No heartbeat could be stored: only those of after that time count."""
+        clock = [0.0]
+        monkeypatch.setattr(liveness.time, "monotonic", lambda: clock[0])
+        monkeypatch.setattr(liveness, "database_contact", DatabaseContact())
+
+        def states(seconds: float) -> list[str]:
+            found = []
+            for _ in range(round(seconds / HEARTBEAT_INTERVAL)):
+                found.append(self.state_after("elsewhere:1:1", STALE))
+                clock[0] += HEARTBEAT_INTERVAL
+            return found
+
+        timeout = HEARTBEAT_TIMEOUT.total_seconds()
+        assert set(states(timeout)) == {ALIVE}, "it has just started"
+        assert set(states(timeout)) == {GONE}
+        clock[0] += 30  # Not noticed, because a query has waited for it.
+        assert set(states(timeout)) == {ALIVE}
+        assert set(states(timeout)) == {GONE}
+        with monkeypatch.context() as patch:
+            patch.setattr(liveness, "_drivers", fail)
+            assert mark_interrupted() == 0
+        assert set(states(timeout)) == {ALIVE}
+        assert set(states(timeout)) == {GONE}
+
+    def test_a_database_that_goes_away_meanwhile(
+        self, heartbeats_count: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Between reading the drivers and marking their runs no heartbeat gets older."""
+        before = database_now() - timedelta(seconds=30)
+        monkeypatch.setattr(liveness, "database_now", lambda: before)
+        assert self.state_after("elsewhere:1:1", STALE) == ALIVE
+
+
+def fail(*_: object) -> Any:
+    raise DatabaseError("away")
+
+
+@pytest.mark.django_db
+class TestMarking(Judging):
     @pytest.mark.parametrize("state", [s.value for s in RunState])
     def test_only_unfinished_runs_are_marked(self, dead_pid: int, state: str) -> None:
-        after = self.state_after(driver(dead_pid, "1"), state=state)
+        after = self.state_after(driver(dead_pid), state=state)
         assert after == (state if RunState(state).is_final else "interrupted")
 
     def test_frames_stay_and_the_number_of_runs_is_told(self, dead_pid: int) -> None:
-        recording = Recording(driver=driver(dead_pid, "1"), heartbeat_at=timezone.now())
+        recording = Recording(driver=driver(dead_pid))
         recording.add(CALL, OPEN, HEAD, result(0))
         assert mark_interrupted() == 1
         assert mark_interrupted() == 0
@@ -98,15 +239,13 @@ class TestTimeOfACollectionRun:
         """Milliseconds, for signs of life so many seconds after its beginning."""
         begun = timezone.now() - timedelta(seconds=60)
         run = CollectionRun.objects.create(
-            name="Tour", driver=driver(dead_pid, "1"), created_at=begun,
+            name="Tour", driver=driver(dead_pid), created_at=begun,
             heartbeat_at=begun + timedelta(seconds=own),
         )  # fmt: skip
         run.steps.create(number=1, name="Waiting")
         if latest is not None:
             heartbeat_at = begun + timedelta(seconds=latest)
-            step = Recording(
-                driver=driver(dead_pid, "1"), state="streaming", heartbeat_at=heartbeat_at
-            )
+            step = Recording(driver=driver(dead_pid), state="streaming", heartbeat_at=heartbeat_at)
             run.steps.create(number=2, name="Begun", verdict="running", run=step.run)
         mark_interrupted()
         run.refresh_from_db()

@@ -44,8 +44,8 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     with contextlib.ExitStack() as stack:
-        database = stack.enter_context(postgresql())
-        layers = [stack.enter_context(redis_server()) for _ in range(WORKERS)]
+        database = stack.enter_context(postgresql()).url
+        layers = [stack.enter_context(redis_server()).url for _ in range(WORKERS)]
         environment = {**os.environ, DATABASE: database, REDIS: " ".join(layers)}
         named = any(os.path.exists(argument.partition("::")[0]) for argument in arguments)
         options = ["--reuse-db", f"--numprocesses={WORKERS}", "--dist=worksteal"]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
-import psycopg
 import pytest
 
+from tests.scale.services import shared_settings
 from tests.support.isolation import DATABASE
 from tests.support.playground_server import PlaygroundServer
 
@@ -20,11 +18,7 @@ collect_ignore_glob = [] if os.environ.get(DATABASE) else ["test_*.py"]
 @pytest.fixture
 def shared(tmp_path: Path) -> dict[str, str]:
     """The settings of two web processes that share a new database and a channel layer."""
-    name = f"scale_{secrets.token_hex(6)}"
-    with psycopg.connect(os.environ[DATABASE], autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    url = urlsplit(os.environ[DATABASE])._replace(path=f"/{name}").geturl()
-    return {"DATABASE_URL": url, "REDIS_URL": os.environ["REDIS_URL"], "WEB_CONCURRENCY": "2"}
+    return shared_settings(os.environ[DATABASE], os.environ["REDIS_URL"])
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A PostgreSQL cluster and a Redis server that live as long as a `with` block.
+"""A PostgreSQL cluster and a Redis server that live as long as a `with` block, with interruptions.
 
 Both listen on free ports of 127.0.0.1, want a password, and keep their data in a directory that
 goes with them.
@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import redis
@@ -52,9 +53,72 @@ def find_redis() -> str:
     raise MissingError(f"redis-server is not installed: {INSTALL}")
 
 
+class Service:
+    """A server process that can be stopped and started again."""
+
+    def __init__(
+        self,
+        url: str,
+        command: list[Any],
+        home: Path,
+        end: signal.Signals,
+        ask: Callable[[], object],
+    ) -> None:
+        """Describe it; `end` is the signal that ends it, `ask` raises until it answers."""
+        self.url = url
+        self._command = [str(part) for part in command]
+        self._home = home
+        self._end = end
+        self._ask = ask
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Service:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop(self._end)
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        with (self._home / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                cwd=self._home,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                **_as_nobody_special(),
+            )
+        try:
+            _wait(self._process, self._ask, self._home / "log")
+        except BaseException:
+            self.stop(self._end)
+            raise
+
+    @contextlib.contextmanager
+    def away(self, number: signal.Signals) -> Iterator[None]:
+        """Stop it with a signal, and start it again after the block."""
+        self.stop(number)
+        try:
+            yield
+        finally:
+            self.start()
+
+    def stop(self, number: signal.Signals) -> None:
+        """Send it a signal, and wait until it has ended."""
+        assert self._process
+        self._process.send_signal(number)
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
 @contextlib.contextmanager
-def postgresql() -> Iterator[str]:
-    """A new cluster; yields the URL of its database `postgres`."""
+def postgresql() -> Iterator[Service]:
+    """A new cluster; the URL is that of its database `postgres`."""
     programs, port, password = find_postgresql(), free_port(), secrets.token_hex(16)
     with _directory() as home:
         (home / "password").write_text(password)
@@ -73,13 +137,24 @@ def postgresql() -> Iterator[str]:
         command += [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
         url = f"postgres://playground:{password}@127.0.0.1:{port}/postgres"
         # SIGINT: it does not wait for its clients.
-        with _running(command, home, signal.SIGINT, lambda: psycopg.connect(url).close()):
-            yield url
+        with Service(
+            url, command, home, signal.SIGINT, lambda: psycopg.connect(url).close()
+        ) as service:
+            yield service
+
+
+def shared_settings(database: str, layer: str) -> dict[str, str]:
+    """The settings of two web processes: a new database in the cluster of `database`, and Redis."""
+    name = f"scale_{secrets.token_hex(6)}"
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    url = urlsplit(database)._replace(path=f"/{name}").geturl()
+    return {"DATABASE_URL": url, "REDIS_URL": layer, "WEB_CONCURRENCY": "2"}
 
 
 @contextlib.contextmanager
-def redis_server() -> Iterator[str]:
-    """A Redis that keeps nothing; yields its URL."""
+def redis_server() -> Iterator[Service]:
+    """A Redis that keeps nothing."""
     program, port, password = find_redis(), free_port(), secrets.token_hex(16)
     with _directory() as home:
         # A file: the arguments of a process can be read by everybody.
@@ -88,8 +163,9 @@ def redis_server() -> Iterator[str]:
             f'bind 127.0.0.1\nport {port}\nrequirepass {password}\nsave ""\ndir {home}\n'
         )
         url = f"redis://:{password}@127.0.0.1:{port}/0"
-        with _running([program, settings], home, signal.SIGTERM, redis.Redis.from_url(url).ping):
-            yield url
+        ask = redis.Redis.from_url(url).ping
+        with Service(url, [program, settings], home, signal.SIGTERM, ask) as service:
+            yield service
 
 
 @contextlib.contextmanager
@@ -104,32 +180,6 @@ def _as_nobody_special() -> dict[str, Any]:
     if os.geteuid():
         return {}
     return {"user": UNPRIVILEGED, "group": UNPRIVILEGED, "extra_groups": ()}
-
-
-@contextlib.contextmanager
-def _running(
-    command: list[Any], home: Path, stop: signal.Signals, ask: Callable[[], object]
-) -> Iterator[None]:
-    """A server from the moment that it answers `ask` to the end of the block."""
-    with (home / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [str(part) for part in command],
-            cwd=home,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            **_as_nobody_special(),
-        )
-    try:
-        _wait(process, ask, home / "log")
-        yield
-    finally:
-        process.send_signal(stop)
-        try:
-            process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 def _wait(process: subprocess.Popen[bytes], ask: Callable[[], object], log: Path) -> None:

@@ -142,8 +142,12 @@ class PlaygroundServer:
             database = DATABASE if samples else _EMPTY_DATABASE
             shutil.copy(template / database, self.data / DATABASE)
 
-    def start(self) -> None:
-        """Start and wait until it answers; again on the same port after a stop."""
+    def start(self, **environment: str) -> None:
+        """Start and wait until it answers; again on the same port after a stop.
+
+        `environment` is added to that of this start and of later ones.
+        """
+        self._environment |= environment
         self.prepare(samples=self._environment.get("PLAYGROUND_MODE") != "hosted")
         (self.data / "fixtures").mkdir(parents=True, exist_ok=True)
         self._process = subprocess.Popen(

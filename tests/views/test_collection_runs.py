@@ -177,6 +177,7 @@ class TestStarting:
         assert told in answer.content.decode()
         assert not CollectionRun.objects.exists()
 
+    @pytest.mark.usefixtures("heartbeats_count")
     async def test_as_many_at_once_as_may_be(
         self, async_client: Any, collection: Collection, monkeypatch: pytest.MonkeyPatch
     ) -> None:

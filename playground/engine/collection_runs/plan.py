@@ -9,11 +9,10 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.db.models import prefetch_related_objects
-from django.utils import timezone
 
 from playground.models import Agent, Collection, CollectionRun, Environment, SavedRequest, Step
 from playground.models.json_text import storable
-from playground.models.liveness import mark_interrupted, this_driver
+from playground.models.liveness import driver_columns, mark_interrupted
 
 #: Requests of one run, all iterations together; iterations at once.
 MAX_STEPS, MAX_PARALLEL = 20_000, 50
@@ -171,8 +170,7 @@ def record(planned: CollectionRunPlan) -> CollectionRun:
         name=storable(planned.name),
         environment=options.environment.name if options.environment else "",
         options=options.to_json(),
-        driver=this_driver(),
-        heartbeat_at=timezone.now(),
+        **driver_columns(),
     )
     steps = planned.steps
     run.planned = len(steps)

@@ -80,7 +80,8 @@ def _import_server(name: str) -> ModuleType:
 
 
 def _start_background_tasks() -> None:
-    """Resume polling the promises, and start pruning the history."""
+    """Resume polling the promises, look for dead processes, and start pruning the history."""
+    engine.start_liveness_checks()
     engine.start_promise_poller()
     start_pruning()
 

@@ -509,6 +509,7 @@ def test_too_many_and_none() -> None:
         plan_run("x", [saved], CollectionRunOptions(iterations=MAX_STEPS + 1))
 
 
+@pytest.mark.usefixtures("heartbeats_count")
 def test_a_run_whose_process_died_is_interrupted() -> None:
     found = CollectionBuilder("http://127.0.0.1:1")
     for name in "ab":

@@ -109,6 +109,7 @@ async def test_an_end_here_wakes_who_waits(settings: Any, monkeypatch: pytest.Mo
         assert await verdicts(run) == ["met"] * 3
 
 
+@pytest.mark.usefixtures("heartbeats_count")
 async def test_runs_of_a_dead_process_take_up_no_room(narrow: None) -> None:
     await others(3)
     await Run.objects.aupdate(heartbeat_at=timezone.now() - 2 * liveness.HEARTBEAT_TIMEOUT)

@@ -1,0 +1,169 @@
+"""The playgrounds that faults happen to, with their agent, their database and what it needs."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import psycopg
+
+from tests.bench.serving import Served, served
+from tests.load.streams import Streams
+from tests.scale.services import Service, postgresql, redis_server, shared_settings
+from tests.support.playground_server import DATABASE, ROOT, PlaygroundServer
+
+#: Folder of the module that the playgrounds import when they start.
+INSIDE = ROOT / "tests/faults/inside"
+#: Seconds by which the second of two hosts is wrong.
+DAY = 86_400
+#: Size of the small disk.
+DISK = "256m"
+#: Settings of every playground.
+SETTINGS = {
+    "PLAYGROUND_MAX_RUNS": "1000",
+    # A stream is silent until all have started.
+    "PLAYGROUND_IDLE_TIMEOUT": "600",
+    "PYTHONPATH": str(INSIDE),
+}
+
+
+@dataclass
+class Stage:
+    """Playgrounds that share a database, and the agent of their runs."""
+
+    agent: Served
+    servers: list[PlaygroundServer]
+    query: Callable[[str], list[tuple[Any, ...]]]
+    database: Service | None = None
+    layer: Service | None = None
+    #: Where the data of a playground on a small disk is; its file for SIGUSR1.
+    disk: Path | None = None
+    hang: Path | None = None
+    _streams: dict[int, Streams] = field(default_factory=dict)
+
+    @property
+    def server(self) -> PlaygroundServer:
+        """The first playground."""
+        return self.servers[0]
+
+    def streams(self, server: int = 0) -> Streams:
+        """Return what starts runs at a playground."""
+        if server not in self._streams:
+            self._streams[server] = Streams(self.servers[server].url, self.agent.url)
+        return self._streams[server]
+
+    def runs(self) -> dict[UUID, tuple[str, int]]:
+        """Return the state and the number of frames of all runs, as they are in the database."""
+        rows = self.query("SELECT id, state, frames FROM playground_run")
+        return {UUID(str(key)): (state, frames) for key, state, frames in rows}
+
+    def get(self, path: str, server: int = 0) -> str:
+        """Return a page."""
+        url = f"{self.servers[server].url}{path}"
+        return httpx.get(url, timeout=60, trust_env=False).raise_for_status().text
+
+
+@contextlib.contextmanager
+def small_disk() -> Iterator[Stage]:
+    """One playground with SQLite, on a small disk if one can be mounted."""
+    with contextlib.ExitStack() as stack:
+        data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        disk = data if _mount(data) else None
+        if disk:
+            stack.callback(subprocess.run, ["umount", data], check=True)
+
+        def query(sql: str) -> list[tuple[Any, ...]]:
+            with contextlib.closing(sqlite3.connect(data / DATABASE, timeout=60)) as connection:
+                return connection.execute(sql).fetchall()
+
+        agent = stack.enter_context(served("tests.bench.source"))
+        server = stack.enter_context(PlaygroundServer(data, **SETTINGS))
+        yield Stage(agent, [server], query, disk=disk)
+
+
+def _mount(directory: Path) -> bool:
+    """Mount a small disk; return False if that is not permitted, or not known, on this machine."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "playground-faults", directory]
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+@contextlib.contextmanager
+def one_host() -> Iterator[Stage]:
+    """Two playgrounds of one host, with PostgreSQL and Redis."""
+    with _shared({}) as stage:
+        yield stage
+
+
+@contextlib.contextmanager
+def two_hosts() -> Iterator[Stage]:
+    """Two playgrounds of two hosts; the clock of the second one is a day ahead."""
+    with _shared({"FAULTS_HOST": "elsewhere", "FAULTS_CLOCK": str(DAY)}) as stage:
+        yield stage
+
+
+@contextlib.contextmanager
+def _shared(second: dict[str, str]) -> Iterator[Stage]:
+    with contextlib.ExitStack() as stack:
+        data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        database = stack.enter_context(postgresql())
+        layer = stack.enter_context(redis_server())
+        hang = data / "hang"
+        settings = {
+            **SETTINGS,
+            **shared_settings(database.url, layer.url),
+            "FAULTS_HANG": str(hang),
+        }
+
+        def query(sql: str) -> list[tuple[Any, ...]]:
+            with psycopg.connect(settings["DATABASE_URL"]) as connection:
+                return connection.execute(sql).fetchall()
+
+        agent = stack.enter_context(served("tests.bench.source"))
+        servers = [
+            stack.enter_context(PlaygroundServer(data / "shared", **settings, **own))
+            for own in ({}, second)
+        ]
+        yield Stage(agent, servers, query, database, layer, hang=hang)
+
+
+@contextlib.contextmanager
+def no_space(stage: Stage) -> Iterator[None]:
+    """Fill the disk of a playground; without a small one, let none of its files grow."""
+    with contextlib.closing(sqlite3.connect(stage.server.data / DATABASE, timeout=60)) as database:
+        # A log that was longer once would be overwritten, which takes no space.
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    if stage.disk is None:
+        before = resource.prlimit(stage.server.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(stage.server.pid, resource.RLIMIT_FSIZE, (1, before[1]))
+        yield
+        resource.prlimit(stage.server.pid, resource.RLIMIT_FSIZE, before)
+        return
+    filling = stage.disk / "filling"
+    for size in (1024 * 1024, 1024):
+        with contextlib.suppress(OSError), filling.open("ab", buffering=0) as file:
+            while True:
+                file.write(bytes(size))
+    yield
+    filling.unlink()
+
+
+@contextlib.contextmanager
+def locked(stage: Stage) -> Iterator[None]:
+    """Lock the SQLite database of a playground."""
+    path = stage.server.data / DATABASE
+    connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+    with contextlib.closing(connection):
+        connection.execute("BEGIN EXCLUSIVE")
+        yield

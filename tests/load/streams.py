@@ -1,0 +1,44 @@
+"""Runs whose agent is silent until all of them have started, and then streams at a steady pace."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+
+from tests.bench import clients
+from tests.bench.clients import Started
+
+#: Requests for new runs that are sent at once.
+STARTING = 4
+
+
+class Streams:
+    """The form of a playground that starts runs, and the agent (`tests.bench.source`) of them."""
+
+    def __init__(self, playground: str, agent: str) -> None:
+        self._agent = httpx.Client(base_url=agent, timeout=60, trust_env=False)
+        self.form = clients.Viewer(playground, agent)
+        # Templates are compiled with the first run.
+        self.form.watch(clients.results(5))
+
+    def start(self, runs: int, results: int, pace: float) -> list[Started]:
+        """Start runs whose agent is silent until `release`."""
+        before = self._held()
+        document = clients.results(results, pace, hold=True)
+        with ThreadPoolExecutor(STARTING) as pool:
+            started = list(pool.map(self.form.start, [document] * runs))
+        deadline = time.monotonic() + 60
+        while (held := self._held() - before) < runs:
+            assert time.monotonic() < deadline, f"{held} of {runs} runs have called the agent"
+            time.sleep(0.1)
+        return started
+
+    def release(self) -> None:
+        """Let the agent stream."""
+        self._agent.post("/go").raise_for_status()
+
+    def _held(self) -> int:
+        count: int = self._agent.get("/held").json()
+        return count
