@@ -7,12 +7,14 @@ updates of its own. Consumers can neither start nor stop a run.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 from urllib.parse import parse_qs
+from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import AnonymousUser
@@ -25,7 +27,7 @@ from playground.notifications import Stored, notifier
 from playground.query_params import int_param
 from playground.rendering.collection_runs import StepPage, decode_verdicts
 from playground.rendering.live import CollectionRunUpdates, RunUpdates
-from playground.task_registry import start_task
+from playground.task_registry import PerLoop, start_task
 
 logger = logging.getLogger(__name__)
 
@@ -34,15 +36,22 @@ COLLECTION_RUN_INTERVAL = 0.2
 #: Bytes that may wait for a socket: a viewer who does not read them must not fill the memory.
 MAX_UNSENT = 1024 * 1024
 
-#: Close codes. After FAILED and BEHIND the page connects again, from its cursor.
-ENDED, NOT_FOUND, BEHIND, FAILED = 1000, 4404, 4408, 4500
+#: Close codes. After the last three the page connects again, from its cursor. ASGI servers send
+#: codes from 4000 on for the application, so that 1012 (service restart) cannot be used.
+ENDED, NOT_FOUND, BEHIND, FAILED, RESTARTING = 1000, 4404, 4408, 4500, 4503
+#: Seconds for the last messages and the close frames before the server stops.
+CLOSING_SECONDS = 1.0
 
 
 class LiveConsumer(AsyncWebsocketConsumer, ABC):
     """One viewer of one record that changes, with the messages that wait for its socket."""
 
+    #: Key of the run or collection run; None until it was read.
+    pk: UUID | None = None
+
     async def connect(self) -> None:
         """Follow the record; close where the user has no such record."""
+        open_sockets().add(self)
         self._unsent: deque[tuple[str, int]] = deque()
         self._unsent_bytes = 0
         self._sending: asyncio.Task[None] | None = None
@@ -65,6 +74,7 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
             return
         try:
             if opened is not None:
+                self.pk = opened.pk
                 await self.follow(opened)
         except Exception as error:
             logger.exception("Following %s failed", self.scope["path"])
@@ -91,8 +101,14 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
 
     async def disconnect(self, code: int) -> None:
         """Stop following."""
+        open_sockets().discard(self)
         self.leave()
         self._drop()
+
+    def restart(self) -> None:
+        """Close the socket because the server stops; the page connects to the next one."""
+        self.leave()
+        self._end(RESTARTING)
 
     def send_html(self, html: str) -> None:
         """Send a message after those that wait; close a socket for which too much waits."""
@@ -170,6 +186,43 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         finally:
             if self._sending is asyncio.current_task():
                 self._sending = None
+
+
+class OpenSockets:
+    """The open sockets of an event loop."""
+
+    def __init__(self) -> None:
+        self._viewers: set[LiveConsumer] = set()
+        self._removed = asyncio.Event()
+
+    def add(self, viewer: LiveConsumer) -> None:
+        """Note a socket that was opened."""
+        self._viewers.add(viewer)
+
+    def discard(self, viewer: LiveConsumer) -> None:
+        """Note a socket that was closed."""
+        self._viewers.discard(viewer)
+        self._removed.set()
+
+    async def close_all(self, ended: Collection[UUID]) -> None:
+        """Close all sockets, so that the pages connect to the next process; return soon.
+
+        Viewers of the runs and collection runs in `ended` get their last messages before.
+        """
+        await self._wait_while(lambda: any(viewer.pk in ended for viewer in self._viewers))
+        for viewer in tuple(self._viewers):
+            viewer.restart()
+        await self._wait_while(lambda: bool(self._viewers))
+
+    async def _wait_while(self, condition: Callable[[], bool]) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_SECONDS):
+                while condition():
+                    self._removed.clear()
+                    await self._removed.wait()
+
+
+open_sockets = PerLoop(OpenSockets)
 
 
 def _run_to_end(work: Coroutine[Any, Any, None]) -> None:

@@ -62,6 +62,10 @@ RUN_LIMITS = RunLimits.from_environment(os.environ)
 PROMISE_PATIENCE = _seconds("PLAYGROUND_PROMISE_PATIENCE", 900)
 #: Seconds for which a run in progress waits for a database that is unavailable.
 DATABASE_PATIENCE = _seconds("PLAYGROUND_DATABASE_PATIENCE", 600)
+#: Seconds that the runs in progress get to end when the server is stopped.
+DRAIN_SECONDS = _seconds("PLAYGROUND_DRAIN_SECONDS", 20)
+#: Seconds for a request of a client of the server, and without progress in reading a response.
+CLIENT_TIMEOUT = _seconds("PLAYGROUND_CLIENT_TIMEOUT", 60)
 #: Images that agents link to are fetched by the browser; a tenant's page should not do that.
 AGENT_IMAGES = _flag("PLAYGROUND_AGENT_IMAGES", not HOSTED)
 
@@ -109,6 +113,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "playground.views.shutting_down.ShuttingDownMiddleware",
 ]
 if HOSTED:
     MIDDLEWARE.append("django.contrib.auth.middleware.LoginRequiredMiddleware")

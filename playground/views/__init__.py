@@ -33,6 +33,7 @@ Imported by `playground.urls` only.
 `server_log`            the server log of a run
 `session`               session history and session context of a branch
 `shares`                links to a run or a collection
+`shutting_down`         response to a request that would start a run while the server stops
 `sidebar`               collections in the sidebar, and search
 `snippets`              code of other tools, and cURL commands
 `tool_calls`            tool calls of the Agent API, and their answers

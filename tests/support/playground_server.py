@@ -56,6 +56,8 @@ def _environment(data: Path) -> dict[str, str]:
         # Nothing that a test saves lands among the fixtures that ship.
         "PLAYGROUND_FIXTURES_DIR": str(data / "fixtures"),
         "PYTHONUNBUFFERED": "1",
+        # Tests stop it in the middle of runs.
+        "PLAYGROUND_DRAIN_SECONDS": "1",
     }
 
 
