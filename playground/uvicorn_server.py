@@ -61,13 +61,19 @@ class Connection:
         self._written += len(data)
         self._transport.write(data)
 
+    def reset(self) -> None:
+        """Close the connection at once, with an RST; the system forgets what is unsent."""
+        peer = self._transport.get_extra_info("socket")
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._transport.abort()
+
     def close_if_overdue(self, now: float) -> None:
         """Close the connection if its client takes too long."""
         unsent = self._transport.get_write_buffer_size()
         if not self.timeout.is_over(now, self._written - unsent, unsent):
             return
         if unsent or self._transport.is_closing():
-            self._transport.abort()
+            self.reset()
             return
         if self.timeout.is_receiving:
             self.write(REQUEST_TIMEOUT)
@@ -210,9 +216,7 @@ class Server(uvicorn.Server):
         for connection in self.server_state.connections:
             if get_remote_addr(connection.transport) == client:
                 if reset:
-                    peer = connection.transport.get_extra_info("socket")
-                    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                    connection.transport.abort()
+                    connection.transport.reset()
                 else:
                     connection.transport.close()
                 return
