@@ -113,7 +113,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "playground.views.shutting_down.ShuttingDownMiddleware",
+    "playground.views.errors.ShuttingDownMiddleware",
 ]
 if HOSTED:
     MIDDLEWARE.append("django.contrib.auth.middleware.LoginRequiredMiddleware")

@@ -16,7 +16,7 @@ Imported by `playground.urls` only.
 `doctor`                connection diagnosis of an agent
 `elicitation`           answers to an agent's elicitations
 `environments`          environments, their variables, and the active one
-`errors`                error page for exceptions that no view has handled
+`errors`                error pages for exceptions that no view has handled
 `expectations`          expectations of a run, and their editor
 `folders`               folders of a collection
 `helpers`               objects of the user, contexts and responses for many views
@@ -33,7 +33,6 @@ Imported by `playground.urls` only.
 `server_log`            the server log of a run
 `session`               session history and session context of a branch
 `shares`                links to a run or a collection
-`shutting_down`         response to a request that would start a run while the server stops
 `sidebar`               collections in the sidebar, and search
 `snippets`              code of other tools, and cURL commands
 `tool_calls`            tool calls of the Agent API, and their answers

@@ -38,12 +38,6 @@ def test_send(client: Client, agent: Agent) -> None:
     assert not Run.objects.exists()
 
 
-def test_send_as_a_fragment(client: Client, agent: Agent) -> None:
-    fields = {"agent": agent.slug, "document": DOCUMENT}
-    response = client.post("/runs/", fields, headers={"HX-Request": "true"})
-    assert (response.status_code, response["Retry-After"], response.content) == (503, "5", b"")
-
-
 def test_resend(client: Client, agent: Agent) -> None:
     run = Recording().run
     Run.objects.filter(pk=run.pk).update(agent=agent)
