@@ -213,12 +213,13 @@ class Server(uvicorn.Server):
         await self._application(scope, receive, send)
 
     def _hang_up(self, client: tuple[str, int], *, reset: bool) -> None:
-        for connection in self.server_state.connections:
-            if get_remote_addr(connection.transport) == client:
+        for protocol in self.server_state.connections:
+            connection: Any = protocol.transport
+            if get_remote_addr(connection) == client:
                 if reset:
-                    connection.transport.reset()
+                    connection.reset()
                 else:
-                    connection.transport.close()
+                    connection.close()
                 return
 
 
