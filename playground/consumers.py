@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
+from weakref import WeakSet
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import AnonymousUser
@@ -192,7 +193,8 @@ class OpenSockets:
     """The open sockets of an event loop."""
 
     def __init__(self) -> None:
-        self._viewers: set[LiveConsumer] = set()
+        # Weak: a consumer that is cancelled is not told that its socket was closed.
+        self._viewers: WeakSet[LiveConsumer] = WeakSet()
         self._removed = asyncio.Event()
 
     def add(self, viewer: LiveConsumer) -> None:

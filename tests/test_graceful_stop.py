@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
 
 from playground.graceful_stop import seconds_for
+from tests.commands.test_serve import follow, received_until_closed
 from tests.models.test_liveness_processes import Page, until
 from tests.support.playground_server import DATABASE, PlaygroundServer
 from tests.support.servers import HOLD, STREAM_HEAD, Server, chunk, serving
@@ -79,19 +78,6 @@ def begin(page: Page, server: PlaygroundServer, name: str, url: str) -> str:
     return run
 
 
-def watching(server: PlaygroundServer, run: str) -> ClientConnection:
-    url = f"{server.url.replace('http', 'ws', 1)}/ws{run}"
-    return connect(url, origin=server.url, max_size=None)  # type: ignore[arg-type]
-
-
-def received(viewer: ClientConnection) -> list[Any]:
-    messages = []
-    with contextlib.suppress(ConnectionClosed):
-        while True:
-            messages.append(viewer.recv(timeout=20))
-    return messages
-
-
 def drains(server: PlaygroundServer) -> bool:
     return any("waiting up to" in line for line in server.log)
 
@@ -121,14 +107,14 @@ def test_runs_end_or_are_interrupted_and_none_begin(
     ending = begin(page, server, "ending", f"{server.url}/demo/scenarios/slow?n=6&every=0.25")
     endless = begin(page, server, "endless", f"{server.url}/demo/scenarios/endless?every=0.05")
     with (
-        watching(server, held) as of_held,
-        watching(server, elsewhere) as of_other,
+        follow(server, held) as of_held,
+        follow(server, elsewhere) as of_other,
         socket.create_connection(("127.0.0.1", server.port)) as half,
         ThreadPoolExecutor(2) as executor,
     ):
         of_held.recv(timeout=20)
         half.sendall(b"GET / HTTP/1.1\r\nA: ")  # A request that is not complete does not matter.
-        seen = [executor.submit(received, viewer) for viewer in (of_held, of_other)]
+        seen = [executor.submit(received_until_closed, viewer) for viewer in (of_held, of_other)]
         server.send_signal(signal.SIGTERM)
         until(lambda: drains(server))
 
