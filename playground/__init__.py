@@ -6,6 +6,7 @@
 `broadcast`             updates of a run, rendered once for all of its viewers
 `checks`                Django system checks of the settings
 `cli`                   what the commands share: arguments, dialogue, output
+`client_limits`         timeouts and body size for clients of the server
 `collections`           collections as fixtures: import, export, trash, order, disk
 `conformance`           rules of the specifications, checked against a response
 `consumers`             WebSocket consumers of runs and collection runs
@@ -22,6 +23,7 @@
 `follow_ups`            the next request of a conversation
 `formats`               cURL, HAR, Postman, code snippets: import and export
 `forms`                 Django forms of all pages
+`graceful_stop`         stop of the server: runs end, viewers are told to come back
 `json_input`            parsers of JSON documents and headers that a user writes
 `limits`                limits of a run and their environment variables
 `management`            commands of `manage.py`

@@ -7,12 +7,15 @@ updates of its own. Consumers can neither start nor stop a run.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 from urllib.parse import parse_qs
+from uuid import UUID
+from weakref import WeakSet
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
@@ -27,7 +30,7 @@ from playground.notifications import Stored, notifier
 from playground.query_params import int_param
 from playground.rendering.collection_runs import StepPage, decode_verdicts
 from playground.rendering.live import CollectionRunUpdates, RunUpdates
-from playground.task_registry import start_task
+from playground.task_registry import PerLoop, start_task
 
 logger = logging.getLogger(__name__)
 
@@ -37,19 +40,22 @@ COLLECTION_RUN_INTERVAL = 0.2
 #: many sockets it is less, down to the second number.
 MAX_UNSENT, MIN_UNSENT = 1024 * 1024, 64 * 1024
 
-#: Close codes. After FAILED and BEHIND the page connects again, from its cursor.
-ENDED, NOT_FOUND, BEHIND, FAILED = 1000, 4404, 4408, 4500
+#: Close codes. After the last three the page connects again, from its cursor. ASGI servers send
+#: codes from 4000 on for the application, so that 1012 (service restart) cannot be used.
+ENDED, NOT_FOUND, BEHIND, FAILED, RESTARTING = 1000, 4404, 4408, 4500, 4503
+#: Seconds for the last messages and the close frames before the server stops.
+CLOSING_SECONDS = 1.0
 
 
 class LiveConsumer(AsyncWebsocketConsumer, ABC):
     """One viewer of one record that changes, with the messages that wait for its socket."""
 
-    #: Open sockets of all viewers of this process.
-    _sockets = 0
+    #: Key of the run or collection run; None until it was read.
+    pk: UUID | None = None
 
     async def connect(self) -> None:
         """Follow the record; close where the user has no such record."""
-        LiveConsumer._sockets += 1
+        open_sockets().add(self)
         self._unsent: deque[tuple[str, int]] = deque()
         self._unsent_bytes = 0
         self._sending: asyncio.Task[None] | None = None
@@ -72,6 +78,7 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
             return
         try:
             if opened is not None:
+                self.pk = opened.pk
                 await self.follow(opened)
         except Exception as error:
             logger.exception("Following %s failed", self.scope["path"])
@@ -98,9 +105,14 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
 
     async def disconnect(self, code: int) -> None:
         """Stop following."""
-        LiveConsumer._sockets -= 1
+        open_sockets().discard(self)
         self.leave()
         self._drop()
+
+    def restart(self) -> None:
+        """Close the socket because the server stops; the page connects to the next one."""
+        self.leave()
+        self._end(RESTARTING)
 
     def send_html(self, html: str) -> None:
         """Send a message after those that wait; close a socket for which too much waits."""
@@ -108,8 +120,7 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
             return
         buffered = self._extensions.get("playground.unsent")
         # Without the message itself: however large it is, the first one can be sent.
-        most = max(MIN_UNSENT, int(settings.MAX_MEMORY * UNSENT_SHARE / max(1, self._sockets)))
-        if (buffered() if buffered else self._unsent_bytes) > min(MAX_UNSENT, most):
+        if (buffered() if buffered else self._unsent_bytes) > open_sockets().max_unsent:
             self._fall_behind()
         elif buffered:
             # Daphne: `send()` never waits, and buffers what the viewer does not read.
@@ -179,6 +190,50 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         finally:
             if self._sending is asyncio.current_task():
                 self._sending = None
+
+
+class OpenSockets:
+    """The open sockets of an event loop."""
+
+    def __init__(self) -> None:
+        # Weak: a consumer that is cancelled is not told that its socket was closed.
+        self._viewers: WeakSet[LiveConsumer] = WeakSet()
+        self._removed = asyncio.Event()
+
+    def add(self, viewer: LiveConsumer) -> None:
+        """Note a socket that was opened."""
+        self._viewers.add(viewer)
+
+    def discard(self, viewer: LiveConsumer) -> None:
+        """Note a socket that was closed."""
+        self._viewers.discard(viewer)
+        self._removed.set()
+
+    @property
+    def max_unsent(self) -> int:
+        """Return the bytes that may wait for each of the sockets."""
+        share = int(settings.MAX_MEMORY * UNSENT_SHARE / max(1, len(self._viewers)))
+        return min(MAX_UNSENT, max(MIN_UNSENT, share))
+
+    async def close_all(self, ended: Collection[UUID]) -> None:
+        """Close all sockets, so that the pages connect to the next process; return soon.
+
+        Viewers of the runs and collection runs in `ended` get their last messages before.
+        """
+        await self._wait_while(lambda: any(viewer.pk in ended for viewer in self._viewers))
+        for viewer in tuple(self._viewers):
+            viewer.restart()
+        await self._wait_while(lambda: bool(self._viewers))
+
+    async def _wait_while(self, condition: Callable[[], bool]) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_SECONDS):
+                while condition():
+                    self._removed.clear()
+                    await self._removed.wait()
+
+
+open_sockets = PerLoop(OpenSockets)
 
 
 def _run_to_end(work: Coroutine[Any, Any, None]) -> None:

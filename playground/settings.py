@@ -64,6 +64,10 @@ PROMISE_PATIENCE = _positive("PLAYGROUND_PROMISE_PATIENCE", 900)
 MAX_MEMORY = _positive("PLAYGROUND_MAX_MEMORY", 256 * 1024 * 1024, "bytes")
 #: Seconds for which a run in progress waits for a database that is unavailable.
 DATABASE_PATIENCE = _positive("PLAYGROUND_DATABASE_PATIENCE", 600)
+#: Seconds that the runs in progress get to end when the server is stopped.
+DRAIN_SECONDS = _positive("PLAYGROUND_DRAIN_SECONDS", 20)
+#: Seconds for a request of a client of the server, and without progress in reading a response.
+CLIENT_TIMEOUT = _positive("PLAYGROUND_CLIENT_TIMEOUT", 60)
 #: Images that agents link to are fetched by the browser; a tenant's page should not do that.
 AGENT_IMAGES = _flag("PLAYGROUND_AGENT_IMAGES", not HOSTED)
 
@@ -111,6 +115,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "playground.views.errors.ShuttingDownMiddleware",
 ]
 if HOSTED:
     MIDDLEWARE.append("django.contrib.auth.middleware.LoginRequiredMiddleware")

@@ -97,6 +97,10 @@ class TaskRegistry(Generic[K, V]):
         """Return the values of all tasks in progress."""
         return [value for value, _ in self._entries.values()]
 
+    def tasks(self) -> dict[K, asyncio.Task[None]]:
+        """Return all tasks in progress, by key."""
+        return {key: task for key, (_, task) in self._entries.items()}
+
     def _end(self, key: K, task: asyncio.Task[None]) -> None:
         value, _ = self._entries.pop(key)
         self._on_end(key, value)

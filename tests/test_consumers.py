@@ -224,6 +224,25 @@ async def test_a_socket_that_cannot_be_opened_is_closed_with_a_code_of_ours(
     assert output == {"type": "websocket.close", "code": consumers.FAILED}
 
 
+async def test_sockets_of_a_server_that_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Viewers of runs that end get their last messages; all others are told to come back."""
+    monkeypatch.setattr(consumers, "CLOSING_SECONDS", 20)
+    recording, other = await record(), await record()
+    viewer, of_other = Viewer(recording.run), Viewer(other.run)
+    for each in (viewer, of_other):
+        assert await each.open()
+        await each.read()
+    closing = start_task(consumers.open_sockets().close_all({recording.run.pk}))
+    await asyncio.sleep(0)
+    await sync_to_async(recording.end)()
+    await notify_viewers(recording.run)
+    await viewer.to_the_end()
+    await viewer.socket.disconnect()
+    assert await of_other.is_closed(consumers.RESTARTING)
+    await of_other.socket.disconnect()
+    await closing
+
+
 async def test_a_viewer_that_has_gone_is_no_error(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

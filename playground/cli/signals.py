@@ -12,7 +12,12 @@ _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def on_stop(stop: Callable[[], object]) -> None:
-    """Call `stop` when the command receives a signal to stop; the second one ends it at once.
+    """Call `stop` when the command receives a signal to stop: see `on_stop_signal`."""
+    on_stop_signal(lambda _: stop())
+
+
+def on_stop_signal(stop: Callable[[signal.Signals], object]) -> None:
+    """Call `stop` with the signal that stops the command; the second one ends it at once.
 
     Must be called on the event loop, in the main thread. Runs that `stop` ends are stored and
     reported; a second signal does not wait for that.
@@ -24,15 +29,15 @@ def on_stop(stop: Callable[[], object]) -> None:
         if (number := getattr(signal, name, None)) and _is_stop_signal(number)
     ]
 
-    def first() -> None:
+    def first(received: signal.Signals) -> None:
         for number in signals:
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_DFL)
-        stop()
+        stop(received)
 
     with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers here.
         for number in signals:
-            loop.add_signal_handler(number, first)
+            loop.add_signal_handler(number, first, number)
 
 
 def _is_stop_signal(number: signal.Signals) -> bool:

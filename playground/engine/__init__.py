@@ -20,6 +20,7 @@ runs have modules of their own.
 `runs`                 the record of a new run: conversation, parent, concurrency limit
 `secrets`              where a secret may be sent, and its substitution
 `server_probe`         a few calls to a server, for its tools or agent card; nothing is stored
+`shutdown`             end of the process: no new runs, time for those in progress
 `states`               the states of a run and their transitions
 `tasks`                the tasks of runs: start, stop, cancel
 `writer`               frames in batches, retries of the database, notification of viewers
@@ -50,7 +51,7 @@ from playground.engine.promise_polling import (
     stop_polling,
 )
 from playground.engine.request import Headers, PreparedRequest, action_request, request_to
-from playground.engine.runs import RunParent, create_run
+from playground.engine.runs import RunParent, ShuttingDownError, create_run
 from playground.engine.secrets import SecretNotAllowedError
 from playground.engine.server_probe import probe
 from playground.engine.tasks import cancel, send, start, stop, stop_all
@@ -62,6 +63,7 @@ __all__ = [
     "RequestTemplate",
     "RunParent",
     "SecretNotAllowedError",
+    "ShuttingDownError",
     "VariableScope",
     "action_request",
     "agent_url_over",

@@ -119,11 +119,18 @@ class Driver:
         self._counters = RunCounters()
         self._task: asyncio.Task[Any] | None = None
         self._stop_requested = False
+        #: The final state of a run that was told to stop.
+        self._stopped_as = RunState.CANCELLED
         self._finishing = False
 
-    def stop(self) -> None:
-        """End the run as cancelled, at any point; a run that is ending keeps its final state."""
+    def stop(self, final: RunState = RunState.CANCELLED) -> None:
+        """End the run as cancelled, at any point; a run that is ending keeps its final state.
+
+        `final` is another final state: the run is interrupted when the process shuts down.
+        """
         is_first, self._stop_requested = not self._stop_requested, True
+        if is_first:
+            self._stopped_as = final
         # Only once: a second cancellation would interrupt storing the received frames.
         if is_first and self._task and not self._finishing:
             self._task.cancel()
@@ -154,14 +161,14 @@ class Driver:
         """Make the calls; return the final state, whatever happens."""
         try:
             if self._stop_requested:
-                return RunState.CANCELLED
+                return self._stopped_as
             return await self._make_calls(writer)
         except asyncio.CancelledError:
             if not self._stop_requested:
                 raise
             self._finishing = True
             await self._take_unread_frames(writer)
-            return RunState.CANCELLED
+            return self._stopped_as
         except RunEndedError:
             raise
         except Exception as error:

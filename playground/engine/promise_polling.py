@@ -18,6 +18,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 from django.db import DatabaseError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -36,7 +37,12 @@ from playground.engine.promises import (
     schedule_next_poll,
 )
 from playground.engine.request import PreparedRequest
-from playground.engine.runs import RunParent, create_run
+from playground.engine.runs import (
+    RunParent,
+    ShuttingDownError,
+    check_accepting_runs,
+    create_run,
+)
 from playground.engine.secrets import SecretNotAllowedError
 from playground.executors import (
     read_when_available,
@@ -71,12 +77,19 @@ ORPHANED = timedelta(seconds=60)
 #: The time until the lease of a process that died expires; a living process renews it.
 LEASE = timedelta(seconds=15)
 
+#: The tasks that send a poll or a cancellation and have not stored its result.
+sending: set[asyncio.Task[Any]] = set()
+
 
 # Commands of users. Each returns once it is recorded; the rest continues in the background.
 
 
 async def poll_now(pk: int) -> None:
-    """Poll a promise at once, also while its polling is paused."""
+    """Poll a promise at once, also while its polling is paused.
+
+    Raises `ShuttingDownError` if the process shuts down.
+    """
+    check_accepting_runs()
     if await run_in_writer(acquire_lease, pk, True):
         start_task(send_await_request(pk, RunKind.POLL))
 
@@ -108,7 +121,11 @@ async def stop_polling(pk: int) -> None:
 
 
 async def cancel_promise(pk: int) -> None:
-    """Tell the agent once to cancel the task (section 4.2), and stop polling."""
+    """Tell the agent once to cancel the task (section 4.2), and stop polling.
+
+    Raises `ShuttingDownError` if the process shuts down.
+    """
+    check_accepting_runs()
     if await run_in_writer(acquire_cancellation, pk):
         start_task(send_await_request(pk, RunKind.CANCEL))
 
@@ -170,10 +187,13 @@ async def poll_until_settled(
 async def _poll_due_promises() -> None:
     while True:
         try:
+            check_accepting_runs()
             for promise in await run_in_reader(recover_cancellations):
                 await notify_viewers(promise.run)
             for pk in await run_in_reader(_due):
                 start_task(poll(pk))
+        except ShuttingDownError:
+            return
         except Exception:
             logger.exception("Reading the due promises failed")
         await asyncio.sleep(POLLER_INTERVAL)
@@ -229,6 +249,9 @@ async def send_await_request(
     listener: Listener | None = None,
 ) -> None:
     """Send the poll or cancellation of a leased promise, and apply its result."""
+    task = asyncio.current_task()
+    assert task
+    sending.add(task)
     try:
         async with hold_lease(pk):
             if settled := await write_when_available(recover_promise, pk):
@@ -246,10 +269,14 @@ async def send_await_request(
             await read_when_available(run.refresh_from_db)
             promise = await write_when_available(_store_result, pk, collector.result())
         await notify_viewers(promise.run)
+    except ShuttingDownError:
+        await update_promise(pk, _release)
     except Exception:
         # An error of the playground, not of the agent: the lease must not be kept for ever.
         logger.exception("Polling promise %s (%s) failed", pk, kind)
         await update_promise(pk, _release_after_error)
+    finally:
+        sending.discard(task)
 
 
 def _record(
@@ -295,6 +322,11 @@ def _store_result(pk: int, result: PollResult) -> PolledPromise:
         apply_poll_result(promise, result)
         promise.save()
     return promise
+
+
+def _release(promise: PolledPromise) -> None:
+    """Release a promise that was not polled; one that is to be polled is due at once."""
+    promise.leased_until, promise.cancel_requested = None, False
 
 
 def _release_after_error(promise: PolledPromise) -> None:

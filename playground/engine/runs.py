@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +19,24 @@ from playground.models.liveness import driver_columns, mark_interrupted
 from playground.protocols import registry
 from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage
+
+#: Set when this process shuts down.
+_refusing = threading.Event()
+
+
+class ShuttingDownError(Exception):
+    """The process is shutting down and starts no new runs."""
+
+
+def refuse_new_runs() -> None:
+    """Let no new run of this process begin: it is shutting down."""
+    _refusing.set()
+
+
+def check_accepting_runs() -> None:
+    """Raise `ShuttingDownError` if this process starts no new runs."""
+    if _refusing.is_set():
+        raise ShuttingDownError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +62,13 @@ def create_run(
     """Record a run of `prepared` for `owner`; beyond the concurrency limit it is refused at once.
 
     Without a `link` to a parent it starts a conversation. With `has_room` the caller has checked
-    the limit.
+    the limit. Raises `ShuttingDownError` if the process shuts down, except for a client response:
+    the call of another run waits for it.
     """
     target = prepared.target
     link = link or RunParent()
+    if link.kind != RunKind.CLIENT_RESPONSE:
+        check_accepting_runs()
     run = Run(
         owner=owner,
         conversation=_conversation(link.parent, owner),

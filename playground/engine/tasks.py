@@ -17,7 +17,7 @@ from playground.engine.promises import PromiseObserver
 from playground.engine.request import Headers, PreparedRequest, automatic_response
 from playground.engine.runs import RunParent, create_run
 from playground.executors import write_when_available
-from playground.models import CollectionRun, Run, RunKind
+from playground.models import CollectionRun, Run, RunKind, RunState
 from playground.models.liveness import local_runs, mark_interrupted
 from playground.protocols.exchange import Target
 from playground.task_registry import TaskRegistry, start_task
@@ -94,12 +94,17 @@ def stop(run: Run) -> asyncio.Task[None] | None:
     return task
 
 
-def stop_all() -> int:
-    """Tell every run of this process to stop; return their number. For commands."""
+def stop_all(final: RunState = RunState.CANCELLED) -> int:
+    """Tell every run of this process to stop and to end in this state; return their number."""
     drivers = _registry.values()
     for driver in drivers:
-        driver.stop()
+        driver.stop(final)
     return len(drivers)
+
+
+def runs_in_progress() -> dict[UUID, asyncio.Task[None]]:
+    """Return the tasks of the runs that this process drives, by the run's key."""
+    return _registry.tasks()
 
 
 async def cancel(run: Run) -> bool:

@@ -15,6 +15,9 @@ from playground.models.json_text import JSONTextField
 from playground.models.ownership import OwnedQuerySet
 from playground.models.runs import Run
 
+#: Reason for steps that a stopped process left behind, as a part of a sentence.
+INTERRUPTED_REASON = "the playground stopped"
+
 
 class CollectionRunQuerySet(OwnedQuerySet):
     """Queries over collection runs."""
@@ -108,7 +111,7 @@ def end_interrupted(dead: models.QuerySet[Any]) -> int:
     keys = list(dead.values_list("pk", flat=True))
     if not keys:
         return 0
-    end_unfinished_steps(Step.objects.filter(collection_run__in=keys), "the playground stopped")
+    end_unfinished_steps(Step.objects.filter(collection_run__in=keys), INTERRUPTED_REASON)
     return sum(_end_interrupted(CollectionRun.objects.unfinished().filter(pk=key)) for key in keys)
 
 

@@ -400,7 +400,7 @@ class CollectionRunUpdates:
 
     def __init__(self, pk: UUID, page: StepPage, known: Mapping[int, str]) -> None:
         """Begin with a page of the steps that shows the verdicts `known`, by step number."""
-        self._pk = pk
+        self.pk = pk
         self._page = page
         self._known = dict(known)
         self._stamp: object = None
@@ -411,7 +411,7 @@ class CollectionRunUpdates:
         Raises `CollectionRun.DoesNotExist` if the run was deleted.
         """
         # Before its steps: the end must not be announced before what led to it.
-        run = CollectionRun.objects.select_related("collection").get(pk=self._pk)
+        run = CollectionRun.objects.select_related("collection").get(pk=self.pk)
         verdicts = self._page.verdicts(run)
         changed = [n for n, verdict in verdicts.items() if self._known.get(n) != verdict]
         progress = RunProgress.of(run)

@@ -16,7 +16,7 @@ Imported by `playground.urls` only.
 `doctor`                connection diagnosis of an agent
 `elicitation`           answers to an agent's elicitations
 `environments`          environments, their variables, and the active one
-`errors`                error page for exceptions that no view has handled
+`errors`                error pages for exceptions that no view has handled
 `expectations`          expectations of a run, and their editor
 `folders`               folders of a collection
 `helpers`               objects of the user, contexts and responses for many views

@@ -1,15 +1,19 @@
-"""Error page for exceptions that no view has handled."""
+"""Error pages for exceptions that no view has handled."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
+from playground.engine import ShuttingDownError
 from playground.executors import UNAVAILABLE
 
-#: Seconds after which a client may try again while the database is unavailable.
+#: Seconds after which a client may try again while the database is unavailable or the server stops.
 RETRY_AFTER = 5
 
 
@@ -19,6 +23,32 @@ def server_error(request: HttpRequest) -> HttpResponse:
     Django's `handler500`. The pages need neither the database nor the request.
     """
     if isinstance(sys.exc_info()[1], UNAVAILABLE):
-        page = render_to_string("503.html")
-        return HttpResponse(page, status=503, headers={"Retry-After": str(RETRY_AFTER)})
+        return _unavailable("503.html")
     return HttpResponse(render_to_string("500.html"), status=500)
+
+
+class ShuttingDownMiddleware:
+    """Middleware that responds with 503 where a view would start a run while the server stops.
+
+    Not `handler500`, which comes with a traceback in the log.
+    """
+
+    sync_capable = async_capable = True
+
+    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
+        self._get_response = get_response
+        if iscoroutinefunction(get_response):
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> Any:
+        """Return the response of the view."""
+        return self._get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Return the response to `ShuttingDownError`, None for any other exception."""
+        return _unavailable("stopping.html") if isinstance(error, ShuttingDownError) else None
+
+
+def _unavailable(template: str) -> HttpResponse:
+    headers = {"Retry-After": str(RETRY_AFTER)}
+    return HttpResponse(render_to_string(template), status=503, headers=headers)

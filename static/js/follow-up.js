@@ -79,11 +79,15 @@ document.addEventListener("htmx:beforeRequest", ({ detail }) => {
   if (at >= 0) queue.splice(at, 1);
   showQueue();
 });
-// A text that was not sent waits on, unless it is still in the field.
-document.addEventListener("htmx:sendError", ({ detail }) => {
+/** A text that was not sent waits on, unless it is still in the field. */
+function waitOn({ detail }) {
   if (detail.elt.id !== "follow-up" || field().value === sent) return;
   queue.unshift(sent);
   showQueue();
+}
+document.addEventListener("htmx:sendError", waitOn);
+document.addEventListener("htmx:responseError", (event) => {
+  if (event.detail.xhr.status === 503) waitOn(event); // The server stops.
 });
 
 let typed = "";

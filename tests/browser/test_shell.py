@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from tests.browser.axe import findings
 from tests.browser.collection_page import import_requests
 from tests.browser.workbench import Workbench
-from tests.support.playground_server import PlaygroundServer
+from tests.support.playground_server import ROOT, PlaygroundServer
 
 #: Texts below 12 px, and the size of the body.
 SMALL_TEXTS = """() => {
@@ -266,3 +266,16 @@ def test_a_lost_connection_is_reported_once(workbench: Workbench, complaints: li
     expect(page.locator('toast-note[data-level="error"]')).to_have_count(1)
     page.context.set_offline(False)
     complaints[:] = [each for each in complaints if "sendError" not in each]
+
+
+def test_a_server_that_stops_says_so(workbench: Workbench, complaints: list[str]) -> None:
+    """The request stays in the composer, to be sent again."""
+    page = workbench.open().scenario("slow").page
+    stopping = (ROOT / "templates" / "stopping.html").read_text()
+    page.route("**/runs/", lambda route: route.fulfill(status=503, body=stopping))
+    page.locator("#compose").get_by_role("button", name="Send").first.click()
+    note = page.locator('toast-note[data-level="error"]')
+    expect(note).to_contain_text("The playground is stopping")
+    expect(note).to_contain_text("Nothing was sent. Send again in a moment.")
+    assert any("503" in each for each in complaints)
+    complaints.clear()

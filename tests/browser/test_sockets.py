@@ -91,9 +91,9 @@ def test_one_that_gets_no_answer_is_tried_again(
     assert any(text.startswith("WebSocket connection") for text in errors)
 
 
-@pytest.mark.parametrize("code", [4408, 4500])
+@pytest.mark.parametrize("code", [4408, 4500, 4503])
 def test_one_that_the_server_closes_for_now(page: Page, workbench: Workbench, code: int) -> None:
-    """Because too much waited for it, or reading failed: the page goes on from its cursor."""
+    """Because too much waited for it, reading failed, or the server stops."""
     opened: list[WebSocketRoute] = []
 
     def pass_on(socket: WebSocketRoute) -> None:

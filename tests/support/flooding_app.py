@@ -64,5 +64,9 @@ if __name__ == "__main__":
 
     port = free_port()
     daphne_server.run(
-        FloodingApp(), host="127.0.0.1", port=port, started=lambda: print(port, flush=True)
+        FloodingApp(),
+        host="127.0.0.1",
+        port=port,
+        started=lambda _: print(port, flush=True),
+        client_timeout=60,
     )

@@ -56,6 +56,8 @@ def _environment(data: Path) -> dict[str, str]:
         # Nothing that a test saves lands among the fixtures that ship.
         "PLAYGROUND_FIXTURES_DIR": str(data / "fixtures"),
         "PYTHONUNBUFFERED": "1",
+        # Tests stop it in the middle of runs.
+        "PLAYGROUND_DRAIN_SECONDS": "1",
     }
 
 
@@ -170,12 +172,22 @@ class PlaygroundServer:
         self._drainer.start()
         self._wait_until_listening()
 
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        assert self._process
+        self._process.send_signal(number)
+
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int | None:
         """Stop it; SIGKILL is how a crash looks. Return its exit status, None if not started."""
         if self._process is None:
             return None
         if self._process.poll() is None:
             self._process.send_signal(number)
+        return self.wait()
+
+    def wait(self) -> int:
+        """Wait until it has ended; return its exit status."""
+        assert self._process
         status = self._process.wait(timeout=20)
         if self._drainer:
             self._drainer.join(timeout=20)

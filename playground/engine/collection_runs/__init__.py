@@ -40,7 +40,13 @@ from playground.engine.collection_runs.plan import (
     plan_run,
     record,
 )
-from playground.engine.collection_runs.runner import cancel, start, stop
+from playground.engine.collection_runs.runner import (
+    cancel,
+    interrupt_all,
+    runs_in_progress,
+    start,
+    stop,
+)
 
 __all__ = [
     "MAX_PARALLEL",
@@ -51,8 +57,10 @@ __all__ = [
     "PlannedStep",
     "cancel",
     "check_run_limit",
+    "interrupt_all",
     "plan_run",
     "record",
+    "runs_in_progress",
     "start",
     "stop",
 ]

@@ -11,6 +11,7 @@ from playground.engine.collection_runs.plan import PlannedStep
 from playground.engine.request import PreparedRequest
 from playground.expectations import capture, evaluate
 from playground.models import Run, RunState, Step
+from playground.models.collection_runs import INTERRUPTED_REASON
 from playground.protocols.events import Elicitation, Event
 from playground.protocols.frames import Frame
 from playground.protocols.mcp import elicitation
@@ -22,6 +23,12 @@ MAX_HELD = 256 * 1024
 DEFAULT_EXPECTATIONS = [{"type": "state", "equals": "completed"}]
 
 Verdict = Step.Verdict
+
+#: Reasons for a step whose run was stopped, as parts of sentences, by the state of the run.
+_STOP_REASONS: dict[str, str] = {
+    RunState.CANCELLED: "it was stopped",
+    RunState.INTERRUPTED: INTERRUPTED_REASON,
+}
 
 
 class ResponseCollector:
@@ -66,8 +73,8 @@ def evaluate_step(
     if not run.is_final:  # Ended by another process, or not stored completely.
         run.refresh_from_db()
     step.duration_ms = run.ended_us / 1000 if run.ended_us is not None else None
-    if run.state == RunState.CANCELLED:
-        step.end("it was stopped")
+    if reason := _STOP_REASONS.get(run.state):
+        step.end(reason)
         return
     facts = run_facts(run, frames)
     checks = [each.to_json() for each in evaluate(run.expectations or DEFAULT_EXPECTATIONS, facts)]

@@ -10,6 +10,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.db.models import prefetch_related_objects
 
+from playground.engine.runs import check_accepting_runs
 from playground.models import Agent, Collection, CollectionRun, Environment, SavedRequest, Step
 from playground.models.json_text import storable
 from playground.models.liveness import driver_columns, mark_interrupted
@@ -162,7 +163,11 @@ def check_run_limit(user: User | AnonymousUser) -> None:
 
 
 def record(planned: CollectionRunPlan) -> CollectionRun:
-    """Store the collection run and its steps, all of them waiting."""
+    """Store the collection run and its steps, all of them waiting.
+
+    Raises `ShuttingDownError` if the process shuts down.
+    """
+    check_accepting_runs()
     options = planned.options
     run = CollectionRun(
         owner=planned.owner,

@@ -20,7 +20,7 @@ from playground.engine.concurrency import concurrency_limit
 from playground.engine.heartbeat import heartbeat, log_database_errors
 from playground.executors import write_when_available
 from playground.models import CollectionRun, Run, Step
-from playground.models.collection_runs import end_unfinished_steps
+from playground.models.collection_runs import INTERRUPTED_REASON, end_unfinished_steps
 from playground.models.liveness import local_runs
 from playground.notifications import notify_viewers
 from playground.task_registry import TaskRegistry
@@ -58,10 +58,13 @@ class Runner:
         #: Set once no further step is to be started, for whatever reason.
         self._halted = asyncio.Event()
         self._stopped = False
+        self._interrupted = False
 
     @property
     def _end_reason(self) -> str:
-        return STOPPED_REASON if self._stopped else FAILED_STEP_REASON
+        if self._stopped:
+            return STOPPED_REASON
+        return INTERRUPTED_REASON if self._interrupted else FAILED_STEP_REASON
 
     def stop(self) -> None:
         """Start no further steps, and stop those in progress."""
@@ -69,6 +72,12 @@ class Runner:
         self._halted.set()
         for run in self._active_runs.values():
             tasks.stop(run)
+
+    def interrupt(self) -> None:
+        """Start no further steps, because the process shuts down; those in progress continue."""
+        if not self._halted.is_set():
+            self._interrupted = True
+            self._halted.set()
 
     async def drive(self) -> None:
         """Send all steps; end in a final state unless the process stops."""
@@ -142,13 +151,22 @@ class Runner:
         await write_when_available(self._end)
         await notify_viewers(self._run)
 
+    def _final_state(self) -> CollectionRun.State:
+        """Return the final state; steps that were interrupted are still open, or were stopped."""
+        State = CollectionRun.State  # noqa: N806 (a class)
+        if self._stopped:
+            return State.STOPPED
+        unfinished = (Verdict.STOPPED, Verdict.SKIPPED)
+        left_out = any(step.is_open or step.verdict in unfinished for step in self._plan.steps)
+        return State.INTERRUPTED if self._interrupted and left_out else State.COMPLETED
+
     def _end(self) -> None:
+        state = self._final_state()
         end_unfinished_steps(self._run.steps.all(), self._end_reason)
         for step in self._plan.steps:
             step.end(self._end_reason)
         run = self._run
-        State = CollectionRun.State  # noqa: N806 (a class)
-        run.state = State.STOPPED if self._stopped else State.COMPLETED
+        run.state = state
         run.ended_at = run.heartbeat_at = timezone.now()
         # As an update: the collection may have been deleted meanwhile.
         ended = {"state": run.state, "ended_at": run.ended_at, "heartbeat_at": run.heartbeat_at}
@@ -183,6 +201,17 @@ def stop(collection_run: CollectionRun) -> asyncio.Task[None] | None:
     runner, task = entry
     runner.stop()
     return task
+
+
+def interrupt_all() -> None:
+    """Let the collection runs of this process start no further steps: it shuts down."""
+    for runner in _registry.values():
+        runner.interrupt()
+
+
+def runs_in_progress() -> dict[UUID, asyncio.Task[None]]:
+    """Return the tasks of the collection runs that this process drives, by key."""
+    return _registry.tasks()
 
 
 async def cancel(collection_run: CollectionRun) -> bool:

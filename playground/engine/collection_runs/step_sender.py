@@ -29,7 +29,7 @@ from playground.engine.preparation import (
     prepare,
 )
 from playground.engine.request import PreparedRequest
-from playground.engine.runs import RunParent, create_run, is_at_run_limit
+from playground.engine.runs import RunParent, ShuttingDownError, create_run, is_at_run_limit
 from playground.executors import read_when_available, write_when_available
 from playground.models import Agent, Run, RunSource, SavedRequest, Step
 from playground.models.json_text import storable
@@ -123,7 +123,10 @@ class StepSender:
         async with self._limit.slot(self._halted):
             while not self._halted.is_set():
                 ready = await read_when_available(self._prepare, planned, iteration)
-                run = await write_when_available(self._create, ready)
+                try:
+                    run = await write_when_available(self._create, ready)
+                except ShuttingDownError:
+                    return None
                 if run is not None:
                     return run, ready
                 # Other runs of the owner are in progress: this one waits, and is not refused.

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import importlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -15,8 +15,11 @@ from django.core.management import BaseCommand, CommandError, CommandParser, cal
 from django.db import connection
 
 from playground import engine
+from playground.cli.signals import on_stop_signal
 from playground.engine.retention import start_pruning
+from playground.graceful_stop import stop_gracefully
 from playground.startup import collect_static, load_samples
+from playground.task_registry import start_task
 
 #: Advisory lock for the preparation of the database: "play" in ASCII.
 _LOCK_ID = 0x706C6179
@@ -48,7 +51,7 @@ class Command(BaseCommand):
     def handle(
         self, *args: Any, host: str, port: int, public_url: str, server: str, **options: Any
     ) -> None:
-        """Prepare the database, print the address, and serve until interrupted."""
+        """Prepare the database, print the address, and serve until a signal stops it."""
         runner = _import_server(server)
         port = _port_to_use(host, port)
         shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104
@@ -65,7 +68,13 @@ class Command(BaseCommand):
         self.stdout.write(f"NLWeb Playground is running at {self.style.SUCCESS(address + '/')}")
         self.stdout.write("Press Ctrl+C to stop.")
         self.stdout.flush()
-        runner.run(application, host=host, port=port, started=_start_background_tasks)
+        runner.run(
+            application,
+            host=host,
+            port=port,
+            started=_start_background_tasks,
+            client_timeout=settings.CLIENT_TIMEOUT,
+        )
 
 
 def _import_server(name: str) -> ModuleType:
@@ -79,11 +88,15 @@ def _import_server(name: str) -> ModuleType:
         ) from error
 
 
-def _start_background_tasks() -> None:
-    """Resume polling the promises, look for dead processes, and start pruning the history."""
+def _start_background_tasks(stop: Callable[[], None]) -> None:
+    """Start what is not of a request, and stop gracefully on a signal.
+
+    That is polling the promises, looking for dead processes, and pruning the history.
+    """
     engine.start_liveness_checks()
     engine.start_promise_poller()
     start_pruning()
+    on_stop_signal(lambda number: start_task(stop_gracefully(number, stop)))
 
 
 @contextlib.contextmanager

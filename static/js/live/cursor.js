@@ -9,8 +9,9 @@ const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 4000;
 // The server responds, and cannot read its database.
 const LONGEST_DELAY_AFTER_FAILURES_MS = 20000;
-// Close codes of the server after which the page connects again: it was too slow, or reading failed.
-const RECONNECT_CODES = [4408, 4500];
+// Close codes of the server after which the page connects again: it was too slow, reading failed, or
+// the server stops.
+const RECONNECT_CODES = [4408, 4500, 4503];
 const FAILED = 4500;
 const SERVICE_RESTART = 1012;
 
