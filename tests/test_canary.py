@@ -5,7 +5,7 @@ way there is (a header, the document, the query of the address, Basic). Others a
 headers. The agent sends them back in every way it can. What is made of such a run is looked
 through: pages, fragments, downloads, shares, the websocket, the database's own files, a dump of
 it, the log, and what the command line prints. Whoever adds a page or an export adds it to `PAGES`,
-`OTHERS` or `POSTS`.
+`OTHERS`, `POSTS`, `ARTEFACTS` or `OUTPUTS`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ import functools
 import json
 import logging
 import re
+import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from urllib.parse import quote, quote_plus, urlsplit
@@ -29,7 +32,10 @@ from django.db import connection
 from websockets.asyncio.client import connect
 
 import playground.transport as transport
+from playground.models import Agent, Collection
+from tests.support.collections import saved
 from tests.support.commands import run_command
+from tests.support.encodings import ENCODINGS, readings
 from tests.support.playground_server import PlaygroundServer
 from tests.support.servers import LAST_CHUNK, STREAM_HEAD, Script, chunk, head, serve, serving
 
@@ -449,6 +455,288 @@ def test_the_command_line_prints_no_secret() -> None:
     assert any(agent.url.encode() in path.read_bytes() for path in files)
     for path in files:
         assert_clean(path.name, path.read_bytes())
+
+
+@functools.cache
+def encoded() -> dict[str, str]:
+    """The secret in every encoding, by its name."""
+    return {encoding: write(SECRET) for encoding, write in ENCODINGS.items()}
+
+
+@functools.cache
+def needles() -> tuple[list[bytes], list[bytes]]:
+    """How the secret may be written after all that is usual was decoded: in any case, as it is."""
+    data = SECRET.encode()
+    inner = [
+        base64.b64encode(bytes(at) + data)[-(-8 * at // 6) : 8 * (at + len(data)) // 6]
+        for at in range(3)
+    ]
+    return [data.lower(), data.hex().encode()], inner
+
+
+def assert_no_encoding(where: str, data: bytes | str) -> None:
+    """Assert that the secret is not found, also after decoding what is usual several times."""
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    for encoding, written in encoded().items():
+        assert written not in text, f"{encoding} in {where}"
+    folded, exact = needles()
+    for reading in map(str.encode, readings(text)):
+        standard = reading.translate(bytes.maketrans(b"-_", b"+/"))
+        joined = re.sub(rb"(?:\\\\*[rn]|\s)+", b"", standard)
+        for needle in exact:
+            assert needle not in standard, f"Base64 in {where}"
+            assert needle not in joined, f"Base64 in lines in {where}"
+        lower = reading.lower()
+        bare = re.sub(rb"[\s,:]|0x", b"", lower)
+        for needle in folded:
+            assert needle not in lower, f"a secret in {where}"
+            assert needle not in bare, f"a secret with separators in {where}"
+
+
+def echo_encoded(request: bytes) -> Script:
+    """Send the secret back in every encoding: in headers, a comment, events, an error, trailers."""
+    told = list(encoded().values())
+    lines = [text.replace("\n", "") for text in told]
+    start = [f"HTTP/1.1 200 {lines[-1]}", *(f"X-Echo-{n}: {line}" for n, line in enumerate(lines))]
+    start += ["Content-Type: text/event-stream", "Transfer-Encoding: chunked", "\r\n"]
+    items = [
+        {"name": f"echo {line}", "description": text}
+        for line, text in zip(lines, told, strict=True)
+    ]
+    meta = {"_meta": {"response_type": "answer", "session_context": {"seen": told}}}
+    error = {"error": {"code": lines[3], "message": " ".join(lines)}}
+    events = [
+        *(f": {line}\n\n" for line in lines),
+        *(f"data: {json.dumps({'index': n, 'item': item})}\n\n" for n, item in enumerate(items)),
+        f"event: result\ndata: {json.dumps({'index': 99, 'item': {'name': 'all', 'x': told}})}\n\n",
+        f"event: error\ndata: {json.dumps(error)}\n\n",
+        f"event: complete\ndata: {json.dumps(meta)}\n\n",
+    ]
+    body = "".join(events).encode()
+    pieces = [chunk(body[at : at + 97]) for at in range(0, len(body), 97)]
+    end = b"0\r\nX-Trailer: " + lines[4].encode() + b"\r\n\r\n"
+    return ("\r\n".join(start).encode(), b"".join(pieces), end)
+
+
+def broken_encoded(request: bytes) -> Script:
+    """Send it back in a document that cannot be read, in pieces, and then break the framing."""
+    told = list(encoded().values())
+    body = json.dumps({"results": told})[:-1].encode()
+    pieces = [chunk(body[at : at + 41]) for at in range(0, len(body), 41)]
+    end = SECRET.encode().hex().encode()
+    return (
+        head(content_type="application/json", transfer_encoding="chunked"),
+        *pieces,
+        chunk(end[:9]) + chunk(end[9:]) + b"oops\r\n",
+    )
+
+
+@dataclass
+class Traces:
+    """What was made of runs whose responses had the secret in every encoding."""
+
+    site: Site
+    fields: dict[str, str]
+    #: Addresses of two runs, the second one failed.
+    run: str
+    failed: str
+    twin: str = ""
+    share: str = ""
+    shared_collection: str = ""
+    collection_run: str = ""
+    #: Messages of the websockets of the run and of its share.
+    messages: list[str] = field(default_factory=list)
+    shared_messages: list[str] = field(default_factory=list)
+
+    def get(self, path: str) -> bytes:
+        answer = self.site.http.get(path)
+        assert answer.status_code == (404 if "nowhere" in path else 200), path
+        return answer.content
+
+    def rows(self, prefix: str) -> str:
+        """Return all values of the tables whose names begin so."""
+        with closing(sqlite3.connect(self.site.server.data / "playground.sqlite3")) as database:
+            names = database.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '% VIRTUAL %'"
+            )
+            rows = [
+                str(value, "utf-8", "replace") if isinstance(value, bytes) else str(value)
+                for (name,) in names.fetchall()
+                if name.startswith(prefix)
+                for row in database.execute(f'SELECT * FROM "{name}"')
+                for value in row
+            ]
+        assert rows
+        return "\n".join(rows)
+
+
+def _of_run(path: str) -> Callable[[Traces], bytes]:
+    return lambda traces: traces.get(traces.run + path)
+
+
+def _page(path: str) -> Callable[[Traces], bytes]:
+    return lambda traces: traces.get(path)
+
+
+def _posted(path: str) -> Callable[[Traces], bytes]:
+    return lambda traces: traces.site.http.post(path, data=traces.fields).raise_for_status().content
+
+
+#: All that is looked through, besides the outputs of commands.
+ARTEFACTS: dict[str, Callable[[Traces], bytes | str]] = {
+    **{f"run: {path}": _of_run(path) for path in PAGES},
+    **{
+        f"run: {path}": _of_run(path)
+        for path in (
+            "events/7/", "items/80/0/", "checks/count/", "failure/", "turns/", "request/",
+            "server-log/",
+        )
+    },
+    **{path: _page(path) for path in (*OTHERS, "/collection-runs/")},
+    "agent": _page("/agents/encoded/"),
+    "workbench of the agent": _page("/?agent=encoded"),
+    **{path: _posted(path) for path in POSTS},
+    "search of the history": _page("/history/?q=echo"),
+    "failed run": lambda traces: traces.get(traces.failed),
+    "failed run: response": lambda traces: traces.get(f"{traces.failed}response/"),
+    "failed run: wire": lambda traces: traces.get(f"{traces.failed}wire.txt"),
+    "failed run: HAR": lambda traces: traces.get(f"{traces.failed}run.har"),
+    "comparison of both": lambda traces: traces.get(
+        "/compare/?left={}&right={}".format(*(
+            url.split("/")[2] for url in (traces.run, traces.failed)
+        ))
+    ),
+    "twin": lambda traces: traces.get(traces.twin),
+    "twin: difference": lambda traces: traces.get(f"{traces.twin}difference/"),
+    "doctor": _page("/agents/encoded/doctor/"),
+    "doctor: report": _page("/agents/encoded/doctor/report/"),
+    "share": lambda traces: traces.get(traces.share),
+    "share of a collection": lambda traces: traces.get(traces.shared_collection),
+    "share of a collection: fixture": lambda traces: traces.get(
+        f"{traces.shared_collection}fixture.json"
+    ),
+    "share: websocket": lambda traces: "".join(traces.shared_messages),
+    "websocket": lambda traces: "".join(traces.messages),
+    "collection run": lambda traces: traces.get(traces.collection_run),
+    **{
+        f"collection run: {kind}": lambda traces, kind=kind: traces.get(
+            f"{traces.collection_run}report.{kind}"
+        )
+        for kind in ("junit", "json", "html")
+    },
+    "log": lambda traces: "".join(traces.site.server.log),
+    "tables of the database": lambda traces: traces.rows("playground_"),
+    "index of the search": lambda traces: traces.rows("playground_run_words"),
+    "files of the database": lambda traces: b"".join(
+        path.read_bytes() for path in traces.site.server.data.glob("playground.sqlite3*")
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def traces(site: Site) -> Traces:
+    """Send a request to an agent with each of the answers, and make of it what can be made."""
+    fields = {"agent": "encoded", "document": '{"query": {"text": "a"}}', "headers": "[]"}
+    with serving(answer=broken_encoded) as agent:
+        site.add("encoded", agent.url, **AGENTS["key"])
+        failed = site.send(fields)
+        site.wait(failed)
+    site.remove("encoded")
+    with serving(answer=echo_encoded) as agent:
+        site.add("encoded", agent.url, **AGENTS["key"])
+        made = Traces(site, fields, site.send(fields), failed)
+        made.messages = asyncio.run(_messages(site, made.run))
+        site.keep_secret(agent.url)
+        site.keep_request(fields)
+        made.share = _shared(site, run=urlsplit(made.run).path.split("/")[2])
+        made.shared_collection = _shared(site, collection="kept")
+        made.shared_messages = asyncio.run(_messages(site, made.share.replace("/s/", "/shares/")))
+        site.http.post("/agents/encoded/tools/", headers={"HX-Request": "true"})
+        twin = site.http.post("/twins/", data={**fields, "other": "version:0.54"})
+        made.twin = twin.headers["Location"]
+        doctor = site.http.post("/agents/encoded/doctor/")
+        started = site.http.post("/collection-runs/", data={"collection": "kept", "parallel": "1"})
+        made.collection_run = started.headers["Location"]
+        assert doctor.status_code == 302
+        for path, unfinished in (
+            (f"{made.twin}difference/", "Waiting for both"),
+            ("/agents/encoded/doctor/report/", 'aria-busy="true"'),
+            (made.collection_run, "data-cancel"),
+        ):
+            while unfinished in site.http.get(path).text:
+                time.sleep(0.1)
+    assert SECRET.encode() in agent.requests[0]
+    return made
+
+
+async def _messages(site: Site, path: str) -> list[str]:
+    return [message async for message in site.watch(path)]
+
+
+def _shared(site: Site, **subject: str) -> str:
+    """Share a run or a collection; return the path of the share."""
+    made = site.http.post("/shares/", data={**subject, "expires": ""}, follow_redirects=True)
+    found = re.search(r"/s/[\w-]+/", made.text)
+    assert found
+    return found[0]
+
+
+@pytest.mark.parametrize("artefact", ARTEFACTS)
+def test_no_encoding_is_in_any_artefact(traces: Traces, artefact: str) -> None:
+    data = ARTEFACTS[artefact](traces)
+    assert data
+    assert_no_encoding(artefact, data)
+
+
+def test_the_secret_was_echoed(traces: Traces) -> None:
+    """As often as there are encodings, in a head, and in more than one way in the events."""
+    wire = traces.get(f"{traces.run}wire.txt").decode()
+    start, _, body = wire.partition("event: result")
+    assert start.count("X-Echo") == start.count("X-Echo-") == len(ENCODINGS)
+    assert start.count("••••••") >= 4 * len(ENCODINGS)
+    assert body.count("••••••") >= len(ENCODINGS)
+    assert "••••••" in traces.get(f"{traces.failed}wire.txt").decode()
+
+
+#: What commands print, by their arguments.
+OUTPUTS = {
+    "send: text": ("send", "canary", "--text", "a"),
+    "send: jsonl": ("send", "canary", "--text", "a", "--output", "jsonl"),
+    "twin: text": ("twin", "canary", "canary", "--text", "a"),
+    "twin: json": ("twin", "canary", "canary", "--text", "a", "--output", "json"),
+    "doctor: text": ("doctor", "canary"),
+    "doctor: json": ("doctor", "canary", "--output", "json"),
+    "run_collection: text": ("run_collection", "kept", "--reporter", "text"),
+    "run_collection: junit": ("run_collection", "kept", "--reporter", "junit"),
+    "run_collection: json": ("run_collection", "kept", "--reporter", "json"),
+    "run_collection: html": ("run_collection", "kept", "--reporter", "html"),
+    "export_collection": ("export_collection", "kept"),
+}
+
+
+@pytest.mark.sqlite
+@pytest.mark.django_db(transaction=True)
+def test_no_encoding_is_in_any_output() -> None:
+    """On both streams of commands, and in what they store."""
+    with serving(answer=echo_encoded) as agent:
+        Agent.objects.create(
+            name="Canary", url=agent.url, auth="api_key", auth_header="X-K", auth_secret=SECRET
+        )
+        saved(Collection.objects.create(name="Kept"), "echo", agent="canary")
+        for output, (command, *arguments) in OUTPUTS.items():
+            done = run_command(command, *arguments)
+            assert done.stdout, (output, done.stderr)
+            assert_no_encoding(output, done.stdout)
+            assert_no_encoding(f"{output}, standard error", done.stderr)
+    assert SECRET.encode() in agent.requests[0]
+    database = Path(connection.settings_dict["NAME"])
+    for path in database.parent.glob(f"{database.name}*"):
+        assert_no_encoding(path.name, path.read_bytes())
+
+
+def test_the_tables_are_long_enough() -> None:
+    assert len(set(encoded().values())) >= 40
+    assert len(ARTEFACTS) >= 45
 
 
 @pytest.mark.django_db(transaction=True)

@@ -3,38 +3,83 @@
 Three rules: the values of known secrets are removed wherever they occur; headers that carry
 credentials by their name lose their value, known secret or not; and secrets that agents send by
 mistake, as the protocol lists them, are masked in every part of a response.
+
+A secret is found however its characters are written, all or some of them, up to five encodings
+within each other: as in JSON and programs, URLs, HTML, and quoted-printable; also in lower or
+upper case, since the case of keys, names and hexadecimal digits often means nothing. It is found in
+hexadecimal, with common separators, and in Base64 in both alphabets at any offset, in lines, and
+without padding. Of Base64 the characters are masked that the secret alone determines: of the first
+byte up to four bits may stay. Not found are other encodings of bytes, such as Base32, and encoded
+bytes within encoded bytes, such as Base64 of hexadecimal.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
-from html import escape
-from urllib.parse import quote, quote_plus
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 # Defined by the protocols, and exported here as part of the transport's interface.
 from playground.protocols.headers import is_credential
+from playground.transport import encodings
+from playground.transport.encodings import Reading
 
 #: Replaces a secret.
 MASK = "••••••"
 _MASK = MASK.encode()
 #: Shorter values would mask ordinary text: for known secrets, and for values that are only assumed
-#: to be secrets because of their header's name.
+#: to be secrets because of their header's name. Four bytes determine four characters of Base64.
 SHORTEST, _SHORTEST_GUESS = 4, 8
 #: Bytes of a shown body that are scanned again together with the next piece.
 _CONTEXT = 1024
+#: Bytes of a body that are held back at most, for each digit of the longest secret in hexadecimal.
+_LONGEST_ENCODED = 32
+#: Characters of Base64 that are nowhere by chance.
+_UNIQUE = 12
 
-_ESCAPES = re.compile(r"%[0-9A-F]{2}")
-#: A JSON escape, and not an escaped backslash before a "u".
-_UNICODE = re.compile(r"(?<!\\)((?:\\\\)*)\\u([0-9a-f]{4})")
-#: Characters that no encoding escapes.
-_PLAIN = re.compile(r"[A-Za-z0-9]+")
-#: Characters that some JSON encoders escape for HTML; others escape many more.
-_FOR_HTML = {ord(each): f"\\u{ord(each):04x}" for each in "&<>"}
-_STRICT = {ord(each): f"\\u{ord(each):04x}" for each in "&<>'+`"}
-#: The most levels of JSON strings that a secret may be nested in.
-_JSON_LEVELS = 2
+#: Letters in lower case, and spaces as forms encode them.
+_FOLD = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ ", b"abcdefghijklmnopqrstuvwxyz+")
+#: The alphabet of Base64 for URLs as the standard one (RFC 4648, sections 4 and 5), and one kind
+#: of line break.
+_STANDARD = bytes.maketrans(b"-_\r", b"+/\n")
+#: Bytes of characters in UTF-8: those that continue one, and those that begin one.
+_CONTINUATIONS, _LEADS = bytes(range(0x80, 0xC0)), bytes(range(0xC0, 0x100))
+_ALNUM = re.compile(rb"[A-Za-z0-9]+")
+#: The character of Base64 with the last bits of some bytes, and padding.
+_REST, _MAX_REST = re.compile(rb"[A-Za-z0-9+/]?={0,2}"), 3
+
+
+def _search(pattern: bytes) -> Callable[[bytes], re.Match[bytes] | None]:
+    for name, meaning in (
+        (b"CODE", rb"(?:3[0-9]|[46][1-9a-f]|[57][0-9a])"),
+        (b"DECIMAL", rb"(?:4[89]|5[0-7]|6[5-9]|[78][0-9]|90|9[7-9]|1[01][0-9]|12[0-2])"),
+        (b"LINE", rb"[a-z0-9+/_-]{16}"),
+    ):
+        pattern = pattern.replace(name, meaning)
+    return re.compile(pattern, re.VERBOSE).search
+
+
+#: Search what hides letters and digits, in lower case: they are encoded themselves, or what begins
+#: their encoding is, or a line of Base64 is broken. One pattern for each first character, which
+#: `re` searches with memchr.
+_ENCODED = [
+    _search(rb"% (?: CODE | 25 | 5c | u00 | 26 (?: \# | %23 | amp ) | 0[ad] (?<=LINE%0[ad]) )"),
+    _search(
+        rb"\\ (?: u00 (?: CODE | 25 | 5c | 26 (?: \# | \\+u0023 | amp; ) | 0[0-9ad] )"
+        rb" | u\{ | x | [0-3][0-7][0-7] | [rn] (?<=LINE\\[rn]) )"
+    ),
+    _search(
+        rb"& (?: \#0* (?: DECIMAL | 1[03] | 3[578] | 92 ) (?![0-9])"
+        rb" | \#x0* (?: CODE | [ad] | 2[356] | 5c ) (?![0-9a-f])"
+        rb" | %23 | \\u0023 | amp; (?: \# | %23 | amp; ) | (?: percnt | bsol | num | fjlig ) ; )"
+    ),
+    _search(rb"= (?: [3-7][0-9a-f]= | \r?\n )"),
+    _search(rb"\n (?: (?<=LINE\n) | (?<=LINE\r\n) )"),
+]
+#: A line of Base64 that may have begun in another piece.
+_FIRST_BREAK = re.compile(rb"[a-z0-9+/=_-]{1,80}(?:[\r\n]|\\[rn]|%0[ad]|&\#)")
 _SET_COOKIE = re.compile(r"(?i)(set-cookie2?[ \t]*:)[^\r\n]*")
 
 
@@ -44,8 +89,16 @@ def credentials(headers: Iterable[tuple[str, str]]) -> set[str]:
     return values | {value.partition(" ")[2].strip() for value in values}
 
 
+class _Form(NamedTuple):
+    """One way to write a secret: what is searched."""
+
+    text: bytes
+    #: Whether a character of Base64 that follows has the last bits of the secret.
+    has_rest: bool = False
+
+
 class Redactor:
-    """Replaces secrets, verbatim and as JSON, URLs and HTML encode them.
+    """Replaces secrets in all encodings that the module names.
 
     `guessed` are values that are only assumed to be secrets: the shorter ones of these stay.
     `mask` is the protocol's function that masks the bytes of a response.
@@ -60,43 +113,80 @@ class Redactor:
     ) -> None:
         known = {secret for secret in secrets if len(secret) >= SHORTEST}
         known |= {value for value in guessed if len(value) >= _SHORTEST_GUESS}
-        marked = {form: _longest_plain_part(secret) for secret in known for form in _forms(secret)}
-        # Longest first: a secret that contains another one must be replaced as a whole.
-        self._forms = sorted(marked, key=len, reverse=True)
-        self._marks = frozenset(marked.values())
+        # A line break at the end would be that of a line of the response.
+        known = {text for secret in known if len(text := secret.strip("\r\n")) >= SHORTEST}
+        self._lines = any("\n" in secret or "\r" in secret for secret in known)
+        self._plain = {_Form(text) for secret in known for text in _plain_texts(secret)}
+        sent = {data for secret in known for data in _encodings(secret)}
+        self._hex = {_Form(data.hex().encode()) for data in sent}
+        self._spaced = {_hex_start(data) for data in sent}
+        self._base64 = {form for data in sent for form in _base64_forms(data)}
+        self._folded = self._plain | self._hex
+        self._longest = max((len(form.text) for form in self._folded), default=0)
+        self._longest_encoded = self._longest * _LONGEST_ENCODED
+        self._filter = _Filter(known)
         self.mask = mask
 
     def __bool__(self) -> bool:
-        return bool(self._forms or self.mask)
+        return bool(self._plain or self.mask)
 
     def data(self, data: bytes) -> bytes:
         """Return `data` without secrets."""
-        if not any(mark in data for mark in self._marks):
-            return data  # Fast check: most data lacks even this part.
-        for form in self._forms:
-            if form in data:
-                data = data.replace(form, _MASK)
-        return data
+        if self._filter.excludes(data):
+            return data
+        return self.split(data, is_last=True)[0]
 
     def response(self, data: bytes) -> bytes:
         """Return a block of a response, or another complete part, without secrets and masked."""
         data = self.data(data)
         return self.mask(data) if self.mask else data
 
+    def received(self, data: bytes, last: int) -> bytes:
+        """Return the `last` of the bytes that a connection received, like `response`.
+
+        Secrets may span several chunks.
+        """
+        spans: list[tuple[int, int]] = []
+        if self._plain:
+            spans = self._spans(*encodings.readings(data, lines=self._lines))
+        if self._plain and (unframed := Reading(data).decoded(encodings.CHUNK_FRAMING)):
+            joined = self._spans(*encodings.readings(unframed.data, lines=self._lines))
+            spans = _merged(
+                [*spans, *((unframed.start(at), unframed.end(to)) for at, to in joined)]
+            )
+        begin = max(0, len(data) - last)
+        shown = [(max(start, begin), end) for start, end in spans if end > begin]
+        masked = _masked(data, shown, begin)
+        return self.mask(masked) if self.mask else masked
+
     def text(self, text: str) -> str:
         """Return `text`, which may quote a response, without secrets and values of set cookies."""
         clean = self.response(text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
         return _SET_COOKIE.sub(rf"\1 {MASK}", clean)
 
-    def split(self, data: bytes) -> tuple[bytes, bytes]:
-        """Return `data` as the part that can be shown, and a rest that may begin a secret.
+    def split(self, data: bytes, *, is_last: bool = False) -> tuple[bytes, bytes]:
+        """Return the part of `data` that can be shown, redacted, and a rest as it is.
 
-        Prepend the rest to the next piece. Events need no split: a secret never spans two of
-        them, but pieces of a body end anywhere.
+        The rest may begin a secret: prepend it to the next piece. There is none if the piece
+        `is_last`. Events need no split: a secret never spans two of them, but pieces of a body
+        end anywhere. A rest is never longer than 32 times the longest secret in hexadecimal.
         """
-        data = self.data(data)
-        pending = max((_overlap(data, form) for form in self._forms), default=0)
-        return (data[:-pending], data[-pending:]) if pending else (data, b"")
+        if not self._plain:
+            return data, b""
+        begin = 0 if is_last else self._tail_start(data)
+        levels, others = encodings.readings(data[begin:], lines=self._lines, continued=not is_last)
+        spans = [] if begin else self._spans(levels, others)
+        if is_last:
+            return _masked(data, spans), b""
+        cut = min(at for reading in (*levels, *others) for at in self._cuts(reading))
+        if len(data) - begin - cut > self._longest_encoded:
+            cut = len(data) - begin
+        whole = None
+        while whole != cut:
+            whole = cut = levels[-1].widened(cut, cut)[0]
+            cut = min([cut, *(start for start, end in spans if start < cut < end)])
+        cut += begin
+        return _masked(data[:cut], [span for span in spans if span[1] <= cut]), data[cut:]
 
     def headers(
         self, headers: Iterable[tuple[bytes, bytes]], hide: Iterable[str] = ()
@@ -104,9 +194,107 @@ class Redactor:
         """Return headers without secrets; those named in `hide` (lower case) lose their value."""
         hidden = set(hide)
         return [
-            (name, _MASK if name.decode("latin-1").lower() in hidden else self.data(value))
+            (
+                self.data(name),
+                _MASK if name.decode("latin-1").lower() in hidden else self.data(value),
+            )
             for name, value in headers
         ]
+
+    def _tail_start(self, data: bytes) -> int:
+        """Return where the end of `data` begins that may cut a secret, if there is none before."""
+        # No encoded character has a space within.
+        last = len(data) - self._longest_encoded
+        begin = data.rfind(b" ", max(0, last - _CONTEXT), max(0, last))
+        return begin if begin > 0 and self._filter.excludes(data, is_piece=True) else 0
+
+    def _spans(self, levels: list[Reading], others: list[Reading]) -> list[tuple[int, int]]:
+        """Return from where to where there are secrets, in order, with whole encoded characters."""
+        found = {span for reading in (*levels, *others) for span in self._found(reading)}
+        return _merged(levels[:2][-1].widened(*span) for span in found)
+
+    def _found(self, reading: Reading) -> Iterator[tuple[int, int]]:
+        """Yield from where to where there is a secret, in any order."""
+        for each, text, forms in self._texts(reading):
+            for form in forms:
+                at = text.find(form.text)
+                while at >= 0:
+                    yield each.start(at), each.end(_end(text, at, form))
+                    at = text.find(form.text, at + 1)
+
+    def _cuts(self, reading: Reading) -> Iterator[int]:
+        """Yield where a secret or an encoded character may begin that the end cuts."""
+        yield reading.end(len(reading.data)) if reading.data else 0
+        for each, text, forms in self._texts(reading, end_only=True):
+            for form in forms:
+                yield each.start(len(text) - _overlap(text, form.text))
+                # The rest may follow.
+                at = text.rfind(form.text, -len(form.text) - _MAX_REST) if form.has_rest else -1
+                if at >= 0 and _end(text, at, form) == len(text):
+                    yield each.start(at)
+
+    def _texts(
+        self, reading: Reading, *, end_only: bool = False
+    ) -> Iterator[tuple[Reading, bytes, set[_Form]]]:
+        """Yield readings of a reading, each with its text and the forms to search there.
+
+        With `end_only`, some have the end of the text alone.
+        """
+        text = reading.data.translate(_FOLD)
+        yield reading, text, self._folded
+        standard = Reading(reading.data.translate(_STANDARD), reading)
+        yield standard, standard.data, self._base64
+        begin = max(0, len(text) - 4 * self._longest) if end_only else 0
+        if joined := standard.decoded(encodings.LINE_BREAKS, continued=end_only, begin=begin):
+            yield joined, joined.data, self._base64
+            yield joined, joined.data.lower(), self._hex
+        if (end_only or any(start.search(text) for start in self._spaced)) and (
+            joined := reading.decoded(encodings.SEPARATORS, continued=end_only, begin=begin)
+        ):
+            yield joined, joined.data.lower(), self._hex
+
+
+class _Filter:
+    """A fast check for data that cannot contain secrets, for most data that is so.
+
+    Whatever encodes characters leaves the longest part of a secret that needs no encoding as it
+    is, or encodes a letter or digit, which few encoders do.
+    """
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        self._is_empty = not secrets
+        self._plain: list[bytes] = []
+        self._base64: list[bytes] = []
+        self._searches = list(_ENCODED)
+        covered: list[bytes] = []
+        for secret in sorted(secrets, key=len):
+            data = secret.encode("utf-8", "surrogatepass")
+            # What has a shorter secret in it, as it is or as Base64, is found by that.
+            if any(part in data for part in covered):
+                continue
+            self._plain.append(_longest_part(data).lower())
+            sent = _encodings(secret)
+            cores = {form.text for each in sent for form in _base64_forms(each)}
+            self._base64 += map(_longest_part, cores)
+            self._searches += [_hex_start(each).search for each in sent]
+            covered += data, *(core for core in cores if len(core) >= _UNIQUE)
+
+    def excludes(self, data: bytes, *, is_piece: bool = False) -> bool:
+        """Return whether there is no secret in `data`, which may be a piece of a body."""
+        if self._is_empty:
+            return True
+        for part in self._base64:
+            if part in data:
+                return False
+        text = data.lower()
+        for part in self._plain:
+            if part in text:
+                return False
+        for search in self._searches:
+            if search(text):
+                return False
+        # The beginning of the line may be in the piece before.
+        return not (is_piece and _FIRST_BREAK.match(text))
 
 
 class StreamRedactor:
@@ -132,7 +320,8 @@ class StreamRedactor:
 
     def end(self) -> bytes:
         """Return the rest at the end of the body."""
-        data, self._pending = self._pass(self._pending), b""
+        data, self._pending = self._redactor.split(self._pending, is_last=True)
+        data = self._pass(data)
         mask, unmasked = self._redactor.mask, self._unmasked
         if mask is None or not unmasked:
             return data
@@ -155,64 +344,61 @@ class StreamRedactor:
         return b""
 
 
-def _forms(secret: str) -> set[bytes]:
-    """Return the encodings of a secret: plain, URL, HTML, Python, and each of them in JSON.
+def _longest_part(data: bytes) -> bytes:
+    """Return the longest part of a secret that is the same in every encoding of characters."""
+    return max(_ALNUM.findall(data), key=len, default=b"")
 
-    JSON within a string of JSON is normal: MCP transports responses in it, and an agent that
-    quotes its request in a description adds one more level.
+
+def _plain_texts(secret: str) -> set[bytes]:
+    """Return a secret as it is found in readings, folded.
+
+    A reading decodes as much as there is, so also what only seems to be encoded in the secret.
     """
-    plain = {
-        secret,
-        quote(secret, safe=""),
-        quote_plus(secret),
-        # Hexadecimal digits may be lower case.
-        _ESCAPES.sub(_lower, quote(secret, safe="")),
-        _ESCAPES.sub(_lower, quote_plus(secret)),
-        escape(secret),
-        # As Python quotes bytes in its messages.
-        repr(secret)[1:-1],
-        repr(secret.encode("utf-8", "surrogatepass"))[2:-1],
+    found = {
+        reading.data
+        for data in (
+            secret.encode("utf-8", "surrogatepass"),
+            # Without what could be a part of a character in UTF-8.
+            _as_header(secret).lstrip(_CONTINUATIONS).rstrip(_LEADS),
+        )
+        for reading in encodings.readings(data, lines=True)[0]
     }
-    written = plain | {escape(form) for form in plain}
-    for _ in range(_JSON_LEVELS):
-        plain = {form for each in plain for form in _json_forms(each)}
-        written |= plain | {escape(form) for form in plain}
-    return {form.encode("utf-8", "surrogatepass") for form in written} | _as_header(secret)
+    return {data.translate(_FOLD) for data in found if len(data) >= SHORTEST}
 
 
-def _longest_plain_part(secret: str) -> bytes:
-    """Return the longest part of a secret that is unchanged in every encoding."""
-    return max(_PLAIN.findall(secret), key=len, default="").encode()
+def _encodings(secret: str) -> set[bytes]:
+    """Return the bytes of a secret that may be sent as Base64 or hexadecimal."""
+    escaped = {json.dumps(secret, ensure_ascii=flag)[1:-1] for flag in (True, False)}
+    data = {text.encode("utf-8", "surrogatepass") for text in {secret, *escaped}}
+    return data | {_as_header(secret)}
 
 
-def _json_forms(text: str) -> set[str]:
-    """Return a text as the inside of a JSON string, as common encoders write it."""
-    ascii_only, verbatim = (json.dumps(text, ensure_ascii=flag)[1:-1] for flag in (True, False))
-    return {
-        ascii_only,
-        ascii_only.replace("/", "\\/"),
-        _UNICODE.sub(_upper, ascii_only),
-        _UNICODE.sub(_upper, ascii_only.replace('\\"', "\\u0022").translate(_STRICT)),
-        verbatim,
-        verbatim.replace("/", "\\/"),
-        verbatim.translate(_FOR_HTML),
-    }
+def _as_header(secret: str) -> bytes:
+    """Return a secret as a header may carry it, a byte for a letter (RFC 9110, section 5.5)."""
+    return b"".join(
+        each.encode("latin-1" if each < "\u0100" else "utf-8", "surrogatepass") for each in secret
+    )
 
 
-def _as_header(secret: str) -> set[bytes]:
-    """Return a secret as a header may carry it, a byte per letter (RFC 9110, section 5.5)."""
-    try:
-        return {secret.encode("latin-1")}
-    except UnicodeEncodeError:
-        return set()
+def _base64_forms(data: bytes) -> Iterator[_Form]:
+    """Yield what is the same in Base64 of everything that contains `data`, for each offset."""
+    for offset in range(3):
+        encoded = b64encode(bytes(offset) + data)
+        bits = 8 * (offset + len(data))
+        yield _Form(encoded[-(-8 * offset // 6) : bits // 6], bits % 6 > 0)
 
 
-def _upper(found: re.Match[str]) -> str:
-    return f"{found.group(1)}\\u{found.group(2).upper()}"
+def _hex_start(data: bytes) -> re.Pattern[bytes]:
+    """Return a pattern for the beginning in hexadecimal, in lower case, with any separators."""
+    return re.compile(rb"[\s+,:\-]*(?:0x)?".join(b"%02x" % byte for byte in data[:4]))
 
 
-def _lower(found: re.Match[str]) -> str:
-    return found.group().lower()
+def _end(text: bytes, at: int, form: _Form) -> int:
+    """Return where a form that begins at `at` ends, padding included."""
+    end = at + len(form.text)
+    if form.has_rest and (rest := _REST.match(text, end)):
+        return rest.end()
+    return end
 
 
 def _overlap(data: bytes, form: bytes) -> int:
@@ -223,3 +409,22 @@ def _overlap(data: bytes, form: bytes) -> int:
             return len(data) - at
         at = data.find(form[:1], at + 1)
     return 0
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans in order, one for those that overlap."""
+    result: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if result and start < result[-1][1]:
+            start, end = result[-1][0], max(end, result.pop()[1])
+        result.append((start, end))
+    return result
+
+
+def _masked(data: bytes, spans: Iterable[tuple[int, int]], begin: int = 0) -> bytes:
+    """Return `data` from `begin` on with a mask for each span; these are in order."""
+    pieces: list[bytes] = []
+    for start, end in spans:
+        pieces += data[begin:start], _MASK
+        begin = end
+    return b"".join((*pieces, data[begin:]))

@@ -308,9 +308,9 @@ class _Transfer:
 
     def _evidence(self) -> str:
         """Return the last received bytes, printable and without secrets."""
-        shown = self._redactor.response(self._tap.tail).decode("utf-8", "backslashreplace")
-        text = "".join(_printable(character) for character in shown.replace("\r\n", "\n"))
-        return text[-_EVIDENCE:]
+        shown = self._redactor.received(self._tap.tail, _EVIDENCE)
+        text = shown.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
+        return "".join(map(_printable, text))[-_EVIDENCE:]
 
     def _redacted(self, problem: Problem) -> Problem:
         clean = self._redactor.text
@@ -318,7 +318,7 @@ class _Transfer:
             problem.state,
             problem.stage,
             clean(problem.cause),
-            problem.fix,
+            clean(problem.fix),
             clean(problem.detail),
             problem.limit,
         )

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import logging
 import re
+from base64 import b64encode
 from collections.abc import Callable
+from functools import cache
 from itertools import product
 from urllib.parse import quote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from playground.limits import RunLimits
 from playground.protocols.calls import HttpCall
@@ -18,10 +22,19 @@ from playground.protocols.headers import is_credential
 from playground.protocols.nlweb.legacy import mask_block
 from playground.transport import OutboundPolicy, Transport
 from playground.transport.redaction import MASK, Redactor, StreamRedactor
+from tests.support.encodings import ENCODINGS
 from tests.support.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import record
 
 CANARY = "canary-4711"
+#: With all that encodings change; one of letters and digits; other scripts; several lines.
+SECRETS = [
+    'canary/env+s3"cr\\3t&0815==',
+    "sk-Proj9Xa7Bq",
+    "пароль-äÖ€😀",
+    "a b\nc d e",
+    "%41&lt;12=41",
+]
 
 
 def _escaped(found: re.Match[str]) -> str:
@@ -154,6 +167,37 @@ class TestReply:
         assert CANARY.encode() not in frames[-1].data
         assert b"opaque" not in frames[-1].data
 
+    @pytest.mark.parametrize("encoding", ENCODINGS)
+    async def test_every_encoding_everywhere(self, encoding: str) -> None:
+        """In values and names of headers, and in pieces of a body, without the plain form."""
+        written = ENCODINGS[encoding](CANARY)
+        line = written.replace("\n", "")
+        name = line if re.fullmatch(r"[\w!#$%&'*+.^`|~-]+", line) else CANARY
+        start = f"HTTP/1.1 200 {line}\r\nX-Echo: {line}\r\n{name}: 1\r\nContent-Type: a/b\r\n\r\n"
+        body = f'{{"a": "{written}", "b": 1}}'.encode()
+        pieces = [body[at : at + 7] for at in range(0, len(body), 7)]
+        async with serve(start.encode(), *pieces) as server:
+            frames = await record(server.url, redact=[CANARY])
+        (shown,) = frames.of(FrameKind.HEAD)
+        assert shown.count(MASKED) == 3
+        assert frames.body == Redactor([CANARY]).data(body)
+        assert MASKED in frames.body
+        assert_hidden(CANARY, shown + frames.body)
+
+    async def test_evidence_of_an_error_that_has_several_chunks(self) -> None:
+        end = chunk(CANARY[:5].encode()) + chunk(CANARY[5:].encode()) + b"oops\r\n"
+        async with serve(STREAM_HEAD, chunk(b"data: 1\n\n") + end) as server:
+            frames = await record(server.url, redact=[CANARY])
+        assert f"5\n{MASK}\noops" in frames.problem.detail
+
+    async def test_evidence_that_begins_within_a_secret(self) -> None:
+        """Of much that was read; what is masked takes less space than before."""
+        long = "canary-" + "x" * 593
+        async with serve(b"HTTP/1.1 200 OK\r\n" + long.encode() * 20 + b"\r\n\r\n") as server:
+            frames = await record(server.url, redact=[long])
+        assert MASK in frames.problem.detail
+        assert "x" * 10 not in frames.problem.detail
+
     async def test_evidence_within_the_words_of_an_error(self) -> None:
         async with serve(b"HTTP/1.1 200 OK\r\nSet-Cookie : session=opaque\r\n\r\n") as server:
             frames = await record(server.url)
@@ -166,6 +210,135 @@ class TestReply:
             call = HttpCall("GET", f"{server.url}/{CANARY}", (("Authorization", CANARY),))
             await record("", call=call, redact=[CANARY])
         assert CANARY not in caplog.text
+
+
+@cache
+def encoded(secret: str) -> dict[str, bytes]:
+    return {encoding: write(secret).encode() for encoding, write in ENCODINGS.items()}
+
+
+def assert_hidden(secret: str, shown: bytes) -> None:
+    """Assert that no encoding of the secret is in `shown`."""
+    for encoding, written in encoded(secret).items():
+        assert written not in shown, encoding
+
+
+class TestEncodings:
+    @pytest.mark.parametrize("secret", SECRETS)
+    @pytest.mark.parametrize("encoding", ENCODINGS)
+    def test_alone(self, encoding: str, secret: str) -> None:
+        if "case" in encoding and not secret.isascii():
+            pytest.skip("other letters than those of ASCII keep their case")
+        written = ENCODINGS[encoding](secret).encode()
+        for others in ([], SECRETS, [f"Basic {secret}", b64encode(secret.encode()).decode()]):
+            shown = Redactor([secret, *others]).data(b'{"key": "%b"}\n\n' % written)
+            assert MASKED in shown
+            assert_hidden(secret, shown)
+
+    @pytest.mark.parametrize("encoding", ["JSON", "JSON escapes", "JSON escapes in JSON", "Base64"])
+    def test_json_stays_json(self, encoding: str) -> None:
+        secret = 'n"canary\\'
+        text = ENCODINGS[encoding](secret)
+        document = f'{{"a": "{text}", "b": "{text}\\"", "c": "1\\\\{text}\\n"}}'
+        shown = json.loads(Redactor([secret]).data(document.encode()))
+        assert shown["b"] == f'{MASK}"'
+        assert_hidden(secret, json.dumps(shown).encode())
+        # The beginning belongs to another character.
+        assert json.loads(Redactor(["not"]).data(b'"1\\not"')) == "1\not"
+        assert json.loads(Redactor(["note"]).data(b'"1\\note"')) == f"1{MASK}"
+
+    @pytest.mark.parametrize("offset", range(3))
+    @pytest.mark.parametrize("length", range(4, 10))
+    def test_base64_of_short_secrets(self, offset: int, length: int) -> None:
+        """All but the bits of the first character, and those of the last one."""
+        secret = "Kj7-b_Zq5"[:length]
+        for after in ("", "a", "ab"):
+            text = b64encode(b"x" * offset + secret.encode() + after.encode())
+            shown = Redactor([secret]).data(text)
+            begin, end = -(-8 * offset // 6), -(-8 * (offset + length) // 6)
+            assert shown.rstrip(b"=") == text[:begin] + MASKED + text[end:].rstrip(b"=")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"url": "https://a.example/?key=4711&w=400&q=%63%61%6e%20%2f", "n": "\\u0063an"}',
+            "canary 4711, canary-471, 63616e617279, 63:61:6e:61:72:79:2d:34:37:31",
+            "Y2FuYXJ5 LTQ3MTE= &#99;&#97;&#110; &amp;#99; =63=61=6e %5Cu0063 &#x110000; &no;",
+            "\\ud83d \\u{110000} %zz &#; \\",
+        ],
+    )
+    def test_other_text_stays(self, text: str) -> None:
+        assert Redactor([CANARY]).data(text.encode()) == text.encode()
+
+    def test_a_letter_of_a_header_is_no_part_of_a_character(self) -> None:
+        for secret in ("¤key-1", "key-1é"):
+            assert Redactor([secret]).data(f"äkey-1退 {secret}".encode()).decode()
+            assert MASKED in Redactor([secret]).data(secret.encode("latin-1"))
+
+    def test_within_what_looks_encoded(self) -> None:
+        """The text before a secret may end like the beginning of an encoded character."""
+        for before in ("key=", "%", "\\\\", "&", "&#", "100%2", "\\u00"):
+            shown = Redactor([CANARY]).data(f"{before}{CANARY}".encode())
+            assert shown.endswith(MASKED)
+
+    def test_lines_of_an_event(self) -> None:
+        lines = ENCODINGS["Base64 in lines"](CANARY)
+        event = "".join(f"data: {line}\n" for line in lines.splitlines()) + "\n"
+        shown = Redactor([CANARY]).data(event.encode())
+        assert MASKED in shown
+        assert shown.endswith(b"\n\n")
+        assert Redactor(["one key\r\nof lines\r\n"]).data(b"data: one key\ndata: of lines\n\n") == (
+            b"data: %b\n\n" % MASKED
+        )
+
+
+#: What may confuse the search: beginnings of encoded characters and of secrets.
+BEGINNINGS = [
+    "", "\\", "%", "&", "\\\\", "\\u00", "%2", "&#", "&#99", "\n", "\r\n", "data: ", "x", "63",
+    "0x", " ", "a", "ab", "tok", "&amp;", "%5C", "Y2Fu", "c",
+]  # fmt: skip
+FAMILY = ["abab", "aaaa", "token", "token-long", "token-long-er\\"]
+secrets = st.sampled_from(SECRETS + FAMILY)
+writers = st.sampled_from([ENCODINGS[name] for name in ENCODINGS if "quoted" not in name])
+written = st.builds(lambda write, secret: write(secret), writers, secrets)
+texts = st.lists(
+    written
+    | st.sampled_from(BEGINNINGS)
+    | st.builds(lambda text, end: text[:end], written, st.integers(0, 40)),
+    max_size=6,
+).map("".join)
+
+
+class TestPieces:
+    @given(st.lists(secrets, min_size=1, max_size=3), texts, st.sets(st.integers(1, 400)))
+    def test_pieces_together_are_the_whole(
+        self, known: list[str], text: str, cuts: set[int]
+    ) -> None:
+        redactor, data = Redactor(known), text.encode()
+        whole = redactor.data(data)
+        for ends in (sorted(cuts), range(1, len(data))):
+            body = StreamRedactor(redactor)
+            starts = [0, *ends]
+            pieces = [data[at:end] for at, end in zip(starts, [*ends, len(data)], strict=True)]
+            assert b"".join([*map(body.add, pieces), body.end()]) == whole
+
+    @pytest.mark.parametrize("encoding", ENCODINGS)
+    def test_in_much_text(self, encoding: str) -> None:
+        text = ENCODINGS[encoding](CANARY)
+        data = ('{"a": "some words", "b": ["more", 1]}\n' * 200 + text + " and so on" * 50).encode()
+        redactor = Redactor([CANARY])
+        end = len(data) - 500
+        for at in range(end - len(text), end + 10, len(text) // 6):
+            body = StreamRedactor(redactor)
+            shown = body.add(data[:at]) + body.add(data[at:]) + body.end()
+            assert MASKED in shown
+            assert len(shown) == len(redactor.data(data))
+
+    def test_no_more_is_held_back_than_a_secret_may_have(self) -> None:
+        body = StreamRedactor(Redactor([CANARY]))
+        for _ in range(10):
+            held = 100_000 - len(body.add(b"63" + b" " * 99_998))
+            assert held < 1000
 
 
 class TestRedactor:
