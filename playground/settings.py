@@ -62,7 +62,7 @@ RUN_LIMITS = RunLimits.from_environment(os.environ)
 PROMISE_PATIENCE = _seconds("PLAYGROUND_PROMISE_PATIENCE", 900)
 #: Seconds for which a run in progress waits for a database that is unavailable.
 DATABASE_PATIENCE = _seconds("PLAYGROUND_DATABASE_PATIENCE", 600)
-#: Images that agents link to are fetched by the browser; a tenant's page should not do that.
+#: Whether the playground fetches pictures that agents name, when the user asks for them.
 AGENT_IMAGES = _flag("PLAYGROUND_AGENT_IMAGES", not HOSTED)
 
 # --- Django ----------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": [SELF],
         # CodeMirror mounts its theme as a constructed style sheet, so no inline styles either.
         "style-src": [SELF],
-        "img-src": [SELF, "data:", *(["https:", "http:"] if AGENT_IMAGES else [])],
+        "img-src": [SELF, "data:"],
         "connect-src": [SELF],
         "font-src": [SELF],
         "manifest-src": [SELF],
