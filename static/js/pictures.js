@@ -135,7 +135,7 @@ document.addEventListener("click", ({ target }) => {
   // Also for those that are still to come.
   response.dataset.pictures = "always";
   for (const picture of response.querySelectorAll("agent-picture")) picture.showWhenNear();
-  response.querySelector(".response-header").focus({ preventScroll: true });
+  response.querySelector(".transcript").focus({ preventScroll: true });
 });
 
 customElements.define("agent-picture", AgentPicture);
