@@ -86,16 +86,8 @@ def media_type_of(data: bytes) -> str | None:
 
 async def _follow(url: str) -> Download | Problem:
     """Return the last response of a chain of redirects."""
-    limits: RunLimits = settings.RUN_LIMITS
     # One transport for the chain, which shares its limits of bytes and time.
-    transport = new_transport(
-        limits.at_most(
-            max_bytes=MAX_BYTES,
-            connect_timeout=_CONNECT_TIME,
-            idle_timeout=_IDLE_TIME,
-            total_timeout=TIME,
-        )
-    )
+    transport = new_transport(_limits())
     for _ in range(MAX_REDIRECTS + 1):
         found = await get(url, _HEADERS, transport)
         if isinstance(found, Problem) or found.status not in _REDIRECTS:
@@ -109,10 +101,22 @@ async def _follow(url: str) -> Download | Problem:
 
 def _error_of(problem: Problem) -> PictureError:
     if problem.limit == "max_bytes":
-        return PictureError("Too large", f"The picture is larger than {MAX_BYTES // MIB} MB.")
+        megabytes = _limits().max_bytes / MIB
+        return PictureError("Too large", f"The picture is larger than {megabytes:.3g} MB.")
     if problem.limit and problem.limit.endswith("_timeout"):
         return PictureError("Timeout", problem.cause)
     if problem.stage is Stage.POLICY:
         return PictureError("Denied", problem.cause)
     label = "Unreachable" if problem.stage in _UNREACHABLE else "Not loaded"
     return PictureError(label, problem.cause)
+
+
+def _limits() -> RunLimits:
+    """Return the limits of a picture, or those of a run where they are narrower."""
+    limits: RunLimits = settings.RUN_LIMITS
+    return limits.at_most(
+        max_bytes=MAX_BYTES,
+        connect_timeout=_CONNECT_TIME,
+        idle_timeout=_IDLE_TIME,
+        total_timeout=TIME,
+    )

@@ -43,10 +43,10 @@ class AgentPicture extends HTMLElement {
     const url = new URL(this.form.getAttribute("action"), location.href);
     url.searchParams.set("url", this.button.value);
     this.url = url.href;
-    this.form.addEventListener("submit", (event) => {
+    this.form.onsubmit = (event) => {
       event.preventDefault();
       this.show(true);
-    });
+    };
     if (shown.has(this.url) || this.closest("[data-pictures]")?.dataset.pictures === "always")
       this.showWhenNear();
     else this.closest("#response")?.toggleAttribute("data-has-pictures", true);
