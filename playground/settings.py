@@ -68,7 +68,7 @@ DATABASE_PATIENCE = _positive("PLAYGROUND_DATABASE_PATIENCE", 600)
 DRAIN_SECONDS = _positive("PLAYGROUND_DRAIN_SECONDS", 20)
 #: Seconds for a request of a client of the server, and without progress in reading a response.
 CLIENT_TIMEOUT = _positive("PLAYGROUND_CLIENT_TIMEOUT", 60)
-#: Images that agents link to are fetched by the browser; a tenant's page should not do that.
+#: Whether the playground fetches pictures that agents name, when the user asks for them.
 AGENT_IMAGES = _flag("PLAYGROUND_AGENT_IMAGES", not HOSTED)
 
 # --- Django ----------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": [SELF],
         # CodeMirror mounts its theme as a constructed style sheet, so no inline styles either.
         "style-src": [SELF],
-        "img-src": [SELF, "data:", *(["https:", "http:"] if AGENT_IMAGES else [])],
+        "img-src": [SELF, "data:"],
         "connect-src": [SELF],
         "font-src": [SELF],
         "manifest-src": [SELF],

@@ -180,7 +180,17 @@ class TestModes:
         assert found.SECURE_HSTS_SECONDS > 0
         assert found.ALLOWED_HOSTS == ["a.example", "b"]
         assert found.SECRET_KEY == "k"
-        assert "https:" not in found.CONTENT_SECURITY_POLICY["DIRECTIVES"]["img-src"]
+
+    @pytest.mark.parametrize("images", ["", "on", "off"])
+    @pytest.mark.parametrize("mode", ["local", "hosted"])
+    def test_pages_load_no_pictures_from_elsewhere(
+        self, tmp_path: Path, mode: str, images: str
+    ) -> None:
+        found = read_settings(
+            tmp_path, PLAYGROUND_MODE=mode, SECRET_KEY="k", PLAYGROUND_AGENT_IMAGES=images
+        )
+        sources = found.CONTENT_SECURITY_POLICY["DIRECTIVES"]["img-src"]
+        assert sources == ["'self'", "data:"]
 
     @pytest.mark.parametrize(
         ("url", "engine", "name"),

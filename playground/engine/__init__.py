@@ -1,8 +1,8 @@
 """Engine: starts, drives and cancels runs; the only owner of background tasks.
 
 Imported by views and management commands, which need `prepare`, `create_run`, `send` and `cancel`
-most. What a caller needs is imported from this package; doctor, fetch, retention and collection
-runs have modules of their own.
+most. What a caller needs is imported from this package; doctor, fetch, pictures, retention and
+collection runs have modules of their own.
 
 =====================  ========================================================================
 `call_loop`            the loop exchange → transport → frames, for everything that is sent
@@ -12,6 +12,7 @@ runs have modules of their own.
 `driver`               the driver of one run: calls, frames, final state
 `fetch`                download of a file by GET, for imports from a URL
 `heartbeat`            heartbeats of runs, stop requests of other processes, liveness checks
+`pictures`             download of a picture that an agent names
 `preparation`          from a request template and variables to a prepared request
 `promise_polling`      await requests, leases, cancellation, recovery, the background poller
 `promises`             poll intervals, and what the response to a poll changes

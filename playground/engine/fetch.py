@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from django.conf import settings
 
 from playground.engine.call_loop import OwnerSlots, collect_frames, new_transport
 from playground.limits import MIB, RunLimits
 from playground.protocols.calls import HttpCall
-from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
-from playground.protocols.http import read_head
+from playground.protocols.frames import BODY_KINDS, FrameKind
+from playground.protocols.http import Headers, read_head
 from playground.protocols.problems import Problem, Stage
+from playground.transport import Transport
 
 #: Bytes of a file, and seconds for the whole download.
 MAX_BYTES, TIME = 32 * MIB, 30.0
@@ -27,33 +29,49 @@ class FetchError(Exception):
     """The download failed; the message is a sentence or two."""
 
 
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A complete response to a GET; the names of its headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+async def get(url: str, headers: Headers, transport: Transport) -> Download | Problem:
+    """Return the response to a GET of `url`, or the problem that ended it."""
+    frames = await collect_frames(HttpCall("GET", url, tuple(headers)), transport)
+    if frames[-1].kind is FrameKind.ERROR:
+        return Problem.from_bytes(frames[-1].data)
+    head = next(frame for frame in frames if frame.kind is FrameKind.HEAD)
+    body = b"".join(frame.data for frame in frames if frame.kind in BODY_KINDS)
+    return Download(*read_head(head.data), body)
+
+
 async def fetch(url: str, *, owner: int | None = None) -> bytes:
     """Return the body of the response to a GET of `url`; redirects are not followed.
 
     `owner` is the key of the user, None in local mode. Raises `FetchError`.
     """
-    call = HttpCall("GET", url, (("Accept", "application/json, */*;q=0.5"),))
     with _slots.take(owner) as is_free:
         if not is_free:
             raise FetchError(f"Too many downloads in progress ({MAX_AT_ONCE}). Try again shortly.")
-        return _body(await collect_frames(call, new_transport(_limits())))
+        headers = (("Accept", "application/json, */*;q=0.5"),)
+        return _body(await get(url, headers, new_transport(_limits())))
 
 
-def _body(frames: Sequence[Frame]) -> bytes:
+def _body(found: Download | Problem) -> bytes:
     """Return the body of a response. Raises `FetchError` unless it has status 200."""
-    last = frames[-1]
-    if last.kind is FrameKind.ERROR:
-        raise FetchError(_describe(Problem.from_bytes(last.data)))
-    head = next(frame for frame in frames if frame.kind is FrameKind.HEAD)
-    status, headers = read_head(head.data)
-    if 300 <= status < 400 and (location := headers.get("location")):
+    if isinstance(found, Problem):
+        raise FetchError(_describe(found))
+    if 300 <= found.status < 400 and (location := found.headers.get("location")):
         raise FetchError(
-            f"The URL redirects (HTTP {status}) to {location[:2000]} Redirects are not "
+            f"The URL redirects (HTTP {found.status}) to {location[:2000]} Redirects are not "
             "followed. If you trust that URL, enter it."
         )
-    if status != 200:
-        raise FetchError(f"The URL returned HTTP {status} instead of a file.")
-    return b"".join(frame.data for frame in frames if frame.kind in BODY_KINDS)
+    if found.status != 200:
+        raise FetchError(f"The URL returned HTTP {found.status} instead of a file.")
+    return found.body
 
 
 def _describe(problem: Problem) -> str:

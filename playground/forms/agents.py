@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
 from playground.json_input import check_header, parse_header_templates
 from playground.models import Agent
@@ -59,13 +60,15 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Agent
         fields = [
             "name", "url", "protocol", "binding", "version", "ask_tool", "await_tool", "auth",
-            "auth_header", "auth_user", "auth_secret", "headers", "notes",
+            "auth_header", "auth_user", "auth_secret", "headers", "load_pictures", "notes",
         ]  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in ("protocol", "binding"):
             self.fields[name].required = False
+        if not settings.AGENT_IMAGES:
+            del self.fields["load_pictures"]  # As stored, for when pictures are loaded again.
         self._opened_with = self.instance.handshake_key
 
     def clean_url(self) -> str:

@@ -82,6 +82,8 @@ class Agent(models.Model):
     #: Sent with every request, as [[name, value], ...]. Encrypted: some carry credentials.
     headers = EncryptedJSONField(default=list, blank=True)
     notes = models.TextField(blank=True)
+    #: Whether pictures named in its responses are loaded without a click.
+    load_pictures = models.BooleanField("load pictures automatically", default=False)
     #: Names of the tools that take requests over MCP; empty for what the tool list suggests.
     ask_tool = models.CharField("tool for ask", max_length=128, blank=True)
     await_tool = models.CharField("tool for await", max_length=128, blank=True)

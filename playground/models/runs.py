@@ -275,6 +275,11 @@ class Run(models.Model):
         )
 
     @property
+    def loads_pictures(self) -> bool:
+        """Return whether pictures named in the response are loaded without a click."""
+        return self.agent is not None and self.agent.load_pictures
+
+    @property
     def can_be_continued(self) -> bool:
         """Return whether requests can follow it: not once its agent was deleted."""
         return self.agent_id is not None or self.sent_to_url

@@ -33,6 +33,7 @@ commands and `playground.cli`.
 `messages`              views of Agent API messages, their parts, calls and outputs
 `outline`               folders and requests of a collection, a page at a time
 `pending_tool_calls`    tool calls that a response leaves to its client
+`pictures`              pictures that agents name, loaded by the playground on request
 `progress`              progress of a call as percent and text
 `promises`              polled promises: status, times, polls and sparkline
 `run_status`            status, metrics, version and binding of a run as text

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
-
 from playground.protocols import events as ev
 from playground.protocols.nlweb import failures
 from playground.protocols.placement import Placement, format_facts, is_server_log, is_summary
@@ -51,8 +49,7 @@ class Entry:
         """Return the context of its template; most entries of a flood are never rendered."""
         source = self.message or self.event
         own = _CONTEXTS[type(source)](source)
-        images = settings.AGENT_IMAGES
-        return {"entry": self, "event": self.event, "agent_images": images, **own}
+        return {"entry": self, "event": self.event, **own}
 
 
 def entry_of(

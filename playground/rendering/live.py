@@ -355,6 +355,7 @@ def response_context(run: Run | None, *, onward: bool = True) -> dict[str, Any]:
         **_entries_context(run, reader, thread, entries),
         "cursor": reader.cursor,
         "transcript": transcript,
+        "loads_pictures": run.loads_pictures,
         "settled": settled,
         "live": not settled or is_waiting,
     }

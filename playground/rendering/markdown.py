@@ -2,15 +2,15 @@
 
 Such texts may come with files from others. Two libraries protect the page: the parser ignores
 HTML, and its output passes a sanitiser with a short list of elements. Links lead to http and https
-only, and images are shown where those of agents are (`AGENT_IMAGES`).
+only, and an image becomes a link to it: no page loads anything from another site.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import nh3
-from django.conf import settings
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -22,15 +22,12 @@ MAX_TEXT = 50_000
 #: How deep lists and quotes may nest. Deeper ones are dropped.
 _MAX_NESTING = 20
 _TAGS = {
-    "a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "img", "li",
-    "ol", "p", "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol",
+    "p", "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
-_ATTRIBUTES = {"a": {"href", "title"}, "img": {"src", "alt", "title"}, "ol": {"start"}}
+_ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 #: Attributes that are set on every element of a kind, whatever the text has.
-_FIXED = {
-    "a": {"target": "_blank"},
-    "img": {"loading": "lazy", "decoding": "async", "referrerpolicy": "no-referrer"},
-}
+_FIXED = {"a": {"target": "_blank"}}
 _PARSER = MarkdownIt(
     "commonmark", {"html": False, "linkify": False, "maxNesting": _MAX_NESTING}
 ).enable(["table", "strikethrough"])
@@ -76,18 +73,29 @@ def _text(token: Token) -> str:
 
 
 def _adjust(token: Token) -> None:
-    """Lower headings by one level, and replace images that may not be shown."""
+    """Lower headings by one level, and replace images by links."""
     if token.type in {"heading_open", "heading_close"}:
         token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
     if token.type == "inline":
-        token.children = [_image_or_text(child) for child in token.children or []]
+        token.children = list(_without_images(token.children or []))
 
 
-def _image_or_text(token: Token) -> Token:
-    if token.type != "image" or (settings.AGENT_IMAGES and safe_url(token.attrGet("src"))):
-        return token
-    return Token("text", "", 0, content=token.content or "(picture)")
+def _without_images(tokens: list[Token]) -> Iterator[Token]:
+    """Yield the tokens with links to images in place of these; within a link, only their text."""
+    in_link = False
+    for token in tokens:
+        in_link = token.type == "link_open" or (in_link and token.type != "link_close")
+        if token.type != "image":
+            yield token
+            continue
+        text = Token("text", "", 0, content=token.content or "(picture)")
+        if in_link or not (url := safe_url(token.attrGet("src"))):
+            yield text
+        else:
+            yield Token("link_open", "a", 1, attrs={"href": url})
+            yield text
+            yield Token("link_close", "a", -1)
 
 
 def _safe_attribute(tag: str, attribute: str, value: str) -> str | None:
-    return safe_url(value) if attribute in {"href", "src"} else value
+    return safe_url(value) if attribute == "href" else value

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.conf import settings
 from django.template.loader import get_template
 
 from playground.protocols.events import EntryRef
@@ -89,7 +88,6 @@ class _MessageHtml:
             **thread.children_context(joined.ref),
             **tool_call_context(joined, thread),
             "entry": {"seq": joined.ref[0], "part": joined.ref[1]},
-            "agent_images": settings.AGENT_IMAGES,
         }
 
     def render(self, name: str, **context: Any) -> str:

@@ -50,4 +50,4 @@ def test_pictures_of_results_are_served(playground: PlaygroundServer) -> None:
     for address in {item["image"] for item in reply["results"]}:
         assert address.startswith(playground.url)
         picture = httpx.get(address).raise_for_status()
-        assert picture.headers["Content-Type"].startswith("image/svg+xml")
+        assert picture.headers["Content-Type"].startswith("image/png")

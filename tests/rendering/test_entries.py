@@ -250,12 +250,3 @@ def test_a_redirect_elsewhere_than_the_web_has_no_link() -> None:
     markup = read(render(event))
     assert not markup.find("a")
     assert "javascript:alert(1)" in markup.text
-
-
-def test_images_are_shown_only_where_that_is_allowed(settings: Any) -> None:
-    event = ev.Result(1, {"@type": "Recipe", "name": "A", "image": "https://a.example/a.png"})
-    for allowed in (True, False):
-        settings.AGENT_IMAGES = allowed
-        images = read(render(event)).find("img")
-        assert len(images) == allowed
-        assert all(i.attributes["referrerpolicy"] == "no-referrer" for i in images)

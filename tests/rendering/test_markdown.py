@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.template import Context, Template
 from hypothesis import given
@@ -91,7 +89,6 @@ HOSTILE = [
 ]
 ALLOWED = {
     "a": {"href", "title", "target", "rel"},
-    "img": {"src", "alt", "title", "loading", "decoding", "referrerpolicy"},
     "ol": {"start"},
 }
 NEVER = {"script", "style", "iframe", "form", "button", "svg", "div", "input", "h1"}
@@ -125,14 +122,14 @@ def test_links_to_http_and_https_stay() -> None:
     assert found == ["https://a.example/x?y=1&z", "http://b.example", "https://c.example"]
 
 
-def test_pictures_follow_the_setting(settings: Any) -> None:
-    text = "![A *bowl*](https://a.example/p.png) ![](http://b.example/q.png)"
-    settings.AGENT_IMAGES = True
-    found = [each.attributes for each in elements(render(text)) if each.tag == "img"]
-    assert [each["src"] for each in found] == ["https://a.example/p.png", "http://b.example/q.png"]
-    assert {each["referrerpolicy"] for each in found} == {"no-referrer"}
-    settings.AGENT_IMAGES = False
-    assert render(text) == "<p>A *bowl* (picture)</p>\n"
+def test_an_image_is_a_link_to_it() -> None:
+    assert not any(each.tag == "img" for each in elements(render("![A](https://a.example/p.png)")))
+    (link,) = elements(render("![A *bowl*](https://a.example/p.png)"))[1:]
+    assert link.attributes["href"] == "https://a.example/p.png"
+    assert "noreferrer" in (link.attributes["rel"] or "")
+    (outer,) = elements(render("[![](http://b.example/q.png)](http://c.example)"))[1:]
+    assert outer.attributes["href"] == "http://c.example"
+    assert render("![A](http://u:p@a.example/p.png)") == "<p>A</p>\n"
 
 
 def test_a_text_without_end_is_cut_and_says_so() -> None:

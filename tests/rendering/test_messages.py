@@ -94,15 +94,6 @@ class TestShowing:
         assert '"a": 1' in markup.text
         assert '"@type"' not in markup.text
 
-    @pytest.mark.parametrize("allowed", [True, False])
-    def test_a_picture_is_loaded_where_that_is_allowed(self, settings: Any, allowed: bool) -> None:
-        settings.AGENT_IMAGES = allowed
-        url = "https://pictures.example/soup.jpg"
-        (html,) = cards_of(reply(message("m1"), whole("m1", type="image", image_url=url)))
-        markup = assert_inert(html, ENTRY_TAGS)
-        assert len(markup.find("img")) == allowed
-        assert [a.attributes["href"] for a in markup.find("a")] == [url]
-
     def test_an_address_that_could_run_is_no_link(self) -> None:
         (html,) = cards_of(
             reply(message("m1"), whole("m1", type="image", image_url="javascript:alert(1)"))

@@ -52,6 +52,8 @@ GET: dict[str, tuple[int, int, int]] = {
     # The owner's run has no messages; the tests of calls fetch those that there are.
     "run-message": (404, 404, 302),
     "run-message-text": (404, 404, 302),
+    # None without a signed URL.
+    "run-picture": (404, 404, 302),
     "run-results": (200, 404, 302),
     "run-events": (200, 404, 302),
     "run-event": (200, 404, 302),

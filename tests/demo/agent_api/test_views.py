@@ -54,7 +54,7 @@ class TestLifecycle:
     async def test_what_was_found_comes_as_picture_and_data(self) -> None:
         _, image, data = (await response(user_message("tomato soup")))["output"][-1]["content"]
         assert image["type"] == "image"
-        assert image["image_url"].endswith("/static/demo/pot.svg")
+        assert image["image_url"].endswith("/static/demo/pot.png")
         items = data["data"]["results"]
         assert items[0]["image"] == image["image_url"]
         assert {item["@type"] for item in items} == {"Recipe"}

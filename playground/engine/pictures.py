@@ -1,0 +1,122 @@
+"""Download of a picture that an agent names: GETs under the outbound policy, with narrow limits.
+
+The URL is all that comes from the agent: no credentials, cookies or referrer are sent, and the
+type of the picture is read from its bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from urllib.parse import urljoin
+from weakref import WeakValueDictionary
+
+from django.conf import settings
+
+from playground.engine.call_loop import new_transport
+from playground.engine.fetch import Download, get
+from playground.limits import MIB, RunLimits
+from playground.protocols.http import USER_AGENT
+from playground.protocols.problems import Problem, Stage
+from playground.task_registry import PerLoop
+
+#: Bytes of a picture with its redirects, and seconds for all of it.
+MAX_BYTES, TIME = 5 * MIB, 15.0
+#: Seconds to connect, and without a byte.
+_CONNECT_TIME, _IDLE_TIME = 5.0, 5.0
+#: Redirects that are followed; servers of pictures often redirect to others.
+MAX_REDIRECTS = 3
+#: Downloads of one user at once; further ones wait.
+MAX_AT_ONCE = 4
+
+#: Media types by the beginning of the file. Raster formats only: SVG can contain script.
+_TYPES = {
+    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/gif": re.compile(rb"GIF8[79]a"),
+    "image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
+    "image/avif": re.compile(rb".{4}ftypavi[fs]", re.DOTALL),
+}
+_HEADERS = (("Accept", ", ".join(_TYPES)), ("User-Agent", USER_AGENT))
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_UNREACHABLE = frozenset({Stage.RESOLVE, Stage.CONNECT, Stage.TLS})
+
+_slots: PerLoop[WeakValueDictionary[int | None, asyncio.Semaphore]] = PerLoop(WeakValueDictionary)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A raster image and its media type."""
+
+    media_type: str
+    data: bytes
+
+
+class PictureError(Exception):
+    """The picture cannot be shown: a label of a word or two, and the reason as a sentence."""
+
+    def __init__(self, label: str, reason: str) -> None:
+        super().__init__(reason)
+        self.label = label
+
+
+async def fetch_picture(url: str, *, owner: int | None = None) -> Picture:
+    """Return the picture at `url`. Raises `PictureError`.
+
+    `owner` is the key of the user, None in local mode. At most `MAX_REDIRECTS` redirects are
+    followed, each under the outbound policy, and all within the same limits.
+    """
+    slot = _slots().setdefault(owner, asyncio.Semaphore(MAX_AT_ONCE))
+    async with slot:
+        found = await _follow(url)
+    if isinstance(found, Problem):
+        raise _error_of(found)
+    if found.status != 200:
+        raise PictureError(f"HTTP {found.status}", f"The server returned HTTP {found.status}.")
+    if (media_type := media_type_of(found.body)) is None:
+        raise PictureError("Unsupported", "The file is not a PNG, JPEG, GIF, WebP or AVIF picture.")
+    return Picture(media_type, found.body)
+
+
+def media_type_of(data: bytes) -> str | None:
+    """Return the media type of a raster image by its first bytes, None for anything else."""
+    return next((name for name, start in _TYPES.items() if start.match(data)), None)
+
+
+async def _follow(url: str) -> Download | Problem:
+    """Return the last response of a chain of redirects."""
+    # One transport for the chain, which shares its limits of bytes and time.
+    transport = new_transport(_limits())
+    for _ in range(MAX_REDIRECTS + 1):
+        found = await get(url, _HEADERS, transport)
+        if isinstance(found, Problem) or found.status not in _REDIRECTS:
+            return found
+        try:
+            url = urljoin(url, found.headers.get("location", ""))
+        except ValueError:
+            return found
+    raise PictureError("Redirects", f"The server redirects more than {MAX_REDIRECTS} times.")
+
+
+def _error_of(problem: Problem) -> PictureError:
+    if problem.limit == "max_bytes":
+        megabytes = _limits().max_bytes / MIB
+        return PictureError("Too large", f"The picture is larger than {megabytes:.3g} MB.")
+    if problem.limit and problem.limit.endswith("_timeout"):
+        return PictureError("Timeout", problem.cause)
+    if problem.stage is Stage.POLICY:
+        return PictureError("Denied", problem.cause)
+    label = "Unreachable" if problem.stage in _UNREACHABLE else "Not loaded"
+    return PictureError(label, problem.cause)
+
+
+def _limits() -> RunLimits:
+    """Return the limits of a picture, or those of a run where they are narrower."""
+    limits: RunLimits = settings.RUN_LIMITS
+    return limits.at_most(
+        max_bytes=MAX_BYTES,
+        connect_timeout=_CONNECT_TIME,
+        idle_timeout=_IDLE_TIME,
+        total_timeout=TIME,
+    )

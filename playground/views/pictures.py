@@ -1,0 +1,44 @@
+"""Pictures that agents name, loaded by the playground and served from its own origin."""
+
+from __future__ import annotations
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_GET
+
+from playground.engine.pictures import PictureError, fetch_picture
+from playground.rendering.pictures import picture_url
+from playground.views.helpers import get_run
+
+#: Seconds that the browser keeps a picture, and a failure. The playground keeps neither.
+MAX_AGE, FAILURE_MAX_AGE = 86_400, 60
+
+
+@require_GET
+async def picture(request: HttpRequest, pk: str) -> HttpResponse:
+    """Return the picture `url` of a run, which has the signature of a page with that run.
+
+    A picture that cannot be shown is a JSON object: `label` of a word or two, and `reason`.
+    """
+    run = await sync_to_async(get_run)(request, pk)
+    url = picture_url(request.GET.get("url", ""), run.pk)
+    if url is None or not settings.AGENT_IMAGES:
+        raise Http404
+    response: HttpResponse
+    try:
+        found = await fetch_picture(url, owner=run.owner_id)
+    except PictureError as error:
+        response = JsonResponse({"label": error.label, "reason": str(error)}, status=422)
+        response["Cache-Control"] = f"private, max-age={FAILURE_MAX_AGE}"
+        return response
+    response = HttpResponse(found.data, content_type=found.media_type)
+    response["Cache-Control"] = f"private, max-age={MAX_AGE}"
+    # It may be opened as a page of its own.
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response["Content-Disposition"] = "inline"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cross-Origin-Resource-Policy"] = "same-origin"
+    # Compressed already: gzip would take a thread's time for nothing.
+    response["Content-Encoding"] = "identity"
+    return response

@@ -1,0 +1,162 @@
+"""Pictures that agents name: loaded by the playground, on a click or by the agent's setting."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.axe import findings
+from tests.browser.client import client_of
+from tests.browser.scripted_agent import scripted_agent
+from tests.browser.workbench import Workbench
+from tests.support.pictures import OTHERS, PNG
+from tests.support.servers import Script, Server, closing, reply, serving
+
+
+@dataclass
+class Kitchen:
+    """An agent whose results name pictures on its own server."""
+
+    server: Server
+    #: The files, by path; others are missing.
+    files: dict[str, bytes] = field(default_factory=lambda: {"/a.png": PNG, "/b.png": PNG})
+
+    def paths(self) -> list[str]:
+        """Return the paths of the pictures that were requested."""
+        paths = [request.split()[1].decode() for request in self.server.requests]
+        return sorted(path for path in paths if path != "/ask")
+
+
+@pytest.fixture
+def kitchen() -> Iterator[Kitchen]:
+    files = {"/a.png": PNG, "/b.png": PNG, "/c.svg": OTHERS["svg"]}
+
+    def answer(request: bytes) -> Script:
+        path = request.split()[1].decode()
+        if path == "/ask":
+            names = ("a.png", "b.png", "c.svg")
+            items = [
+                {"@type": "Recipe", "name": name, "image": f"{server.url}/{name}"} for name in names
+            ]
+            meta = {"response_type": "answer", "version": "0.55"}
+            return [closing(reply(json.dumps({"_meta": meta, "results": items}).encode()))]
+        if path in files:
+            return [closing(reply(files[path], "image/png"))]
+        return [closing(reply(b"", status="404 Not Found"))]
+
+    with serving(answer=answer) as server:
+        yield Kitchen(server, files)
+
+
+@pytest.fixture
+def requested(page: Page) -> list[str]:
+    """The URLs that the browser requests."""
+    found: list[str] = []
+    page.on("request", lambda request: found.append(request.url))
+    return found
+
+
+def ask(workbench: Workbench, kitchen: Kitchen, **fields: str) -> Locator:
+    """The places of the pictures in an answer."""
+    workbench.add_agent("Kitchen", kitchen.server.url, **fields).compose("soup").send()
+    pictures = workbench.page.locator("agent-picture")
+    expect(pictures).to_have_count(3)
+    return pictures
+
+
+def expect_shown(picture: Locator) -> None:
+    image = picture.locator("img")
+    expect(image).to_be_visible()
+    assert image.evaluate("(image) => image.complete && image.naturalWidth") == 1
+
+
+def test_a_click_shows_a_picture(
+    page: Page, workbench: Workbench, kitchen: Kitchen, requested: list[str]
+) -> None:
+    pictures = ask(workbench, kitchen)
+    button = pictures.first.get_by_role("button")
+    expect(button).to_have_accessible_name(
+        re.compile(r"Show picture of a\.png from 127\.0\.0\.1:\d+")
+    )
+    assert findings(page) == []
+    size = pictures.first.bounding_box()
+    button.focus()
+    page.keyboard.press("Enter")
+    expect_shown(pictures.first)
+    # Nothing moves, and the focus stays.
+    assert pictures.first.bounding_box() == size
+    link = pictures.first.get_by_role("link", name="Picture of a.png")
+    expect(link).to_be_focused()
+    expect(pictures.nth(1).get_by_role("button")).to_be_visible()
+    assert kitchen.paths() == ["/a.png"]
+    hosts = {url.split("/")[2] for url in requested if url.startswith("http")}
+    assert hosts == {workbench.server.url.split("/")[2]}
+
+
+def test_all_pictures_of_a_response(page: Page, workbench: Workbench, kitchen: Kitchen) -> None:
+    pictures = ask(workbench, kitchen)
+    every = page.get_by_role("button", name="Show pictures")
+    every.click()
+    expect(every).to_be_hidden()
+    for number in range(2):
+        expect_shown(pictures.nth(number))
+    failed = pictures.nth(2).get_by_role("button")
+    expect(failed).to_have_text(re.compile("Unsupported.*Retry", re.DOTALL))
+    expect(failed).to_have_attribute("title", re.compile("not a PNG, JPEG"))
+    assert findings(page) == []
+    # It is tried again when the user asks for it.
+    kitchen.files["/c.svg"] = PNG
+    failed.click()
+    expect_shown(pictures.nth(2))
+    assert set(kitchen.paths()) == {"/a.png", "/b.png", "/c.svg"}
+    # The page loads them anew, from the browser's cache.
+    before = kitchen.paths()
+    page.reload()
+    every.click()
+    expect_shown(pictures.nth(2))
+    assert kitchen.paths() == before
+
+
+def test_by_the_setting_of_the_agent(page: Page, workbench: Workbench, kitchen: Kitchen) -> None:
+    pictures = ask(workbench, kitchen, load_pictures="on")
+    expect_shown(pictures.first)
+    expect(page.get_by_role("button", name="Show pictures")).to_be_hidden()
+
+
+def test_a_part_of_a_message(page: Page, workbench: Workbench) -> None:
+    picture = page.locator(".message-media")
+    with scripted_agent() as agent:
+        fields = {"protocol": "agent-api", "version": "1"}
+        slug = client_of(workbench.server).add_agent("Cook", agent.url, **fields)
+        workbench.open(f"/?agent={slug}&text=soup").send()
+        agent.begin()
+        agent.piece("Soup")
+        url = f"{workbench.server.url}/static/demo/pot.png"
+        part = {"msg_id": "m1", "type": "image", "index": 1, "delta": False, "image_url": url}
+        agent.say(object="content", status="completed", **part)
+        picture.get_by_role("button", name="Show picture").click()
+        expect(picture.locator("img")).to_be_visible()
+        assert picture.locator("img").evaluate("(image) => image.naturalWidth") == 320
+        # It stays when the message is rendered again.
+        agent.piece(" and bread")
+        agent.end("Soup and bread")
+        expect(page.locator("run-cursor[data-final]")).to_be_attached()
+        expect(picture.locator("img")).to_be_visible()
+
+
+def test_without_scripts_a_click_opens_it(
+    page: Page, workbench: Workbench, kitchen: Kitchen
+) -> None:
+    action = ask(workbench, kitchen).first.locator("form")
+    # What the browser does without the element's script.
+    action.evaluate("(form) => form.replaceWith(form.cloneNode(true))")
+    with page.expect_popup() as opened:
+        workbench.page.locator("agent-picture").first.get_by_role("button").click()
+    opened.value.wait_for_load_state()
+    assert opened.value.evaluate("document.images[0].naturalWidth") == 1
+    opened.value.close()
