@@ -687,10 +687,12 @@ async def test_a_viewer_who_has_missed_much_catches_up_once_more(
     await to_the_end([first, late], 12)
 
 
+@pytest.mark.parametrize("limit", ["MAX_WAITING", "MAX_WAITING_BYTES"])
 async def test_what_waits_for_a_feed_is_bounded(
-    driven: DrivenRun, monkeypatch: pytest.MonkeyPatch
+    driven: DrivenRun, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(broadcast, "MAX_WAITING", 20)
+    size = len(result(10).data)
+    monkeypatch.setattr(broadcast, limit, 20 * (size if limit == "MAX_WAITING_BYTES" else 1))
     driven.add(CALL, OPEN, HEAD)
     await driven.stored()
     viewer = await Viewer().join(driven.run)

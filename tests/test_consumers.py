@@ -590,3 +590,15 @@ class TestShares:
 async def test_pages_of_other_sites_are_refused(headers: list[tuple[bytes, bytes]]) -> None:
     run = (await record()).run
     assert not await Viewer(run, headers=headers).open()
+
+
+@pytest.mark.parametrize(
+    ("sockets", "most"),
+    [(0, 2**20), (1, 2**20), (128, 2**20), (129, 2**27 // 129), (5000, 64 * 1024)],
+)
+async def test_with_many_sockets_less_may_wait_for_each(sockets: int, most: int) -> None:
+    opened = consumers.OpenSockets()
+    viewers = [consumers.RunConsumer() for _ in range(sockets)]
+    for viewer in viewers:
+        opened.add(viewer)
+    assert opened.max_unsent == most

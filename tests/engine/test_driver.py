@@ -16,13 +16,16 @@ from asgiref.sync import sync_to_async
 from django.db import OperationalError
 
 from playground import engine
-from playground.engine import writer
+from playground.engine import driver, writer
 from playground.engine.driver import Driver
+from playground.limits import RunLimits
 from playground.models import FrameBatch, Run
 from playground.protocols.exchange import Target
 from playground.protocols.frames import FrameKind
 from tests.engine.conftest import Send
+from tests.support import mcp_servers
 from tests.support.servers import (
+    CLOSE,
     HOLD,
     LAST_CHUNK,
     RESET,
@@ -383,3 +386,82 @@ async def test_it_is_noted_when_results_come_out_of_order(
     async with serve(STREAM_HEAD, chunk(START), *results, chunk(COMPLETE), LAST_CHUNK) as server:
         run = await send(server.url)
     assert run.out_of_order is out_of_order
+
+
+def large_answer(size: int) -> tuple[bytes, int]:
+    """A document of about `size` bytes, and its number of results."""
+    item = {"@type": "Recipe", "name": "Eggs", "description": "x" * 1000}
+    count = size // 1000
+    document = {"_meta": {"response_type": "answer", "version": "0.55"}, "results": [item] * count}
+    return json.dumps(document).encode(), count
+
+
+class TestLargeBodies:
+    """Beyond a limit the pieces of a body are not held; they are read from the database."""
+
+    @pytest.mark.parametrize("size", [900_000, 1_100_000, 3_000_000])
+    async def test_is_read_when_it_is_complete(self, send: Send, size: int) -> None:
+        body, results = large_answer(size)
+        async with serve(reply(body)) as server:
+            run = await send(server.url)
+        assert (run.state, run.outcome, run.results) == ("completed", "answer", results)
+        assert (run.bytes, run.failures) == (len(body), 0)
+        stored = await sync_to_async(list)(run.read_frames())
+        assert b"".join(each.data for each in stored if each.kind is FrameKind.BODY) == body
+
+    @pytest.mark.parametrize("json_response", [True, False])
+    async def test_over_mcp(
+        self, send: Send, json_response: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        runs = []
+        server = mcp_servers.serving(mcp_servers.Recipes(), json_response=json_response)
+        with server as url:
+            for most in (driver.MAX_HELD, 0):
+                monkeypatch.setattr(driver, "MAX_HELD", most)
+                runs.append(await send(url, agent={"binding": "mcp"}))
+        held, left_out = ((r.state, r.outcome, r.results, r.events, r.problem) for r in runs)
+        assert held == left_out
+        assert held[:2] == ("completed", "answer")
+
+    async def test_that_is_larger_than_the_limit_is_not_read(
+        self, send: Send, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(*_: Any) -> None:
+            raise AssertionError("read")
+
+        monkeypatch.setattr(Driver, "_read_pieces", fail)
+        body, _ = large_answer(3_000_000)
+        async with serve(reply(body)) as server:
+            run = await send(server.url, limits=RunLimits(max_bytes=2_000_000))
+        assert (run.state, run.problem["limit"], run.bytes) == ("refused", "max_bytes", 2_000_000)
+
+    async def test_that_was_complete_when_the_transfer_failed(self, send: Send) -> None:
+        body, results = large_answer(2_000_000)
+        start = head(content_type="application/json", content_length=str(len(body) + 10))
+        async with serve(start, body, CLOSE) as server:
+            run = await send(server.url)
+        assert (run.state, run.results) == ("truncated", results)
+
+    async def test_a_stop_while_it_is_read_leaves_no_gap(
+        self, begin: Begin, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        reading, proceed = threading.Event(), threading.Event()
+        plain = Driver._read_pieces
+
+        def slow(self: Driver, *args: Any) -> Any:
+            reading.set()
+            proceed.wait(10)
+            return plain(self, *args)
+
+        monkeypatch.setattr(Driver, "_read_pieces", slow)
+        body, results = large_answer(2_000_000)
+        async with serve(reply(body)) as server:
+            run, task = await begin(server.url)
+            await asyncio.to_thread(reading.wait, 10)
+            engine.stop(run)
+            await asyncio.sleep(0)
+            proceed.set()
+            await asyncio.wait({task})
+        await run.arefresh_from_db()
+        assert (run.state, run.results) == ("cancelled", results)
+        assert (await kinds(run))[-1] is FrameKind.END

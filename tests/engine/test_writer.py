@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.db import DatabaseError, InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 
 from playground.engine import writer as writers
 from playground.engine.writer import FramesLostError, FrameWriter, PendingFlush, RunEndedError
@@ -399,3 +400,17 @@ async def test_order_is_kept_under_group_commits(group: Group) -> None:
         await asyncio.gather(*(writer.drain() for writer in opened))
     assert seen == {number: list(range(1, 51)) for number in range(4)}
     assert len(group.transactions) < 100
+
+
+async def test_rows_are_inserted_by_one_statement_however_many_there_are(run: Run) -> None:
+    """A cached statement keeps its values: one for each number of rows fills the memory."""
+
+    def store() -> list[str]:
+        with CaptureQueriesContext(connection) as captured:
+            for start, end in ((0, 1), (1, 4), (4, 9)):
+                rows = [FrameBatch(run=run, first=n, last=n, data=b"") for n in range(start, end)]
+                writers._insert(rows)
+        return [query["sql"].rpartition("times: ")[2] for query in captured]
+
+    assert len(set(await sync_to_async(store)())) == 1
+    assert await FrameBatch.objects.acount() == 9

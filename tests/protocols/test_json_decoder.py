@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from itertools import accumulate
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -68,6 +69,17 @@ class TestDepth:
         shallow = "[" + "[]" * 70_000
         text = shallow + '"]"' * 7 + "[" * (deepest - 1) + "]" * (deepest - 1) + "]"
         assert json_decoder.exceeds_depth(text, 100) is (deepest > 100)
+
+    @given(VALUES, st.integers(0, 6), st.integers(1, 5))
+    def test_across_slices(self, value: Any, limit: int, size: int) -> None:
+        with mock.patch.object(json_decoder, "_SLICE", size):
+            found = json_decoder.exceeds_depth(json.dumps(value), limit)
+        assert found is (depth_of(value) > limit)
+
+    def test_of_a_long_string_of_backslashes(self) -> None:
+        text = '[[], [], ["' + "\\" * 2_000_000 + '", [[]]]]'
+        assert json_decoder.exceeds_depth(text, 3)
+        assert not json_decoder.exceeds_depth(text, 4)
 
     def test_of_a_long_string_of_escapes(self) -> None:
         text = '[[], [], ["' + '\\"[' * 1_000_000 + '"]]'

@@ -1,0 +1,106 @@
+"""What all runs may hold together, and who waits for whom."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+import pytest
+
+from playground import memory_budget
+from playground.limits import RunLimits
+from playground.memory_budget import MINIMUM, RunMemory, limit_free_memory, return_free_memory
+from playground.protocols.calls import HttpCall
+from playground.protocols.frames import FrameKind
+from playground.transport import OutboundPolicy, Transport
+from tests.support.servers import STREAM_HEAD, chunk, head, serve
+from tests.transport.conftest import Recording, counter
+
+MIB = 1024 * 1024
+
+
+@pytest.fixture(autouse=True)
+def one_megabyte(settings: Any) -> None:
+    """The share of received data is 256 KiB."""
+    settings.MAX_MEMORY = MIB
+
+
+async def test_a_run_waits_while_all_of_them_hold_too_much() -> None:
+    large, other, small = RunMemory(), RunMemory(), RunMemory()
+    large.add(200_000)
+    other.add(MINIMUM + 1)
+    small.add(MINIMUM)
+    waiting = asyncio.create_task(other.wait_for_room())
+    # A slow stream holds little, and goes on.
+    await asyncio.wait_for(small.wait_for_room(), 5)
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    large.release(10)
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    large.close()
+    await asyncio.wait_for(waiting, 5)
+    assert large.held == 0
+
+
+async def test_a_run_that_holds_little_is_never_in_the_way() -> None:
+    runs = [RunMemory() for _ in range(100)]
+    for run in runs:
+        run.add(MINIMUM)
+        await asyncio.wait_for(run.wait_for_room(), 5)
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+async def test_no_more_is_read_from_the_agents(is_stream: bool) -> None:
+    """Nobody takes what the first one sends; the second one has to wait, and misses nothing."""
+    event = b"data: " + b"x" * 1000 + b"\n\n"
+    pieces = [chunk(event * 20)] * 100 + [b"0\r\n\r\n"]
+    start = STREAM_HEAD if is_stream else head(content_type="a/b", transfer_encoding="chunked")
+    async with serve(start, *pieces) as server:
+        calls = []
+        for _ in range(2):
+            memory = RunMemory()
+            transport = Transport(OutboundPolicy(), RunLimits(), memory=memory)
+            frames = transport.send(HttpCall("GET", server.url), counter())
+            calls.append((memory, frames, await anext(frames)))
+        await asyncio.sleep(0.5)
+        held = sum(memory.held for memory, *_ in calls)
+        # One slice each above it, at most.
+        assert 200_000 < held < MIB / 4 + 2 * 128 * 1024
+        for memory, frames, first in calls:
+            got = Recording(first)
+            async with asyncio.timeout(20):
+                async for batch in frames:
+                    got += batch
+            assert got[-1].kind is FrameKind.END
+            assert got.body == event * 2000
+            assert memory.held == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="malloc of glibc")
+async def test_free_memory_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[tuple[str, tuple[int, ...]]] = []
+    plain = memory_budget._function_of_glibc
+
+    def note(name: str) -> Any:
+        function = plain(name)
+        assert function
+        return lambda *arguments: called.append((name, arguments)) or function(*arguments)
+
+    monkeypatch.setattr(memory_budget, "_function_of_glibc", note)
+    monkeypatch.setattr(memory_budget, "TRIM_DELAY", 0.01)
+    limit_free_memory()
+    return_free_memory()
+    return_free_memory()
+    async with asyncio.timeout(10):
+        while len(called) < 3:
+            await asyncio.sleep(0.01)
+    assert [name for name, _ in called] == ["mallopt", "mallopt", "malloc_trim"]
+
+
+async def test_another_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_budget, "_function_of_glibc", lambda _: None)
+    monkeypatch.setattr(memory_budget, "TRIM_DELAY", 0.0)
+    limit_free_memory()
+    await memory_budget._trim()
