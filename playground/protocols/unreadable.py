@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 from playground.protocols import challenges
+from playground.protocols.json_decoder import MAX_VALUES, TooManyValuesError
 from playground.protocols.problems import Problem, Stage
 
 #: Most characters of a response that a problem quotes.
@@ -96,6 +97,8 @@ def describe_body(body: str, error: ValueError | RecursionError, *, utf8: bool) 
         return "is empty", ""
     if is_html(body):
         return "is an HTML page, not JSON", body
+    if isinstance(error, TooManyValuesError):
+        return f"has more than {MAX_VALUES:,} JSON values", ""
     where = ""
     if isinstance(error, json.JSONDecodeError):
         where = f" (line {error.lineno}, column {error.colno})"

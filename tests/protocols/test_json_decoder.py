@@ -87,6 +87,26 @@ class TestDepth:
         assert json_decoder.exceeds_depth(text, 1)
 
 
+class TestValues:
+    @pytest.mark.parametrize("item", ["{}", "1", '"a"', '["b"]', '{"c": 1}', '{"c": [], "d": 2}'])
+    @pytest.mark.parametrize("size", [1, 50, 10**6])
+    def test_more_than_the_maximum(self, item: str, size: int) -> None:
+        each = 1 + sum(map(item.count, "[{,"))  # The separator as well.
+        count = 100 // each + 1
+        text = f"[{','.join([item] * count)}]"
+        with mock.patch.multiple(json_decoder, MAX_VALUES=100, _SLICE=size):
+            if len(text) >= 200:
+                with pytest.raises(json_decoder.TooManyValuesError):
+                    json_decoder.decode(text)
+            few = json.loads(text)[: (100 - 1) // each - 1]
+            assert json_decoder.decode(json.dumps(few)) == few
+
+    def test_what_is_in_strings_is_no_value(self) -> None:
+        text = json.dumps([',[{\\"' * 1000])
+        with mock.patch.object(json_decoder, "MAX_VALUES", 100):
+            assert json_decoder.decode(text) == json.loads(text)
+
+
 class TestDecode:
     @given(VALUES)
     def test_agrees_with_json(self, value: Any) -> None:
