@@ -27,6 +27,7 @@
 `json_input`            parsers of JSON documents and headers that a user writes
 `limits`                limits of a run and their environment variables
 `management`            commands of `manage.py`
+`memory_budget`         what all runs may hold in memory together
 `migrations`            migrations of the database
 `models`                models and their queries
 `notifications`         notifications that something was stored, in and between processes

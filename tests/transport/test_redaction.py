@@ -224,11 +224,12 @@ def assert_hidden(secret: str, shown: bytes) -> None:
 
 
 class TestEncodings:
-    @pytest.mark.parametrize("secret", SECRETS)
-    @pytest.mark.parametrize("encoding", ENCODINGS)
+    @pytest.mark.parametrize(
+        ("encoding", "secret"),
+        # Other letters than those of ASCII keep their case.
+        [(e, s) for e in ENCODINGS for s in SECRETS if "case" not in e or s.isascii()],
+    )
     def test_alone(self, encoding: str, secret: str) -> None:
-        if "case" in encoding and not secret.isascii():
-            pytest.skip("other letters than those of ASCII keep their case")
         written = ENCODINGS[encoding](secret).encode()
         for others in ([], SECRETS, [f"Basic {secret}", b64encode(secret.encode()).decode()]):
             shown = Redactor([secret, *others]).data(b'{"key": "%b"}\n\n' % written)
