@@ -6,6 +6,7 @@ import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -20,29 +21,57 @@ PAUSE = 0.06
 #: Names the factor of all delays where a URL has no parameter `pace`.
 PACE_HEADER = "Demo-Pace"
 
+#: Methods that change nothing (RFC 9110, section 9.2.1).
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 
 
-def endpoint(view: View) -> View:
-    """Exempt a view from CSRF checks and login, and set the headers of all endpoints.
+def endpoint(error: Callable[[str], Any]) -> Callable[[View], View]:
+    """Return the decorator of an endpoint; `error` makes a message a document of its protocol.
 
-    Callers are clients of agents, without a cookie that another site could misuse. They can
-    change only short lists that everyone shares.
+    It exempts a view from CSRF checks and login, refuses requests of other origins, and sets the
+    headers of all endpoints. Callers are clients of agents and have no token. They can change
+    only what everyone who uses the demo shares.
     """
 
-    @functools.wraps(view)
-    async def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        # Without this header the GZip middleware leaves responses alone; it would compress
-        # streams event by event.
-        request.META.pop("HTTP_ACCEPT_ENCODING", None)
-        response = await view(request, *args, **kwargs)
-        # Responses are data: even in a browser, nothing in them may run or load.
-        response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
-        return response
+    def decorate(view: View) -> View:
+        @functools.wraps(view)
+        async def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            # Without this header the GZip middleware leaves responses alone; it would compress
+            # streams event by event.
+            request.META.pop("HTTP_ACCEPT_ENCODING", None)
+            response: HttpResponseBase
+            if is_cross_origin(request):
+                response = json_response(error("Cross-origin requests are not allowed."), 403)
+            else:
+                response = await view(request, *args, **kwargs)
+            # Responses are data: even in a browser, nothing in them may run or load.
+            response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
+            return response
 
-    # Cookies have no meaning here, so a forged request gains nothing.
-    wrapped: View = csrf_exempt(login_not_required(wrapper))
-    return wrapped
+        wrapped: View = csrf_exempt(login_not_required(wrapper))
+        return wrapped
+
+    return decorate
+
+
+def is_cross_origin(request: HttpRequest) -> bool:
+    """Return whether a page of another origin sent a request, links to a document excepted.
+
+    Browsers set both headers and clients of agents send neither. Origin is refused with every
+    method, as MCP demands (2025-11-25, "Streamable HTTP", security warning).
+    """
+    if origin := request.headers.get("Origin", "").lower():
+        own = f"{request.scheme}://{request.get_host()}".lower()
+        return origin != own and origin not in settings.CSRF_TRUSTED_ORIGINS
+    site = request.headers.get("Sec-Fetch-Site")
+    return request.method not in SAFE_METHODS and site in ("cross-site", "same-site")
+
+
+def error_document(message: str) -> dict[str, str]:
+    """Return the document of an error where no protocol defines one."""
+    return {"error": message}
 
 
 def json_response(

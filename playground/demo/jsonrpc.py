@@ -94,6 +94,11 @@ def error(message_id: str | int | None, failed: RpcError) -> Document:
     return {"jsonrpc": "2.0", "id": message_id, "error": body}
 
 
+def refusal(message: str) -> Document:
+    """Return the response to an HTTP request that was refused before its message was read."""
+    return error(None, RpcError(INVALID_REQUEST, message))
+
+
 def notification(method: str, params: Mapping[str, Any]) -> Document:
     """Return a message that needs no response."""
     return {"jsonrpc": "2.0", "method": method, "params": dict(params)}

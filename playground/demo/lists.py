@@ -17,7 +17,7 @@ from django.urls import reverse
 from playground.demo import requests
 from playground.demo.actions import http
 from playground.demo.failures import FailureError
-from playground.demo.http import endpoint, json_response
+from playground.demo.http import endpoint, error_document, json_response
 from playground.demo.models import ListItem, prune
 from playground.demo.responses import Document
 
@@ -59,7 +59,7 @@ def _matching(name: str, words: str) -> list[ListItem]:
     return [row for row in rows if wanted in json.dumps(row.content, ensure_ascii=False).lower()]
 
 
-@endpoint
+@endpoint(error_document)
 async def saved_list(request: HttpRequest, name: str) -> HttpResponseBase:
     """`POST` adds to a list, `GET` returns it, `DELETE` empties it; `?q=` selects entries."""
     words = request.GET.get("q", "")[:200]
@@ -74,14 +74,14 @@ async def saved_list(request: HttpRequest, name: str) -> HttpResponseBase:
     return _not_allowed("GET, POST, DELETE")
 
 
-@endpoint
+@endpoint(error_document)
 async def entry(request: HttpRequest, name: str, pk: int) -> HttpResponseBase:
     """`GET` returns one entry of a list, `DELETE` removes it; 404 for an unknown one."""
     if request.method not in ("GET", "DELETE"):
         return _not_allowed("GET, DELETE")
     rows = [row for row in await entries(name) if row.pk == pk]
     if not rows:
-        return json_response({"error": f"No entry {pk} in the {name}."}, 404)
+        return json_response(error_document(f"No entry {pk} in the {name}."), 404)
     if request.method == "DELETE":
         return json_response({"list": name, "removed": await remove(name, pk=pk)})
     return json_response(_entry_document(request, rows[0]))
@@ -109,12 +109,12 @@ async def described(request: HttpRequest, name: str) -> Document:
 
 async def _add(request: HttpRequest, name: str) -> HttpResponse:
     if len(request.body) > _MAX_ENTRY:
-        return json_response({"error": "The entry is too large."}, 413)
+        return json_response(error_document("The entry is too large."), 413)
     try:
         row, count = await add(name, requests.read_json(request.body))
     except FailureError as failure:
         is_too_large = failure.code == "TOKEN_LIMIT"
-        return json_response({"error": failure.message}, 413 if is_too_large else 400)
+        return json_response(error_document(failure.message), 413 if is_too_large else 400)
     document = {"saved": True, "list": name, "count": count, **_id_and_url(request, row)}
     return json_response(document, 201, {"Location": document["url"]})
 
@@ -157,4 +157,4 @@ def _title(content: Document) -> str:
 
 
 def _not_allowed(methods: str) -> HttpResponse:
-    return json_response({"error": f"Allowed methods: {methods}."}, 405, {"Allow": methods})
+    return json_response(error_document(f"Allowed methods: {methods}."), 405, {"Allow": methods})

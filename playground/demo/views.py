@@ -25,7 +25,12 @@ from playground.demo.service import ServedResponse
 logger = logging.getLogger("playground.demo")
 
 
-@endpoint
+def _error_document(message: str) -> dict[str, Any]:
+    """Return a failure of a request that was not read; its version is unknown."""
+    return responses.failure(FailureError("INVALID_QUERY", message), requests.VERSIONS[-1], None)
+
+
+@endpoint(_error_document)
 async def ask(request: HttpRequest) -> HttpResponseBase:
     """`POST /ask`: an answer, questions, a promise or a failure, as JSON or as a stream."""
 
@@ -38,7 +43,7 @@ async def ask(request: HttpRequest) -> HttpResponseBase:
     return await _respond_or_fail(request, respond)
 
 
-@endpoint
+@endpoint(_error_document)
 async def await_(request: HttpRequest) -> HttpResponseBase:
     """`POST /await`: the progress of a promised task, its answer, or its failure (section 4.2)."""
 
@@ -49,12 +54,11 @@ async def await_(request: HttpRequest) -> HttpResponseBase:
     return await _respond_or_fail(request, respond)
 
 
-@endpoint
+@endpoint(_error_document)
 async def scenario(request: HttpRequest, slug: str, operation: str) -> HttpResponseBase:
     """`POST scenarios/<slug>/ask` and `…/await`: the response of a scripted scenario."""
     if not (found := SCENARIOS.get(slug)):
-        failure = FailureError("INVALID_QUERY", f"Unknown scenario: {slug[:80]}.")
-        return json_response(responses.failure(failure, requests.VERSIONS[-1], None), 404)
+        return json_response(_error_document(f"Unknown scenario: {slug[:80]}."), 404)
     if request.method != "POST":
         return _post_only()
     try:
@@ -107,10 +111,7 @@ async def _respond_or_fail(
 
 
 def _post_only() -> HttpResponse:
-    failure = FailureError("INVALID_QUERY", "Use POST.")
-    return json_response(
-        responses.failure(failure, requests.VERSIONS[-1], None), 405, {"Allow": "POST"}
-    )
+    return json_response(_error_document("Use POST."), 405, {"Allow": "POST"})
 
 
 async def _events(served: ServedResponse, answer: Answer) -> AsyncIterator[bytes]:

@@ -14,7 +14,7 @@ from playground.demo.a2a.card import card as card_document
 from playground.demo.a2a.tasks import Task
 from playground.demo.a2a.versions import DirectAnswer, Incoming, ServedVersion
 from playground.demo.failures import FailureError
-from playground.demo.http import endpoint, event_stream, json_response, pace_of
+from playground.demo.http import endpoint, error_document, event_stream, json_response, pace_of
 from playground.demo.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from playground.demo.responses import Document, encode
 
@@ -23,19 +23,19 @@ logger = logging.getLogger("playground.demo")
 _HEADER = "A2A-Version"
 
 
-@endpoint
+@endpoint(error_document)
 async def card(request: HttpRequest) -> HttpResponseBase:
     """`GET /.well-known/agent-card.json`."""
     if request.method not in ("GET", "HEAD"):
-        return json_response({"error": "Use GET."}, 405, {"Allow": "GET, HEAD"})
+        return json_response(error_document("Use GET."), 405, {"Allow": "GET, HEAD"})
     return json_response(card_document(request))
 
 
-@endpoint
+@endpoint(jsonrpc.refusal)
 async def a2a(request: HttpRequest) -> HttpResponseBase:
     """`POST` takes one call. Errors have status 200, as with agents in use."""
     if request.method != "POST":
-        return json_response({"error": "Use POST."}, 405, {"Allow": "POST"})
+        return json_response(error_document("Use POST."), 405, {"Allow": "POST"})
     # The version of errors, if the header is invalid.
     version = versions.V0_3
     try:

@@ -32,11 +32,15 @@ _AREA = "agent-api"
 _LIFETIME = 86_400.0
 
 
-@endpoint
+def _error_document(message: str) -> Document:
+    return {"detail": message}
+
+
+@endpoint(_error_document)
 async def agent_api(request: HttpRequest) -> HttpResponseBase:
     """Respond to one request of a session (section "Protocol Flow"); 422 for an invalid one."""
     if request.method != "POST":
-        return json_response({"detail": "Method Not Allowed"}, 405, {"Allow": "POST"})
+        return json_response(_error_document("Method Not Allowed"), 405, {"Allow": "POST"})
     try:
         if len(request.body) > MAX_BODY:
             raise InvalidRequestError("too_long", (), f"At most {MAX_BODY:,} bytes")
@@ -45,7 +49,7 @@ async def agent_api(request: HttpRequest) -> HttpResponseBase:
     except InvalidRequestError as invalid:
         return json_response({"detail": invalid.detail}, 422)
     except FailureError as failure:
-        return json_response({"detail": failure.message}, 422)
+        return json_response(_error_document(failure.message), 422)
     objects = await _objects(request, parsed)
     if not parsed.stream:
         return json_response(_last_response(objects))

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from playground.demo.http import endpoint, event_stream, json_response
+from playground.demo.http import endpoint, error_document, event_stream, json_response
 from playground.demo.scenarios.scenario import (
     Scenario,
     ScenarioRequest,
@@ -137,7 +137,7 @@ async def nested(request: ScenarioRequest) -> HttpResponseBase:
     return await respond(request, outer)
 
 
-@endpoint
+@endpoint(error_document)
 async def response(request: HttpRequest, kind: str) -> HttpResponseBase:
     """Respond to an action of the scenario `actions-replies`."""
     if kind == "error":
@@ -155,7 +155,7 @@ async def response(request: HttpRequest, kind: str) -> HttpResponseBase:
     if kind == "slow":
         await asyncio.sleep(_SLOW_SECONDS)
         return json_response({"saved": True})
-    return json_response({"error": "Unknown response."}, 404)
+    return json_response(error_document("Unknown response."), 404)
 
 
 ROWS = (
