@@ -1,7 +1,7 @@
 """NLWeb Playground: compose a request to an agent, send it, watch the answer arrive.
 
 ======================  =======================================================================
-`apps`                  app configuration: registers checks, repairs the search after migrations
+`apps`                  app configuration: registers checks, restricts files, repairs the search
 `asgi`                  ASGI application, WebSocket routes and the check of their origin
 `broadcast`             updates of a run, rendered once for all of its viewers
 `checks`                Django system checks of the settings
@@ -31,6 +31,7 @@
 `migrations`            migrations of the database
 `models`                models and their queries
 `notifications`         notifications that something was stored, in and between processes
+`private_files`         files that only their owner may read: database and keys
 `protocols`             NLWeb, Agent API, MCP and A2A: requests and responses, without I/O
 `query_params`          integers in query strings and form fields
 `rendering`             responses as HTML

@@ -1,11 +1,19 @@
-"""Django app configuration: registers system checks, repairs the search after migrations."""
+"""Django app configuration: system checks, private files, repair of the search."""
 
 import gc
 from typing import Any
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.db import connections
 from django.db.models.signals import post_migrate
+
+from playground.private_files import (
+    create_private_file,
+    database_file,
+    private_files,
+    restrict_access,
+)
 
 
 class PlaygroundConfig(AppConfig):
@@ -15,9 +23,17 @@ class PlaygroundConfig(AppConfig):
     verbose_name = "NLWeb Playground"
 
     def ready(self) -> None:
-        """Register the system checks and the repair of the search tables; end the start-up."""
+        """Register the system checks and the repair of the search tables; end the start-up.
+
+        This is before the first connection, so that SQLite finds its file with the right mode.
+        """
         from playground import checks  # noqa: F401
 
+        database = database_file(settings.DATABASES["default"])
+        if database is not None:
+            create_private_file(database)
+        for path in private_files(settings.DATA_DIR, database):
+            restrict_access(path)
         post_migrate.connect(_repair_search, sender=self, dispatch_uid="playground.search")
         if not gc.isenabled():  # Disabled by manage.py.
             gc.freeze()

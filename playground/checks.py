@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.checks import Warning as CheckWarning
 
+from playground.private_files import database_file, is_private, private_files
 from playground.transport import OutboundPolicy
 
 #: A host name of one or more labels; the last one has a letter: 10.0.0.256 is not a name.
@@ -85,17 +85,18 @@ def _is_valid_entry(entry: str) -> bool:
 
 
 @register()
-def key_file_permissions(**_: Any) -> list[CheckMessage]:
-    """Check that no other user can read the key files, which may have been copied."""
-    if os.name != "posix":
-        return []
-    files = sorted(Path(settings.DATA_DIR).glob("*-key*"))
+def private_file_permissions(**_: Any) -> list[CheckMessage]:
+    """Check that no other user can read the database and the keys.
+
+    Their modes are corrected at the start, except for files of another user.
+    """
+    database = database_file(settings.DATABASES["default"])
     return [
         CheckWarning(
-            f"{file.name} is readable by other users of this machine.",
+            f"{file.name} is accessible to other users of this machine.",
             hint=f"chmod 600 {file}",
             id="playground.W002",
         )
-        for file in files
-        if file.stat().st_mode & 0o077
+        for file in private_files(settings.DATA_DIR, database)
+        if not is_private(file)
     ]

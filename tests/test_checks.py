@@ -8,18 +8,25 @@ from typing import Any
 
 import pytest
 
-from playground.checks import key_file_permissions
+from playground import checks
+from playground.checks import private_file_permissions
 from playground.encryption import read_or_create_key
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere a file has no mode")
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o604])
-def test_a_key_that_others_can_read(settings: Any, tmp_path: Path, mode: int) -> None:
+@pytest.mark.parametrize("name", ["encryption-key", "p.sqlite3", "p.sqlite3-wal"])
+def test_a_file_that_others_can_read(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, mode: int
+) -> None:
     settings.DATA_DIR = tmp_path / "data"
-    read_or_create_key(settings.DATA_DIR / "encryption-key")
-    assert key_file_permissions() == []
-    (settings.DATA_DIR / "encryption-key").chmod(mode)
-    assert [found.id for found in key_file_permissions()] == ["playground.W002"] * (mode != 0o600)
+    monkeypatch.setattr(checks, "database_file", lambda _: settings.DATA_DIR / "p.sqlite3")
+    read_or_create_key(settings.DATA_DIR / name)
+    assert private_file_permissions() == []
+    (settings.DATA_DIR / name).chmod(mode)
+    assert [found.id for found in private_file_permissions()] == ["playground.W002"] * (
+        mode != 0o600
+    )
 
 
 def test_a_new_directory_is_its_owners_alone(tmp_path: Path) -> None:
