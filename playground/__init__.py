@@ -28,6 +28,7 @@
 `limits`                limits of a run and their environment variables
 `management`            commands of `manage.py`
 `memory_budget`         what all runs may hold in memory together
+`middleware`            headers of every response: caching, browser features
 `migrations`            migrations of the database
 `models`                models and their queries
 `notifications`         notifications that something was stored, in and between processes

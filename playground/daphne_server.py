@@ -235,6 +235,7 @@ def run(
         # Many that connect at once wait for each other.
         websocket_handshake_timeout=30,
         application_close_timeout=5,
+        server_name="",
         verbosity=0,
         # The event loop is not running yet when Daphne calls it.
         ready_callable=lambda: _call_later(0, started, _reactor().stop),

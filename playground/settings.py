@@ -104,6 +104,7 @@ if DEMO_ENABLED:
     INSTALLED_APPS.append("playground.demo")
 
 MIDDLEWARE = [
+    "playground.middleware.response_headers",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     "csp.middleware.CSPMiddleware",

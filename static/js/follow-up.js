@@ -1,5 +1,8 @@
 // The follow-up field at the end of the transcript. A follow-up to a turn in progress is sent when
-// that turn ends, and others after it; text that is typed during a send is preserved.
+// that turn ends, and others after it; text that is typed during a send is preserved, and so is text
+// that was not sent when the page was left.
+
+import { forget, recall, remember } from "./storage.js";
 
 const form = () => document.getElementById("follow-up");
 const field = () => document.getElementById("follow-up-text");
@@ -8,6 +11,8 @@ const field = () => document.getElementById("follow-up-text");
 let sent = "";
 /** The texts that wait for the end of a turn, the first of them for the next. */
 let queue = [];
+
+const draftKey = () => `follow-up.${form().dataset.after}`;
 
 const isPending = () => "unfinished" in (form()?.dataset ?? {});
 
@@ -75,6 +80,7 @@ document.addEventListener("run:progress", ({ detail }) => {
 document.addEventListener("htmx:beforeRequest", ({ detail }) => {
   if (detail.elt.id !== "follow-up") return;
   sent = field().value;
+  forget(draftKey(), sessionStorage);
   const at = queue.indexOf(sent);
   if (at >= 0) queue.splice(at, 1);
   showQueue();
@@ -110,3 +116,12 @@ document.addEventListener("htmx:afterSwap", ({ detail }) => {
   showQueue();
   if (!isPending()) sendNext();
 });
+
+// Browsers restore no fields of a page that they may not store.
+window.addEventListener("pagehide", () => {
+  if (field()?.value) remember(draftKey(), field().value, sessionStorage);
+});
+if (form()) {
+  field().value ||= recall(draftKey(), sessionStorage) ?? "";
+  forget(draftKey(), sessionStorage);
+}

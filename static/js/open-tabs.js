@@ -76,7 +76,8 @@ function tabOfPage() {
 function arrive() {
   const mine = tabOfPage();
   const query = new URLSearchParams(location.search);
-  const isBack = ["reload", "back_forward"].includes(performance.getEntriesByType("navigation")[0]?.type);
+  const { type } = performance.getEntriesByType("navigation")[0] ?? {};
+  const isBack = ["reload", "back_forward"].includes(type);
   if (query.size) history.replaceState(history.state, "", location.pathname);
   if (query.has("text") || query.has("request") || query.get("agent")?.includes("://"))
     return list.open(mine);
@@ -87,7 +88,9 @@ function arrive() {
   }
   if (query.size) return list.open(mine);
   if (mine.place === "/" && !isBack && current) return list.show(current);
-  const there = list.at(mine.place) ?? (mine.saved && list.withSaved(mine.saved));
+  const left = type === "back_forward" ? byId(history.state?.tab) : undefined;
+  const isLeft = left?.place === mine.place;
+  const there = isLeft ? left : (list.at(mine.place) ?? (mine.saved && list.withSaved(mine.saved)));
   const isSame = there && (isBack || mine.saved || canonical(there.fields) === mine.base);
   if (isSame && mine.place !== "/" && there.run !== mine.run)
     Object.assign(there, { run: mine.run, turn: mine.turn });
@@ -132,6 +135,7 @@ function load({ push = true } = {}) {
   putFields(form, active.fields, live);
   pane.show(active.run, live);
   if (push && location.pathname !== active.place) history.pushState({ tab: active.id }, "", active.place);
+  else history.replaceState({ ...history.state, tab: active.id }, "");
   if (live) document.title = `${nameOf(active).slice(0, 60)} · NLWeb Playground`;
   form.classList.toggle("composer--continued", Boolean(active.fields.parent));
   showDraft(active);
@@ -352,7 +356,7 @@ function showStale() {
 if (form) {
   arrive();
   load({ push: false });
-  if (location.pathname !== list.active.place) history.replaceState(null, "", list.active.place);
+  if (location.pathname !== list.active.place) history.replaceState(history.state, "", list.active.place);
   live = true;
   for (const name of ["composer:change", "composer:invalid"]) form.addEventListener(name, keepSoon);
   strip.addEventListener("tabs:show", ({ detail }) => showTab(byId(detail)));

@@ -10,6 +10,12 @@ _FOCUSED = """() => {
   const name = at.getAttribute("aria-label") || at.labels?.[0]?.innerText || at.innerText;
   return (name || at.localName).replaceAll(/\\s+/g, " ").trim();
 }"""
+#: Adds a field that can have the focus, also while a dialog is open.
+_ADD_FIELD = """() => {
+  const field = document.createElement("textarea");
+  (document.querySelector("dialog[open]") ?? document.body).append(field);
+  field.focus();
+}"""
 #: As many steps as no page needs.
 _STEPS = 300
 
@@ -35,3 +41,12 @@ def press(page: Page, name: str) -> None:
     """Go to a button and press it."""
     tab_to(page, name)
     page.keyboard.press("Enter")
+
+
+def clipboard_text(page: Page) -> str:
+    """The text on the clipboard, pasted: the pages' scripts may not read it."""
+    page.evaluate(_ADD_FIELD)
+    page.keyboard.press("ControlOrMeta+v")
+    text: str = page.evaluate("document.activeElement.value")
+    page.evaluate("document.activeElement.remove()")
+    return text

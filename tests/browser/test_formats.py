@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import findings
+from tests.browser.keyboard import clipboard_text
 from tests.browser.workbench import Workbench
 from tests.support.playground_server import PlaygroundServer
 
@@ -23,7 +24,7 @@ def test_a_request_is_copied_as_curl(workbench: Workbench) -> None:
     sheet = page.get_by_role("dialog", name="Copy the request as code")
     sheet.get_by_role("tabpanel", name="cURL").get_by_role("button", name="Copy").click()
     expect(sheet.get_by_role("button", name="Copied")).to_be_visible()
-    copied = page.evaluate("navigator.clipboard.readText()")
+    copied = clipboard_text(page)
     assert copied.startswith(f"curl -N {workbench.server.url}/demo/ask")
     assert r"formats: it'\''s soup" in copied
     sheet.get_by_role("tab", name="cURL").press("ArrowRight")

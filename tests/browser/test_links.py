@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Request, expect
 
 from tests.browser.axe import findings
+from tests.browser.keyboard import clipboard_text
 from tests.browser.test_tabs import tabs
 from tests.browser.workbench import Workbench
 from tests.support.playground_server import PlaygroundServer
@@ -144,7 +145,7 @@ def test_a_link_to_the_request_holds_all_of_it(workbench: Workbench) -> None:
     page.keyboard.type("copy a link")
     page.keyboard.press("Enter")
     expect(page.locator("toast-note").last).to_contain_text("Link copied.")
-    link = page.evaluate("navigator.clipboard.readText()")
+    link = clipboard_text(page)
     other = Workbench(page.context.new_page(), workbench.server)
     other.page.goto(link)
     expect(other.text).to_have_value("to be passed on")

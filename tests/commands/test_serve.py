@@ -88,6 +88,19 @@ def received_until_closed(viewer: ClientConnection) -> list[Any]:
     return messages
 
 
+def raw_head(server: PlaygroundServer, request: str) -> list[str]:
+    """Send a request as it is written, with a Host unless it names one; return the head."""
+    host = f"127.0.0.1:{server.port}"
+    if "Host:" not in request:
+        request += f"Host: {host}\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        connection.sendall(f"{request}\r\n".encode())
+        received = b""
+        while b"\r\n\r\n" not in received and (piece := connection.recv(4096)):
+            received += piece
+    return received.partition(b"\r\n\r\n")[0].decode().splitlines()
+
+
 @pytest.mark.process
 class TestBothServers:
     def test_pages(self, server: PlaygroundServer) -> None:
@@ -96,6 +109,36 @@ class TestBothServers:
         assert reply.status_code == 200
         assert reply.headers.get("Server") != "uvicorn"
         assert "elsewhere.example" not in reply.text
+
+    def test_no_header_names_the_server(self, server: PlaygroundServer) -> None:
+        upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        upgrade += "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+        run = Page(server).ask("named", "/demo", "soup")
+        answers = {
+            "GET / HTTP/1.1\r\n": 200,
+            "GET /nowhere/ HTTP/1.1\r\n": 404,
+            "GET / HTTP/1.1\r\nHost: evil.example\r\n": 400,
+            "nonsense\r\n": 400,
+            f"GET /ws/nowhere/ HTTP/1.1\r\n{upgrade}": 403,
+            f"GET /ws{run} HTTP/1.1\r\nOrigin: {server.url}\r\n{upgrade}": 101,
+        }
+        for request, status in answers.items():
+            head = raw_head(server, request)
+            assert head[0].split()[1] == str(status), head
+            names = {line.partition(":")[0].lower() for line in head[1:]}
+            assert not names & {"server", "x-powered-by", "via"}, head
+
+    def test_static_files_are_cached(self, server: PlaygroundServer) -> None:
+        page = httpx.get(f"{server.url}/")
+        assert page.headers["Cache-Control"] == "private, no-cache"
+        path = re.findall(r'"(/static/[^"]+\.css)"', page.text)[0]
+        response = httpx.get(server.url + path)
+        assert response.headers["Cache-Control"] == "max-age=315360000, public, immutable"
+        missing = httpx.get(f"{server.url}/static/missing.css")
+        assert (missing.status_code, missing.headers["Cache-Control"]) == (
+            404,
+            "private, no-cache",
+        )
 
     def test_a_run_is_followed_to_its_end(self, server: PlaygroundServer) -> None:
         run = Page(server).ask("paced", "/demo/scenarios/slow?every=0.02&n=5", "soup")

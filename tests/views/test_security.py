@@ -327,6 +327,7 @@ def test_every_route_has_its_rule(cast: Cast) -> None:
 def test_who_may_look(cast: Cast, name: str) -> None:
     answers = [client.get(cast.url(name)) for client in cast.everybody()]
     assert tuple(a.status_code for a in answers) == GET[name]
+    assert all("no-store" in a.headers["Cache-Control"] for a in answers)
     for answer in answers[1:]:
         assert name in PUBLIC or "confidential" not in answer.text
         if answer.status_code == 302:

@@ -1,0 +1,130 @@
+"""What was typed is there again after Back, also where the browser may store no page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.workbench import Workbench
+from tests.support.hosted import PASSWORD, Hosted, hosted_playground
+from tests.support.playground_server import PlaygroundServer
+
+CACHING = {"local": "private, no-cache", "hosted": "no-store"}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
+    """A hosted playground with a user, an agent and a run."""
+    with hosted_playground(tmp_path_factory.mktemp("hosted")) as server:
+        server.shell(
+            "from django.contrib.auth.models import User\n"
+            "from playground.models import *\n"
+            f"u = User.objects.create_user('owner', password={PASSWORD!r})\n"
+            "a = Agent.objects.create(owner=u, name='Mine', url='http://a.example')\n"
+            "Run.objects.create(owner=u, agent=a, agent_name='Mine', url='http://a.example/ask',"
+            " protocol='nlweb', binding='http', version='0.55',"
+            " request={'query': {'text': 'soup'}}, text='soup', state='completed')"
+        )
+        yield server
+
+
+@pytest.fixture(params=["local", "hosted"])
+def mode(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def either(
+    request: pytest.FixtureRequest, mode: str, page: Page, playground: PlaygroundServer
+) -> Workbench:
+    """The workbench of a local playground, and of a hosted one after the log-in."""
+    if mode == "local":
+        return Workbench(page, playground)
+    site: Hosted = request.getfixturevalue("site")
+    page.goto(site.url)
+    page.get_by_label("User name").fill("owner")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    return Workbench(page, site)
+
+
+def follow(page: Page, link: str) -> None:
+    page.evaluate("link => { location.href = link; }", link)
+    page.wait_for_url(f"**{link}")
+
+
+def test_a_draft_survives_back(either: Workbench, mode: str) -> None:
+    page = either.open("/?agent=demo" if mode == "local" else "/?agent=mine").page
+    response = page.request.get(either.server.url)
+    assert response.headers["cache-control"] == CACHING[mode]
+    page.get_by_role("tab", name="Headers").click()
+    page.get_by_role("button", name="Header", exact=True).click()
+    page.get_by_label("Header name").fill("X-Draft")
+    document = {"query": {"text": "a draft"}, "context": {"text": "typed as JSON"}}
+    either.write_json(json.dumps(document))
+    expect(either.text).to_have_value("a draft")
+    follow(page, "/history/")  # At once: nothing waits until it was stored.
+    page.go_back()
+    expect(either.effective).to_contain_text("X-Draft")
+    expect(either.effective).to_contain_text("typed as JSON")
+    assert either.document == document
+    page.go_forward()
+    follow(page, "/agents/")
+    page.go_back()
+    page.go_back()
+    assert either.document == document
+
+
+def test_a_draft_does_not_replace_what_a_link_prefills(either: Workbench) -> None:
+    page = either.open().compose("a draft").page
+    follow(page, "/?text=of+a+link")
+    expect(either.effective).to_contain_text("of a link")
+    page.go_back()
+    expect(either.effective).to_contain_text("a draft")
+    page.go_forward()
+    expect(either.effective).to_contain_text("of a link")
+
+
+def test_an_edited_request_of_a_run_survives_back(either: Workbench, mode: str) -> None:
+    if mode == "local":
+        either.open("/?agent=demo").compose("soup").send()
+        expect(either.badge).to_have_text("Completed")
+        either.page.reload()
+    else:
+        either.page.goto(f"{either.server.url}/history/")
+        either.page.get_by_role("link", name="soup").first.click()
+    page = either.page
+    expect(either.text).to_have_value("soup")
+    either.compose("soup, edited")
+    page.locator("#follow-up-text").fill("and for dessert?")
+    follow(page, "/history/")
+    page.go_back()
+    expect(either.text).to_have_value("soup, edited")
+    expect(page.locator("#follow-up-text")).to_have_value("and for dessert?")
+
+
+def test_a_follow_up_that_was_sent_does_not_come_back(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").compose("soup").send().page
+    expect(workbench.badge).to_have_text("Completed")
+    first = page.url
+    page.locator("#follow-up-text").fill("without cream")
+    page.reload()
+    expect(page.locator("#follow-up-text")).to_have_value("without cream")
+    page.locator("#follow-up").get_by_role("button", name="Ask").click()
+    expect(page).not_to_have_url(first)
+    page.goto(first)
+    expect(page.locator("#follow-up-text")).to_have_value("")
+
+
+def test_browsers_know_the_features_of_the_policy(browser: Browser, site: Hosted) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(site.url)
+    context.close()
+    assert not [text for text in said if "ermissions" in text]
