@@ -85,6 +85,22 @@ def _is_valid_entry(entry: str) -> bool:
 
 
 @register()
+def quota_and_limits(**_: Any) -> list[CheckMessage]:
+    """Check that the quota has room for one response."""
+    limit = settings.RUN_LIMITS.max_bytes
+    if not settings.QUOTA or limit <= settings.QUOTA:
+        return []
+    return [
+        CheckWarning(
+            f"PLAYGROUND_QUOTA ({settings.QUOTA}) is smaller than PLAYGROUND_MAX_BYTES ({limit}):"
+            " a single response can exceed it.",
+            hint="Raise PLAYGROUND_QUOTA, set it to 0 for no quota, or lower PLAYGROUND_MAX_BYTES.",
+            id="playground.W003",
+        )
+    ]
+
+
+@register()
 def private_file_permissions(**_: Any) -> list[CheckMessage]:
     """Check that no other user can read the database and the keys.
 

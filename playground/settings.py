@@ -40,6 +40,16 @@ def _positive(name: str, default: int, unit: str = "seconds") -> int:
     raise ImproperlyConfigured(f"{name} must be a whole number of {unit}, not {value!r}")
 
 
+def _count(name: str, default: int) -> int:
+    """Return a whole number; 0 for none, the default for an empty variable."""
+    value = os.environ.get(name, "").strip()
+    if not value:
+        return default
+    if value.isascii() and value.isdigit() and len(value) < 16:
+        return int(value)
+    raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}")
+
+
 def _list(name: str) -> list[str]:
     return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
 
@@ -58,6 +68,10 @@ DEMO_ENABLED = _flag("PLAYGROUND_DEMO", not HOSTED)
 OUTBOUND_ALLOW = _list("PLAYGROUND_OUTBOUND_ALLOW")
 #: What a run may take; each limit can be set as PLAYGROUND_<NAME>.
 RUN_LIMITS = RunLimits.from_environment(os.environ)
+#: Bytes that may be stored for each user; 0 for no limit.
+QUOTA = _count("PLAYGROUND_QUOTA", 1024**3 if HOSTED else 0)
+#: Days after which runs are deleted, also where their owner has set no limit; 0 for never.
+RETENTION_DAYS = _count("PLAYGROUND_RETENTION_DAYS", 90 if HOSTED else 0)
 #: Seconds that a promise is polled before polling stops.
 PROMISE_PATIENCE = _positive("PLAYGROUND_PROMISE_PATIENCE", 900)
 #: Bytes that all runs of a process may hold at once, see `playground.memory_budget`.

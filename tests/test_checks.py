@@ -29,6 +29,14 @@ def test_a_file_that_others_can_read(
     )
 
 
+@pytest.mark.parametrize(
+    ("quota", "ids"), [(0, []), (100, ["playground.W003"]), (32 * 1024 * 1024, [])]
+)
+def test_a_quota_has_room_for_a_response(settings: Any, quota: int, ids: list[str]) -> None:
+    settings.QUOTA = quota
+    assert [found.id for found in checks.quota_and_limits()] == ids
+
+
 def test_a_new_directory_is_its_owners_alone(tmp_path: Path) -> None:
     read_or_create_key(tmp_path / "data" / "encryption-key")
     assert (tmp_path / "data").stat().st_mode & 0o077 == 0

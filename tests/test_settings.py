@@ -137,6 +137,8 @@ class TestModes:
             ({"DEBUG": "maybe"}, "DEBUG must be true or false"),
             ({"PLAYGROUND_DEMO": "2"}, "PLAYGROUND_DEMO must be true or false"),
             ({"PLAYGROUND_MAX_LINE": "x"}, "PLAYGROUND_MAX_LINE must be a number"),
+            ({"PLAYGROUND_QUOTA": "1 GB"}, "PLAYGROUND_QUOTA must be a whole number"),
+            ({"PLAYGROUND_RETENTION_DAYS": "-1"}, "PLAYGROUND_RETENTION_DAYS must be a whole"),
             (
                 {"PLAYGROUND_PROMISE_PATIENCE": "0"},
                 "PLAYGROUND_PROMISE_PATIENCE must be a whole number of seconds",
@@ -160,6 +162,17 @@ class TestModes:
     def test_how_long_a_promise_is_followed(self, tmp_path: Path) -> None:
         found = read_settings(tmp_path, PLAYGROUND_PROMISE_PATIENCE=" 7 ")
         assert found.PROMISE_PATIENCE == 7
+
+    def test_room_for_each_user(self, tmp_path: Path) -> None:
+        local = read_settings(tmp_path)
+        assert (local.QUOTA, local.RETENTION_DAYS) == (0, 0)
+        hosted = {"PLAYGROUND_MODE": "hosted", "SECRET_KEY": "k"}
+        found = read_settings(tmp_path, **hosted)
+        assert (found.QUOTA, found.RETENTION_DAYS) == (1024**3, 90)
+        off = read_settings(
+            tmp_path, **hosted, PLAYGROUND_QUOTA="0", PLAYGROUND_RETENTION_DAYS=" 7 "
+        )
+        assert (off.QUOTA, off.RETENTION_DAYS) == (0, 7)
 
     def test_cookies_are_not_those_of_another_django_on_this_host(self, tmp_path: Path) -> None:
         found = read_settings(tmp_path)

@@ -296,7 +296,7 @@ def _place(siblings: models.QuerySet[Any], item: models.Model, where: RelativePo
 
 def _copy_of(saved: SavedRequest, name: str) -> SavedRequest:
     """Return a request with the same contents, not stored yet and without a slug."""
-    excluded = {"id", "slug", "name", "recorded_run", "created_at", "modified_at"}
+    excluded = {"id", "slug", "name", "recorded_run", "created_at", "modified_at", "stored_bytes"}
     copied = [field for field in SavedRequest._meta.concrete_fields if field.name not in excluded]
     return SavedRequest(
         name=name, **{each.attname: getattr(saved, each.attname) for each in copied}

@@ -21,12 +21,14 @@ import enum
 import logging
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
@@ -77,9 +79,19 @@ class RetentionLimits:
 
     @classmethod
     def of(cls, owner: int | None) -> RetentionLimits:
+        """Return the limits that apply to an owner's runs."""
+        return cls.set_by(owner).within_setting()
+
+    @classmethod
+    def set_by(cls, owner: int | None) -> RetentionLimits:
         """Return the limits that an owner has set."""
         found = Retention.objects.filter(owner=owner).first()
         return cls(found.max_days, found.max_runs, found.max_bytes) if found else cls()
+
+    def within_setting(self) -> RetentionLimits:
+        """Return these limits with at most the days of PLAYGROUND_RETENTION_DAYS."""
+        days = [each for each in (self.max_days, settings.RETENTION_DAYS) if each]
+        return replace(self, max_days=min(days, default=None))
 
     @property
     def any(self) -> bool:
@@ -88,7 +100,9 @@ class RetentionLimits:
 
 
 def owners_with_limits() -> list[int | None]:
-    """Return the keys of the owners who have set a limit."""
+    """Return the keys of the owners whose runs have a limit."""
+    if settings.RETENTION_DAYS:
+        return [None, *User.objects.order_by("pk").values_list("pk", flat=True)]
     return list(Retention.objects.order_by("pk").values_list("owner_id", flat=True))
 
 

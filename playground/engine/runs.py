@@ -1,10 +1,10 @@
-"""Creation of runs: the record of a prepared request, its conversation and its limit."""
+"""Creation of runs: the record of a prepared request, its conversation and its limits."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,10 +16,14 @@ from playground.engine.request import PreparedRequest, storable_headers
 from playground.models import Conversation, Run, RunKind, RunState
 from playground.models.json_text import storable
 from playground.models.liveness import driver_columns, mark_interrupted
+from playground.models.runs import REQUEST_COLUMNS
+from playground.models.storage import MAKE_ROOM, no_room
 from playground.protocols import registry
 from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage
 
+#: Bytes of a request document that is stored although there is no room.
+MAX_REFUSED_REQUEST = 16 * 1024
 #: Set when this process shuts down.
 _refusing = threading.Event()
 
@@ -59,11 +63,11 @@ def create_run(
     *,
     has_room: bool = False,
 ) -> Run:
-    """Record a run of `prepared` for `owner`; beyond the concurrency limit it is refused at once.
+    """Record a run of `prepared` for `owner`; beyond a limit it is refused at once.
 
     Without a `link` to a parent it starts a conversation. With `has_room` the caller has checked
-    the limit. Raises `ShuttingDownError` if the process shuts down, except for a client response:
-    the call of another run waits for it.
+    the concurrency limit. Raises `ShuttingDownError` if the process shuts down, except for a
+    client response: the call of another run waits for it.
     """
     target = prepared.target
     link = link or RunParent()
@@ -92,11 +96,24 @@ def create_run(
         **driver_columns(),
         **prepared.provenance.columns,
     )
-    if not has_room and not _has_room(owner, run.kind):
+    if run.kind not in _PART_OF_A_TURN and (cause := no_room(owner.pk if owner else None)):
+        _refuse_without_room(run, cause)
+    elif not has_room and not _has_room(owner, run.kind):
         run.state = RunState.REFUSED
         run.problem = _limit_problem(settings.RUN_LIMITS.max_runs).to_json()
     run.save()
     return run
+
+
+def _refuse_without_room(run: Run, cause: str) -> None:
+    """Refuse a run; a large request is not stored, or refused runs would take room themselves."""
+    problem = Problem(RunState.REFUSED, Stage.LIMIT, cause, MAKE_ROOM, limit="quota")
+    if run.count_request_bytes() > MAX_REFUSED_REQUEST:
+        problem = replace(problem, detail="The request is too large to be stored with the run.")
+        empty = Run(request={})
+        for name in REQUEST_COLUMNS:
+            setattr(run, name, getattr(empty, name))
+    run.state, run.problem = RunState.REFUSED, problem.to_json()
 
 
 def _is_sent_to_url(prepared: PreparedRequest, link: RunParent) -> bool:
@@ -131,6 +148,8 @@ def _conversation(parent: Run | None, owner: User | None) -> Conversation:
     return conversation
 
 
+#: Kinds without which a turn that was admitted is incomplete: the quota does not refuse them.
+_PART_OF_A_TURN = (RunKind.POLL, RunKind.CANCEL, RunKind.CLIENT_RESPONSE)
 #: Kinds that are counted separately.
 _COUNTED_SEPARATELY = (RunKind.POLL, RunKind.CLIENT_RESPONSE)
 

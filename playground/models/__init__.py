@@ -26,6 +26,7 @@ Frames are stored verbatim; events and everything else about a response are deri
 `search_index`        search for runs by words
 `search_tables`       tables, triggers and indexes of the search, per database
 `shares`              read-only links to runs and collections
+`storage`             the bytes that are stored for an owner, and the quota
 `twins`               pairs of runs of one request that are compared
 ====================  =========================================================================
 """

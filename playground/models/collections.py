@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Coalesce, Length
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
@@ -182,6 +183,16 @@ class SavedRequest(models.Model):
     )  # fmt: skip
     created_at = models.DateTimeField(default=timezone.now)
     modified_at = models.DateTimeField(default=timezone.now)
+    #: Characters of its larger columns.
+    stored_bytes = models.GeneratedField(
+        expression=Length("document")
+        + Length("headers")
+        + Length("notes")
+        + Length("expectations")
+        + Coalesce(Length("reply"), 0),
+        output_field=models.BigIntegerField(),
+        db_persist=True,
+    )
 
     objects = SavedRequestManager()
 
@@ -191,7 +202,8 @@ class SavedRequest(models.Model):
             models.UniqueConstraint(fields=["collection", "slug"], name="saved_request_slug"),
         ]
         indexes = [
-            models.Index(fields=["collection", "folder", "position"], name="saved_request_order")
+            models.Index(fields=["collection", "folder", "position"], name="saved_request_order"),
+            models.Index(fields=["collection", "stored_bytes"], name="saved_request_stored_bytes"),
         ]
 
     def __str__(self) -> str:
@@ -226,11 +238,16 @@ class TrashedItem(models.Model):
     #: Its relations, and the text of a fixture: see `playground.collections.trash`.
     fixture = models.TextField()
     created_at = models.DateTimeField(default=timezone.now)
+    #: Characters of the fixture.
+    stored_bytes = models.GeneratedField(
+        expression=Length("fixture"), output_field=models.BigIntegerField(), db_persist=True
+    )
 
     objects = OwnedQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]
+        indexes = [models.Index(fields=["owner", "stored_bytes"], name="trash_stored_bytes")]
 
     def __str__(self) -> str:
         return self.label

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -67,6 +68,14 @@ class RunSource(models.TextChoices):
 TURNS = (RunKind.ASK, RunKind.ANSWER)
 
 _UNFINISHED = (RunState.QUEUED, RunState.CONNECTING, RunState.STREAMING)
+
+#: Columns of a request, which can be large.
+REQUEST_COLUMNS = (
+    "request", "headers", "request_template", "expectations", "answers", "resume",
+)  # fmt: skip
+
+#: The states of the index of stored bytes, as its migration has them.
+FINAL_STATES = tuple(state.value for state in RunState if state.is_final)
 
 
 #: The most words of a search that are used.
@@ -194,6 +203,8 @@ class Run(models.Model):
     # Always exact: written in the transaction that stores the frames that they count.
     frames = models.PositiveIntegerField(default=0)
     bytes = models.PositiveBigIntegerField(default=0)
+    #: Bytes of the request as it is stored: here, and its document in the frame of the call.
+    request_bytes = models.PositiveIntegerField(default=0)
     events = models.PositiveIntegerField(default=0)
     results = models.PositiveIntegerField(default=0)
     #: Failures that the agent reported, also those after which it continued.
@@ -231,14 +242,33 @@ class Run(models.Model):
             models.Index(fields=["owner", "source", "-created_at"], name="run_history_source"),
             models.Index(fields=["state"], name="run_state"),
             models.Index(fields=["conversation", "created_at"], name="run_conversation"),
+            # The stored bytes of an owner. Only of runs that have ended: the columns of others
+            # change with every flush, and the index would have to be changed with them.
+            models.Index(
+                fields=["owner", "state", "bytes", "frames", "request_bytes"],
+                name="run_stored_bytes",
+                condition=models.Q(state__in=FINAL_STATES),
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.text or 'run'} → {self.agent_name}"
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save; count the bytes of the request of a new run."""
+        if self._state.adding:
+            self.request_bytes = self.count_request_bytes()
+        super().save(*args, **kwargs)
+
     def get_absolute_url(self) -> str:
         """Return the URL of the workbench with this run."""
         return reverse("run", args=[self.pk])
+
+    def count_request_bytes(self) -> int:
+        """Return the bytes that `request_bytes` has of a new run."""
+        document = len(json.dumps(self.request))
+        parts = (getattr(self, name) for name in REQUEST_COLUMNS)
+        return document + sum(len(json.dumps(part)) for part in parts if part)
 
     @property
     def is_final(self) -> bool:

@@ -24,6 +24,7 @@ from playground.views.helpers import (
     is_htmx,
     moved_response,
     redirect_with_note,
+    refuse_without_room,
 )
 
 
@@ -152,7 +153,10 @@ def position(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def duplication(request: HttpRequest, slug: str) -> HttpResponse:
     """Duplicate the collection, and open the copy."""
-    duplicate = ordering.duplicate_collection(get_collection(request, slug))
+    found = get_collection(request, slug)
+    if refusal := refuse_without_room(request, found):
+        return refusal
+    duplicate = ordering.duplicate_collection(found)
     return changed_response(
         redirect_with_note(request, duplicate, f"{duplicate.name} was created.")
     )

@@ -21,6 +21,7 @@ from playground.views.helpers import (
     is_htmx,
     moved_response,
     redirect_with_note,
+    refuse_without_room,
 )
 
 _SALT = "playground.folder.origin"
@@ -138,7 +139,10 @@ def _move_back(request: HttpRequest, folder: Folder, signed: str) -> HttpRespons
 @require_POST
 def duplication(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
     """Duplicate the folder with its requests, behind the original."""
-    return _group(request, ordering.duplicate_folder(get_folder(request, slug, folder)))
+    found = get_folder(request, slug, folder)
+    if refusal := refuse_without_room(request, found.collection):
+        return refusal
+    return _group(request, ordering.duplicate_folder(found))
 
 
 def _group(request: HttpRequest, folder: Folder) -> HttpResponse:

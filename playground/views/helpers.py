@@ -13,6 +13,8 @@ from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 
 from playground.models import Agent, Collection, Folder, Run, SavedRequest
 from playground.models.liveness import mark_interrupted
+from playground.models.ownership import owner_of
+from playground.models.storage import MAKE_ROOM, no_room
 
 Response = TypeVar("Response", bound=HttpResponseBase)
 #: The event after which the sidebar reloads its collections.
@@ -105,6 +107,22 @@ def redirect_with_note(
         messages.success(request, note, extra_tags=undo)
     response = redirect(target)
     return HttpResponseClientRedirect(response.url) if is_htmx(request) else response
+
+
+def room_problem(request: HttpRequest) -> str:
+    """Return why nothing more can be stored for the user, "" if something can."""
+    owner = owner_of(request.user)
+    cause = no_room(owner.pk if owner else None)
+    return f"{cause} {MAKE_ROOM}" if cause else ""
+
+
+def refuse_without_room(request: HttpRequest, target: str | Collection) -> HttpResponse | None:
+    """Return a redirection to a page that says why there is no room; None if there is some."""
+    problem = room_problem(request)
+    if not problem:
+        return None
+    messages.error(request, problem)
+    return redirect_with_note(request, target)
 
 
 def moved_response(request: HttpRequest, collection: Collection) -> HttpResponse:

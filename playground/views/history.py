@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
@@ -14,6 +15,8 @@ from django_htmx.http import replace_url
 from playground.models import Agent, Run
 from playground.models.history import HistoryCursor, history_page
 from playground.models.liveness import mark_interrupted
+from playground.models.ownership import owner_of
+from playground.models.storage import COUNT_LIFETIME, StorageUsage
 from playground.query_params import int_param
 from playground.rendering.history import rows_of
 from playground.views.helpers import is_htmx
@@ -37,7 +40,8 @@ def history(request: HttpRequest) -> HttpResponse:
     query = HistoryQuery.read(request.GET)
     context = {"asked": query, **_rows(request, query)}
     if not is_htmx(request):
-        response = render(request, "history/page.html", {**context, **_choices(request)})
+        context |= {**_choices(request), "usage": _usage(request)}
+        response = render(request, "history/page.html", context)
     elif context["before"]:
         response = render(request, "history/rows.html", context)
     else:
@@ -45,6 +49,14 @@ def history(request: HttpRequest) -> HttpResponse:
         response = replace_url(response, query.url)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def _usage(request: HttpRequest) -> StorageUsage | None:
+    """Return the usage of the user's quota, None where there is no quota."""
+    if not settings.QUOTA:
+        return None
+    owner = owner_of(request.user)
+    return StorageUsage.of(owner.pk if owner else None, max_age=COUNT_LIFETIME)
 
 
 def _rows(request: HttpRequest, query: HistoryQuery) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from playground.models.collections import RESERVED, free_slug
 from playground.models.ownership import Owner, owner_of
 from playground.rendering.import_preview import groups_of, summary
 from playground.transport import check_url
-from playground.views.helpers import get_collection, make_download
+from playground.views.helpers import get_collection, make_download, room_problem
 
 #: Maximum length of the compressed text in a form; Django accepts 8 MB in all.
 MAX_COMPRESSED = 7_500_000
@@ -83,6 +83,8 @@ def _preview_or_import(request: HttpRequest, text: str, source: str) -> HttpResp
     """Show the preview of a text, or once it is confirmed import it and open the collection."""
     owner = owner_of(request.user)
     try:
+        if problem := room_problem(request):
+            raise FixtureError(FixtureProblem("", problem))
         found = parse_import(text)
         if "confirmed" not in request.POST:
             plan = plan_import(found.fixture, owner)

@@ -22,7 +22,7 @@ from playground.formats.har_import import HarEntry, read_har
 from playground.models import Collection, Run, SavedRequest
 from playground.models.ownership import owner_of
 from playground.rendering.live import response_context
-from playground.views.helpers import get_run, is_htmx, make_download
+from playground.views.helpers import get_run, is_htmx, make_download, room_problem
 from playground.views.import_export import MAX_COMPRESSED, compress_text, decompress_text
 
 
@@ -78,6 +78,8 @@ def har(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _page(request)
     try:
+        if cause := room_problem(request):
+            raise FixtureError(FixtureProblem("", cause))
         text = _submitted_text(request)
         entries = read_har(text)
         if number := request.POST.get("entry"):

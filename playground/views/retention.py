@@ -7,6 +7,7 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
@@ -23,6 +24,7 @@ from playground.engine.retention import (
 )
 from playground.models import Retention
 from playground.models.ownership import owner_of
+from playground.models.storage import StorageUsage
 
 MEBIBYTE = 1024 * 1024
 #: Seconds that a response waits for the deletion, which then continues in the background.
@@ -32,9 +34,17 @@ PATIENCE = 2.0
 class RetentionForm(forms.Form):
     """A form of the three limits; an empty field is no limit."""
 
-    days = forms.IntegerField(required=False, min_value=1, max_value=MAX_DAYS)
+    days = forms.IntegerField(required=False, min_value=1)
     runs = forms.IntegerField(required=False, min_value=1, max_value=MAX_RUNS)
     megabytes = forms.IntegerField(required=False, min_value=1, max_value=MAX_MEBIBYTES)
+
+    def clean_days(self) -> int | None:
+        """Return the days, which are at most those of the setting."""
+        days: int | None = self.cleaned_data["days"]
+        limit = settings.RETENTION_DAYS or MAX_DAYS
+        if days is not None and days > limit:
+            raise forms.ValidationError(f"Enter at most {limit} days.")
+        return days
 
     @property
     def limits(self) -> RetentionLimits:
@@ -61,10 +71,15 @@ async def retention(request: HttpRequest) -> HttpResponse:
 
 @ensure_csrf_cookie
 def _page(request: HttpRequest, form: RetentionForm | None = None) -> HttpResponse:
-    limits = RetentionLimits.of(_owner(request))
+    owner = _owner(request)
     if form is None:
-        form = RetentionForm(_fields(limits))
-    context = {"form": form, "saved": limits, **_preview(request, form)}
+        form = RetentionForm(_fields(RetentionLimits.set_by(owner)))
+    context = {
+        "form": form,
+        "usage": StorageUsage.of(owner),
+        "retention_days": settings.RETENTION_DAYS,
+        **_preview(request, form),
+    }
     return render(
         request, "history/retention.html", context, status=200 if form.is_valid() else 422
     )
@@ -81,7 +96,7 @@ def _preview(request: HttpRequest, form: RetentionForm) -> dict[str, Any]:
     """Return what the limits in the form would delete, for `history/to_delete.html`."""
     if not form.is_valid():
         return {"form": form}
-    limits = form.limits
+    limits = form.limits.within_setting()
     return {"form": form, "limits": limits, "going": preview(_owner(request), limits)}
 
 

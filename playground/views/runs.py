@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 from django_htmx.http import push_url, reswap, retarget, trigger_client_event
 
 from playground import engine
-from playground.models import CollectionRun, Run, RunKind
+from playground.models import CollectionRun, Run, RunKind, RunState
 from playground.models.conversations import turn_of
 from playground.models.history import HistoryCursor
 from playground.models.liveness import mark_interrupted
@@ -150,6 +150,9 @@ def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.P
     found = Run.objects.turns().filter(can_be_continued, protocol__in=registry.PROTOCOLS)
     run = get_object_or_404(found.owned_by(request.user).select_related("agent", "parent"), pk=pk)
     fields = _switch_fields(request)
+    if run.state == RunState.REFUSED and not run.request:
+        refusal = engine.refused("The request was not stored. Send it from the composer.")
+        return error_response(request, refusal)
     try:
         preparation = engine.switched_request(run, fields) if fields else engine.repeat_request(run)
     except engine.SecretNotAllowedError as error:

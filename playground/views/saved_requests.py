@@ -45,6 +45,8 @@ from playground.views.helpers import (
     is_htmx,
     moved_response,
     redirect_with_note,
+    refuse_without_room,
+    room_problem,
 )
 from playground.views.workbench import page
 
@@ -65,6 +67,8 @@ def saved_requests(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _save_form(request, request.GET.dict(), [])
     try:
+        if problem := room_problem(request):
+            raise ValidationError(problem)
         with transaction.atomic():
             fields = saved_fields(SaveForm(request.POST, request.user))
             saved = _create(request, fields)
@@ -364,7 +368,10 @@ def _move_to(request: HttpRequest, saved: SavedRequest, to: str) -> HttpResponse
 @require_POST
 def duplication(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     """Duplicate the request, behind the original."""
-    duplicate = ordering.duplicate_request(get_saved_request(request, slug, saved))
+    found = get_saved_request(request, slug, saved)
+    if refusal := refuse_without_room(request, found.collection):
+        return refusal
+    duplicate = ordering.duplicate_request(found)
     if not is_htmx(request):
         return redirect_with_note(request, duplicate.collection)
     return changed_response(_row_response(request, duplicate))

@@ -32,7 +32,7 @@ from playground.protocols.deep_links import badge, workbench_link
 from playground.query_params import int_param
 from playground.rendering.formatting import readable
 from playground.rendering.shares import shared_details, shared_fixture, shared_run
-from playground.views.helpers import get_collection, get_run, make_download
+from playground.views.helpers import get_collection, get_run, make_download, refuse_without_room
 
 #: Lifetimes of a link in days; "" for no end.
 LIFETIME_CHOICES = (
@@ -255,6 +255,8 @@ def copy(request: HttpRequest, token: str) -> HttpResponse:
     collection = _shared_collection(token)
     if request.method != "POST":
         return redirect("share", token)
+    if refusal := refuse_without_room(request, reverse("collections")):
+        return refusal
     others = Collection.objects.owned_by(request.user)
     slug = free_slug(collection.name, "collection", others, RESERVED)
     shown = shared_fixture(fixture_of(collection))

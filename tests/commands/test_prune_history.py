@@ -47,7 +47,9 @@ class TestPruning:
         assert "\x1b" not in said
         assert "1 retained: shared with a link" in said
         assert Run.objects.count() == 3
-        assert "Deleted 1 run." in prune()
+        done = prune()
+        assert "Deleted 1 run." in done
+        assert "Stored: 2.0 MB." in done
         assert set(Run.objects.exclude(shares__isnull=False)) == {kept}
 
     def test_by_others_this_once(self) -> None:

@@ -489,3 +489,27 @@ class TestHousekeeping:
         assert both[0] is both[1]
         assert await both[0] == 3
         assert await retention.prune(None) == 0
+
+
+@pytest.mark.django_db
+class TestDefaultDays:
+    @pytest.mark.parametrize(
+        ("setting", "own", "days"),
+        [(0, None, None), (0, 7, 7), (90, None, 90), (90, 7, 7), (90, 365, 90)],
+    )
+    def test_an_owners_choice_may_be_shorter(
+        self, settings: Any, setting: int, own: int | None, days: int | None
+    ) -> None:
+        settings.RETENTION_DAYS = setting
+        Retention.objects.create(max_days=own, max_runs=5)
+        assert RetentionLimits.of(None) == RetentionLimits(days, 5)
+        assert RetentionLimits.set_by(None) == RetentionLimits(own, 5)
+
+    def test_applies_to_owners_who_have_set_nothing(self, settings: Any) -> None:
+        settings.RETENTION_DAYS = 90
+        owner = User.objects.create_user("owner")
+        old, new = run(91, owner=owner), run(89, owner=owner)
+        assert owner.pk in retention.owners_with_limits()
+        assert prune(owner.pk) == 1
+        assert set(Run.objects.all()) == {new}
+        assert not Run.objects.filter(pk=old.pk).exists()

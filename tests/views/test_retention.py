@@ -10,7 +10,18 @@ import pytest
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
-from playground.models import Retention, Run, Share
+from playground.models import (
+    Agent,
+    Collection,
+    Folder,
+    Retention,
+    Run,
+    SavedRequest,
+    Share,
+    storage,
+)
+from tests.support.markup import read
+from tests.views.conftest import form
 
 pytestmark = pytest.mark.database
 
@@ -114,3 +125,120 @@ class TestSaving:
         assert "in the background" in response.content.decode()
         gate.set()
         assert await task == 1
+
+
+@pytest.mark.django_db
+class TestStorage:
+    @pytest.fixture(autouse=True)
+    def _no_counts(self) -> None:
+        storage._counts.clear()
+
+    def test_a_figure_without_a_quota(self, client: Client) -> None:
+        make()
+        markup = read(client.get("/history/retention/").content.decode())
+        assert "1.0 MB stored" in markup.text
+        assert not markup.find("meter")
+        assert not read(client.get("/history/").content.decode()).find("meter")
+
+    @pytest.mark.parametrize("path", ["/history/", "/history/retention/"])
+    @pytest.mark.parametrize(
+        ("runs", "words", "level"),
+        [
+            (1, "1.0 MB of 2.2 MB used", None),
+            (2, "New requests are refused when no room is left.", "high"),
+            (3, "No room left: new requests are refused.", "full"),
+        ],
+    )
+    def test_a_meter(
+        self, client: Client, settings: Any, path: str, runs: int, words: str, level: str | None
+    ) -> None:
+        settings.QUOTA = 2_300_000
+        for _ in range(runs):
+            make()
+        markup = read(client.get(path).content.decode())
+        (meter,) = markup.find("meter")
+        assert meter.attributes["max"] == "2300000"
+        assert int(meter.attributes["value"] or 0) > runs * 1024 * 1024
+        assert words in markup.text
+        (usage,) = (each for each in markup.find("div") if each.attributes.get("class") == "usage")
+        assert usage.attributes.get("data-level") == level
+
+    def test_a_default_retention(self, client: Client, settings: Any) -> None:
+        settings.RETENTION_DAYS = 90
+        make(100)
+        html = client.get("/history/retention/").content.decode()
+        assert "Runs are deleted after 90 days" in html
+        assert 'placeholder="90"' in html
+        assert "1 of 1 runs would be deleted" in html
+        refused = client.get(PREVIEW, {"days": "91"})
+        assert "Enter at most 90 days." in refused.content.decode()
+
+
+@pytest.mark.django_db
+class TestNoRoom:
+    """Nothing is created once there is no room, and the page says why."""
+
+    @pytest.fixture(autouse=True)
+    def _full(self, settings: Any) -> None:
+        settings.QUOTA = 1024
+        storage._counts.clear()
+        make()
+
+    def test_a_collection_is_not_imported(self, client: Client) -> None:
+        response = client.post("/collections/import/", {"text": "{}", "confirmed": "1"})
+        assert response.status_code == 422
+        assert "No room left" in response.content.decode()
+
+    def test_a_har_file_is_not_opened(self, client: Client) -> None:
+        response = client.post("/formats/har/", {"packed": "x", "entry": "1"})
+        assert response.status_code == 422
+        assert "No room left" in response.content.decode()
+        assert Run.objects.count() == 1
+
+    def test_a_request_is_not_saved(self, client: Client) -> None:
+        response = client.post("/saved-requests/", {"name": "S", "collection": "C"})
+        assert response.status_code == 422
+        assert "No room left" in response.content.decode()
+        assert not Collection.objects.exists()
+
+    @pytest.mark.parametrize("part", ["", "folders/f/", "requests/s/"])
+    @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+    def test_nothing_is_duplicated(
+        self, client: Client, part: str, headers: dict[str, str]
+    ) -> None:
+        collection = Collection.objects.create(name="C", slug="c")
+        Folder.objects.create(collection=collection, name="F", slug="f")
+        SavedRequest.objects.create(collection=collection, name="S", slug="s")
+        response = client.post(f"/collections/c/{part}duplication/", headers=headers)
+        target = response.headers.get("HX-Redirect") or response.headers["Location"]
+        assert target == "/collections/c/"
+        assert "No room left" in client.get(target).content.decode()
+        counts = [model.objects.count() for model in (Collection, Folder, SavedRequest)]
+        assert counts == [1, 1, 1]
+
+    def test_a_shared_collection_is_not_copied(self, client: Client) -> None:
+        share = Share.objects.create(collection=Collection.objects.create(name="C"))
+        response = client.post(f"/s/{share.token}/copy/", follow=True)
+        assert "No room left" in response.content.decode()
+        assert Collection.objects.count() == 1
+
+    def test_a_request_is_refused_on_its_page(
+        self, client: Client, agent: Agent, started: list[Any]
+    ) -> None:
+        client.post("/runs/", form())
+        run = Run.objects.get(state="refused")
+        text = read(client.get(f"/runs/{run.pk}/").content.decode()).text
+        assert "No room left: 1.0 MB of 1.0 KB used." in text
+        assert "Delete runs in History, shorten the retention, or raise PLAYGROUND_QUOTA." in text
+
+    def test_the_page_of_a_refused_run_without_its_request(
+        self, client: Client, agent: Agent, started: list[Any]
+    ) -> None:
+        client.post("/runs/", form({"query": {"text": "x" * 20_000}}))
+        run = Run.objects.get(state="refused")
+        assert run.request == {}
+        assert client.get(f"/runs/{run.pk}/").status_code == 200
+        again = client.post(f"/runs/{run.pk}/repetition/")
+        assert again.status_code == 422
+        assert "The request was not stored. Send it from the composer." in again.content.decode()
+        assert client.get("/history/").status_code == 200

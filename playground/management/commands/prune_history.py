@@ -24,6 +24,7 @@ from playground.engine.retention import (
     RetentionLimits,
 )
 from playground.models import Run
+from playground.models.storage import StorageUsage
 from playground.rendering.formatting import count_text, size
 
 MEBIBYTE = 1024 * 1024
@@ -59,6 +60,7 @@ class Command(BaseCommand):
                 self.stdout.write(one_line(line))
             if not options["dry_run"]:
                 self.stdout.write(f"Deleted {count_text(_prune(owner, limits), 'run')}.")
+            self.stdout.write(f"Stored: {StorageUsage.of(owner).text}.")
 
 
 def _prune(owner: int | None, limits: RetentionLimits) -> int:
