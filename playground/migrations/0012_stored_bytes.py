@@ -13,7 +13,7 @@ def count_requests(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('playground', '0010_labels'),
+        ('playground', '0011_agent_pictures'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
