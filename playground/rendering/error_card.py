@@ -100,7 +100,7 @@ def error_card(run: Run) -> ErrorCard | None:
     if cause.remedy is Remedy.AUTHENTICATE:
         cause = _of_credentials(run, cause, evidence)
     remedy = _remedy(run, cause)
-    return ErrorCard(
+    card = ErrorCard(
         headline=cause.headline,
         fix=cause.fix,
         remedy=remedy,
@@ -113,6 +113,12 @@ def error_card(run: Run) -> ErrorCard | None:
         raw=problem.detail if problem else "",
         wait=_remaining_seconds(run, evidence.headers.get("date", "")) if retry_after else None,
     )
+    if problem and problem.limit == "quota":
+        # Nothing is wrong with the connection.
+        return replace(
+            card, remedy=Remedy.EDIT, label="Open History", link=reverse("history"), diagnose=""
+        )
+    return card
 
 
 def _evidence(run: Run) -> Evidence:

@@ -288,3 +288,17 @@ def test_only_the_last_call_counts() -> None:
     recording.add(CALL, OPEN, Frame(0, 40, FrameKind.HEAD, b"HTTP/1.1 404 X\r\n\r\n"), END)
     run = recording.end("failed")
     assert card_of(run).headline.startswith("Nothing found at")
+
+
+def test_without_room_the_way_leads_to_the_history() -> None:
+    problem = {
+        "state": "refused", "stage": "limit", "cause": "No room left: 2 MB of 1 MB used.",
+        "fix": "Delete runs in History.", "detail": "", "limit": "quota",
+    }  # fmt: skip
+    recording = Recording()
+    Run.objects.filter(pk=recording.run.pk).update(problem=problem)
+    run = recording.end("refused")
+    card = card_of(run)
+    assert (card.label, card.link, card.diagnose) == ("Open History", "/history/", "")
+    assert "Open History" in shown(run)
+    assert not card.is_retry
