@@ -153,14 +153,13 @@ def test_a_follow_up_that_could_not_be_sent_waits_on(
     workbench: Workbench, complaints: list[str]
 ) -> None:
     page = workbench.page
-    workbench.add_agent("Slow", f"{workbench.server.url}/demo/scenarios/slow/ask?n=3&every=0.3")
-    workbench.compose("one").send()
-    expect(workbench.cards.first).to_be_visible()
-    page.get_by_label(FOLLOW_UP).fill("two")
-    page.get_by_label(FOLLOW_UP).press("Enter")
-    page.get_by_label(FOLLOW_UP).fill("typing")
+    workbench.add_agent("Slow", f"{workbench.server.url}/demo/scenarios/slow/ask?n=2&every=1.5")
     page.route("**/next/", lambda route: route.abort())
-    page.wait_for_event("requestfailed")
+    with page.expect_event("requestfailed", lambda request: request.url.endswith("/next/")):
+        workbench.compose("one").send()
+        page.get_by_label(FOLLOW_UP).fill("two")
+        page.get_by_label(FOLLOW_UP).press("Enter")
+        page.get_by_label(FOLLOW_UP).fill("typing")
     expect(page.locator("[data-queued]")).to_have_text("“two”")
     expect(page.get_by_label(FOLLOW_UP)).to_have_value("typing")
     complaints[:] = [each for each in complaints if "sendError" not in each]
