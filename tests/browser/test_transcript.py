@@ -113,7 +113,7 @@ def test_edits_are_kept_and_a_stale_response_is_marked(workbench: Workbench) -> 
 
 def test_branches_and_what_is_asked_meanwhile(workbench: Workbench) -> None:
     page = workbench.page
-    slow = f"{workbench.server.url}/demo/scenarios/slow/ask?n=6&every=0.5"
+    slow = f"{workbench.server.url}/demo/scenarios/slow/ask?n=6&every=0.8"
     workbench.add_agent("Slow", slow)
     workbench.compose("one").send()
     first = workbench.run
