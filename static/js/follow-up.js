@@ -11,6 +11,8 @@ const field = () => document.getElementById("follow-up-text");
 let sent = "";
 /** The texts that wait for the end of a turn, the first of them for the next. */
 let queue = [];
+/** The text of the queue that is sent next, in place of what is being typed. */
+let waiting;
 
 const draftKey = () => `follow-up.${form().dataset.after}`;
 
@@ -23,18 +25,10 @@ function showQueue() {
   note.querySelector("[data-queued]").textContent = queue.map((text) => `“${text}”`).join(", ");
 }
 
-/** Lets the form be submitted with a text in place of that which is being typed. */
-function submitInstead(text) {
-  const input = field();
-  const typing = input.value;
-  input.value = text;
-  setTimeout(() => (input.value = typing));
-}
-
 /** Sends the first text that waits; it waits on where another request is under way. */
 function sendNext() {
   if (!queue.length || !form()) return;
-  submitInstead(queue[0]);
+  waiting = queue[0];
   form().requestSubmit();
 }
 
@@ -42,8 +36,9 @@ document.addEventListener(
   "submit",
   (event) => {
     if (event.target.id !== "follow-up") return;
+    if (event.submitter) waiting = undefined;
     if (event.submitter?.name === "branch") {
-      if (queue.length) submitInstead(queue.at(-1));
+      waiting = queue.at(-1);
       return;
     }
     const text = field().value.trim();
@@ -77,9 +72,14 @@ document.addEventListener("run:progress", ({ detail }) => {
   sendNext();
 });
 
+document.addEventListener("htmx:configRequest", ({ detail }) => {
+  if (detail.elt.id !== "follow-up") return;
+  if (waiting !== undefined) detail.formData.set("text", waiting);
+  waiting = undefined;
+  sent = detail.formData.get("text");
+});
 document.addEventListener("htmx:beforeRequest", ({ detail }) => {
   if (detail.elt.id !== "follow-up") return;
-  sent = field().value;
   forget(draftKey(), sessionStorage);
   const at = queue.indexOf(sent);
   if (at >= 0) queue.splice(at, 1);
