@@ -64,27 +64,25 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         #: Whether sending has failed.
         self._is_gone = False
         user = self.scope.get("user") or AnonymousUser()
-        opened, failure = None, None
+        # Accepted in any case: the browser takes a refused handshake for a network error and would
+        # try again without end. And closed here after an exception: Daphne cannot send 1011, the
+        # code of one that is raised.
         try:
             opened = await read_for_viewer(self.open, user, **self.scope["url_route"]["kwargs"])
-        except Exception as error:
+        except Exception:
             logger.exception("Opening %s failed", self.scope["path"])
-            failure = error
-        # Accepted in any case: the browser takes a refused handshake for a network error and would
-        # try again without end.
+            await self.accept()
+            await self.close(FAILED)
+            return
         await self.accept()
-        if failure is None and opened is None:
+        if opened is None:
             await self.close(NOT_FOUND)
             return
+        self.pk = opened.pk
         try:
-            if opened is not None:
-                self.pk = opened.pk
-                await self.follow(opened)
-        except Exception as error:
+            await self.follow(opened)
+        except Exception:
             logger.exception("Following %s failed", self.scope["path"])
-            failure = error
-        if failure is not None:
-            # Daphne cannot send 1011, the code of an exception that is raised here.
             self.leave()
             await self.close(FAILED)
 

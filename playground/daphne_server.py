@@ -136,7 +136,7 @@ class Channel(http.HTTPChannel):
         super().resumeProducing()
 
     def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]  # noqa: N802 (Twisted's name)
-        """Let the application continue, which is told that the client is gone."""
+        """Let the application continue; it learns that the client has disconnected."""
         self.writable.set()
         super().connectionLost(reason)
 

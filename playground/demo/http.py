@@ -50,6 +50,7 @@ def endpoint(error: Callable[[str], Any]) -> Callable[[View], View]:
             response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
             return response
 
+        # Agents' clients have no CSRF token; a page of another origin was refused above.
         wrapped: View = csrf_exempt(login_not_required(wrapper))
         return wrapped
 

@@ -119,7 +119,7 @@ class Driver:
         self._counters = RunCounters()
         self._task: asyncio.Task[Any] | None = None
         self._stop_requested = False
-        #: The final state of a run that was told to stop.
+        #: The final state of a run that is stopped.
         self._stopped_as = RunState.CANCELLED
         self._finishing = False
 

@@ -1,7 +1,7 @@
 """Clock of the database: the current time on which all of its processes agree.
 
 The clocks of hosts may be wrong. A time that decides something for several processes (a lease, an
-expiry, the age of what is deleted) is stored and compared by this clock: in queries with
+expiry, a retention period) is stored and compared by this clock: in queries with
 `django.db.models.functions.Now`, in Python with `database_now`. With SQLite it is the clock of the
 host that all of them share. Times that are only shown are the process's own (`timezone.now`).
 """

@@ -5,8 +5,8 @@ the engine, the views and the consumers all need it. A driver is judged by the f
 is known:
 
 1. **A process of this host by itself.** While it exists it is alive, however old its heartbeat: it
-   may be suspended or busy. A run of a process that hangs for ever is in progress until somebody
-   ends that process. Once it has ended, its runs are interrupted at once.
+   may be suspended or busy. A run of a process that hangs for ever is in progress until that
+   process is killed. Once it has ended, its runs are interrupted at once.
 2. **Any other process by its heartbeat**, which is stored and compared by the database's clock:
    those of the hosts may be wrong. Heartbeats cannot be stored while the database is unavailable,
    so a process judges by them only after it has reached the database for as long as a heartbeat may

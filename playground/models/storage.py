@@ -43,7 +43,7 @@ def stored_bytes(owner: int | None) -> int:
     imported files and recorded responses have created; of the requests in the owner's
     collections, with their recorded responses; and of the trash. A run that is shared is its
     owner's, a collection that was copied from a link is the copier's. Rows of other tables have a
-    bounded size and are not counted, nor are indexes. The demo's data is nobody's.
+    bounded size and are not counted, nor are indexes. Data of the demo belongs to no owner.
     """
     runs = Run.objects.filter(owner=owner).order_by()
     ended = runs.filter(_HAS_ENDED)
@@ -109,7 +109,7 @@ def no_room(owner: int | None) -> str:
     """Return why nothing more can be stored for an owner, "" if something can.
 
     Without a quota nothing is counted. An earlier count is used to allow, but not to refuse, so
-    that whoever deletes runs need not wait.
+    that there is room as soon as runs were deleted.
     """
     if not settings.QUOTA or not StorageUsage.of(owner, max_age=COUNT_LIFETIME).is_full:
         return ""

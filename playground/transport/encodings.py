@@ -47,9 +47,9 @@ _CONTROLS = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
 
 class Encoding:
-    """An encoding: a pattern of what is encoded, and a function that decodes what matches it.
+    """A pattern of encoded text, and the function that decodes a match of it.
 
-    `cut` matches the beginning of that at the end of bytes that will be continued.
+    `cut` matches the beginning of encoded text at the end of bytes that will be continued.
     """
 
     def __init__(self, pattern: bytes, cut: bytes, decode: Callable[[bytes], bytes]) -> None:
@@ -60,7 +60,7 @@ class Encoding:
     def find(
         self, data: bytes, begin: int = 0, *, continued: bool = False
     ) -> Iterator[re.Match[bytes]]:
-        """Yield what is encoded, in order; with a group at last if the end cuts it."""
+        """Yield the encoded texts, in order; the last has a group `cut` if the end cuts it."""
         if not continued:
             yield from self._pattern.finditer(data, begin)
             return
@@ -242,7 +242,7 @@ QUOTED_PRINTABLE = Encoding(
 )
 #: Breaks between lines, which may be those of an event, or indented.
 LINE_BREAKS = Encoding(rb"\n(?:data:)?[ \t\n]*", rb"\n(?:d(?:a(?:t(?:a:?)?)?)?|[ \t\n]*)", _nothing)
-#: What stands between bytes in hexadecimal.
+#: Separators between bytes in hexadecimal.
 SEPARATORS = Encoding(rb"[\s,:\-]+(?:0[xX])?|0[xX]", rb"[\s,:\-]+0?|0", _nothing)
 #: The framing of chunks (RFC 9112, section 7.1), as the connection carries it.
 CHUNK_FRAMING = Encoding(

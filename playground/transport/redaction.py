@@ -90,7 +90,7 @@ def credentials(headers: Iterable[tuple[str, str]]) -> set[str]:
 
 
 class _Form(NamedTuple):
-    """One way to write a secret: what is searched."""
+    """A secret as it is written in one encoding."""
 
     text: bytes
     #: Whether a character of Base64 that follows has the last bits of the secret.

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from django.template.loader import render_to_string
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.axe import findings
 from tests.browser.collection_page import import_requests
 from tests.browser.workbench import Workbench
-from tests.support.playground_server import ROOT, PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 #: Texts below 12 px, and the size of the body.
 SMALL_TEXTS = """() => {
@@ -271,7 +272,7 @@ def test_a_lost_connection_is_reported_once(workbench: Workbench, complaints: li
 def test_a_server_that_stops_says_so(workbench: Workbench, complaints: list[str]) -> None:
     """The request stays in the composer, to be sent again."""
     page = workbench.open().scenario("slow").page
-    stopping = (ROOT / "templates" / "stopping.html").read_text()
+    stopping = render_to_string("stopping.html")
     page.route("**/runs/", lambda route: route.fulfill(status=503, body=stopping))
     page.locator("#compose").get_by_role("button", name="Send").first.click()
     note = page.locator('toast-note[data-level="error"]')

@@ -89,10 +89,7 @@ def _import_server(name: str) -> ModuleType:
 
 
 def _start_background_tasks(stop: Callable[[], None]) -> None:
-    """Start what is not of a request, and stop gracefully on a signal.
-
-    That is polling the promises, looking for dead processes, and pruning the history.
-    """
+    """Poll promises, look for dead processes, prune the history, and stop on a signal."""
     engine.start_liveness_checks()
     engine.start_promise_poller()
     start_pruning()
