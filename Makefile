@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WITHOUT_BROWSER := $(BIN)/pytest --dist=worksteal --ignore=tests/browser --ignore=tests/firefox \
 	-p no:playwright -p no:base_url
 
-.PHONY: help setup run quick test test-without-browser test-browser test-scale check format bench load faults build browser clean
+.PHONY: help setup run quick test test-without-browser test-browser test-scale test-peers check format bench load faults build browser clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -62,6 +62,9 @@ test-browser: setup $(MODULES) browser
 
 test-scale: setup ## Run what needs a database on PostgreSQL and Redis, and in two processes
 	@$(BIN)/python -m tests.scale $(ARGS)
+
+test-peers: setup ## Run actions and requests against servers of other packages (ARGS=--all: large ones too)
+	@$(BIN)/python -m tests.peers $(ARGS)
 
 check: setup $(MODULES) ## Format, lint, types, templates, scripts, migrations
 	$(BIN)/ruff format --check .
@@ -115,3 +118,4 @@ $(BUILT): package.json package-lock.json $(shell find static/src static/js stati
 
 clean: ## Remove what was installed and built; data in var/ stays
 	rm -rf $(VENV) node_modules static/build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf tests/peers/*/.venv tests/peers/*/node_modules
