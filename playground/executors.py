@@ -72,7 +72,8 @@ async def write_when_available(function: Callable[P, T], *args: P.args, **kwargs
     """Run `function` as `run_in_writer` does; retry it while the database is unavailable.
 
     For work in the background: no request waits for it. The function must change nothing but the
-    database, in one transaction. Raises the last exception after `settings.DATABASE_PATIENCE` seconds.
+    database, in one transaction. Raises the last exception after `settings.DATABASE_PATIENCE`
+    seconds.
     """
     attempt = partial(run_in_writer, function, *args, **kwargs)
     return await retry_while_unavailable(attempt, settings.DATABASE_PATIENCE)
