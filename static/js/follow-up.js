@@ -11,8 +11,8 @@ const field = () => document.getElementById("follow-up-text");
 let sent = "";
 /** The texts that wait for the end of a turn, the first of them for the next. */
 let queue = [];
-/** The text of the queue that is sent next, in place of what is being typed. */
-let waiting;
+/** A queued text, to be sent instead of the text in the field. */
+let queuedText;
 
 const draftKey = () => `follow-up.${form().dataset.after}`;
 
@@ -28,7 +28,7 @@ function showQueue() {
 /** Sends the first text that waits; it waits on where another request is under way. */
 function sendNext() {
   if (!queue.length || !form()) return;
-  waiting = queue[0];
+  queuedText = queue[0];
   form().requestSubmit();
 }
 
@@ -36,9 +36,9 @@ document.addEventListener(
   "submit",
   (event) => {
     if (event.target.id !== "follow-up") return;
-    if (event.submitter) waiting = undefined;
+    if (event.submitter) queuedText = undefined;
     if (event.submitter?.name === "branch") {
-      waiting = queue.at(-1);
+      queuedText = queue.at(-1);
       return;
     }
     const text = field().value.trim();
@@ -74,8 +74,8 @@ document.addEventListener("run:progress", ({ detail }) => {
 
 document.addEventListener("htmx:configRequest", ({ detail }) => {
   if (detail.elt.id !== "follow-up") return;
-  if (waiting !== undefined) detail.formData.set("text", waiting);
-  waiting = undefined;
+  if (queuedText !== undefined) detail.formData.set("text", queuedText);
+  queuedText = undefined;
   sent = detail.formData.get("text");
 });
 document.addEventListener("htmx:beforeRequest", ({ detail }) => {
