@@ -3,8 +3,7 @@
 Each has a directory here with a lock of its packages (`requirements.lock`, or `package-lock.json`),
 and `server.py` where the package needs one. `requirements.in` names what was locked:
 
-    uv pip compile --universal --generate-hashes --no-header --python-version 3.11 \
-        requirements.in -o requirements.lock
+    uv pip compile --universal --generate-hashes --no-header requirements.in -o requirements.lock
 """
 
 from __future__ import annotations
@@ -14,11 +13,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from tests.support.servers import free_port
 
@@ -70,20 +71,20 @@ def serving(name: str, *arguments: str) -> Iterator[str]:
     else:
         command = [".venv/bin/python", "server.py", str(port), *arguments]
     environment = {**os.environ, "PORT": str(port), "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(
-        command, cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
     origin = f"http://127.0.0.1:{port}"
-    try:
-        _wait_for(origin, process)
-        yield origin
-    finally:
-        process.kill()
-        process.communicate()
+    # A file: a server that logs much would wait for a reader of a pipe.
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(command, cwd=home, env=environment, stdout=log, stderr=log)
+        try:
+            _wait_for(origin, process, log)
+            yield origin
+        finally:
+            process.kill()
+            process.wait()
 
 
-def _wait_for(origin: str, process: subprocess.Popen[bytes]) -> None:
-    """Return once the server answers, with any status."""
+def _wait_for(origin: str, process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
+    """Return once the server answers, with any status. Raises `RuntimeError` with its log."""
     end = time.monotonic() + _PATIENCE
     while time.monotonic() < end and process.poll() is None:
         try:
@@ -94,6 +95,5 @@ def _wait_for(origin: str, process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.1)
         else:
             return
-    process.kill()
-    output, _ = process.communicate()
-    raise RuntimeError(f"{process.args!r} did not start:\n{output.decode(errors='replace')}")
+    log.seek(0)
+    raise RuntimeError(f"{process.args!r} did not start:\n{log.read().decode(errors='replace')}")
