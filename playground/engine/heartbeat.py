@@ -4,7 +4,7 @@ One task does both for everything that an event loop drives: a query for each mo
 run. A database that fails for a moment does not end a heartbeat: a run without one would be taken
 for a run whose process has died.
 
-A server also looks for runs without a heartbeat, so that they end even if nobody opens them.
+A server also ends runs without a heartbeat; otherwise they would end when somebody opens them.
 """
 
 from __future__ import annotations

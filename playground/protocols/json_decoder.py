@@ -75,8 +75,8 @@ def exceeds_depth(text: str, limit: int) -> bool:
 
 def _brackets(document: str) -> Iterator[bytes]:
     """Yield the brackets outside of strings as binary digits, some words at a time."""
-    # Two adjacent quotes can always be removed: that does not change what is in
-    # a string. A string without brackets is a pair of quotes.
+    # Removing two adjacent quotes changes for no bracket whether it is in a string. A string
+    # without brackets is a pair of quotes.
     pieces = (part.translate(_BITS, _OTHERS) for part in _without_escapes(document))
     text = b"".join(pieces).replace(b'""', b"")
     is_inside, rest = 0, b""
