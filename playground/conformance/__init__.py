@@ -5,6 +5,8 @@
 `rulesets`          rule sets: the rules of a protocol over a binding
 `findings`          levels, verdicts, findings and the conformance report
 `rule`              rule, requirement and violation; the decorator of NLWeb's rules
+`json_text`         rules on JSON itself, for every protocol
+`earlier`           facts in earlier responses of a conversation, for rules over several runs
 `nlweb`             rules of NLWeb, a module for each part of the specification
 `agent_api`         rules of the Agent API, with a transcript of their own
 `mcp`               rules of MCP, with a transcript of their own and the NLWeb response in it
@@ -14,12 +16,14 @@
 `response_parts`    parts of an NLWeb response, located by JSON pointers
 `schema`            validation with the JSON Schemas of NLWeb
 `values`            types of JSON values
+`uris`              grammar of URIs
 ==================  =====================================================================
 
-Imports the protocols and jsonschema, and nothing of runs, pages or the network. `rule` imports no
-rule modules; `rulesets` puts their rules together, and `runner` runs them.
+Imports the protocols, jsonschema and RE2, and nothing of runs, pages or the network. `rule`
+imports no rule modules; `rulesets` puts their rules together, and `runner` runs them.
 """
 
+from playground.conformance.earlier import EarlierResponses, TaskEnd
 from playground.conformance.findings import ConformanceReport, Finding, Level, Verdict
 from playground.conformance.nlweb import RULES
 from playground.conformance.rule import Rule
@@ -30,11 +34,13 @@ __all__ = [
     "RULES",
     "RULESETS",
     "ConformanceReport",
+    "EarlierResponses",
     "Finding",
     "Level",
     "Rule",
     "RuleGroup",
     "RuleSet",
+    "TaskEnd",
     "Verdict",
     "ruleset",
     "run_rules",

@@ -12,8 +12,9 @@ from playground.protocols.http import is_json, read_head
 
 #: The most levels of nesting of JSON that is read.
 MAX_DEPTH = 100
-#: States of a run whose response may be incomplete.
-INCOMPLETE_STATES = frozenset({"truncated", "cancelled", "interrupted", "refused"})
+#: States of a run that was stopped, so that its last response may be incomplete. A transfer that
+#: broke off has no END frame; one with an END frame was complete, also in a truncated run.
+INCOMPLETE_STATES = frozenset({"cancelled", "interrupted", "refused"})
 _STREAM_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT, FrameKind.TAIL})
 
 

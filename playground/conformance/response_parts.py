@@ -142,7 +142,7 @@ class ActionFinder:
                     if type(inner) is dict or type(inner) is list
                 ]
             elif type(value) is dict:
-                if value.get("actions") is not None:
+                if "actions" in value:
                     yield Location(item.seq, f"{_full_pointer(path)}/actions", value["actions"])
                 pending += [
                     ((path, name), inner)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from playground.conformance import agent_api, mcp, transcript
+from playground.conformance import agent_api, json_text, mcp, transcript
+from playground.conformance.earlier import EarlierResponses
+from playground.conformance.http_response import last_response_frames, recorded_response
+from playground.conformance.json_text import JsonTranscript
 from playground.conformance.nlweb import CONTENT_RULES, RULES
 from playground.conformance.rule import AnyTranscript, Rule
+from playground.protocols import json_pointer
 from playground.protocols.frames import Frame
+from playground.protocols.nlweb import versions
 
 
 class RuleInput(NamedTuple):
@@ -20,7 +25,7 @@ class RuleInput(NamedTuple):
     version: str
     operation: str
     state: str
-    earlier_progress: tuple[float, ...]
+    earlier: EarlierResponses
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +62,23 @@ def _is_nlweb(rule_input: RuleInput) -> bool:
     return rule_input.operation in ("ask", "await")
 
 
-def _read_nlweb(rule_input: RuleInput) -> tuple[AnyTranscript | None]:
+def _read_nlweb(rule_input: RuleInput) -> tuple[AnyTranscript | None, AnyTranscript | None]:
     if not _is_nlweb(rule_input):
-        return (None,)
+        return None, None
     nlweb_transcript = transcript.read(
         rule_input.frames,
         rule_input.request,
         rule_input.version,
         operation=rule_input.operation,
         state=rule_input.state,
-        earlier_progress=rule_input.earlier_progress,
+        earlier=rule_input.earlier,
     )
-    return (nlweb_transcript,)
+    return nlweb_transcript, _read_json(rule_input)
 
 
-def _read_mcp(rule_input: RuleInput) -> tuple[AnyTranscript | None, AnyTranscript]:
+def _read_mcp(
+    rule_input: RuleInput,
+) -> tuple[AnyTranscript | None, AnyTranscript, AnyTranscript]:
     mcp_transcript = mcp.read(
         rule_input.frames,
         rule_input.request,
@@ -80,30 +87,63 @@ def _read_mcp(rule_input: RuleInput) -> tuple[AnyTranscript | None, AnyTranscrip
         state=rule_input.state,
     )
     nlweb_transcript = (
-        mcp.inner(mcp_transcript, rule_input.operation, rule_input.earlier_progress)
+        mcp.inner(mcp_transcript, rule_input.operation, rule_input.earlier)
         if _is_nlweb(rule_input)
         else None
     )
-    return nlweb_transcript, mcp_transcript
+    texts = [
+        text for call in mcp_transcript.calls for text in json_text.texts_of(call.http_response)
+    ]
+    nested = JsonTranscript(rule_input.version, (*texts, *_nested_text(mcp_transcript)))
+    return nlweb_transcript, mcp_transcript, nested
 
 
-def _read_agent_api(rule_input: RuleInput) -> tuple[AnyTranscript]:
-    return (
-        agent_api.read(
-            rule_input.frames, rule_input.request, rule_input.version, state=rule_input.state
-        ),
+def _nested_text(t: mcp.McpTranscript) -> Iterator[json_text.JsonText]:
+    """Yield the string with the NLWeb response, if it is in one."""
+    pointer = t.found.response_location.response if t.found else ""
+    if t.answer and pointer.endswith("#"):
+        payload = t.by_frame[t.answer.seq].payload
+        text = json_pointer.resolve(payload, pointer.removesuffix("#"))
+        yield json_text.JsonText(t.answer.seq, text, pointer=pointer)
+
+
+def _read_agent_api(rule_input: RuleInput) -> tuple[AnyTranscript, AnyTranscript]:
+    agent_transcript = agent_api.read(
+        rule_input.frames, rule_input.request, rule_input.version, state=rule_input.state
     )
+    return agent_transcript, _read_json(rule_input)
 
+
+def _read_json(rule_input: RuleInput) -> JsonTranscript:
+    """Return the JSON texts of the last response."""
+    http_response = recorded_response(last_response_frames(rule_input.frames))
+    return JsonTranscript(rule_input.version, tuple(json_text.texts_of(http_response)))
+
+
+def _json_group(versions: Iterable[str]) -> RuleGroup:
+    return RuleGroup("JSON", "json", json_text.rules(versions))
+
+
+_NLWEB_JSON = _json_group(version.name for version in versions.VERSIONS)
 
 #: By protocol and binding.
 RULESETS: Mapping[tuple[str, str], RuleSet] = {
-    ("nlweb", "http"): RuleSet((RuleGroup("NLWeb", "nlweb", RULES),), _read_nlweb),
+    ("nlweb", "http"): RuleSet((RuleGroup("NLWeb", "nlweb", RULES), _NLWEB_JSON), _read_nlweb),
     # NLWeb's rules on HTTP and streams do not apply over MCP, which has its own.
     ("nlweb", "mcp"): RuleSet(
-        (RuleGroup("NLWeb", "nlweb", CONTENT_RULES), RuleGroup("MCP", "mcp", mcp.RULES)), _read_mcp
+        (
+            RuleGroup("NLWeb", "nlweb", CONTENT_RULES),
+            RuleGroup("MCP", "mcp", mcp.RULES),
+            _NLWEB_JSON,
+        ),
+        _read_mcp,
     ),
     ("agent-api", "http"): RuleSet(
-        (RuleGroup("Agent API", "agent-api", agent_api.RULES),), _read_agent_api
+        (
+            RuleGroup("Agent API", "agent-api", agent_api.RULES),
+            _json_group([agent_api.VERSION]),
+        ),
+        _read_agent_api,
     ),
 }
 _EMPTY = RuleSet((), lambda _: ())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from playground.conformance.earlier import NOTHING_EARLIER, EarlierResponses
 from playground.conformance.findings import ConformanceReport, Finding, Verdict
 from playground.conformance.response_parts import MAX_PARTS
 from playground.conformance.rule import AnyTranscript, Inconclusive, Rule, RuleIssue, Violation
@@ -24,7 +25,7 @@ def run_rules(
     binding: str = "http",
     operation: str = "ask",
     state: str = "completed",
-    earlier_progress: Sequence[float] = (),
+    earlier: EarlierResponses = NOTHING_EARLIER,
 ) -> ConformanceReport:
     """Run the rules on the last response among the frames of a run.
 
@@ -32,12 +33,10 @@ def run_rules(
     `rulesets`. `version` is the version whose rules are run, whatever version the request was
     sent in; by an unknown version no rule applies. `operation` is NLWeb's `ask` or `await`; no
     rule of NLWeb applies to any other. `state` is the run's state; if it is not final, the rules
-    run on what has been received. `earlier_progress` is the progress in earlier responses for the
-    same promise, oldest first. Never raise, whatever an agent sent.
+    run on what has been received. `earlier` has the facts in earlier responses of the same
+    conversation. Never raise, whatever an agent sent.
     """
-    rule_input = RuleInput(
-        tuple(frames), request, version, operation, state, tuple(earlier_progress)
-    )
+    rule_input = RuleInput(tuple(frames), request, version, operation, state, earlier)
     rules = ruleset(protocol, binding)
     is_known = version in rules.versions
     transcripts = rules.read(rule_input) if is_known else (None,) * len(rules.groups)
@@ -147,11 +146,14 @@ class _ReportedLocations:
             self._above.add((seq, pointer))
 
     def has(self, seq: int | None, pointer: str) -> bool:
-        """Return whether this location, an ancestor or a descendant was reported."""
-        if (seq, pointer) in self._above:
+        """Return whether this location, an ancestor or a descendant was reported.
+
+        A violation of a frame as a whole, such as an event without a name, says nothing about the
+        values in it.
+        """
+        if (seq, pointer) in self._above or (seq, pointer) in self._locations:
             return True
-        while (seq, pointer) not in self._locations:
-            if not pointer:
-                return False
-            pointer = pointer.rpartition("/")[0]
-        return True
+        while pointer := pointer.rpartition("/")[0]:
+            if (seq, pointer) in self._locations:
+                return True
+        return False

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
+from playground.conformance.earlier import NOTHING_EARLIER, EarlierResponses
 from playground.conformance.http_response import (
     INCOMPLETE_STATES,
     RecordedResponse,
@@ -28,7 +29,6 @@ from playground.conformance.response_parts import (
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame
 from playground.protocols.nlweb import versions
-from playground.protocols.nlweb.content import number_of
 
 _KINDS = frozenset(outcome.value for outcome in Outcome if outcome is not Outcome.NONE)
 
@@ -79,8 +79,8 @@ class Transcript:
     session_context: Mapping[str, Any] | None
     #: The frames of the response.
     frames: tuple[Frame, ...]
-    #: Progress in earlier responses for the same promise.
-    earlier_progress: tuple[float, ...] = ()
+    #: The facts in earlier responses of the same conversation.
+    earlier: EarlierResponses = NOTHING_EARLIER
     #: The location of the response in frames that hold more; see `read_inner`.
     response_locations: Mapping[int | None, ResponseLocation] = field(default_factory=dict)
 
@@ -162,7 +162,7 @@ def read(
     *,
     operation: str = "ask",
     state: str = "completed",
-    earlier_progress: Iterable[float] = (),
+    earlier: EarlierResponses = NOTHING_EARLIER,
 ) -> Transcript:
     """Return the transcript of the last response. Raise `ValueError` for an unknown version."""
     http_response = recorded_response(last_response_frames(tuple(frames)))
@@ -178,7 +178,7 @@ def read(
         operation=operation,
         request=request if isinstance(request, Mapping) else {},
         is_complete=http_response.ended and not unread_tail and state not in INCOMPLETE_STATES,
-        earlier_progress=_numbers(earlier_progress),
+        earlier=earlier,
         streamed=http_response.streamed,
     )
 
@@ -190,7 +190,7 @@ def read_inner(
     version: str,
     *,
     operation: str = "ask",
-    earlier_progress: Iterable[float] = (),
+    earlier: EarlierResponses = NOTHING_EARLIER,
 ) -> Transcript:
     """Return the transcript of a response within the messages of another binding.
 
@@ -213,16 +213,12 @@ def read_inner(
         operation=operation,
         request=request if isinstance(request, Mapping) else {},
         is_complete=True,
-        earlier_progress=_numbers(earlier_progress),
+        earlier=earlier,
         streamed=False,
         response_locations={
             message.seq: response_location for message, response_location in pieces
         },
     )
-
-
-def _numbers(progress: Iterable[float]) -> tuple[float, ...]:
-    return tuple(number for number in map(number_of, progress) if number is not None)
 
 
 def _transcript(

@@ -33,6 +33,8 @@ ABOUT: Mapping[str, str] = {
     "mcp": "The messages of an MCP server that carry an NLWeb response: JSON-RPC, handshake, "
     "tools, shape of results, elicitations and notifications. Sections that name MCP or JSON-RPC "
     "are those of the MCP and JSON-RPC specifications.",
+    "json": "The JSON of a body, of each event, and of a string that holds a response: the same "
+    "rules for every protocol and binding. Clients may reject or misread what they report.",
     "agent-api": "The response of an Agent API agent, as one document or as a stream of objects.",
 }
 #: A section with a number, or with the letter of an appendix.

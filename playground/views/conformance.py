@@ -16,13 +16,12 @@ from django.views.decorators.http import require_safe
 from playground.conformance import (
     RULESETS,
     ConformanceReport,
-    RuleGroup,
+    EarlierResponses,
     RuleSet,
     ruleset,
     run_rules,
 )
 from playground.models import Run
-from playground.models.promises import earlier_progress
 from playground.protocols import nlweb, registry
 from playground.rendering.conformance import (
     ABOUT,
@@ -31,6 +30,7 @@ from playground.rendering.conformance import (
     version_label,
     view_of,
 )
+from playground.stored_runs import earlier_responses
 from playground.views.helpers import get_run, make_download
 
 #: Reports in the cache: each has a few findings, and a run with many frames takes long to check.
@@ -62,12 +62,12 @@ def _report(run: Run, version: str) -> tuple[ConformanceReport, ReportView]:
     """Return the report on a run, from the cache if it is there."""
     # The tab requests the count and the report at the same time: the rules run only once.
     with _LOCKS[run.pk.int % len(_LOCKS)]:
-        return _run_rules(run.pk, version, run.frames, run.state, tuple(earlier_progress(run)))
+        return _run_rules(run.pk, version, run.frames, run.state, earlier_responses(run))
 
 
 @lru_cache(maxsize=REPORT_CACHE_SIZE)
 def _run_rules(
-    pk: UUID, version: str, frames: int, state: str, earlier: tuple[float, ...]
+    pk: UUID, version: str, frames: int, state: str, earlier: EarlierResponses
 ) -> tuple[ConformanceReport, ReportView]:
     """Return the report on a run in its final state. `frames` tells reports of one run apart."""
     run = Run.objects.get(pk=pk)
@@ -80,7 +80,7 @@ def _run_rules(
         binding=run.binding,
         operation=registry.operation(run.protocol, run.request),
         state=state,
-        earlier_progress=earlier,
+        earlier=earlier,
     )
     return report, view_of(report, locator)
 
@@ -131,11 +131,12 @@ def rules(request: HttpRequest) -> HttpResponse:
 
 def _groups() -> Iterator[dict[str, Any]]:
     """Yield the rule groups of all rule sets, each once: the first of a name has the most rules."""
-    seen: dict[str, RuleGroup] = {}
+    seen: set[str] = set()
     for (protocol, _), rules in RULESETS.items():
         for group in rules.groups:
-            if seen.setdefault(group.slug, group) is not group:
+            if group.slug in seen:
                 continue
+            seen.add(group.slug)
             versions = rules.versions
             yield {
                 "title": group.title,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from playground.conformance import ConformanceReport, Verdict, run_rules
+from playground.conformance import ConformanceReport, EarlierResponses, Verdict, run_rules
+from playground.conformance.earlier import NOTHING_EARLIER
 from playground.protocols import sse
 from playground.protocols.frames import Frame, FrameKind
 from tests.support.playbook import CAPTURES
@@ -25,7 +26,7 @@ class ScriptedResponse:
     request: Any = field(default_factory=dict)
     operation: str = "ask"
     state: str = "completed"
-    earlier: Sequence[float] = ()
+    earlier: EarlierResponses = NOTHING_EARLIER
     protocol: str = "nlweb"
     binding: str = "http"
 
@@ -36,8 +37,8 @@ class ScriptedResponse:
         request = {"promise_token": token, "action": action}
         return replace(self, operation="await", request=request)
 
-    def after(self, *progress: float) -> ScriptedResponse:
-        return replace(self, earlier=progress)
+    def after(self, *progress: float, **facts: Any) -> ScriptedResponse:
+        return replace(self, earlier=EarlierResponses(progress, **facts))
 
     def broken_off(self, state: str = "truncated") -> ScriptedResponse:
         """The same without its end."""
@@ -56,7 +57,7 @@ class ScriptedResponse:
             binding=self.binding,
             operation=self.operation,
             state=self.state,
-            earlier_progress=self.earlier,
+            earlier=self.earlier,
         )
 
 

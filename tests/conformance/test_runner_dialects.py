@@ -64,7 +64,8 @@ ASK_AGENT = (
     Line(
         "response_type is capitalised",
         capture("ask_agent/ask_json"),
-        ["response-type-lowercase"],
+        # The request asks for 0.55.
+        ["response-type-lowercase", "version-asked"],
     ),
     Line(
         "frames have no event name, no index, and no complete",
@@ -231,7 +232,7 @@ AGENT_SCOPE = (
             f"the message type {kind}",
             numbered(response(), message(type=kind), message("completed", type=kind),
                      response("completed")),
-            ["message-type-known"],
+            ["message-type-used"],
         )
         for kind in ("reasoning", "mcp_call_output", "a2ui_response", "a2ui_action")
     ),
@@ -257,7 +258,7 @@ AGENT_SCOPE = (
         )
         for status, rules in (
             ("queued", ["status-known", "message-ended"]),
-            ("incomplete", ["status-known"]),
+            ("incomplete", ["status-incomplete"]),
         )
     ),
     Line(
@@ -272,7 +273,7 @@ AGENT_SCOPE = (
             response(), message(), text("Part"),
             response("failed", error={"code": "E", "message": "m"}),
         ),
-        ["message-ended", "content-ended"],
+        ["message-ended-failed"],
     ),
     Line(
         "an invalid request is HTTP 200 with a bare error",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from playground.conformance import RULES, ruleset
-from playground.models import Agent, PolledPromise, Run, RunKind
+from playground.conformance import Level, ruleset
+from playground.models import Agent, Conversation, PolledPromise, Run, RunKind
 from playground.protocols.frames import Frame, FrameKind
+from playground.stored_runs import conformance_report
 from playground.views import conformance
 from tests.support.markup import Markup, read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
@@ -69,7 +71,7 @@ def verdicts(markup: Markup) -> dict[str, str | None]:
 class TestReport:
     def test_has_every_rule_once(self, client: Client) -> None:
         found = verdicts(part(client, streamed(*BAD)))
-        assert set(found) == {rule.id for rule in RULES}
+        assert set(found) == {rule.id for rule in ruleset("nlweb").rules}
         assert found["response-type-lowercase"] == "fail"
         assert found["item-object"] == "fail"
         assert found["promise-token"] == "not_applicable"
@@ -128,7 +130,7 @@ class TestReport:
         assert "All applicable" not in part(client, streamed(*BAD)).text
 
     def test_what_broke_off_did_not_pass(self, client: Client) -> None:
-        markup = part(client, streamed(*GOOD[:2], state="truncated"))
+        markup = part(client, streamed(*GOOD[:2], state="interrupted"))
         assert "incomplete" in verdicts(markup).values()
         assert "All applicable" not in markup.text
         assert "inconclusive" in markup.text
@@ -198,13 +200,65 @@ class TestReport:
         assert verdicts(part(client, run))["promise-progress-monotone"] == "fail"
 
 
+class TestConversation:
+    """Facts of earlier responses, for a poll and for an await request that the user wrote."""
+
+    PROMISED = (
+        '{"_meta": {"response_type": "promise", "version": "0.55"}, '
+        '"promise": {"token": "t", "progress": 0.2}}'
+    )
+
+    def asked_after(self, status: str, *, by_hand: bool = False, token: str = "t") -> Run:
+        conversation = Conversation.objects.create()
+        turn = streamed(*GOOD, conversation=conversation, session_context={"id": "c"})
+        promise = PolledPromise.objects.create(
+            run=turn, entry_seq=5, token="t", polling_seconds=60, status=status
+        )
+        PolledPromise.objects.update(
+            ended_at=promise.started_at, updates=[{"at": 0.0, "progress": 0.9}]
+        )
+        body = Frame(0, 30, FrameKind.BODY, self.PROMISED.encode())
+        run = recorded([[CALL, OPEN, HEAD, body, END]])
+        Run.objects.filter(pk=run.pk).update(
+            kind=RunKind.ASK if by_hand else RunKind.POLL,
+            parent=turn,
+            conversation=conversation,
+            request={"promise_token": token, "action": "checkin"},
+            started_at=promise.started_at + timedelta(seconds=60),
+        )
+        return Run.objects.get(pk=run.pk)
+
+    @pytest.mark.parametrize("by_hand", [False, True])
+    @pytest.mark.parametrize("status", ["fulfilled", "cancelled"])
+    def test_a_promise_is_kept(self, client: Client, status: str, by_hand: bool) -> None:
+        found = verdicts(part(client, self.asked_after(status, by_hand=by_hand)))
+        assert found["promise-kept"] == "fail"
+        assert found["promise-progress-monotone"] == "fail"
+        # The request has no session context, and the first response has one.
+        assert found["session-context-echoed"] == "fail"
+
+    def test_a_promise_that_is_still_pending(self, client: Client) -> None:
+        found = verdicts(part(client, self.asked_after("polling")))
+        assert found["promise-kept"] == "not_applicable"
+        assert found["promise-progress-monotone"] == "fail"
+
+    def test_another_promise(self, client: Client) -> None:
+        run = self.asked_after("fulfilled", by_hand=True, token="u")
+        assert verdicts(part(client, run))["promise-kept"] == "not_applicable"
+
+    def test_expectations_know_the_same(self) -> None:
+        report = conformance_report(self.asked_after("fulfilled"))
+        assert "promise-kept" in report.failing(Level.MUST)
+
+
 class TestCount:
     @pytest.mark.parametrize(
         ("lines", "state", "level", "says"),
         [
             (BAD, "completed", "must", "MUST violation"),
             (GOOD, "completed", "pass", "passed"),
-            (GOOD[:2], "truncated", "incomplete", "inconclusive"),
+            (GOOD[:2], "truncated", "must", "MUST violation"),
+            (GOOD[:2], "interrupted", "incomplete", "inconclusive"),
         ],
     )
     def test_says_the_worst(
@@ -233,7 +287,9 @@ class TestDownload:
         assert response["Content-Disposition"] == f'attachment; filename="{name}"'
         found = json.loads(response.content)
         assert (found["run"], found["version"], found["sent_as"]) == (str(run.pk), "0.54", "0.55")
-        assert {each["rule"] for each in found["findings"]} == {rule.id for rule in RULES}
+        assert {each["rule"] for each in found["findings"]} == {
+            rule.id for rule in ruleset("nlweb").rules
+        }
         assert set(found["findings"][0]) == {
             "rule", "level", "section", "pointer", "message", "verdict", "seq",
         }  # fmt: skip
@@ -282,7 +338,11 @@ class TestReference:
     def test_has_every_rule_once(self, client: Client) -> None:
         markup = read(client.get("/rules/").content.decode())
         rows = [row.attributes["id"] for row in markup.find("tr") if "id" in row.attributes]
-        every = [*RULES, *ruleset("nlweb", "mcp").groups[1].rules, *ruleset("agent-api").rules]
+        every = [
+            *ruleset("nlweb").rules,
+            *ruleset("nlweb", "mcp").groups[1].rules,
+            *ruleset("agent-api").groups[0].rules,
+        ]
         assert rows == [rule.id for rule in every]
         text = " ".join(markup.text.split())
         for rule in every:
@@ -313,7 +373,7 @@ class TestReference:
         }
         links = [str(link.attributes["href"]) for link in markup.find("a")]
         groups = [link.removeprefix("#") for link in links if link.startswith("#rules-")]
-        assert groups == ["rules-nlweb", "rules-mcp", "rules-agent-api"]
+        assert groups == ["rules-nlweb", "rules-json", "rules-mcp", "rules-agent-api"]
         assert set(groups) <= ids
 
 

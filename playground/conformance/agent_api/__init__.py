@@ -9,6 +9,7 @@ how the rule interprets the specification.
 `vocabulary`    listed types, roles, statuses and names of members
 `lifecycle`     order and statuses, sequence numbers
 `completion`    usage, times and session of a completed response
+`identity`      what stays the same: ids, types, roles, session
 `contents`      contents as they are streamed
 `tools`         tool calls and their outputs
 `failures`      errors
@@ -26,6 +27,7 @@ from playground.conformance.agent_api import (
     failures,
     fields,
     http,
+    identity,
     lifecycle,
     tools,
     vocabulary,
@@ -39,6 +41,7 @@ RULES: tuple[AgentRule, ...] = (
     *fields.RULES,
     *vocabulary.RULES,
     *lifecycle.RULES,
+    *identity.RULES,
     *contents.RULES,
     *tools.RULES,
     *failures.RULES,

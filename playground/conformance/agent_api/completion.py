@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from playground.conformance.agent_api.rule import rule
-from playground.conformance.agent_api.stream_state import status_of
 from playground.conformance.agent_api.transcript import AgentTranscript
 from playground.conformance.response_parts import Location
 from playground.conformance.rule import RuleIssue, Violation, info, missing, should
@@ -19,19 +18,15 @@ _PRACTICES = "Best Practices 3"
 _MAX_USAGE = 100
 
 
-def _completed(t: AgentTranscript) -> list[Location]:
-    return [location for location in t.responses if status_of(location) == "completed"]
-
-
 @rule(
     "usage",
     "Completed responses include usage, an object of numbers.",
     info(_LIFECYCLE),
-    when=lambda t: bool(_completed(t)),
+    when=lambda t: t.completed is not None,
 )
 def usage(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The lifecycle mentions final usage metrics and leaves their names open."""
-    for location in _completed(t)[:1]:
+    if location := t.completed:
         pointer, value = f"{location.pointer}/usage", location.value.get("usage")
         if value is None:
             yield Violation("The completed response has no usage.", location.seq, pointer)
@@ -52,21 +47,37 @@ def _is_usage(value: Any) -> bool:
 
 @rule(
     "times",
-    "Completed responses have created_at and completed_at, in that order.",
+    "Completed responses have created_at and completed_at.",
     info(_PRACTICES),
-    when=lambda t: bool(_completed(t)),
+    when=lambda t: t.completed is not None,
 )
 def times(t: AgentTranscript) -> Iterator[RuleIssue]:
     """For measuring latency; seconds since 1970."""
-    for location in _completed(t)[:1]:
-        began, ended = location.value.get("created_at"), location.value.get("completed_at")
-        for name, value in (("created_at", began), ("completed_at", ended)):
-            if value is None:
+    if location := t.completed:
+        for name in ("created_at", "completed_at"):
+            if location.value.get(name) is None:
                 message = f"{name} is missing, so clients can’t compute the duration."
                 yield Violation(message, location.seq, f"{location.pointer}/{name}")
-        if is_number(began) and is_number(ended) and ended < began:
+
+
+@rule(
+    "times-order",
+    "The completed_at of a response is not before its created_at.",
+    should(_PRACTICES),
+    when=lambda t: any(_times(location) for location in t.responses),
+)
+def times_order(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """Clients compute the latency from both."""
+    for location in t.responses:
+        if (found := _times(location)) and found[1] < found[0]:
             message = "completed_at is earlier than created_at. Correct one of them."
             yield Violation(message, location.seq, f"{location.pointer}/completed_at")
+
+
+def _times(location: Location) -> tuple[float, float] | None:
+    """Return created_at and completed_at, None unless both are numbers."""
+    began, ended = location.value.get("created_at"), location.value.get("completed_at")
+    return (began, ended) if is_number(began) and is_number(ended) else None
 
 
 def _session(t: AgentTranscript) -> str:
@@ -97,4 +108,4 @@ def session_echoed(t: AgentTranscript) -> Iterator[RuleIssue]:
         yield missing(t, message, t.responses[-1].seq, f"{t.responses[-1].pointer}/session_id")
 
 
-RULES = (usage, times, session_echoed)
+RULES = (usage, times, times_order, session_echoed)

@@ -6,8 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from playground.conformance.agent_api.rule import rule, streamed
-from playground.conformance.agent_api.stream_state import MessageState, is_final
+from playground.conformance.agent_api.stream_state import (
+    ContentState,
+    MessageState,
+    is_final,
+    same_json,
+)
 from playground.conformance.agent_api.transcript import AgentTranscript
+from playground.conformance.response_parts import Location
 from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info, must, should
 
 _STREAMING = "Content Streaming"
@@ -19,19 +25,38 @@ def _has_contents(t: AgentTranscript) -> bool:
 
 @rule(
     "message-announced",
-    "Messages are sent before their content.",
-    must(_STREAMING),
+    "Content belongs to a message that is sent.",
+    must("3"),
     when=_has_contents,
     needs_complete_response=True,
 )
 def message_announced(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """It has the type and the role. Contents without msg_id belong to the latest message."""
-    for location in t.stream_state.orphans:
-        yield Violation(
-            "No message with this id was sent before. Send it with status created first.",
-            location.seq,
-            "/msg_id",
-        )
+    """The msg_id is the id of a message. Contents without one belong to the open message."""
+    for location, message in t.stream_state.orphans:
+        if not message.announced:
+            yield Violation(
+                "No message with this id is sent. Send it with status created first.",
+                location.seq,
+                "/msg_id",
+            )
+
+
+@rule(
+    "message-before-content",
+    "Messages are sent before their content.",
+    should(_STREAMING),
+    when=_has_contents,
+    needs_complete_response=True,
+)
+def message_before_content(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """As in the examples: it has the type and the role."""
+    for location, message in t.stream_state.orphans:
+        if message.announced:
+            yield Violation(
+                "The message of this content is sent later. Send it first.",
+                location.seq,
+                "/msg_id",
+            )
 
 
 @rule(
@@ -70,11 +95,14 @@ def content_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
     "content-ended",
     "The last segment of each content object has status completed.",
     must(_STREAMING),
-    when=_has_contents,
+    when=lambda t: _has_contents(t) or bool(t.stream_state.listed_contents),
     needs_complete_response=True,
 )
 def content_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients buffer until then."""
+    """Clients buffer until then. Contents of failed messages and responses need not complete."""
+    for seq, pointer, _ in t.stream_state.unfinished_contents:
+        message = "The message is completed, but this content is not. Set status to completed."
+        yield Violation(message, seq, f"{pointer}/status")
     if not t.is_complete and not is_final(t.stream_state.status):
         yield Inconclusive("The stream was truncated before this could be checked.")
         return
@@ -88,15 +116,15 @@ def content_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "content-index-gapless",
-    "Content indexes of a message start at 0 and have no gaps.",
-    should("3"),
-    when=_has_contents,
+    "Content indexes are positions in the message: from 0, without gaps.",
+    must("3"),
+    when=lambda t: _has_contents(t) or bool(t.stream_state.listed_contents),
     needs_complete_response=True,
 )
 def content_index_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Indexes are positions in an array."""
     for message in t.stream_state.messages.values():
-        for expected, index in enumerate(sorted(message.contents)):
+        for expected, index in enumerate(message.indexes):
             if index != expected:
                 yield Violation(
                     f"Index {expected} is missing. Number content from 0 without gaps.",
@@ -104,19 +132,26 @@ def content_index_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
                     "/index",
                 )
                 break
+    for (seq, pointer, _), expected in t.stream_state.misplaced:
+        problem = f"The content at this position has the index {expected}. Set index to that."
+        yield Violation(problem, seq, f"{pointer}/index")
 
 
 @rule(
     "delta-sum",
     "A completed text equals the concatenation of its deltas.",
     must(_STREAMING),
-    when=lambda t: streamed(t) and bool(t.stream_state.totals),
+    when=lambda t: streamed(t) and bool(t.stream_state.totals or t.stream_state.doubled),
 )
 def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients that show pieces and clients that wait for the end show the same."""
+    """Clients that show pieces and clients that wait for the end show the same.
+
+    Punctuation at the end may be missing in the deltas, as in an example of the specification:
+    another rule notes it.
+    """
     for location, pieces in t.stream_state.totals:
         text: str = location.value["text"]
-        if text == pieces:
+        if text == pieces or _punctuation_after(pieces, text):
             continue
         at = next((n for n, (a, b) in enumerate(zip(text, pieces, strict=False)) if a != b), None)
         at = min(len(text), len(pieces)) if at is None else at
@@ -126,13 +161,40 @@ def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
             location.seq,
             "/text",
         )
+    for location in t.stream_state.doubled:
+        message = "This text repeats all deltas before it. Set delta to false."
+        yield Violation(message, location.seq, "/delta")
+
+
+@rule(
+    "delta-sum-punctuation",
+    "The deltas of a text include the punctuation at its end.",
+    info(_STREAMING),
+    when=lambda t: streamed(t) and bool(t.stream_state.totals),
+)
+def delta_sum_punctuation(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """An example of the specification has an exclamation mark in the completed text only."""
+    for location, pieces in t.stream_state.totals:
+        if rest := _punctuation_after(pieces, location.value["text"]):
+            yield Violation(
+                f"The deltas lack “{rest[:20]}” at the end of the completed text, as in an example "
+                "of the specification. Send it as a delta, too.",
+                location.seq,
+                "/text",
+            )
+
+
+def _punctuation_after(pieces: str, text: str) -> str:
+    """Return what follows the pieces in a text if it has neither letters nor digits, else ""."""
+    rest = text[len(pieces) :] if text.startswith(pieces) else ""
+    return "" if any(map(str.isalnum, rest)) else rest
 
 
 @rule(
     "text-in-pieces",
     "Partial text is sent as deltas.",
-    should(_STREAMING),
-    when=lambda t: _has_contents(t) and any(p.value.get("type") == "text" for p in t.contents),
+    must(_STREAMING),
+    when=lambda t: streamed(t) and any(p.value.get("type") == "text" for p in t.segments),
 )
 def text_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
     """A segment that is not marked as a delta replaces everything before it."""
@@ -146,7 +208,7 @@ def text_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
     "data-in-pieces",
     "Partial data is sent as deltas.",
     info(_STREAMING),
-    when=lambda t: _has_contents(t) and any(p.value.get("type") != "text" for p in t.contents),
+    when=lambda t: streamed(t) and any(p.value.get("type") != "text" for p in t.segments),
 )
 def data_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The specification defines deltas for text only; other contents are replaced as a whole."""
@@ -167,7 +229,10 @@ def data_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: streamed(t) and bool(t.stream_state.listed),
 )
 def message_content(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """In the order of their indexes, with the same text, image or data."""
+    """In the order of their indexes, with the same text, image or data, unless that is left out.
+
+    Also the messages in the output of the response.
+    """
     for location, message in t.stream_state.listed:
         if not message.contents:
             continue
@@ -177,34 +242,40 @@ def message_content(t: AgentTranscript) -> Iterator[RuleIssue]:
                 f"{count} content objects were streamed for this message, but it contains "
                 f"{len(listed)}. They must match.",
                 location.seq,
-                "/content",
+                f"{location.pointer}/content",
             )
         else:
-            yield from _is_different(location.seq, listed, message)
+            yield from _is_different(location, listed, message)
 
 
-def _is_different(seq: int, listed: list[Any], message: MessageState) -> Iterator[RuleIssue]:
-    for at, index in enumerate(sorted(message.contents)):
+def _is_different(
+    location: Location, listed: list[Any], message: MessageState
+) -> Iterator[RuleIssue]:
+    for at, index in enumerate(message.indexes):
         content, actual = message.contents[index], listed[at]
-        if not is_final(content.status):
-            continue
-        received = content.location.value
-        same = isinstance(actual, dict) and all(
-            actual.get(name) == received.get(name) for name in ("text", "image_url", "data")
-        )
-        # A final delta is not the complete content.
-        if not same and received.get("delta") is not True:
+        if isinstance(actual, dict) and is_final(content.status) and not _is_same(actual, content):
             problem = "This content differs from the streamed one. They must be identical."
-            yield Violation(problem, seq, f"/content/{at}")
+            yield Violation(problem, location.seq, f"{location.pointer}/content/{at}")
+
+
+def _is_same(actual: dict[str, Any], content: ContentState) -> bool:
+    received = content.location.value
+    if received.get("delta") is True:
+        # A final delta is not the complete content.
+        received = {} if content.pieces is None else {"text": "".join(content.pieces)}
+    names = [name for name in ("text", "image_url", "data") if actual.get(name) is not None]
+    return all(name not in received or same_json(actual[name], received[name]) for name in names)
 
 
 RULES = (
     message_announced,
+    message_before_content,
     content_after_message,
     content_after_end,
     content_ended,
     content_index_gapless,
     delta_sum,
+    delta_sum_punctuation,
     text_in_pieces,
     data_in_pieces,
     message_content,

@@ -30,7 +30,8 @@ def _errors(t: AgentTranscript) -> list[Location]:
     when=lambda t: bool(_errors(t)),
 )
 def error_object(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The code for programs, the message for people; both are strings."""
+    """The code for programs, the message for people; both are strings. Another rule finds empty
+    ones."""
     for seq, pointer, error in _errors(t):
         if not isinstance(error, dict):
             message = (
@@ -39,15 +40,31 @@ def error_object(t: AgentTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, seq, pointer)
             continue
         for name in ("code", "message"):
-            if not is_nonempty_text(error.get(name)):
+            if not isinstance(error.get(name), str):
                 yield Violation(f"Set {name} to a string.", seq, f"{pointer}/{name}")
+
+
+@rule(
+    "error-explained",
+    "The code and the message of an error are not empty.",
+    should("7"),
+    when=lambda t: any(isinstance(location.value, dict) for location in _errors(t)),
+)
+def error_explained(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """Without them neither programs nor people can tell what failed."""
+    for seq, pointer, error in _errors(t):
+        for name in ("code", "message"):
+            text = error.get(name) if isinstance(error, dict) else None
+            if isinstance(text, str) and not text.strip():
+                yield Violation(f"{name} is empty. Describe the error.", seq, f"{pointer}/{name}")
 
 
 def _failures(t: AgentTranscript) -> list[Location]:
     failed = [
         location for location in (*t.responses, *t.messages) if status_of(location) in _FAILED
     ]
-    return [*failed, *(p for p in t.messages if p.value.get("type") == "error" and p not in failed)]
+    errors = [p for p in t.messages if p.value.get("type") == "error"]
+    return [*failed, *(p for p in errors if status_of(p) not in _FAILED)]
 
 
 @rule(
@@ -74,19 +91,24 @@ def failed_error(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "error-failed",
-    "Responses with an error do not have status completed.",
+    "Responses and messages with an error do not have status completed.",
     should("Error Handling"),
-    when=lambda t: any(location.value.get("error") is not None for location in t.responses),
+    when=lambda t: any(
+        location.value.get("error") is not None for location in (*t.responses, *t.messages)
+    ),
 )
 def error_failed(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients check either of them."""
-    for location in t.responses:
-        if location.value.get("error") is not None and status_of(location) == "completed":
-            yield Violation(
-                "The response has an error but status completed. Set status to failed.",
-                location.seq,
-                f"{location.pointer}/status",
-            )
+    """Clients check either of them. A message of type error can be complete."""
+    for kind, locations in (("response", t.responses), ("message", t.messages)):
+        for location in locations:
+            if kind == "message" and location.value.get("type") == "error":
+                continue
+            if location.value.get("error") is not None and status_of(location) == "completed":
+                yield Violation(
+                    f"The {kind} has an error but status completed. Set status to failed.",
+                    location.seq,
+                    f"{location.pointer}/status",
+                )
 
 
-RULES = (error_object, failed_error, error_failed)
+RULES = (error_object, error_explained, failed_error, error_failed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from playground.conformance.agent_api.rule import rule, streamed
@@ -18,18 +18,20 @@ _STREAMING = "Content Streaming"
 _Shape = Mapping[str, tuple[tuple[type, ...], str]]
 _NULL = type(None)
 _TEXT = ((str, _NULL), "a string")
+_STATUS = ((str,), "a string")
 _LIST = ((list, _NULL), "an array")
 _OBJECT = ((dict, _NULL), "an object")
-_WHOLE = ((int, float, _NULL), "an integer")
 
 RESPONSE: _Shape = {
-    "created_at": _WHOLE,
-    "completed_at": _WHOLE,
+    "status": _STATUS,
+    "created_at": ((int, float), "an integer"),
+    "completed_at": ((int, float, _NULL), "an integer"),
     "output": _LIST,
     "usage": _OBJECT,
     "session_id": _TEXT,
 }
 MESSAGE: _Shape = {
+    "status": _STATUS,
     "type": ((str,), "a string"),
     "role": _TEXT,
     "content": _LIST,
@@ -37,7 +39,8 @@ MESSAGE: _Shape = {
     "message": _TEXT,
 }
 CONTENT: _Shape = {
-    "index": _WHOLE,
+    "status": _STATUS,
+    "index": ((int, float, _NULL), "an integer"),
     "delta": ((bool, _NULL), "true or false"),
     "msg_id": _TEXT,
     "text": _TEXT,
@@ -48,18 +51,22 @@ CONTENT: _Shape = {
 _PAYLOAD = {"text": "text", "image": "image_url", "data": "data"}
 
 
-def _named(location: Location, *names: str) -> Iterator[RuleIssue]:
-    """Check members that have to be non-empty strings."""
-    for name in names:
-        value = location.value.get(name)
-        if not isinstance(value, str) or not value:
-            actual = (
-                "is missing" if name not in location.value else f"is {type_with_article(value)}"
-            )
-            actual = "is empty" if value == "" else actual
-            yield Violation(
-                f"{name} {actual}. Set it to a string.", location.seq, f"{location.pointer}/{name}"
-            )
+def _identifies(location: Location, name: str) -> Iterator[RuleIssue]:
+    """Check that a member is a non-empty string if it is present."""
+    value = location.value.get(name)
+    if name in location.value and (not isinstance(value, str) or not value):
+        actual = "empty" if value == "" else type_with_article(value)
+        message = f"{name} is {actual}. Set it to a string."
+        yield Violation(message, location.seq, f"{location.pointer}/{name}")
+
+
+def _present(locations: Iterable[Location], *names: str) -> Iterator[RuleIssue]:
+    """Check that members are present."""
+    for location in locations:
+        for name in names:
+            if name not in location.value:
+                message = f"{name} is missing. Set it to a string."
+                yield Violation(message, location.seq, f"{location.pointer}/{name}")
 
 
 def _typed(location: Location, shape: _Shape) -> Iterator[RuleIssue]:
@@ -75,30 +82,66 @@ def _typed(location: Location, shape: _Shape) -> Iterator[RuleIssue]:
             )
 
 
+def _objects(location: Location, name: str, kind: str) -> Iterator[RuleIssue]:
+    """Check that an array member contains objects only."""
+    listed = location.value.get(name)
+    for at, each in enumerate(listed if isinstance(listed, list) else ()):
+        if not isinstance(each, dict):
+            yield Violation(
+                f"{name} contains {type_with_article(each)}; expected {kind} objects.",
+                location.seq,
+                f"{location.pointer}/{name}/{at}",
+            )
+
+
 @rule(
     "response-fields",
-    "Responses have an id, a status and members of the specified types.",
+    "The members of responses have the specified types.",
     must("6"),
     when=lambda t: bool(t.responses),
 )
 def response_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Error, status and sequence number have rules of their own."""
+    """Error and sequence number have rules of their own."""
     for location in t.responses:
-        yield from _named(location, "id", "status")
+        yield from _identifies(location, "id")
         yield from _typed(location, RESPONSE)
+        yield from _objects(location, "output", "message")
 
 
 @rule(
     "message-fields",
-    "Messages have an id, a status and members of the specified types.",
+    "The members of messages have the specified types.",
     must("4"),
     when=lambda t: bool(t.messages),
 )
 def message_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Its type is "message" if none is given."""
     for location in t.messages:
-        yield from _named(location, "id", "status")
+        yield from _identifies(location, "id")
         yield from _typed(location, MESSAGE)
+        yield from _objects(location, "content", "content")
+
+
+@rule(
+    "response-members",
+    "Responses have an id and a status.",
+    should("6"),
+    when=lambda t: bool(t.responses),
+)
+def response_members(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """The id has a default value, and every example has both."""
+    yield from _present(t.responses, "id", "status")
+
+
+@rule(
+    "message-members",
+    "Messages have an id and a status.",
+    should("4"),
+    when=lambda t: bool(t.messages),
+)
+def message_members(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """Both have default values, and every example has both."""
+    yield from _present(t.messages, "id", "status")
 
 
 @rule(
@@ -108,54 +151,57 @@ def message_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.contents),
 )
 def content_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """In a stream those of separate events; their repetition in a message is not checked."""
+    """Those of a stream, and those within messages."""
     for location in t.contents:
-        yield from _named(location, "type")
+        yield from _present([location], "type")
+        yield from _identifies(location, "type")
         yield from _typed(location, CONTENT)
 
 
-def _has_contents(t: AgentTranscript) -> bool:
-    return streamed(t) and bool(t.contents)
+def _has_segments(t: AgentTranscript) -> bool:
+    return streamed(t) and bool(t.segments)
 
 
 @rule(
     "content-index",
     "Streamed content has an index, an integer of 0 or more.",
     must(_STREAMING),
-    when=_has_contents,
+    when=_has_segments,
 )
 def content_index(t: AgentTranscript) -> Iterator[RuleIssue]:
     """It is the content's position in the message."""
-    for location in t.contents:
+    for location in t.segments:
         index = location.value.get("index")
         if not is_integer(index) or index < 0:
             message = "Set index to the position in the message, an integer of 0 or more."
-            yield Violation(message, location.seq, f"{location.pointer}/index")
+            yield Violation(message, location.seq, "/index")
 
 
 @rule(
     "content-msg-id",
-    "Streamed content identifies its message with msg_id.",
+    "Streamed content identifies its message with msg_id if several are open.",
     should("Best Practices 1"),
-    when=_has_contents,
+    when=_has_segments,
 )
 def content_msg_id(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Nothing else assigns it to one of two messages that are streamed at once."""
-    for location in t.contents:
-        if not isinstance(name := location.value.get("msg_id"), str) or not name:
-            yield Violation("Set msg_id to the id of the message.", location.seq, "/msg_id")
+    """Nothing else assigns it then. An example of the specification with one message has none."""
+    for location in t.stream_state.unassigned:
+        message = (
+            "Several messages are open. Set msg_id to the id of the one that has this content."
+        )
+        yield Violation(message, location.seq, "/msg_id")
 
 
 @rule(
     "content-status",
     "Streamed content has a status.",
     should(_STREAMING),
-    when=_has_contents,
+    when=_has_segments,
 )
 def content_status(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients buffer pieces until the status is completed."""
-    for location in t.contents:
-        if not status_of(location):
+    for location in t.segments:
+        if "status" not in location.value:
             message = "Set status to in_progress, or to completed on the last segment."
             yield Violation(message, location.seq, "/status")
 
@@ -164,11 +210,11 @@ def content_status(t: AgentTranscript) -> Iterator[RuleIssue]:
     "content-delta",
     "Streamed content has delta, either true or false.",
     info("3"),
-    when=_has_contents,
+    when=_has_segments,
 )
 def content_delta(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The model allows null; the examples always have it."""
-    for location in t.contents:
+    for location in t.segments:
         if location.value.get("delta") is None:
             actual = "null" if "delta" in location.value else "missing"
             message = f"delta is {actual}, which is treated as false. Set it explicitly."
@@ -176,13 +222,26 @@ def content_delta(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 
 @rule(
+    "listed-delta",
+    "Contents within a completed message are not marked as deltas.",
+    should("3"),
+    when=lambda t: bool(t.stream_state.listed_contents),
+)
+def listed_delta(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """They are complete; a delta would be added to what was received before."""
+    for location in t.stream_state.listed_deltas:
+        message = "This content is complete. Set delta to false."
+        yield Violation(message, location.seq, f"{location.pointer}/delta")
+
+
+@rule(
     "content-payload",
     "Content has the member that its type requires: text, image_url or data.",
-    should("3"),
+    info("3"),
     when=lambda t: any(location.value.get("type") in _words(_PAYLOAD) for location in t.contents),
 )
 def content_payload(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Contents with the status created may be empty."""
+    """Optional in the models; contents with the status created are empty."""
     for location in t.contents:
         kind = location.value.get("type")
         member = _PAYLOAD.get(kind) if isinstance(kind, str) else None
@@ -198,10 +257,13 @@ def _words(values: Mapping[str, str]) -> list[str]:
 RULES = (
     response_fields,
     message_fields,
+    response_members,
+    message_members,
     content_fields,
     content_index,
     content_msg_id,
     content_status,
     content_delta,
+    listed_delta,
     content_payload,
 )

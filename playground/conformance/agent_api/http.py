@@ -41,6 +41,9 @@ def reply(t: AgentTranscript) -> Iterator[RuleIssue]:
         first = t.events[0]
         actual = first.reason or "The body contains no response, message or content object."
         yield missing(t, f"{actual} Send Agent API objects.", first.seq)
+    elif not t.http_response.streamed and t.has_response and not t.responses:
+        message = "This is not a response. Send it in the output of a response object."
+        yield Violation(message, t.events[0].seq, "/object")
 
 
 @rule(
@@ -53,7 +56,8 @@ def content_type(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients select their parser by it."""
     actual = t.http_response.media_type
     wanted = "text/event-stream" if t.http_response.streamed else "application/json"
-    if actual != wanted:
+    is_json = not t.http_response.streamed and actual.endswith("+json")
+    if actual != wanted and not is_json:
         received = f"is {actual[:60]}" if actual else "is missing"
         yield Violation(f"Content-Type {received}. Set it to {wanted}.", t.http_response.head_seq)
 
@@ -186,13 +190,39 @@ def event_names(t: AgentTranscript) -> Iterator[RuleIssue]:
 def object_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     """By the member `object`. An error by itself is reported by another rule."""
     bare = {location.seq for location in t.bare_errors}
+    known = {location.seq for location in t.objects}
     for event in t.events:
         if not event.members or event.seq in bare or event.members.get("object") in OBJECTS:
+            continue
+        # Where the other members tell what it is, another rule reports the missing one.
+        if "object" not in event.members and event.seq in known:
             continue
         actual = "is missing" if "object" not in event.members else "is not defined by the protocol"
         yield Violation(
             f"object {actual}. Set it to one of {', '.join(OBJECTS)}.", event.seq, "/object"
         )
+    for kind, locations in (("message", t.messages), ("content", t.contents)):
+        for seq, pointer, value in locations:
+            if value.get("object", kind) != kind:
+                yield Violation(f"Set object to {kind}.", seq, f"{pointer}/object")
+
+
+@rule(
+    "object-present",
+    "The member object is present.",
+    should("3, 4, 6"),
+    when=lambda t: t.has_response,
+)
+def object_present(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """It has a default value, and every example has it."""
+    known = {location.seq: location.value["object"] for location in t.objects}
+    for event in t.events:
+        if event.seq in known and "object" not in event.members:
+            yield Violation(f"Set object to {known[event.seq]}.", event.seq, "/object")
+    for kind, locations in (("message", t.messages), ("content", t.contents)):
+        for seq, pointer, value in locations:
+            if "object" not in value:
+                yield Violation(f"Set object to {kind}.", seq, f"{pointer}/object")
 
 
 @rule(
@@ -223,5 +253,6 @@ RULES = (
     done_marker,
     event_names,
     object_known,
+    object_present,
     bare_error,
 )

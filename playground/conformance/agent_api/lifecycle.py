@@ -8,6 +8,7 @@ from typing import Any
 from playground.conformance.agent_api.rule import rule, streamed
 from playground.conformance.agent_api.stream_state import is_final, status_of
 from playground.conformance.agent_api.transcript import AgentTranscript
+from playground.conformance.response_parts import Location
 from playground.conformance.rule import (
     Inconclusive,
     RuleIssue,
@@ -18,20 +19,23 @@ from playground.conformance.rule import (
     should,
 )
 from playground.conformance.values import is_integer, type_with_article
+from playground.protocols.agent_api.constants import FAILED_STATUSES, FINAL_STATUSES
 
 _LIFECYCLE = "Request/Response Lifecycle"
 _STATUSES = "Status Transitions"
 _NUMBERS = "Best Practices 3"
+#: Final statuses of a response that is not completed.
+_OTHER_ENDS = FINAL_STATUSES - {"completed"}
 
 
 @rule(
     "response-first",
     "Streams start with the response object.",
-    must(_LIFECYCLE),
+    should(_LIFECYCLE),
     when=streamed,
 )
 def response_first(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """It has the id that the following objects belong to."""
+    """As in the examples: it has the id that the following objects belong to."""
     first = t.objects[0]
     if first.value["object"] != "response":
         yield Violation("Send the response with status created first.", first.seq, "/object")
@@ -44,11 +48,11 @@ def response_first(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: streamed(t) and bool(t.stream_state.starts),
 )
 def initial_status(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The initial state. A response that fails at once may begin with its final status."""
+    """The initial state. A message may be sent whole, and a response may fail at once."""
     for location in t.stream_state.starts:
         status, kind = status_of(location), location.value["object"]
-        refused = kind == "response" and is_final(status)
-        if status and status != "created" and not refused:
+        ends_at_once = is_final(status) if kind == "message" else status in FAILED_STATUSES
+        if status and status != "created" and not ends_at_once:
             yield Violation(
                 f"This {kind} starts with status {status[:40]}. Send it with status created first.",
                 location.seq,
@@ -70,7 +74,7 @@ def status_transitions(t: AgentTranscript) -> Iterator[RuleIssue]:
         yield Violation(
             f"Invalid transition of the {change.object} from {change.before} to {after}.",
             change.location.seq,
-            "/status",
+            f"{change.location.pointer}/status",
         )
 
 
@@ -123,36 +127,43 @@ def document_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 
 @rule(
-    "response-id-kept",
-    "The id of a response does not change.",
-    must("6"),
-    when=lambda t: streamed(t) and len(t.responses) > 1,
-    needs_complete_response=True,
-)
-def response_id_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A request has one response."""
-    for location in t.stream_state.renamed:
-        yield Violation(
-            "The id changed. Use the same id in all objects of the response.", location.seq, "/id"
-        )
-
-
-@rule(
     "message-ended",
-    "All messages end before their response.",
-    should(_STATUSES),
-    when=lambda t: streamed(t) and bool(t.stream_state.messages),
+    "All messages end before their response is completed.",
+    must(_STATUSES),
+    when=lambda t: bool(t.messages),
     needs_complete_response=True,
 )
 def message_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Also of a failed response: clients show a message without an end as in progress."""
+    """Completed means that the operation has finished."""
+    if t.stream_state.status not in _OTHER_ENDS:
+        yield from _unended(t)
+
+
+@rule(
+    "message-ended-failed",
+    "All messages end with a response that fails.",
+    should(_STATUSES),
+    when=lambda t: bool(t.messages) and t.stream_state.status in _OTHER_ENDS,
+    needs_complete_response=True,
+)
+def message_ended_failed(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """Clients show a message without an end as in progress."""
+    yield from _unended(t)
+
+
+def _unended(t: AgentTranscript) -> Iterator[RuleIssue]:
+    for seq, pointer, value in t.stream_state.unfinished_messages:
+        message = f"The response has ended, but this message is {value['status']}. Complete it."
+        yield Violation(message, seq, f"{pointer}/status")
+    if not t.http_response.streamed:
+        return
     if not t.is_complete and not is_final(t.stream_state.status):
         yield Inconclusive("The stream was truncated before this could be checked.")
         return
-    for message in t.stream_state.open_messages():
+    for state in t.stream_state.open_messages():
         yield Violation(
             "This message never ends. Send it with status completed or failed.",
-            message.location.seq,
+            state.location.seq,
             "/status",
         )
 
@@ -161,29 +172,26 @@ def message_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     "messages-in-output",
     "The output of a completed response contains all streamed messages.",
     should("6"),
-    when=lambda t: streamed(t) and bool(_outputs(t)),
+    when=lambda t: streamed(t) and isinstance(_output(t), list),
 )
 def messages_in_output(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """By their ids; a client that reads only the last object misses nothing."""
-    announced = {name for name, message in t.stream_state.messages.items() if message.announced}
-    for seq, output in _outputs(t):
-        listed = {m["id"] for m in output if isinstance(m, dict) and isinstance(m.get("id"), str)}
-        missing = [name for name in announced if name not in listed and "\0" not in name]
-        if missing:
-            yield Violation(
-                f"{len(missing)} of {len(announced)} streamed messages are missing in output. "
-                "Add them.",
-                seq,
-                "/output",
-            )
+    """By their ids; a client that reads only the last object misses nothing but heartbeats."""
+    listed = {
+        message["id"]
+        for message in _output(t)
+        if isinstance(message, dict) and isinstance(message.get("id"), str)
+    }
+    announced = t.stream_state.streamed_ids()
+    if t.completed and (absent := announced - listed):
+        yield Violation(
+            f"{len(absent)} of {len(announced)} streamed messages are missing in output. Add them.",
+            t.completed.seq,
+            "/output",
+        )
 
 
-def _outputs(t: AgentTranscript) -> list[tuple[int, list[Any]]]:
-    return [
-        (location.seq, location.value["output"])
-        for location in t.responses
-        if status_of(location) == "completed" and isinstance(location.value.get("output"), list)
-    ]
+def _output(t: AgentTranscript) -> Any:
+    return t.completed.value.get("output") if t.completed else None
 
 
 # Sequence numbers
@@ -228,25 +236,45 @@ def sequence_present(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "sequence-type",
-    "Sequence numbers are strings of digits.",
-    should("6"),
-    when=lambda t: any(p.value.get("sequence_number") is not None for p in t.objects),
+    "Sequence numbers are strings.",
+    must("6"),
+    when=lambda t: any(p.value.get("sequence_number") is not None for p in _all(t)),
 )
 def sequence_type(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The model declares a string; agents in use send numbers. Reported once per type."""
-    odd: dict[str, list[int]] = {}
-    for location in t.objects:
+    odd: dict[str, list[Location]] = {}
+    for location in _all(t):
         value = location.value.get("sequence_number")
-        if value is not None and (not isinstance(value, str) or number_of(value) is None):
-            actual = type_with_article(value) if not isinstance(value, str) else "not a number"
-            odd.setdefault(actual, []).append(location.seq)
-    for actual, seqs in odd.items():
-        more = f", here and in {len(seqs) - 1} more objects" if len(seqs) > 1 else ""
+        if value is not None and not isinstance(value, str):
+            odd.setdefault(type_with_article(value), []).append(location)
+    for actual, locations in odd.items():
+        count = len(locations) - 1
+        more = f", here and in {count} more objects" if count else ""
         yield Violation(
             f'sequence_number is {actual}{more}. Write the number as a string, such as "0".',
-            seqs[0],
-            "/sequence_number",
+            locations[0].seq,
+            f"{locations[0].pointer}/sequence_number",
         )
+
+
+@rule(
+    "sequence-digits",
+    "Sequence numbers consist of digits.",
+    should(_NUMBERS),
+    when=lambda t: any(isinstance(p.value.get("sequence_number"), str) for p in _all(t)),
+)
+def sequence_digits(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """Other strings have no order. Reported once."""
+    for seq, pointer, value in _all(t):
+        number = value.get("sequence_number")
+        if isinstance(number, str) and number_of(number) is None:
+            message = 'sequence_number is not a number. Write one in digits, such as "0".'
+            yield Violation(message, seq, f"{pointer}/sequence_number")
+            return
+
+
+def _all(t: AgentTranscript) -> tuple[Location, ...]:
+    return (*t.objects, *(p for p in (*t.messages, *t.contents) if p.pointer))
 
 
 @rule(
@@ -298,11 +326,12 @@ RULES = (
     nothing_after_end,
     response_ended,
     document_ended,
-    response_id_kept,
     message_ended,
+    message_ended_failed,
     messages_in_output,
     sequence_present,
     sequence_type,
+    sequence_digits,
     sequence_increasing,
     sequence_gapless,
 )

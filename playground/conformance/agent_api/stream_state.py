@@ -1,15 +1,34 @@
-"""State of messages and contents after each object of a stream, computed in one pass."""
+"""State of messages and contents after each object of a response, computed in one pass.
+
+The objects are those of a stream, or the single response. Messages within an output and contents
+within a message are taken as well: they are compared with what was sent for the same message or
+content before.
+"""
 
 from __future__ import annotations
 
+import json
+from bisect import insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from playground.conformance.response_parts import Location
-from playground.conformance.values import is_integer
-from playground.protocols.agent_api.constants import FINAL_STATUSES
+from playground.conformance.response_parts import MAX_PARTS, Location
+from playground.conformance.values import is_integer, is_number
+from playground.protocols.agent_api import constants
 from playground.protocols.agent_api.transitions import is_allowed
+
+#: Statuses of something that goes on.
+_IN_PROGRESS = frozenset({"created", "queued", "in_progress"})
+_DIGEST_SIZE = 16
+#: The key of messages without an id.
+_UNNAMED = "\0NoneType None"
+#: The values of members that are compared: those of the specification and of known agents.
+_LISTED = {
+    "type": (*constants.MESSAGE_TYPES, *constants.EXTRA_MESSAGE_TYPES),
+    "role": (*constants.ROLES, *constants.EXTRA_ROLES),
+}
 
 
 class StatusChange(NamedTuple):
@@ -22,9 +41,19 @@ class StatusChange(NamedTuple):
     after: str
 
 
+class MemberChange(NamedTuple):
+    """A member that has another value than in an earlier object of the same identity."""
+
+    location: Location
+    #: `response`, `message` or `content`.
+    object: str
+    member: str
+    before: str | float
+
+
 @dataclass(slots=True)
 class ContentState:
-    """A content of a message: everything received for one index."""
+    """A streamed content of a message: everything received for one index."""
 
     #: The last object received for it.
     location: Location
@@ -39,13 +68,25 @@ class ContentState:
 class MessageState:
     """A message and its contents."""
 
-    #: The object that announced it, or its first content without one; and its last object.
+    #: The object that announced it, or its first content without one.
     location: Location
-    announced: bool
-    last: Location
+    #: Whether it was sent as an object by itself, and whether it is in an output.
+    announced: bool = False
+    listed: bool = False
+    #: Whether another id was used for its end, or this is that other one.
+    renamed: bool = False
     type: str = ""
     status: str = ""
+    #: The streamed contents by index.
     contents: dict[int, ContentState] = field(default_factory=dict)
+    #: Their indexes, sorted.
+    indexes: list[int] = field(default_factory=list)
+    #: The first values of the members that do not change; None after a change was reported.
+    kept: dict[str, Any] = field(default_factory=dict)
+    #: The types of the contents by index, streamed or not; None after a change was reported.
+    content_types: dict[int, str | None] = field(default_factory=dict)
+    #: The content array that was compared with the streamed contents last.
+    compared: Any = None
 
 
 class TextTotal(NamedTuple):
@@ -55,33 +96,80 @@ class TextTotal(NamedTuple):
     pieces: str
 
 
+class ListedContent(NamedTuple):
+    """A content within a message, the message's type, and the content's place in the response."""
+
+    location: Location
+    message_type: str
+    #: The message's id, or else its location; and the index.
+    slot: tuple[str, int]
+    #: Whether the message is in progress.
+    is_partial: bool
+
+
+class Misplaced(NamedTuple):
+    """A content within a message whose index is not that of its position."""
+
+    location: Location
+    expected: int
+
+
 @dataclass(slots=True)
 class StreamState:
     """The state of a stream. Lists hold violations in the order of arrival."""
 
     objects: tuple[Location, ...] = ()
     messages: dict[str, MessageState] = field(default_factory=dict)
+    #: Messages and contents that the rules check one by one, wherever they are. A repetition that
+    #: is identical to an object of an earlier frame is left out.
+    all_messages: list[Location] = field(default_factory=list)
+    all_contents: list[Location] = field(default_factory=list)
+    listed_contents: list[ListedContent] = field(default_factory=list)
+    #: How many messages and contents within other objects are still taken; whether there were more.
+    remaining: int = MAX_PARTS
+    overflowed: bool = False
     #: The last status of the response, "" before the first.
     status: str = ""
     #: The first object of the response and of each message.
     starts: list[Location] = field(default_factory=list)
     changes: list[StatusChange] = field(default_factory=list)
+    member_changes: list[MemberChange] = field(default_factory=list)
     #: Objects after the end of the response.
     after_end: list[Location] = field(default_factory=list)
-    #: Responses with another id than the first.
+    #: Messages that end a message of another id; messages with an id twice in one output.
     renamed: list[Location] = field(default_factory=list)
+    duplicates: list[Location] = field(default_factory=list)
     #: Contents of messages that were not announced, of ended messages, of ended contents.
-    orphans: list[Location] = field(default_factory=list)
+    orphans: list[tuple[Location, MessageState]] = field(default_factory=list)
     late: list[Location] = field(default_factory=list)
     reopened: list[Location] = field(default_factory=list)
+    #: Contents without msg_id while several messages were open.
+    unassigned: list[Location] = field(default_factory=list)
     #: Contents that replace everything before them without being final.
     replaced: list[Location] = field(default_factory=list)
     totals: list[TextTotal] = field(default_factory=list)
-    #: The content array of each message with a final status.
+    #: Final deltas that repeat all pieces before them.
+    doubled: list[Location] = field(default_factory=list)
+    #: Messages with a final status and a content array, and their state.
     listed: list[tuple[Location, MessageState]] = field(default_factory=list)
+    #: Messages in progress in an ended response; contents in progress in a completed message.
+    unfinished_messages: list[Location] = field(default_factory=list)
+    unfinished_contents: list[Location] = field(default_factory=list)
+    #: Within a message: contents of another msg_id, contents at another index, and deltas.
+    misassigned: list[Location] = field(default_factory=list)
+    misplaced: list[Misplaced] = field(default_factory=list)
+    listed_deltas: list[Location] = field(default_factory=list)
 
-    _response: Any = None
+    #: The first values of the members of the response that do not change, and whether it came.
+    _kept: dict[str, Any] = field(default_factory=dict)
+    _has_response: bool = False
     _current: str = ""
+    #: The ids of the messages that were announced and have not ended.
+    _open: dict[str, None] = field(default_factory=dict)
+    #: Messages that may end the message that was open before them.
+    _candidates: list[tuple[Location, MessageState]] = field(default_factory=list)
+    #: The first frame of each object that can be repeated, by its message and a digest of its JSON.
+    _frames: dict[tuple[str, bytes], int] = field(default_factory=dict)
 
     # Objects by kind
 
@@ -92,52 +180,105 @@ class StreamState:
             self.after_end.append(location)
         if kind == "response":
             self._take_response(location)
-        elif kind == "message":
+            return
+        if kind == "message":
             self._take_message(location)
         else:
             self._take_content(location)
 
     def _take_response(self, location: Location) -> None:
-        name, status = location.value.get("id"), status_of(location)
-        if self._response is None:
-            self._response = (name,)
+        status = status_of(location)
+        if not self._has_response:
+            self._has_response = True
             self.starts.append(location)
-        elif name is not None and (name,) != self._response:
-            self.renamed.append(location)
+        self._compare(self._kept, location, "response", ("id", "session_id", "created_at"))
         # Changes after the end are reported by another rule.
         if not is_final(self.status):
             self._check(location, "response", self.status, status)
             self.status = status or self.status
+        seen: set[str] = set()
+        for _, message in self._inside(location, "output"):
+            name = message.value.get("id")
+            if isinstance(name, str) and name in seen:
+                self.duplicates.append(message)
+            elif isinstance(name, str):
+                seen.add(name)
+            self._take_listed_message(message, location)
 
     def _take_message(self, location: Location) -> None:
         name, status = _name(location.value.get("id")), status_of(location)
+        if status != "created":
+            name = self._known_as(name)
         message = self.messages.get(name)
         if message is None:
-            message = self.messages[name] = MessageState(location, announced=True, last=location)
-            self.starts.append(location)
-        elif not message.announced:
-            message.announced = True
-        else:
+            message = self.messages[name] = MessageState(location)
+        self.all_messages.append(location)
+        if is_final(status):
+            self._is_repeated(location)
+        if message.announced:
             self._check(location, "message", message.status, status)
-        self._current, message.last = name, location
+        elif not message.listed:
+            self.starts.append(location)
+            self._find_other_name(location, message)
+        message.announced = True
+        self._compare(message.kept, location, "message", ("type", "role"))
         if isinstance(kind := location.value.get("type"), str):
             message.type = message.type or kind
         message.status = status or message.status
-        if isinstance(location.value.get("content"), list) and is_final(message.status):
-            self.listed.append((location, message))
+        self._current = name
+        if is_final(message.status) or message.type == "heartbeat":
+            self._open.pop(name, None)
+        else:
+            self._open[name] = None
+        self._take_listed_contents(location, message, name)
+
+    def _known_as(self, name: str) -> str:
+        """Return the key of a message that has begun; the one that is open if an id is missing."""
+        if len(self._open) != 1 or name in self.messages:
+            return name
+        key = next(iter(self._open))
+        if name == _UNNAMED:
+            return key
+        if key == _UNNAMED:
+            self.messages[name] = self.messages.pop(key)
+            self._open, self._current = {name: None}, name
+        return name
+
+    def _find_other_name(self, location: Location, message: MessageState) -> None:
+        """Remember a message that was never begun, if it can be the end of the current one."""
+        before = self.messages.get(self._current)
+        if before is None or self._current not in self._open or not is_final(status_of(location)):
+            return
+        kind, listed = location.value.get("type"), location.value.get("content")
+        is_same_type = not isinstance(kind, str) or not before.type or kind == before.type
+        has_other_contents = before.contents and (
+            message.contents or (isinstance(listed, list) and len(listed) != len(before.contents))
+        )
+        if is_same_type and not has_other_contents:
+            self._candidates.append((location, before))
 
     def _take_content(self, location: Location) -> None:
         value = location.value
-        named = value.get("msg_id")
-        name = self._current if named is None else _name(named)
+        self.all_contents.append(location)
+        if value.get("msg_id") is None and len(self._open) > 1:
+            # It could be of any of these messages.
+            self.unassigned.append(location)
+            return
+        name = self._message_of(location)
         message = self.messages.get(name)
         if message is None:
-            message = self.messages[name] = MessageState(location, announced=False, last=location)
-        if not message.announced:
-            self.orphans.append(location)
+            message = self.messages[name] = MessageState(location)
+        if not message.announced and not message.listed:
+            self.orphans.append((location, message))
         elif is_final(message.status):
             self.late.append(location)
-        content = message.contents.setdefault(index_of(value), ContentState(location))
+        if is_final(status_of(location)):
+            self._is_repeated(location, name)
+        index = index_of(value)
+        if (content := message.contents.get(index)) is None:
+            content = message.contents[index] = ContentState(location)
+            insort(message.indexes, index)
+        self._compare_type(message, index, location)
         if is_final(content.status):
             # A content does not change after its end.
             self.reopened.append(location)
@@ -145,6 +286,13 @@ class StreamState:
         self._check(location, "content", content.status, status_of(location))
         self._grow(content, location)
         content.location, content.status = location, status_of(location) or content.status
+
+    def _message_of(self, location: Location) -> str:
+        """Return the key of a content's message: by its id, or else the one that is open."""
+        named = location.value.get("msg_id")
+        if isinstance(named, str):
+            return self._known_as(named)
+        return next(iter(self._open)) if len(self._open) == 1 else self._current
 
     def _grow(self, content: ContentState, location: Location) -> None:
         text, delta = location.value.get("text"), location.value.get("delta") is True
@@ -154,45 +302,201 @@ class StreamState:
         elif delta:
             content.has_deltas = True
             if content.pieces is not None:
+                if ends and len(content.pieces) > 1 and text == "".join(content.pieces):
+                    self.doubled.append(location)
                 content.pieces.append(text)
         elif ends and content.has_deltas and content.pieces is not None:
             self.totals.append(TextTotal(location, "".join(content.pieces)))
         else:
             content.pieces = [text]
-        if not delta and not ends and status_of(location) != "created":
+        if not delta and status_of(location) == "in_progress":
             self.replaced.append(location)
 
+    # Objects within others
+
+    def _inside(self, location: Location, name: str) -> Iterator[tuple[int, Location]]:
+        """Yield the objects in an array member with their positions, up to a limit in all."""
+        listed = location.value.get(name)
+        for at, each in enumerate(listed if isinstance(listed, list) else ()):
+            if not self.remaining:
+                self.overflowed = True
+                return
+            self.remaining -= 1
+            if isinstance(each, dict):
+                yield at, Location(location.seq, f"{location.pointer}/{name}/{at}", each)
+
+    def _take_listed_message(self, location: Location, response: Location) -> None:
+        value, status = location.value, status_of(location)
+        is_repeated = self._is_repeated(location)
+        if not is_repeated:
+            self.all_messages.append(location)
+        name = value.get("id")
+        if not isinstance(name, str) or not name:
+            # Messages without an id are never the same.
+            name, message = f"\0{location.seq}{location.pointer}", MessageState(location)
+        elif (known := self.messages.get(name)) is not None:
+            message = known
+        else:
+            message = self.messages[name] = MessageState(location)
+        message.listed = True
+        if status != message.status:
+            self._check(location, "message", message.status, status)
+        self._compare(message.kept, location, "message", ("type", "role"))
+        if isinstance(kind := value.get("type"), str):
+            message.type = message.type or kind
+        is_reported = message.announced and not is_final(message.status)
+        if is_final(status_of(response)) and status in _IN_PROGRESS and not is_reported:
+            self.unfinished_messages.append(location)
+        if not message.announced:
+            message.status = status or message.status
+        self._take_listed_contents(location, message, name, is_repeated=is_repeated)
+
+    def _take_listed_contents(
+        self, parent: Location, message: MessageState, name: str, *, is_repeated: bool = False
+    ) -> None:
+        """Take the contents within a message."""
+        listed = parent.value.get("content")
+        if not isinstance(listed, list):
+            return
+        status = status_of(parent)
+        if is_final(status or message.status) and not same_json(listed, message.compared):
+            message.compared = listed
+            self.listed.append((parent, message))
+        for at, location in self._inside(parent, "content"):
+            if not is_repeated and not self._is_repeated(location, name):
+                self.all_contents.append(location)
+            index = message.indexes[at] if at < len(message.indexes) else at
+            self._take_listed_content(location, parent, message, index)
+            self._check_place(location, parent, index)
+            is_partial = status in _IN_PROGRESS
+            listed_content = ListedContent(location, message.type, (name, index), is_partial)
+            self.listed_contents.append(listed_content)
+
+    def _take_listed_content(
+        self, location: Location, parent: Location, message: MessageState, index: int
+    ) -> None:
+        """Compare a content within a message with what was streamed for its index."""
+        self._compare_type(message, index, location)
+        streamed, status = message.contents.get(index), status_of(location)
+        if streamed is not None and is_final(streamed.status):
+            self._check(location, "content", streamed.status, status)
+        if status_of(parent) != "completed":
+            return
+        is_reported = streamed is not None and not is_final(streamed.status)
+        if status in _IN_PROGRESS and not is_reported:
+            self.unfinished_contents.append(location)
+        if location.value.get("delta") is True:
+            self.listed_deltas.append(location)
+
+    def _check_place(self, location: Location, parent: Location, expected: int) -> None:
+        """Compare a content's own msg_id and index with its message and its position there."""
+        message_id, name = parent.value.get("id"), location.value.get("msg_id")
+        if isinstance(name, str) and isinstance(message_id, str) and name != message_id:
+            self.misassigned.append(location)
+        index = location.value.get("index")
+        if is_integer(index) and index != expected:
+            self.misplaced.append(Misplaced(location, expected))
+
+    # Comparisons
+
+    def _is_repeated(self, location: Location, message: str = "") -> bool:
+        """Return whether an earlier frame had the same object; remember this one.
+
+        Contents are the same only within the same message.
+        """
+        text = json.dumps(location.value).encode()
+        digest = blake2b(text, digest_size=_DIGEST_SIZE).digest()
+        return self._frames.setdefault((message, digest), location.seq) != location.seq
+
     def _check(self, location: Location, kind: str, before: str, after: str) -> None:
-        if before and after and not is_allowed(kind, before, after):
+        # The text leaves open when something can be rejected.
+        is_rejected = (before, after) == ("in_progress", "rejected")
+        if before and after and not is_rejected and not is_allowed(kind, before, after):
             self.changes.append(StatusChange(location, kind, before, after))
 
-    # Messages and contents without an end
+    def _compare(
+        self, kept: dict[str, Any], location: Location, kind: str, names: tuple[str, ...]
+    ) -> None:
+        """Report members with another value than in an earlier object, each once."""
+        for name in names:
+            value = location.value.get(name)
+            # Values that are not specified are reported by other rules.
+            if name in _LISTED and value not in _LISTED[name]:
+                continue
+            if not (is_number(value) if name == "created_at" else isinstance(value, str) and value):
+                continue
+            before = kept.setdefault(name, value)
+            if before is not None and before != value:
+                kept[name] = None
+                self.member_changes.append(MemberChange(location, kind, name, before))
+
+    def _compare_type(self, message: MessageState, index: int, location: Location) -> None:
+        kind = location.value.get("type")
+        if kind not in constants.CONTENT_TYPES:
+            return
+        before = message.content_types.setdefault(index, kind)
+        if before is not None and before != kind:
+            message.content_types[index] = None
+            self.member_changes.append(MemberChange(location, "content", "type", before))
+
+    def finish(self) -> None:
+        """Find the messages whose end has another id, after the last object."""
+        for location, message in self._candidates:
+            if not is_final(message.status) and not message.renamed:
+                end = _name(location.value.get("id"))
+                message.renamed = self.messages[end].renamed = True
+                # A missing id is reported by another rule.
+                if isinstance(message.location.value.get("id"), str) and not end.startswith("\0"):
+                    self.renamed.append(location)
+        ends = {location.seq for location in self.renamed}
+        self.starts = [location for location in self.starts if location.seq not in ends]
+
+    # Messages and contents after the last object
+
+    def streamed_ids(self) -> set[str]:
+        """Return the ids of the messages that were announced and kept them; not of heartbeats."""
+        return {
+            name
+            for name, message in self.messages.items()
+            if message.announced
+            and not message.renamed
+            and message.type != "heartbeat"
+            and not name.startswith("\0")
+        }
 
     def open_messages(self) -> Iterator[MessageState]:
         """Yield messages that were announced and have not ended."""
         for message in self.messages.values():
-            if message.announced and not is_final(message.status) and message.type != "heartbeat":
+            is_open = message.announced and not is_final(message.status) and not message.renamed
+            if is_open and message.type != "heartbeat":
                 yield message
 
     def open_contents(self) -> Iterator[ContentState]:
-        """Yield contents that have not ended."""
+        """Yield streamed contents that have not ended, unless their message or response failed."""
         for message in self.messages.values():
+            status = message.status if is_final(message.status) else self.status
+            if is_final(status) and status != "completed":
+                continue
             for content in message.contents.values():
                 if not is_final(content.status):
                     yield content
 
 
-def read_stream_state(objects: Sequence[Location]) -> StreamState:
-    """Return the state after these objects. Never raise, whatever an agent sent."""
-    stream_state = StreamState(tuple(objects))
+def read_stream_state(objects: Sequence[Location], limit: int = MAX_PARTS) -> StreamState:
+    """Return the state after these objects. Never raise, whatever an agent sent.
+
+    `limit` is the most messages and contents within others that are taken.
+    """
+    stream_state = StreamState(tuple(objects), remaining=limit)
     for location in objects:
         stream_state.take(location)
+    stream_state.finish()
     return stream_state
 
 
 def is_final(status: str) -> bool:
     """Return whether a status is final."""
-    return status in FINAL_STATUSES
+    return status in constants.FINAL_STATUSES
 
 
 def status_of(location: Location) -> str:
@@ -205,6 +509,17 @@ def index_of(value: dict[str, Any]) -> int:
     """Return the index of a content, 0 without a valid one."""
     index = value.get("index")
     return int(index) if is_integer(index) and index is not None and index >= 0 else 0
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Return whether two JSON values are equal: 1 and 1.0 are, 1 and true are not."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(
+            same_json(value, other[name]) for name, value in one.items()
+        )
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same_json, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
 def _name(value: Any) -> str:

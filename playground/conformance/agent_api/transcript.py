@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from playground.conformance.agent_api.stream_state import StreamState, read_stream_state
+from playground.conformance.agent_api.stream_state import StreamState, read_stream_state, status_of
 from playground.conformance.http_response import (
     INCOMPLETE_STATES,
     RecordedResponse,
@@ -42,8 +42,9 @@ class AgentTranscript:
     #: The events, except one that was cut off in the middle.
     events: tuple[DecodedPayload, ...]
     by_frame: Mapping[int | None, DecodedPayload]
-    #: Responses, messages and contents in the order of arrival. Of a stream, separate objects; of
-    #: a single response, its output and their contents.
+    #: Responses, messages and contents in the order of arrival, also those within other objects
+    #: (of a message, its contents; of a response, its output and their contents), except
+    #: identical repetitions.
     responses: tuple[Location, ...]
     messages: tuple[Location, ...]
     contents: tuple[Location, ...]
@@ -56,6 +57,16 @@ class AgentTranscript:
         return bool(self.responses or self.messages or self.contents)
 
     @property
+    def completed(self) -> Location | None:
+        """Return the first response with the status completed: what follows is not part of it."""
+        return next((p for p in self.responses if status_of(p) == "completed"), None)
+
+    @property
+    def segments(self) -> tuple[Location, ...]:
+        """Return the contents of a stream that are objects by themselves."""
+        return tuple(location for location in self.contents if not location.pointer)
+
+    @property
     def objects(self) -> tuple[Location, ...]:
         """Return every object of a stream, or the single response, in the order of arrival."""
         return self.stream_state.objects
@@ -63,10 +74,13 @@ class AgentTranscript:
     @property
     def bare_errors(self) -> tuple[Location, ...]:
         """Return errors outside of any object."""
+        known = {location.seq for location in self.objects}
         return tuple(
             Location(event.seq, "", event.payload)
             for event in self.events
-            if event.members.get("error") is not None and event.members.get("object") is None
+            if event.members.get("error") is not None
+            and event.members.get("object") is None
+            and event.seq not in known
         )
 
     def resolve_pointer(self, seq: int | None, pointer: str) -> str:
@@ -84,21 +98,8 @@ def read(
     events = tuple(
         event for event in received[:MAX_PARTS] if event.readable or not event.unfinished
     )
-    objects = [
-        Location(event.seq, "", event.payload)
-        for event in events
-        if event.members.get("object") in OBJECTS
-    ]
-    inner = (
-        []
-        if http_response.streamed
-        else [each for location in objects for each in _output(location)]
-    )
-    parts = (
-        []
-        if http_response.streamed
-        else [each for location in inner for each in _content(location)]
-    )
+    objects = _objects(events)
+    stream_state = read_stream_state(objects, MAX_PARTS)
     return AgentTranscript(
         version=version,
         request=request if isinstance(request, Mapping) else {},
@@ -106,33 +107,37 @@ def read(
         is_complete=http_response.ended
         and len(events) == len(received)
         and state not in INCOMPLETE_STATES,
-        overflowed=len(received) > MAX_PARTS,
+        overflowed=len(received) > MAX_PARTS or stream_state.overflowed,
         events=events,
         by_frame={event.seq: event for event in events},
-        responses=_named(objects, "response"),
-        messages=(*_named(objects, "message"), *inner),
-        contents=(*_named(objects, "content"), *parts),
-        stream_state=read_stream_state(objects),
+        responses=tuple(location for location in objects if location.value["object"] == "response"),
+        messages=tuple(stream_state.all_messages),
+        contents=tuple(stream_state.all_contents),
+        stream_state=stream_state,
     )
 
 
-def _named(objects: list[Location], name: str) -> tuple[Location, ...]:
-    return tuple(location for location in objects if location.value["object"] == name)
+def _objects(events: Iterable[DecodedPayload]) -> list[Location]:
+    """Return the objects of the protocol; `object` is filled in where it is missing or null."""
+    objects: list[Location] = []
+    kinds: dict[str, str] = {}
+    for event in events:
+        members, name = event.members, event.members.get("id")
+        kind = members.get("object")
+        if kind is None:
+            known = kinds.get(name, "") if isinstance(name, str) else ""
+            kind = known or next((k for k, names in _OWN.items() if names & members.keys()), None)
+            members = {**members, "object": kind}
+        if kind in OBJECTS:
+            objects.append(Location(event.seq, "", members))
+            if isinstance(name, str):
+                kinds.setdefault(name, kind)
+    return objects
 
 
-def _output(response: Location) -> list[Location]:
-    return _inside(response, "output")[:MAX_PARTS]
-
-
-def _content(message: Location) -> list[Location]:
-    return _inside(message, "content")[:MAX_PARTS]
-
-
-def _inside(location: Location, name: str) -> list[Location]:
-    """Return the objects in an array member."""
-    listed = location.value.get(name)
-    return [
-        Location(location.seq, f"{location.pointer}/{name}/{at}", each)
-        for at, each in enumerate(listed if isinstance(listed, list) else ())
-        if isinstance(each, dict)
-    ]
+#: Members that only one kind of object has, in the order of the checks.
+_OWN = {
+    "content": {"msg_id", "delta", "index", "text", "image_url", "data"},
+    "response": {"output", "created_at", "completed_at", "session_id", "usage"},
+    "message": {"role", "content"},
+}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from playground.conformance.agent_api.fields import CONTENT, MESSAGE, RESPONSE
 from playground.conformance.agent_api.rule import rule
+from playground.conformance.agent_api.stream_state import status_of
 from playground.conformance.agent_api.transcript import AgentTranscript
 from playground.conformance.response_parts import Location
-from playground.conformance.rule import RuleIssue, Violation, info, should
+from playground.conformance.rule import RuleIssue, Violation, info, must, should
 from playground.protocols.agent_api import constants
 from playground.protocols.json_pointer import escape
 
@@ -21,43 +22,81 @@ _KNOWN = {
 }
 
 
+#: The type of messages in the specification's example streams, which section 1 does not list.
+_EXAMPLE_TYPE = "assistant"
+_USED_TYPES = frozenset({*constants.EXTRA_MESSAGE_TYPES, _EXAMPLE_TYPE})
+#: A status that section 4 mentions for messages and section 1 does not list.
+_MENTIONED_STATUS = "incomplete"
+
+
 def _unlisted(
-    locations: tuple[Location, ...], member: str, listed: tuple[str, ...], extra: tuple[str, ...]
+    locations: Iterable[Location], member: str, listed: tuple[str, ...], extra: tuple[str, ...]
 ) -> Iterator[RuleIssue]:
     """Yield each unlisted word once, at its first occurrence."""
-    seen: set[str] = set()
+    for location, word in _other_words(locations, member, listed):
+        known = "Some agents use this value" if word in extra else "Clients may not support it"
+        yield Violation(
+            f'"{word[:60]}" is not one of {", ".join(listed)}. {known}.',
+            location.seq,
+            f"{location.pointer}/{member}",
+        )
+
+
+def _other_words(
+    locations: Iterable[Location], member: str, listed: Iterable[str]
+) -> Iterator[tuple[Location, str]]:
+    """Yield the first occurrence of each word that is not among those listed."""
+    seen = set(listed)
     for location in locations:
         word = location.value.get(member)
-        if isinstance(word, str) and word and word not in listed and word not in seen:
+        if isinstance(word, str) and word not in seen:
             seen.add(word)
-            known = "Some agents use this value" if word in extra else "Clients may not support it"
-            yield Violation(
-                f'"{word[:60]}" is not one of {", ".join(listed)}. {known}.',
-                location.seq,
-                f"{location.pointer}/{member}",
-            )
+            yield location, word
 
 
 @rule(
     "message-type-known",
     "Message types are listed in the specification.",
-    info("1"),
+    must("1"),
     when=lambda t: bool(t.messages),
 )
 def message_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Each other type is reported once. The examples also have "assistant" as a type."""
-    listed, extra = constants.MESSAGE_TYPES, constants.EXTRA_MESSAGE_TYPES
-    yield from _unlisted(t.messages, "type", listed, extra)
+    """Each other type is reported once. Types that agents are known to use have another rule."""
+    others = [p for p in t.messages if not _is_used(p)]
+    yield from _unlisted(others, "type", constants.MESSAGE_TYPES, ())
+
+
+@rule(
+    "message-type-used",
+    "Message types are none of those that agents use beyond the specification.",
+    info("1"),
+    when=lambda t: bool(t.messages),
+)
+def message_type_used(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """Each is reported once: reasoning and others, and "assistant".
+
+    The specification's example streams have the type "assistant", which its list does not have.
+    """
+    used = [p for p in t.messages if _is_used(p)]
+    for location, word in _other_words(used, "type", ()):
+        known = "Examples of the specification" if word == _EXAMPLE_TYPE else "Some agents"
+        message = f'"{word}" is not in the list of message types. {known} use this value.'
+        yield Violation(message, location.seq, f"{location.pointer}/type")
+
+
+def _is_used(message: Location) -> bool:
+    kind = message.value.get("type")
+    return isinstance(kind, str) and kind in _USED_TYPES
 
 
 @rule(
     "content-type-known",
     "Content types are listed in the specification.",
-    info("3"),
+    must("4"),
     when=lambda t: bool(t.contents),
 )
 def content_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Each other type is reported once."""
+    """A message has contents of three types. Each other type is reported once."""
     listed, extra = constants.CONTENT_TYPES, constants.EXTRA_CONTENT_TYPES
     yield from _unlisted(t.contents, "type", listed, extra)
 
@@ -76,13 +115,29 @@ def role_known(t: AgentTranscript) -> Iterator[RuleIssue]:
 @rule(
     "status-known",
     "Status values are listed in the specification.",
-    should("1"),
+    must("1"),
     when=lambda t: t.has_response,
 )
 def status_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Each other status is reported once; section 4 mentions `incomplete` and does not list it."""
-    locations = (*t.responses, *t.messages, *t.contents)
+    """Each other status is reported once. `incomplete` of a message has another rule."""
+    others = [p for p in t.messages if status_of(p) != _MENTIONED_STATUS]
+    locations = (*t.responses, *others, *t.contents)
     yield from _unlisted(locations, "status", constants.STATUSES, constants.EXTRA_STATUSES)
+
+
+@rule(
+    "status-incomplete",
+    "Messages do not have the status incomplete.",
+    info("1, 4"),
+    when=lambda t: bool(t.messages),
+)
+def status_incomplete(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """Section 4 mentions it for messages, and section 1 does not list it: both are accepted."""
+    for location in t.messages:
+        if status_of(location) == _MENTIONED_STATUS:
+            message = "Section 4 mentions this status, and section 1 does not list it."
+            yield Violation(message, location.seq, f"{location.pointer}/status")
+            return
 
 
 @rule(
@@ -115,8 +170,10 @@ _MAX_MEMBERS = 1_000
 
 RULES = (
     message_type_known,
+    message_type_used,
     content_type_known,
     role_known,
     status_known,
+    status_incomplete,
     members_known,
 )

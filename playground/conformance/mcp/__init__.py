@@ -8,6 +8,8 @@ how the rule interprets the specification.
 `jsonrpc`          JSON-RPC messages
 `handshake`        handshake of both generations of MCP
 `tools`            list of tools, and the schemas of `ask` and `await`
+`input_schemas`    requests that the schema of a tool accepts
+`sample_requests`  valid and invalid requests that schemas are judged by
 `results`          results of tools, and the NLWeb response in them
 `server_messages`  server requests and notifications: elicitation, progress, log
 `transcript`       transcript: the calls of a run as these rules read them

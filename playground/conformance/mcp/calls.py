@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
 from playground.conformance.http_response import RecordedResponse, messages_of, recorded_response
 from playground.conformance.response_parts import MAX_PARTS, DecodedPayload
-from playground.protocols import jsonrpc
+from playground.protocols import jsonrpc, sse
 from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.http import read_head
 from playground.protocols.jsonrpc import MessageKind
 from playground.protocols.mcp.messages import CALL, DISCOVER, SentMessage, read_call
 from playground.protocols.mcp.versions import is_stateless
@@ -50,6 +51,11 @@ class RecordedCall:
     #: Whether an event was cut off, or there is more than is read; and whether there is.
     is_cut_off: bool
     overflowed: bool
+    http_method: str = "POST"
+    #: The `Last-Event-ID` header of the request, "" without one.
+    resumed_from: str = ""
+    #: The GET requests that resumed its stream, in order. `payloads` and `messages` include theirs.
+    resumptions: tuple[RecordedCall, ...] = ()
 
     @property
     def method(self) -> str:
@@ -60,6 +66,31 @@ class RecordedCall:
     def expects_response(self) -> bool:
         """Return whether it is a request, and not a notification or a response."""
         return self.sent is None or self.sent.wants_answer
+
+    @property
+    def http_calls(self) -> tuple[RecordedCall, ...]:
+        """Return the call and the GET requests that resumed its stream."""
+        return (self, *self.resumptions)
+
+    @property
+    def last_http_call(self) -> RecordedCall:
+        """Return the last GET request that resumed its stream, or else the call."""
+        return self.resumptions[-1] if self.resumptions else self
+
+    @cached_property
+    def event_ids(self) -> tuple[tuple[int, str], ...]:
+        """Return (frame, id) of the events of its own stream that have an id."""
+        events = (
+            (frame.seq, sse.parse(frame.data).id)
+            for frame in self.http_response.frames
+            if frame.kind is FrameKind.EVENT
+        )
+        return tuple((seq, event_id) for seq, event_id in events if event_id)
+
+    @property
+    def is_resumable(self) -> bool:
+        """Return whether an event had an id, so that a client can resume the stream."""
+        return not self.is_stateless and any(call.event_ids for call in self.http_calls)
 
     @property
     def is_stateless(self) -> bool:
@@ -87,20 +118,60 @@ class RecordedCall:
         return self.sent is None or located.message.is_response_to(self.sent.message.id)
 
 
-def recorded_calls(frames: tuple[Frame, ...]) -> Iterator[RecordedCall]:
-    """Yield the calls of a run in order; frames before the first call are one as well."""
+def recorded_calls(frames: tuple[Frame, ...]) -> tuple[RecordedCall, ...]:
+    """Return the calls of a run in order; frames before the first call are one as well.
+
+    A GET request with `Last-Event-ID` is part of the call whose stream it resumes. A DELETE
+    request ends the session and is no call.
+    """
+    calls: list[RecordedCall] = []
+    for call in _http_calls(frames):
+        if call.resumed_from and calls:
+            at = _resumed_position(calls, call.resumed_from)
+            calls[at] = _resumed(calls[at], call)
+        elif call.http_method != "DELETE":
+            calls.append(call)
+    return tuple(calls)
+
+
+def _resumed_position(calls: list[RecordedCall], event_id: str) -> int:
+    """Return the position of the last call with this event ID, or that of the last call."""
+    for at in range(len(calls) - 1, -1, -1):
+        if any(each == event_id for call in calls[at].http_calls for _, each in call.event_ids):
+            return at
+    return len(calls) - 1
+
+
+def _http_calls(frames: tuple[Frame, ...]) -> Iterator[RecordedCall]:
     starts = [at for at, frame in enumerate(frames) if frame.kind is FrameKind.CALL]
     for at, end in zip([0, *starts], [*starts, len(frames)], strict=True):
         if at == end:
             continue
-        is_call = frames[at].kind is FrameKind.CALL
-        sent = read_call(frames[at].data) if is_call else None
-        yield _recorded_call(sent, frames[at + is_call : end])
+        if frames[at].kind is not FrameKind.CALL:
+            yield _recorded_call(None, frames[at:end])
+            continue
+        data = frames[at].data
+        call = _recorded_call(read_call(data), frames[at + 1 : end])
+        http_method = data.partition(b" ")[0].decode("latin-1")
+        headers = read_head(data.partition(b"\r\n\r\n")[0])[1]
+        resumed_from = headers.get("last-event-id", "") if http_method == "GET" else ""
+        yield replace(call, http_method=http_method, resumed_from=resumed_from)
+
+
+def _resumed(call: RecordedCall, resumption: RecordedCall) -> RecordedCall:
+    return replace(
+        call,
+        payloads=(*call.payloads, *resumption.payloads),
+        messages=(*call.messages, *resumption.messages),
+        is_cut_off=resumption.is_cut_off,
+        overflowed=call.overflowed or resumption.overflowed,
+        resumptions=(*call.resumptions, resumption),
+    )
 
 
 def _recorded_call(sent: SentMessage | None, frames: tuple[Frame, ...]) -> RecordedCall:
     http_response = recorded_response(frames)
-    received = list(islice(messages_of(http_response), MAX_PARTS + 1))
+    received = list(islice(_payloads(http_response), MAX_PARTS + 1))
     readable = tuple(each for each in received[:MAX_PARTS] if each.readable or not each.unfinished)
     messages = tuple(
         LocatedMessage(payload.seq, f"/{at}" if isinstance(payload.payload, list) else "", message)
@@ -116,3 +187,23 @@ def _recorded_call(sent: SentMessage | None, frames: tuple[Frame, ...]) -> Recor
         len(readable) < len(received),
         len(received) > MAX_PARTS,
     )
+
+
+def _payloads(http_response: RecordedResponse) -> Iterator[DecodedPayload]:
+    """Yield the JSON of a response, without events that carry no message.
+
+    These are events without data (the priming event of 2025-11-25, heartbeats), and events with
+    another name than `message` whose data is not JSON-RPC: clients ignore both.
+    """
+    for payload in messages_of(http_response):
+        if not payload.document:
+            if not payload.readable and not payload.text:
+                continue
+            if payload.name not in (None, "message") and not _has_messages(payload):
+                continue
+        yield payload
+
+
+def _has_messages(payload: DecodedPayload) -> bool:
+    found = jsonrpc.read_all(payload.payload) if payload.readable else []
+    return any(message.kind is not MessageKind.OTHER for message in found)

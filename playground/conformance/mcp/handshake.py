@@ -8,8 +8,8 @@ from playground.conformance.mcp.calls import LocatedMessage
 from playground.conformance.mcp.rule import rule
 from playground.conformance.mcp.transcript import McpTranscript
 from playground.conformance.rule import RuleIssue, Violation, info, must, should
-from playground.conformance.values import is_nonempty_text
-from playground.protocols.mcp.messages import DISCOVER, INITIALIZE
+from playground.conformance.values import is_nonempty_text, is_number
+from playground.protocols.mcp.messages import DISCOVER, INITIALIZE, LIST
 from playground.protocols.mcp.versions import STATEFUL_VERSIONS, STATELESS_VERSION
 
 _LIFECYCLE = "MCP lifecycle"
@@ -41,7 +41,7 @@ def initialize(t: McpTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, located.seq, f"{top}/capabilities")
         server = result.get("serverInfo")
         for name in ("name", "version"):
-            if not isinstance(server, dict) or not is_nonempty_text(server.get(name)):
+            if not isinstance(server, dict) or not isinstance(server.get(name), str):
                 location = f"{top}/serverInfo" + (f"/{name}" if isinstance(server, dict) else "")
                 yield Violation(f"Set {name} in serverInfo.", located.seq, location)
 
@@ -151,4 +151,42 @@ def server_named(t: McpTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, located.seq, f"{located.pointer}/result/_meta")
 
 
-RULES = (initialize, discover, version_agreed, version_current, result_type, server_named)
+def _cacheable_results(t: McpTranscript) -> list[LocatedMessage]:
+    """Return the complete results of stateless calls that clients can cache."""
+    return [
+        answer
+        for call in t.calls
+        if call.is_stateless and call.method in (DISCOVER, LIST)
+        if (answer := call.answer) is not None and answer.result
+        if answer.result.get("resultType") != "input_required"
+    ]
+
+
+@rule(
+    "cache-hints",
+    "Since 2026-07-28, results of server/discover and tools/list have caching hints.",
+    must("MCP 2026-07-28, caching"),
+    when=lambda t: bool(_cacheable_results(t)),
+)
+def cache_hints(t: McpTranscript) -> Iterator[RuleIssue]:
+    """ttlMs, a number of 0 or more, and cacheScope."""
+    for located in _cacheable_results(t):
+        result, top = located.result, f"{located.pointer}/result"
+        lifetime = result.get("ttlMs")
+        if lifetime is None or not is_number(lifetime) or lifetime < 0:
+            message = "Set ttlMs to the number of milliseconds for which the result is fresh."
+            yield Violation(message, located.seq, f"{top}/ttlMs")
+        if result.get("cacheScope") not in ("public", "private"):
+            message = "Set cacheScope to public or private."
+            yield Violation(message, located.seq, f"{top}/cacheScope")
+
+
+RULES = (
+    initialize,
+    discover,
+    version_agreed,
+    version_current,
+    result_type,
+    server_named,
+    cache_hints,
+)

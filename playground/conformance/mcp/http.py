@@ -18,10 +18,10 @@ _SESSION = SESSION_HEADER.lower()
 
 
 def _successful_responses(t: McpTranscript) -> Iterator[RecordedCall]:
-    """Return the successful responses to requests."""
-    for call in t.calls:
+    """Return the successful responses to requests, resumed streams included."""
+    for call in t.http_calls:
         if (
-            call.expects_response
+            (call.expects_response or call.resumed_from)
             and call.http_response.head_seq is not None
             and call.http_response.status < 300
         ):
@@ -35,9 +35,10 @@ def _successful_responses(t: McpTranscript) -> Iterator[RecordedCall]:
     when=lambda t: any(call.payloads for call in _successful_responses(t)),
 )
 def content_type(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The server chooses one of the two, and clients select their parser by it."""
+    """The server chooses one of the two; the response to a GET request is a stream."""
     for call in _successful_responses(t):
-        wanted = "text/event-stream" if call.http_response.streamed else "application/json"
+        is_stream = call.http_response.streamed or call.resumed_from
+        wanted = "text/event-stream" if is_stream else "application/json"
         if call.payloads and call.http_response.media_type != wanted:
             actual = call.http_response.media_type[:60]
             received = f"is {actual}" if actual else "is missing"
@@ -48,7 +49,13 @@ def content_type(t: McpTranscript) -> Iterator[RuleIssue]:
 
 def _calls_without_response(t: McpTranscript) -> list[RecordedCall]:
     """Return the calls that expect no response."""
-    return [h for h in t.calls if not h.expects_response and h.http_response.head_seq is not None]
+    return [
+        call
+        for call in t.calls
+        if call.http_method == "POST"
+        and not call.expects_response
+        and call.http_response.head_seq is not None
+    ]
 
 
 @rule(
@@ -74,12 +81,12 @@ def accepted(t: McpTranscript) -> Iterator[RuleIssue]:
     "stream-closed",
     "The last event of a stream ends with a blank line.",
     should(_TRANSPORT),
-    when=lambda t: any(call.http_response.streamed for call in t.calls),
+    when=lambda t: any(call.http_response.streamed for call in t.http_calls),
 )
 def stream_closed(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Standard clients drop an unterminated event."""
-    for call in t.calls:
-        if call.http_response.streamed and not call.http_response.ended:
+    """Standard clients drop an unterminated event. A stream that was resumed may break off."""
+    for call in t.http_calls:
+        if call.http_response.streamed and not call.http_response.ended and not call.resumptions:
             yield Inconclusive("The stream was truncated.")
         for frame in call.http_response.frames if call.http_response.ended else ():
             if frame.kind is FrameKind.TAIL:
@@ -90,28 +97,62 @@ def stream_closed(t: McpTranscript) -> Iterator[RuleIssue]:
 
 
 def _sessions(t: McpTranscript) -> list[RecordedCall]:
-    return [call for call in t.calls if _SESSION in call.http_response.headers]
+    return [call for call in t.http_calls if _SESSION in call.http_response.headers]
 
 
 @rule(
     "session-id",
-    "The session ID consists of visible ASCII characters and does not change.",
+    "The session ID consists of visible ASCII characters.",
     must(_TRANSPORT),
     when=lambda t: bool(_sessions(t)),
 )
 def session_id(t: McpTranscript) -> Iterator[RuleIssue]:
     """It comes with the response to initialize, and is sent with every call after that."""
     for call in _sessions(t):
-        given, sent = call.http_response.headers[_SESSION], call.sent.session if call.sent else ""
-        if not _VISIBLE.fullmatch(given):
+        if not _VISIBLE.fullmatch(call.http_response.headers[_SESSION]):
             message = f"Use only visible ASCII characters without spaces in {SESSION_HEADER}."
             yield Violation(message, call.http_response.head_seq)
-        elif sent and given != sent:
+
+
+@rule(
+    "session-kept",
+    "The session ID does not change.",
+    should(_TRANSPORT),
+    when=lambda t: any(call.sent and call.sent.session for call in _sessions(t)),
+)
+def session_kept(t: McpTranscript) -> Iterator[RuleIssue]:
+    """Clients send the ID that they received with the response to initialize."""
+    for call in _sessions(t):
+        sent = call.sent.session if call.sent else ""
+        if sent and call.http_response.headers[_SESSION] != sent:
             message = (
                 f"{SESSION_HEADER} differs from that of the request. Return the same value or "
                 "omit it."
             )
             yield Violation(message, call.http_response.head_seq)
+
+
+def _calls_with_event_ids(t: McpTranscript) -> list[RecordedCall]:
+    return [call for call in t.http_calls if call.event_ids and not call.is_stateless]
+
+
+@rule(
+    "event-id-unique",
+    "Event IDs are unique across the streams of a session.",
+    must(_TRANSPORT),
+    when=lambda t: bool(_calls_with_event_ids(t)),
+)
+def event_id_unique(t: McpTranscript) -> Iterator[RuleIssue]:
+    """A client resumes one of several streams by it. An event can be delivered once more."""
+    seen: set[tuple[str, str]] = set()
+    for call in _calls_with_event_ids(t):
+        session = call.sent.session if call.sent else ""
+        earlier = frozenset(seen) if call.resumed_from else frozenset()
+        for seq, event_id in call.event_ids:
+            key = (session, event_id)
+            if key in seen and key not in earlier:
+                yield Violation("Another event already has this ID. Use a unique ID.", seq)
+            seen.add(key)
 
 
 @rule(
@@ -133,12 +174,12 @@ def session_modern(t: McpTranscript) -> Iterator[RuleIssue]:
 @rule(
     "login",
     "401 responses include WWW-Authenticate.",
-    must("MCP authorization"),
-    when=lambda t: any(call.http_response.status == 401 for call in t.calls),
+    must("RFC 9110, 15.5.2"),
+    when=lambda t: any(call.http_response.status == 401 for call in t.http_calls),
 )
 def login(t: McpTranscript) -> Iterator[RuleIssue]:
-    """It leads clients to the authorization server."""
-    for call in t.calls:
+    """HTTP requires it. MCP 2025-06-18 does, too; since 2025-11-25 there is another way."""
+    for call in t.http_calls:
         if call.http_response.status == 401 and not call.http_response.headers.get(
             "www-authenticate"
         ):
@@ -146,4 +187,13 @@ def login(t: McpTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, call.http_response.head_seq)
 
 
-RULES = (content_type, accepted, stream_closed, session_id, session_modern, login)
+RULES = (
+    content_type,
+    accepted,
+    stream_closed,
+    session_id,
+    session_kept,
+    event_id_unique,
+    session_modern,
+    login,
+)

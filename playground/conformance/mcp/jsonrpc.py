@@ -7,9 +7,18 @@ from collections.abc import Iterator, Mapping
 from playground.conformance.mcp.calls import LocatedMessage, RecordedCall
 from playground.conformance.mcp.rule import rule
 from playground.conformance.mcp.transcript import McpTranscript
-from playground.conformance.rule import RuleIssue, Violation, info, missing, must, should
+from playground.conformance.rule import (
+    Inconclusive,
+    RuleIssue,
+    Violation,
+    info,
+    missing,
+    must,
+    should,
+)
+from playground.conformance.values import is_integer
 from playground.protocols import jsonrpc
-from playground.protocols.jsonrpc import SENTENCES, Deviation
+from playground.protocols.jsonrpc import SENTENCES, Deviation, MessageKind
 
 _FORM = (
     Deviation.NOT_AN_OBJECT,
@@ -33,6 +42,12 @@ _MEMBERS: Mapping[Deviation, str] = {
 #: Codes that JSON-RPC reserves, and those among them for implementations of a server.
 _RESERVED = range(-32768, -31999)
 _SERVERS = range(-32099, -31999)
+#: Codes that MCP 2026-07-28 reserves, those that it defines, and earlier ones that it forbids.
+_MODERN = range(-32099, -32019)
+_MODERN_DEFINED = (-32020, -32021, -32022)
+_MODERN_FORBIDDEN = (-32002, -32042)
+#: Versions of MCP in which messages can be batched.
+_WITH_BATCHES = ("2024-11-05", "2025-03-26")
 
 
 def _checked_calls(t: McpTranscript) -> Iterator[RecordedCall]:
@@ -86,16 +101,21 @@ def json_rpc(t: McpTranscript) -> Iterator[RuleIssue]:
     "no-batch",
     "Messages are not batched.",
     must("MCP 2025-06-18, base protocol"),
-    when=_has_messages,
+    when=lambda t: any(call.messages for call in _calls_without_batches(t)),
 )
 def no_batch(t: McpTranscript) -> Iterator[RuleIssue]:
-    """MCP removed batches in version 2025-06-18."""
+    """MCP removed batches in version 2025-06-18; 2025-03-26 has them."""
     reported: set[int] = set()
-    for located in _messages(t):
-        if set(located.message.problems) & set(_BATCHES) and located.seq not in reported:
-            reported.add(located.seq)
-            message = "These messages are batched in an array. Send each message separately."
-            yield Violation(message, located.seq)
+    for call in _calls_without_batches(t):
+        for located in call.messages:
+            if set(located.message.problems) & set(_BATCHES) and located.seq not in reported:
+                reported.add(located.seq)
+                message = "These messages are batched in an array. Send each message separately."
+                yield Violation(message, located.seq)
+
+
+def _calls_without_batches(t: McpTranscript) -> Iterator[RecordedCall]:
+    return (call for call in _checked_calls(t) if t.version_of(call) not in _WITH_BATCHES)
 
 
 @rule(
@@ -121,6 +141,31 @@ def response_id(t: McpTranscript) -> Iterator[RuleIssue]:
             )
 
 
+def _calls_of_server(t: McpTranscript) -> list[LocatedMessage]:
+    """Return the requests and notifications of the server."""
+    kinds = (MessageKind.REQUEST, MessageKind.NOTIFICATION)
+    return [located for located in _messages(t) if located.message.kind in kinds]
+
+
+@rule(
+    "request-id",
+    "Requests have a string or an integer as id, notifications have no id.",
+    must("MCP base protocol"),
+    when=lambda t: bool(_calls_of_server(t)),
+)
+def request_id(t: McpTranscript) -> Iterator[RuleIssue]:
+    """Unlike in JSON-RPC, the id of a request is not null."""
+    for located in _calls_of_server(t):
+        given = located.message.id
+        if located.message.kind is MessageKind.REQUEST:
+            if not isinstance(given, str) and not is_integer(given):
+                message = "Set id to a string or an integer."
+                yield Violation(message, located.seq, f"{located.pointer}/id")
+        elif "id" in located.message.raw:
+            message = "The id is null. Set it to a string or an integer, or omit it."
+            yield Violation(message, located.seq, f"{located.pointer}/id")
+
+
 @rule(
     "one-response",
     "Each request gets exactly one response.",
@@ -137,12 +182,23 @@ def one_response(t: McpTranscript) -> Iterator[RuleIssue]:
             if located.message.id is not None and call.answers(located):
                 message = "This is a second response to the same request. Send only one."
                 yield Violation(message, located.seq, located.pointer)
-        if not call.responses and (call is not t.calls[-1] or t.is_complete):
-            seq = call.payloads[-1].seq if call.payloads else call.http_response.head_seq
-            message = f"No response to {call.method}. Send a result or an error."
-            yield Violation(message, seq)
-        elif not call.responses:
-            yield missing(t, "", None)
+        if not call.responses:
+            yield _no_response(t, call)
+
+
+def _no_response(t: McpTranscript, call: RecordedCall) -> RuleIssue:
+    last = call.last_http_call
+    if call is t.calls[-1] and not t.is_complete:
+        return missing(t, "", None)
+    if not last.http_response.ended:
+        return Inconclusive("The response is incomplete: the connection was lost.")
+    if call.is_resumable and not call.resumptions:
+        return Inconclusive("The server ended the stream after an event ID: it may be resumed.")
+    seq = call.payloads[-1].seq if call.payloads else call.http_response.head_seq
+    if call.resumptions:
+        seq = last.payloads[-1].seq if last.payloads else last.http_response.head_seq
+    resumed = ", not even after its stream was resumed" if call.resumptions else ""
+    return Violation(f"No response to {call.method}{resumed}. Send a result or an error.", seq)
 
 
 @rule(
@@ -152,8 +208,16 @@ def one_response(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any(call.responses for call in _checked_calls(t)),
 )
 def result_or_error(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients that check one of them do not see the other."""
+    """Clients that check one of them do not see the other. Null is a value as well."""
     yield from _malformed(t, Deviation.RESULT_AND_ERROR, Deviation.METHOD_IN_RESPONSE)
+    for located in _messages(t):
+        if (
+            located.is_response
+            and {"result", "error"} <= located.message.raw.keys()
+            and Deviation.RESULT_AND_ERROR not in located.message.problems
+        ):
+            message = "The response has a result and an error that is null. Omit the error."
+            yield Violation(message, located.seq, f"{located.pointer}/error")
 
 
 def _errors(t: McpTranscript) -> list[LocatedMessage]:
@@ -194,6 +258,33 @@ def error_code(t: McpTranscript) -> Iterator[RuleIssue]:
             )
 
 
+def _stateless_errors(t: McpTranscript) -> list[tuple[LocatedMessage, int]]:
+    """Return the errors of stateless calls with their codes."""
+    return [
+        (located, located.message.error.code)
+        for call in _checked_calls(t)
+        for located in call.responses
+        if call.is_stateless and located.message.error and located.message.error.code is not None
+    ]
+
+
+@rule(
+    "error-code-modern",
+    "Since 2026-07-28, codes from -32099 to -32020 are used as MCP defines them.",
+    must("MCP 2026-07-28, base protocol"),
+    when=lambda t: bool(_stateless_errors(t)),
+)
+def error_code_modern(t: McpTranscript) -> Iterator[RuleIssue]:
+    """-32020, -32021 and -32022 are defined; -32002 and -32042 were, in earlier versions."""
+    for located, code in _stateless_errors(t):
+        if (code in _MODERN and code not in _MODERN_DEFINED) or code in _MODERN_FORBIDDEN:
+            yield Violation(
+                f"MCP 2026-07-28 does not define {code}. Use a code outside of the reserved ones.",
+                located.seq,
+                f"{located.pointer}/error/code",
+            )
+
+
 @rule(
     "error-failure",
     "JSON-RPC errors of tools include an NLWeb failure as data.",
@@ -212,9 +303,11 @@ RULES = (
     json_rpc,
     no_batch,
     response_id,
+    request_id,
     one_response,
     result_or_error,
     error_object,
     error_code,
+    error_code_modern,
     error_failure,
 )

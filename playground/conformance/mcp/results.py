@@ -74,12 +74,15 @@ def nlweb_reply(t: McpTranscript) -> Iterator[RuleIssue]:
 @rule(
     "reply-shape",
     "NLWeb responses are sent as JSON in a text content block.",
-    should("C"),
+    info("A.3, C"),
     v54=info(_EXAMPLES),
     when=lambda t: _done(t) and t.found is not None,
 )
 def reply_shape(t: McpTranscript) -> Iterator[RuleIssue]:
-    """As in 0.55 appendix C: clients of MCP pass content to their model and drop the rest."""
+    """As in 0.55 appendix C; A.3 and 0.54 show other shapes, and none is required.
+
+    Clients of MCP pass content to their model and drop the rest.
+    """
     if t.answer is None or t.found is None:
         return
     if any(found.shape is ResponseShape.TEXT for found in find_responses(t.answer)):
@@ -88,6 +91,8 @@ def reply_shape(t: McpTranscript) -> Iterator[RuleIssue]:
         f"The response was sent as {t.found.shape.value}. Also send it as JSON in a text content "
         "block."
     )
+    if t.found.shape is ResponseShape.CONTENT:
+        message += " 0.55 A.3 shows this shape, but 4.1.1 requires results."
     yield Violation(message, t.answer.seq, t.found.response_location.response.removesuffix("#"))
 
 
@@ -95,11 +100,11 @@ def reply_shape(t: McpTranscript) -> Iterator[RuleIssue]:
     "result-content",
     "Tool results have a content array.",
     must(_TOOLS),
-    v54=should(_TOOLS),
+    v54=info(_TOOLS),
     when=_done,
 )
 def result_content(t: McpTranscript) -> Iterator[RuleIssue]:
-    """MCP requires it; the examples of 0.54 leave it out."""
+    """MCP requires it; all examples of 0.54 but two leave it out, so that both readings pass."""
     content = _result(t).get("content")
     if not isinstance(content, list):
         actual = type_with_article(content) if "content" in _result(t) else "missing"
@@ -112,7 +117,7 @@ def result_content(t: McpTranscript) -> Iterator[RuleIssue]:
     "content-parts",
     "Content blocks have a type that MCP defines, and its required members.",
     must(_TOOLS),
-    v54=should(_TOOLS),
+    v54=info(_TOOLS),
     when=lambda t: _done(t) and isinstance(_result(t).get("content"), list),
 )
 def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
@@ -133,11 +138,25 @@ def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
         for name in _PARTS[kind]:
             if not isinstance(part.get(name), str):
                 yield Violation(f"Set {name} to a string.", seq, f"{pointer}/{name}")
+        if kind == "resource":
+            yield from _odd_resource(part.get("resource"), seq, f"{pointer}/resource")
+
+
+def _odd_resource(resource: Any, seq: int, pointer: str) -> Iterator[RuleIssue]:
+    """Yield the violations in an embedded resource."""
+    if not isinstance(resource, dict):
+        message = "Set resource to an object with uri, and text or blob."
+        yield Violation(message, seq, pointer)
+        return
+    if not isinstance(resource.get("uri"), str):
+        yield Violation("Set uri to a string.", seq, f"{pointer}/uri")
+    if not any(isinstance(resource.get(name), str) for name in ("text", "blob")):
+        yield Violation("Set text or blob to a string.", seq, f"{pointer}/text")
 
 
 @rule(
     "is-error",
-    "isError is a boolean; if true, content describes the error.",
+    "isError is a boolean.",
     must(_TOOLS),
     when=lambda t: "isError" in _result(t),
 )
@@ -147,10 +166,19 @@ def is_error(t: McpTranscript) -> Iterator[RuleIssue]:
     if not isinstance(actual, bool):
         message = f"isError is {type_with_article(actual)}; expected true or false."
         yield Violation(message, *_member_location(t, "/isError"))
-    elif actual and not any(is_nonempty_text(text) for _, text in texts_of(_result(t))):
-        yield Violation(
-            "Describe the error in a text content block.", *_member_location(t, "/content")
-        )
+
+
+@rule(
+    "error-described",
+    "If isError is true, content describes the error.",
+    should(_TOOLS),
+    when=lambda t: _result(t).get("isError") is True,
+)
+def error_described(t: McpTranscript) -> Iterator[RuleIssue]:
+    """Clients give the text to their model, which corrects the call."""
+    if not any(is_nonempty_text(text) for _, text in texts_of(_result(t))):
+        message = "Describe the error in a text content block."
+        yield Violation(message, *_member_location(t, "/content"))
 
 
 @rule(
@@ -186,10 +214,12 @@ def error_explained(t: McpTranscript) -> Iterator[RuleIssue]:
     "structured-object",
     "structuredContent is an object.",
     must("MCP 2025-06-18, tools"),
-    when=lambda t: "structuredContent" in _result(t),
+    when=lambda t: (
+        "structuredContent" in _result(t) and t.call is not None and not t.call.is_stateless
+    ),
 )
 def structured_object(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Described by the tool's outputSchema, if it has one."""
+    """Up to 2025-11-25. Since 2026-07-28 it is any JSON value."""
     structured = _result(t)["structuredContent"]
     if not isinstance(structured, dict):
         message = f"structuredContent is {type_with_article(structured)}; expected an object."
@@ -224,6 +254,7 @@ RULES = (
     result_content,
     content_parts,
     is_error,
+    error_described,
     error_agrees,
     error_explained,
     structured_object,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from playground.conformance.mcp.calls import LocatedMessage, RecordedCall
 from playground.conformance.mcp.rule import rule
 from playground.conformance.mcp.transcript import McpTranscript
 from playground.conformance.response_parts import Location
-from playground.conformance.rule import RuleIssue, Violation, info, must, should
+from playground.conformance.rule import RuleIssue, Violation, info, must
 from playground.conformance.values import is_nonempty_text, is_number, type_with_article
 from playground.protocols.json_pointer import escape
 from playground.protocols.jsonrpc import MessageKind
@@ -17,9 +18,12 @@ from playground.protocols.mcp.elicitation import CREATE
 
 _ELICITATION = "MCP elicitation"
 _PROGRESS, _LOGGING = "notifications/progress", "notifications/message"
+_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 #: Severities, as in syslog.
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _TYPES = frozenset({"string", "number", "integer", "boolean"})
+#: Methods of the requests in inputRequests.
+_INPUT_METHODS = (CREATE, "sampling/createMessage", "roots/list")
 #: The most properties and requests that are checked.
 _MAX_FIELDS = 1_000
 #: Notifications from servers to clients.
@@ -29,6 +33,7 @@ _NOTIFICATIONS = frozenset(
         *("notifications/tools/list_changed", "notifications/prompts/list_changed"),
         *("notifications/resources/list_changed", "notifications/resources/updated"),
         *("notifications/elicitation/complete", "notifications/tasks/status"),
+        "notifications/subscriptions/acknowledged",
     }
 )
 
@@ -70,7 +75,7 @@ def _input_requests(t: McpTranscript) -> list[Location]:
     when=lambda t: bool(_elicitation_params(t)),
 )
 def elicitation(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A form has requestedSchema, the mode url has a url."""
+    """A form has requestedSchema, the mode url has a url, and an elicitationId in a request."""
     for seq, pointer, params in _elicitation_params(t):
         if not isinstance(params, dict):
             yield Violation(
@@ -82,14 +87,27 @@ def elicitation(t: McpTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, seq, f"{pointer}/message")
         schema = params.get("requestedSchema")
         if params.get("mode") == "url":
-            if not is_nonempty_text(params.get("url")):
+            if not _is_url(params.get("url")):
                 yield Violation("Set url to the URL to open.", seq, f"{pointer}/url")
+            is_request = "/inputRequests/" not in pointer
+            if is_request and not isinstance(params.get("elicitationId"), str):
+                message = "Set elicitationId to a string."
+                yield Violation(message, seq, f"{pointer}/elicitationId")
         elif not isinstance(schema, dict) or schema.get("type") != "object":
             message = 'Set requestedSchema to a JSON Schema of "type": "object".'
             yield Violation(message, seq, f"{pointer}/requestedSchema")
         elif not isinstance(schema.get("properties"), dict):
             message = "Add the requested fields to properties, an object."
             yield Violation(message, seq, f"{pointer}/requestedSchema/properties")
+
+
+def _is_url(value: Any) -> bool:
+    """Return whether a value is an absolute URL."""
+    try:
+        parts = urlsplit(value) if isinstance(value, str) else None
+    except ValueError:
+        return False
+    return parts is not None and bool(parts.scheme and (parts.netloc or parts.path))
 
 
 def _fields(t: McpTranscript) -> Iterator[Location]:
@@ -130,12 +148,12 @@ def _is_flat(field: Mapping[str, Any]) -> bool:
 
 @rule(
     "input-required",
-    "input_required results have inputRequests, each with a method, or requestState.",
+    "input_required results have inputRequests, each of a defined method, or requestState.",
     must("MCP 2026-07-28, elicitation"),
     when=lambda t: bool(_input_requests(t)),
 )
 def input_required(t: McpTranscript) -> Iterator[RuleIssue]:
-    """inputRequests, an object of requests; requestState, a string."""
+    """inputRequests, an object of requests; requestState, a string. Only tools/call has them."""
     for seq, pointer, result in _input_requests(t):
         requests, state = result.get("inputRequests"), result.get("requestState")
         if state is not None and not isinstance(state, str):
@@ -155,9 +173,12 @@ def input_required(t: McpTranscript) -> Iterator[RuleIssue]:
         for key, value in (
             list(requests.items())[:_MAX_FIELDS] if isinstance(requests, dict) else ()
         ):
-            if not isinstance(value, dict) or not is_nonempty_text(value.get("method")):
+            method = value.get("method") if isinstance(value, dict) else None
+            if method not in _INPUT_METHODS:
                 location = f"{pointer}/inputRequests/{escape(key)}"
-                yield Violation("Set method to a string.", seq, location)
+                location += "/method" if isinstance(value, dict) else ""
+                message = f"Set method to one of {', '.join(_INPUT_METHODS)}."
+                yield Violation(message, seq, location)
 
 
 # Notifications
@@ -179,7 +200,7 @@ def _notifications(t: McpTranscript, method: str = "") -> list[LocatedMessage]:
     when=lambda t: bool(_notifications(t, _PROGRESS)),
 )
 def progress(t: McpTranscript) -> Iterator[RuleIssue]:
-    """progressToken and progress; total and message are optional."""
+    """progressToken and progress; total and message are optional. None follow the response."""
     for call in t.calls:
         for located in call.messages:
             if (
@@ -187,6 +208,9 @@ def progress(t: McpTranscript) -> Iterator[RuleIssue]:
                 and located.message.method == _PROGRESS
             ):
                 yield from _odd_progress(located, call)
+                if call.answer is not None and located.seq > call.answer.seq:
+                    message = "The call already has its response. Send progress before it."
+                    yield Violation(message, located.seq, f"{located.pointer}/method")
 
 
 def _odd_progress(located: LocatedMessage, call: RecordedCall) -> Iterator[RuleIssue]:
@@ -196,6 +220,8 @@ def _odd_progress(located: LocatedMessage, call: RecordedCall) -> Iterator[RuleI
         yield Violation("Set progress to a number.", located.seq, f"{at}/progress")
     if params.get("total") is not None and not is_number(params["total"]):
         yield Violation("Set total to a number or omit it.", located.seq, f"{at}/total")
+    if params.get("message") is not None and not isinstance(params["message"], str):
+        yield Violation("Set message to a string or omit it.", located.seq, f"{at}/message")
     meta = call.sent.params.get("_meta") if call.sent else None
     wanted = meta.get("progressToken") if isinstance(meta, Mapping) else None
     given = params.get("progressToken")
@@ -246,6 +272,32 @@ def log(t: McpTranscript) -> Iterator[RuleIssue]:
 
 
 @rule(
+    "log-requested",
+    "Since 2026-07-28, log messages are sent only if the request has a log level.",
+    must("MCP 2026-07-28, logging"),
+    when=lambda t: bool(_stateless_logs(t)),
+)
+def log_requested(t: McpTranscript) -> Iterator[RuleIssue]:
+    """In its _meta, as io.modelcontextprotocol/logLevel."""
+    for located, call in _stateless_logs(t):
+        meta = call.sent.params.get("_meta") if call.sent else None
+        if not isinstance(meta, Mapping) or _LOG_LEVEL not in meta:
+            message = "The request has no log level. Send no log messages."
+            yield Violation(message, located.seq, f"{located.pointer}/method")
+
+
+def _stateless_logs(t: McpTranscript) -> list[tuple[LocatedMessage, RecordedCall]]:
+    return [
+        (located, call)
+        for call in t.calls
+        for located in call.messages
+        if call.is_stateless
+        and located.message.kind is MessageKind.NOTIFICATION
+        and located.message.method == _LOGGING
+    ]
+
+
+@rule(
     "notification-known",
     "Notifications are defined by MCP.",
     info("MCP base protocol"),
@@ -263,7 +315,7 @@ def notification_known(t: McpTranscript) -> Iterator[RuleIssue]:
 @rule(
     "request-modern",
     "Since 2026-07-28, servers send no requests; they return input_required instead.",
-    should("MCP 2026-07-28, base protocol"),
+    must("MCP 2026-07-28, patterns"),
     when=lambda t: any(call.is_stateless for call in t.calls),
 )
 def request_modern(t: McpTranscript) -> Iterator[RuleIssue]:
@@ -282,6 +334,7 @@ RULES = (
     progress,
     progress_increasing,
     log,
+    log_requested,
     notification_known,
     request_modern,
 )

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 from playground.conformance.mcp.calls import LocatedMessage
+from playground.conformance.mcp.input_schemas import (
+    InputSchema,
+    Path,
+    SchemaPart,
+    SchemaReferenceError,
+    UncheckedError,
+    find_property,
+    never,
+)
 from playground.conformance.mcp.rule import rule
+from playground.conformance.mcp.sample_requests import (
+    InvalidRequest,
+    ValidRequest,
+    invalid_requests,
+    is_own_value,
+    valid_requests,
+)
 from playground.conformance.mcp.transcript import McpTranscript
 from playground.conformance.response_parts import Location
 from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info, must, should
 from playground.conformance.values import is_nonempty_text, type_with_article
-from playground.protocols.json_pointer import resolve
+from playground.protocols.json_pointer import pointer_of
 from playground.protocols.mcp.handshake import MAX_PAGES, MAX_TOOLS
 from playground.protocols.mcp.messages import LIST
 
 _EXAMPLES = "MCP examples, tools"
 _TOOLS = "MCP tools"
-#: The most references that are followed to resolve a schema.
-_MAX_STEPS = 8
+#: The most characters of a schema's JSON.
+_MAX_TEXT = 200_000
+#: Names of tools since 2025-11-25.
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 def _pages(t: McpTranscript) -> list[LocatedMessage]:
@@ -49,13 +70,12 @@ def _listed(t: McpTranscript) -> bool:
     when=_listed,
 )
 def tools_list(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Names are unique within a server."""
+    """With any name and schema."""
     for located in _pages(t):
         if not isinstance(located.result.get("tools"), list):
             yield Violation(
                 "Set tools to an array.", located.seq, f"{located.pointer}/result/tools"
             )
-    seen: set[str] = set()
     for seq, pointer, tool in _tools(t):
         if not isinstance(tool, dict):
             yield Violation(
@@ -63,14 +83,39 @@ def tools_list(t: McpTranscript) -> Iterator[RuleIssue]:
             )
             continue
         name, schema = tool.get("name"), tool.get("inputSchema")
-        if not is_nonempty_text(name):
+        if not isinstance(name, str):
             yield Violation("Set name to a string.", seq, f"{pointer}/name")
-        elif name in seen:
-            yield Violation("Another tool already has this name.", seq, f"{pointer}/name")
-        seen.add(str(name))
         if not isinstance(schema, dict) or schema.get("type") != "object":
             message = 'Set inputSchema to a JSON Schema of "type": "object".'
             yield Violation(message, seq, f"{pointer}/inputSchema")
+
+
+@rule(
+    "tool-names",
+    "Names of tools are unique, and have up to 128 letters, digits, _, - and .",
+    should("MCP 2025-11-25, tools"),
+    when=lambda t: next(_named_tools(t), None) is not None,
+)
+def tool_names(t: McpTranscript) -> Iterator[RuleIssue]:
+    """The characters since 2025-11-25. Clients and models address tools by their names."""
+    seen: set[str] = set()
+    has_characters = any(
+        t.version_of(call) >= "2025-11-25" for call in t.calls_of(LIST) if call.answer
+    )
+    for seq, pointer, tool in _named_tools(t):
+        name = tool["name"]
+        if name in seen:
+            yield Violation("Another tool already has this name.", seq, f"{pointer}/name")
+        elif not name or (has_characters and not _NAME.fullmatch(name)):
+            message = "Use 1 to 128 letters of A to Z, digits, underscores, hyphens and dots."
+            yield Violation(message, seq, f"{pointer}/name")
+        seen.add(name)
+
+
+def _named_tools(t: McpTranscript) -> Iterator[Location]:
+    for location in _tools(t):
+        if isinstance(location.value, dict) and isinstance(location.value.get("name"), str):
+            yield location
 
 
 @rule(
@@ -170,26 +215,178 @@ def tool_await(t: McpTranscript) -> Iterator[RuleIssue]:
         yield Violation(message, located.seq, f"{located.pointer}/result/tools")
 
 
+class _Judgement(NamedTuple):
+    """The requests that a schema accepts and rejects."""
+
+    #: The part that is not valid JSON Schema.
+    invalid: SchemaPart | None
+    #: References that lead nowhere, and those that lead out of the schema or have no end.
+    dangling: tuple[SchemaPart, ...]
+    unusable: tuple[SchemaPart, ...]
+    #: Why a request could not be validated, "" if all were.
+    unchecked: str
+    #: Names of valid requests with the part that rejects them.
+    rejected: tuple[tuple[str, SchemaPart], ...]
+    accepted: tuple[InvalidRequest, ...]
+
+
+_TOO_LONG = _Judgement(None, (), (), f"It has more than {_MAX_TEXT:,} characters.", (), ())
+
+
+@lru_cache(maxsize=64)
+def _judge(text: str, tool: str, version: str) -> _Judgement:
+    """Return what a schema, as JSON, accepts and rejects. Cached: many runs have the same tools."""
+    schema = InputSchema(json.loads(text))
+    references: dict[Path, SchemaReferenceError] = {}
+    unchecked = ""
+    invalid = None
+    rejected: list[tuple[str, SchemaPart]] = []
+    accepted: list[InvalidRequest] = []
+    try:
+        invalid = schema.invalid_part()
+    except UncheckedError as error:
+        unchecked = str(error)
+    requests: list[ValidRequest | InvalidRequest] = [
+        *valid_requests(tool, version),
+        *invalid_requests(tool),
+    ]
+    for request in requests if invalid is None else []:
+        is_own = is_own_value if isinstance(request, ValidRequest) else never
+        try:
+            part = schema.rejection(request.arguments, is_own)
+        except SchemaReferenceError as error:
+            references.setdefault(error.part.path, error)
+            continue
+        except UncheckedError as error:
+            unchecked = unchecked or str(error)
+            continue
+        if isinstance(request, InvalidRequest):
+            accepted += [request] if part is None else []
+        elif part is not None:
+            rejected.append((request.name, part))
+    return _Judgement(
+        invalid,
+        tuple(error.part for error in references.values() if error.is_dangling),
+        tuple(error.part for error in references.values() if not error.is_dangling),
+        unchecked or ("It is not valid." if invalid else ""),
+        tuple(rejected),
+        tuple(accepted),
+    )
+
+
+def _input_schema(t: McpTranscript, name: str) -> Location | None:
+    """Return the schema of a tool."""
+    tool = _tool(t, name)
+    schema = tool.value.get("inputSchema") if tool is not None else None
+    if tool is None or not isinstance(schema, dict):
+        return None
+    return Location(tool.seq, f"{tool.pointer}/inputSchema", schema)
+
+
+def _judgements(t: McpTranscript, *names: str) -> Iterator[tuple[Location, _Judgement]]:
+    """Yield the schemas of ask and await with their judgements, or that of one of them."""
+    for name in names or ("ask", "await"):
+        if (location := _input_schema(t, name)) is not None:
+            text = json.dumps(location.value)
+            yield location, _judge(text, name, t.version) if len(text) <= _MAX_TEXT else _TOO_LONG
+
+
+def _has_schema(*names: str) -> Callable[[McpTranscript], bool]:
+    return lambda t: any(_input_schema(t, name) is not None for name in names)
+
+
+def _at(location: Location, path: Path, message: str) -> Violation:
+    return Violation(message, location.seq, location.pointer + pointer_of(path))
+
+
+def _unchecked(location: Location, judgement: _Judgement) -> Iterator[RuleIssue]:
+    if judgement.unchecked:
+        message = f"The schema was not checked completely. {judgement.unchecked}"
+        yield Inconclusive(message, location.seq, location.pointer)
+
+
+@rule(
+    "tool-schema",
+    "The schemas of ask and await are valid JSON Schema, and their references lead somewhere.",
+    must(_TOOLS),
+    when=_has_schema("ask", "await"),
+)
+def tool_schema(t: McpTranscript) -> Iterator[RuleIssue]:
+    """JSON Schema 2020-12, or the dialect that $schema names."""
+    for location, judgement in _judgements(t):
+        if (part := judgement.invalid) is not None:
+            yield _at(location, part.path, f"This is not valid JSON Schema: {part.message}.")
+            continue
+        for part in judgement.dangling:
+            yield _at(location, part.path, f"{part.message} Add its target.")
+        yield from _unchecked(location, judgement)
+
+
+@rule(
+    "tool-schema-references",
+    "References in the schemas of ask and await stay within the schema and end.",
+    should("MCP 2026-07-28, base protocol"),
+    when=_has_schema("ask", "await"),
+)
+def tool_schema_references(t: McpTranscript) -> Iterator[RuleIssue]:
+    """Clients do not fetch schemas, and reject one that they cannot use."""
+    for location, judgement in _judgements(t):
+        for part in judgement.unusable:
+            yield _at(location, part.path, f"{part.message} Put its target into $defs.")
+        yield from _unchecked(location, judgement)
+
+
+def _rejected(t: McpTranscript, name: str) -> Iterator[RuleIssue]:
+    """Yield the valid requests that the schema of a tool rejects."""
+    for location, judgement in _judgements(t, name):
+        by_path: dict[Path, list[tuple[str, SchemaPart]]] = {}
+        for request, part in judgement.rejected:
+            by_path.setdefault(part.path, []).append((request, part))
+        for path, rejected in by_path.items():
+            (request, part), others = rejected[0], len(rejected) - 1
+            more = f" And {others} more valid requests." if others else ""
+            message = f"The schema rejects {request}: {part.message}.{more}"
+            yield _at(location, path, message)
+        for part in (*judgement.dangling, *judgement.unusable):
+            yield Inconclusive(part.message, location.seq, location.pointer)
+        yield from _unchecked(location, judgement)
+
+
+def _accepted(t: McpTranscript, name: str) -> Iterator[RuleIssue]:
+    """Yield the invalid requests that the schema of a tool accepts."""
+    for location, judgement in _judgements(t, name):
+        for request in judgement.accepted:
+            path, is_defined = find_property(location.value, request.properties)
+            if is_defined:
+                path = (*path, request.keyword)
+            yield _at(location, path, f"The schema accepts {request.name}. {request.fix}")
+        for part in (*judgement.dangling, *judgement.unusable):
+            yield Inconclusive(part.message, location.seq, location.pointer)
+        yield from _unchecked(location, judgement)
+
+
 @rule(
     "tool-ask-schema",
-    "The schema of ask requires query, an object with text.",
-    must("A.1"),
-    v54=must(_EXAMPLES),
-    when=lambda t: _tool(t, "ask") is not None,
+    "The schema of ask accepts every valid request.",
+    must("3, A.1"),
+    v54=must("3"),
+    when=_has_schema("ask"),
 )
 def tool_ask_schema(t: McpTranscript) -> Iterator[RuleIssue]:
+    """Clients validate requests with it. Filters and values that an agent defines are its own."""
+    yield from _rejected(t, "ask")
+
+
+@rule(
+    "tool-ask-invalid",
+    "The schema of ask requires query, an object with the required string text.",
+    should("A.1"),
+    v54=should(_EXAMPLES),
+    when=_has_schema("ask"),
+)
+def tool_ask_invalid(t: McpTranscript) -> Iterator[RuleIssue]:
     """Models and forms use it to build requests."""
-    if (location := _tool(t, "ask")) is None:
-        return
-    yield from _wanted(location, "query")
-    schema, at = (
-        location.value.get("inputSchema"),
-        f"{location.pointer}/inputSchema/properties/query",
-    )
-    query = _property(schema, "query")
-    if query is not None and _property(resolved(schema, query), "text", schema) is None:
-        message = "Define query as an object with the required string text."
-        yield Violation(message, location.seq, at)
+    yield from _accepted(t, "ask")
 
 
 @rule(
@@ -204,7 +401,8 @@ def tool_ask_members(t: McpTranscript) -> Iterator[RuleIssue]:
     if (location := _tool(t, "ask")) is None:
         return
     for name in ("context", "prefer", "meta"):
-        if _property(location.value.get("inputSchema"), name) is None:
+        _, is_defined = find_property(location.value.get("inputSchema"), [name])
+        if not is_defined:
             message = f"Add the object {name} to properties."
             yield Violation(
                 message, location.seq, f"{location.pointer}/inputSchema/properties/{name}"
@@ -213,24 +411,26 @@ def tool_ask_members(t: McpTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "tool-await-schema",
-    "The schema of await requires promise_token, and action with checkin or cancel.",
-    must("A.2"),
+    "The schema of await accepts every valid request.",
+    must("4.2, A.2"),
     v54=must(_EXAMPLES),
-    when=lambda t: _tool(t, "await") is not None,
+    when=_has_schema("await"),
 )
 def tool_await_schema(t: McpTranscript) -> Iterator[RuleIssue]:
+    """The actions checkin and cancel, with and without meta."""
+    yield from _rejected(t, "await")
+
+
+@rule(
+    "tool-await-invalid",
+    "The schema of await requires promise_token, and action with checkin or cancel.",
+    should("A.2"),
+    v54=should(_EXAMPLES),
+    when=_has_schema("await"),
+)
+def tool_await_invalid(t: McpTranscript) -> Iterator[RuleIssue]:
     """Both are strings."""
-    if (location := _tool(t, "await")) is None:
-        return
-    yield from _wanted(location, "promise_token", "action")
-    schema = location.value.get("inputSchema")
-    action = _property(schema, "action")
-    choices = resolved(schema, action).get("enum") if action is not None else None
-    if isinstance(choices, list) and not {"checkin", "cancel"} <= set(map(str, choices)):
-        message = "Allow the values checkin and cancel for action."
-        yield Violation(
-            message, location.seq, f"{location.pointer}/inputSchema/properties/action/enum"
-        )
+    yield from _accepted(t, "await")
 
 
 @rule(
@@ -248,62 +448,19 @@ def tool_described(t: McpTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, location.seq, f"{location.pointer}/description")
 
 
-# Schemas
-
-
-def _wanted(location: Location, *names: str) -> Iterator[RuleIssue]:
-    """Return properties that are missing or not required."""
-    schema = location.value.get("inputSchema")
-    required = schema.get("required") if isinstance(schema, dict) else None
-    for name in names:
-        if _property(schema, name) is None:
-            where, message = f"properties/{name}", f"Add {name} to properties."
-        elif not isinstance(required, list) or name not in required:
-            where, message = "required", f"Add {name} to required."
-        else:
-            continue
-        yield Violation(message, location.seq, f"{location.pointer}/inputSchema/{where}")
-
-
-def _property(schema: Any, name: str, root: Any = None) -> Mapping[str, Any] | None:
-    """Return a property of an object's schema; None without it, {} for one that allows anything."""
-    if not isinstance(schema, Mapping):
-        return None
-    if isinstance(properties := schema.get("properties"), Mapping):
-        found = properties.get(name)
-        return found if isinstance(found, Mapping) else {} if found is True else None
-    for choice in ("anyOf", "oneOf", "allOf"):
-        for each in schema[choice] if isinstance(schema.get(choice), list) else ():
-            if (found := _property(resolved(root, each), name, None)) is not None:
-                return found
-    return None
-
-
-def resolved(root: Any, schema: Any) -> Mapping[str, Any]:
-    """Return a schema with its reference into `root` resolved; {} for a dangling one."""
-    for _ in range(_MAX_STEPS):
-        if not isinstance(schema, Mapping):
-            return {}
-        reference = schema.get("$ref")
-        if not isinstance(reference, str):
-            return schema
-        if not reference.startswith("#/"):
-            return {}
-        try:
-            schema = resolve(root, reference[1:])
-        except LookupError:
-            return {}
-    return {}
-
-
 RULES = (
     tools_list,
+    tool_names,
     tools_cursor,
     tools_whole,
     tool_ask,
     tool_await,
+    tool_schema,
+    tool_schema_references,
     tool_ask_schema,
+    tool_ask_invalid,
     tool_ask_members,
     tool_await_schema,
+    tool_await_invalid,
     tool_described,
 )

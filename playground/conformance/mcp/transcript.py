@@ -8,13 +8,17 @@ from itertools import chain
 from typing import Any
 
 from playground.conformance import transcript
+from playground.conformance.earlier import EarlierResponses
 from playground.conformance.http_response import INCOMPLETE_STATES
 from playground.conformance.mcp.calls import LocatedMessage, RecordedCall, recorded_calls
 from playground.conformance.mcp.response_shapes import NestedResponse, find_response
 from playground.conformance.response_parts import DecodedPayload, resolve_prefix
 from playground.conformance.transcript import ResponseLocation, Transcript
 from playground.protocols.frames import Frame
-from playground.protocols.mcp.messages import CALL
+from playground.protocols.mcp.messages import CALL, INITIALIZE
+
+#: States of a run that may make further calls.
+_RUNNING = frozenset({"queued", "connecting", "streaming"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +32,17 @@ class McpTranscript:
     calls: tuple[RecordedCall, ...]
     #: The last tool call, None without one.
     call: RecordedCall | None
+    #: Whether the last response ended as its framing requires, in a run that has ended by itself.
     is_complete: bool
     overflowed: bool
     #: The NLWeb response in the response to the call, None without one.
     found: NestedResponse | None
     by_frame: Mapping[int | None, DecodedPayload]
+
+    @property
+    def http_calls(self) -> tuple[RecordedCall, ...]:
+        """Return every HTTP request: calls, and GET requests that resumed their streams."""
+        return tuple(chain.from_iterable(call.http_calls for call in self.calls))
 
     @property
     def messages(self) -> tuple[LocatedMessage, ...]:
@@ -48,6 +58,22 @@ class McpTranscript:
     def result(self) -> LocatedMessage | None:
         """Return the response to the tool call if its result is an object."""
         return self.answer if self.answer and self.answer.result else None
+
+    def version_of(self, call: RecordedCall) -> str:
+        """Return the version of MCP that a call is made in, "" if it is unknown.
+
+        Versions before 2025-06-18 have no header for it: a call with a session and without the
+        header is of 2025-03-26.
+        """
+        if call.sent is None:
+            return ""
+        if call.sent.version:
+            return call.sent.version
+        for opening in self.calls_of(INITIALIZE):
+            version = opening.answer.result.get("protocolVersion") if opening.answer else None
+            if isinstance(version, str):
+                return version
+        return "2025-03-26" if call.sent.session else ""
 
     def calls_of(self, method: str) -> tuple[RecordedCall, ...]:
         """Return the calls of a method."""
@@ -74,7 +100,7 @@ def read(
     state: str = "completed",
 ) -> McpTranscript:
     """Return the transcript of the calls. Never raise, whatever an agent sent."""
-    calls = tuple(recorded_calls(frames))
+    calls = recorded_calls(frames)
     tool_calls = [call for call in calls if call.method == CALL]
     call = tool_calls[-1] if tool_calls else None
     last = calls[-1] if calls else None
@@ -85,18 +111,16 @@ def read(
         calls=calls,
         call=call,
         is_complete=last is not None
-        and last.http_response.ended
+        and last.last_http_call.http_response.ended
         and not last.is_cut_off
-        and state not in INCOMPLETE_STATES,
+        and state not in INCOMPLETE_STATES | _RUNNING,
         overflowed=any(call.overflowed for call in calls),
         found=find_response(call.answer) if call and call.answer else None,
         by_frame={each.seq: each for call in calls for each in call.payloads},
     )
 
 
-def inner(
-    t: McpTranscript, operation: str, earlier_progress: tuple[float, ...]
-) -> Transcript | None:
+def inner(t: McpTranscript, operation: str, earlier: EarlierResponses) -> Transcript | None:
     """Return NLWeb's transcript of the response in the tool call; None without one."""
     if t.call is None or t.answer is None or t.found is None:
         return None
@@ -116,7 +140,7 @@ def inner(
         t.request,
         t.version,
         operation=operation,
-        earlier_progress=earlier_progress,
+        earlier=earlier,
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from playground.conformance.response_parts import Location
 from playground.conformance.rule import RuleIssue, Violation, info, must, rule, should
 from playground.conformance.transcript import Transcript
+from playground.conformance.uris import is_uri_reference
 from playground.conformance.values import is_nonempty_text, type_with_article
 
 #: Required members by protocol.
@@ -18,6 +19,13 @@ _NEEDED = {
 }
 #: Members with a URL to call.
 _ADDRESSES = ("endpoint", "agent_url")
+#: The registry of HTTP methods.
+_HTTP_METHODS = frozenset(
+    "ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD LABEL LINK LOCK MERGE "
+    "MKACTIVITY MKCALENDAR MKCOL MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PRI "
+    "PROPFIND PROPPATCH PUT QUERY REBIND REPORT SEARCH TRACE UNBIND UNCHECKOUT UNLINK UNLOCK "
+    "UPDATE UPDATEREDIRECTREF VERSION-CONTROL".split()
+)
 #: An HTTP scheme and a host.
 _CALLABLE = re.compile(r"\s*https?://[^\s/?#@:\\]", re.IGNORECASE)
 
@@ -38,15 +46,35 @@ def _has_actions(t: Transcript) -> bool:
     "actions-list",
     "The actions of a result are an array.",
     v55=must("4.1.1"),
-    v54=should("4.1.1"),
+    v54=must("4.1.1"),
     when=_has_lists,
 )
 def actions_list(t: Transcript) -> Iterator[RuleIssue]:
-    """0.54 requires it in section 4.1.1 and shows a single object in section 7."""
+    """The example in section 7 of 0.54 has a single object: see another rule."""
     for seq, pointer, value in t.action_lists:
-        if not isinstance(value, list):
+        if not isinstance(value, list) and not (t.version == "0.54" and isinstance(value, dict)):
             actual = type_with_article(value)
             yield Violation(f"actions is {actual}; expected an array of objects.", seq, pointer)
+
+
+@rule(
+    "actions-single",
+    "A single action is in an array.",
+    v54=info("4.1.1"),
+    when=_has_lists,
+)
+def actions_single(t: Transcript) -> Iterator[RuleIssue]:
+    """Section 4.1.1 defines an array, and the example in section 7 has an object.
+
+    Both are accepted.
+    """
+    for seq, pointer, value in t.action_lists:
+        if isinstance(value, dict):
+            message = (
+                "Section 4.1.1 defines an array of actions, but section 7 shows a single object. "
+                "Most clients expect an array."
+            )
+            yield Violation(message, seq, pointer)
 
 
 @rule(
@@ -132,4 +160,48 @@ def action_address(t: Transcript) -> Iterator[RuleIssue]:
             yield Violation(message, seq, pointer)
 
 
-RULES = (actions_list, action_complete, action_protocol, action_target, action_address)
+@rule(
+    "action-url",
+    "Action URLs are URLs by their grammar.",
+    v55=must("5"),
+    v54=should("7"),
+    when=lambda t: t.has_response and next(_addresses(t), None) is not None,
+)
+def action_url(t: Transcript) -> Iterator[RuleIssue]:
+    """Spaces and some other characters have to be escaped."""
+    for seq, pointer, address in _addresses(t):
+        if not is_uri_reference(address):
+            yield Violation("This is not a URL. Escape spaces and other characters.", seq, pointer)
+
+
+def _methods(t: Transcript) -> Iterator[Location]:
+    for seq, pointer, action in _actions(t):
+        if action.get("protocol", "HTTP") == "HTTP" and is_nonempty_text(action.get("method")):
+            yield Location(seq, f"{pointer}/method", action["method"])
+
+
+@rule(
+    "action-method",
+    "The method of an HTTP action is a registered HTTP method.",
+    v55=must("5"),
+    v54=should("7"),
+    when=lambda t: t.has_response and next(_methods(t), None) is not None,
+)
+def action_method(t: Transcript) -> Iterator[RuleIssue]:
+    """Methods are case-sensitive (RFC 9110, section 9.1)."""
+    for seq, pointer, method in _methods(t):
+        if method not in _HTTP_METHODS:
+            message = "This is not an HTTP method. Use one such as POST or GET, in capitals."
+            yield Violation(message, seq, pointer)
+
+
+RULES = (
+    actions_list,
+    actions_single,
+    action_complete,
+    action_protocol,
+    action_target,
+    action_address,
+    action_url,
+    action_method,
+)

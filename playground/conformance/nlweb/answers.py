@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from playground.conformance.response_parts import Location
 from playground.conformance.rule import RuleIssue, Violation, info, missing, must, rule, should
@@ -30,7 +31,10 @@ def _is_document(t: Transcript) -> bool:
     when=_is_document,
 )
 def answer_content(t: Transcript) -> Iterator[RuleIssue]:
-    """For single documents; a stream delivers its results one by one."""
+    """For single documents; a stream delivers its results one by one.
+
+    Content alone is accepted unless the format is chatgpt_app: see another rule.
+    """
     if (document := t.document) is None:
         return
     members, seq = document.members, document.seq
@@ -44,8 +48,41 @@ def answer_content(t: Transcript) -> Iterator[RuleIssue]:
         )
     elif "results" not in members:
         for name in _CONTENT[1:]:
-            if name not in members:
+            if name not in members and not (name == "structuredData" and is_content_alone(t)):
                 yield Violation(f"The format {_APP} also requires {name}.", seq, f"/{name}")
+
+
+def is_content_alone(t: Transcript) -> bool:
+    """Return whether this is an answer in the form of the example in appendix A.3 of 0.55."""
+    members = t.document.members if t.document else {}
+    return (
+        isinstance(members.get("content"), list)
+        and bool(members["content"])
+        and members.keys().isdisjoint(("results", "structuredData"))
+        and not any("response_format" in p.value for p in t.metas if isinstance(p.value, dict))
+        and t.prefer("response_format") != _APP
+    )
+
+
+@rule(
+    "answer-structured",
+    "Answers with content have structuredData, too.",
+    v55=info("4.1.1"),
+    v54=info("4.1.1"),
+    when=lambda t: _is_document(t) and "content" in t.parts and "results" not in t.parts,
+)
+def answer_structured(t: Transcript) -> Iterator[RuleIssue]:
+    """Section 4.1.1 of 0.55 requires it, and the example in its appendix A.3 has none.
+
+    Both are accepted. 0.54 names both members, and allows one or more (section 4).
+    """
+    if is_content_alone(t):
+        yield Violation(
+            "Section 4.1.1 requires structuredData beside content, but an example (0.55, appendix "
+            "A.3) has none. Clients get no results.",
+            t.last_seq,
+            "/structuredData",
+        )
 
 
 def _has_content(t: Transcript) -> bool:
@@ -60,26 +97,70 @@ def _has_content(t: Transcript) -> bool:
     when=_has_content,
 )
 def content_parts(t: Transcript) -> Iterator[RuleIssue]:
-    """For the format chatgpt_app; 0.54 capitalises the names in its prose only."""
-    for location in t.parts["content"]:
-        for at, part in enumerate(location.value if isinstance(location.value, list) else ()):
-            pointer = f"{location.pointer}/{at}"
-            if not isinstance(part, dict):
-                yield Violation(
-                    f"This part is {type_with_article(part)}; expected an object with type and "
-                    "text.",
-                    location.seq,
-                    pointer,
-                )
-                continue
-            if part.get("type") != "text":
-                yield Violation('Set type to "text".', location.seq, f"{pointer}/type")
-            if not isinstance(part.get("text"), str):
-                yield Violation("Set text to a string.", location.seq, f"{pointer}/text")
+    """For the format chatgpt_app. 0.54 shows other types in its examples: see another rule."""
+    for seq, pointer, part in _content_parts(t):
+        if not isinstance(part, dict):
+            actual = type_with_article(part)
+            message = f"This part is {actual}; expected an object with type and text."
+            yield Violation(message, seq, pointer)
+            continue
+        if _is_capitalised(t, part):
+            continue
+        if part.get("type") != "text" and not _is_instruction(t, part):
+            yield Violation('Set type to "text".', seq, f"{pointer}/type")
+        if not isinstance(part.get("text"), str):
+            yield Violation("Set text to a string.", seq, f"{pointer}/text")
+
+
+def _content_parts(t: Transcript) -> Iterator[Location]:
+    for seq, pointer, parts in t.parts["content"]:
+        for at, part in enumerate(parts if isinstance(parts, list) else ()):
+            yield Location(seq, f"{pointer}/{at}", part)
+
+
+def _is_capitalised(t: Transcript, part: dict[str, Any]) -> bool:
+    """Return whether a part has the names that the prose of 0.54 has (section 4.1.1)."""
+    return t.version == "0.54" and part.get("Type") == "text" and isinstance(part.get("Text"), str)
+
+
+def _is_instruction(t: Transcript, part: dict[str, Any]) -> bool:
+    """Return whether a part has the other type in the examples of 0.54: HTTP 5 and MCP 5."""
+    return t.version == "0.54" and part.get("type") == "instruction"
+
+
+@rule(
+    "content-parts-spelled",
+    "Content parts have the lowercase names type and text, and type text.",
+    v54=info("4.1.1"),
+    when=_has_content,
+)
+def content_parts_spelled(t: Transcript) -> Iterator[RuleIssue]:
+    """The prose of 0.54 capitalises the names and its examples do not; one has another type.
+
+    Both are accepted.
+    """
+    for seq, pointer, part in _content_parts(t):
+        if not isinstance(part, dict):
+            continue
+        if _is_capitalised(t, part):
+            message = (
+                "Section 4.1.1 capitalises Type and Text, but the examples do not. Most clients "
+                "look for type and text."
+            )
+            yield Violation(message, seq, pointer)
+        elif _is_instruction(t, part):
+            message = (
+                "Section 4.1.1 allows only the type text, but example 5 has instruction. Clients "
+                "may ignore it."
+            )
+            yield Violation(message, seq, f"{pointer}/type")
 
 
 def _requested_format(t: Transcript) -> str:
+    """Return the format that the request asks for, or else the default; "" for any other."""
     requested = t.prefer("response_format")
+    if requested is None and "query" in t.request:
+        requested = t.traits["default_format"]
     return requested if requested in RESPONSE_FORMATS else ""
 
 
@@ -93,15 +174,25 @@ def _format_of(t: Transcript) -> tuple[str, Location | None]:
 
 @rule(
     "format-honoured",
-    "Answers use the requested response format.",
+    "Answers use the requested response format, or else the default.",
     v55=should("3.3.1"),
     v54=should("3.3.1"),
-    when=lambda t: _is_answer(t) and bool(_requested_format(t)) and bool(_format_of(t)[0]),
+    when=lambda t: _is_answer(t) and bool(_requested_format(t)),
 )
 def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """A preference: the agent chooses the best match among its formats."""
+    """A preference: the agent chooses the best match among its formats.
+
+    The default of 0.55 is conversational_search; 0.54 has none.
+    """
     requested, (received, location) = _requested_format(t), _format_of(t)
-    if received != requested and location is not None:
+    named = next(_named_formats(t), None)
+    if (not received or received == requested) and named and named.value != requested:
+        yield Violation(
+            f"The request asks for {requested}, but response_format has another value.",
+            named.seq,
+            named.pointer,
+        )
+    elif received not in ("", requested) and location and not is_content_alone(t):
         yield Violation(
             f"The request asks for {requested}, but the response is {received}. Use the "
             "requested format or fail with UNSUPPORTED_FORMAT.",
@@ -115,19 +206,39 @@ def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
     "The response format in the metadata matches the content.",
     v55=must("4"),
     v54=must("4"),
-    when=lambda t: _is_answer(t) and bool(_format_of(t)[0]),
+    when=lambda t: _is_answer(t) and not t.streamed and bool(_format_of(t)[0]),
 )
 def format_named(t: Transcript) -> Iterator[RuleIssue]:
     """The name is optional, and names that the specification does not list are allowed."""
+    yield from _misnamed_formats(t)
+
+
+@rule(
+    "format-named-stream",
+    "The response format in the metadata of a stream matches its events.",
+    v55=info("6.1"),
+    v54=info("HTTP examples 5"),
+    when=lambda t: _is_answer(t) and t.streamed and bool(_format_of(t)[0]),
+)
+def format_named_stream(t: Transcript) -> Iterator[RuleIssue]:
+    """The specification defines events for results only, and not how chatgpt_app is streamed."""
+    yield from _misnamed_formats(t)
+
+
+def _misnamed_formats(t: Transcript) -> Iterator[RuleIssue]:
     received, _ = _format_of(t)
-    for location in t.metas:
-        actual = location.value.get("response_format") if isinstance(location.value, dict) else None
+    for seq, pointer, actual in _named_formats(t):
         if actual in RESPONSE_FORMATS and actual != received:
-            yield Violation(
-                f"The metadata has {actual}, but the content is {received}. Correct one of them.",
-                location.seq,
-                f"{location.pointer}/response_format",
-            )
+            message = f"The metadata has {actual}, but the content is {received}. Correct one."
+            yield Violation(message, seq, pointer)
+
+
+def _named_formats(t: Transcript) -> Iterator[Location]:
+    """Yield the formats in the metadata, as far as they are strings."""
+    for seq, pointer, meta in t.metas:
+        named = meta.get("response_format") if isinstance(meta, dict) else None
+        if isinstance(named, str):
+            yield Location(seq, f"{pointer}/response_format", named)
 
 
 # Summaries and modes
@@ -148,8 +259,13 @@ def _types(item: object) -> list[str]:
 
 
 def _is_summary(item: object) -> bool:
-    """Return whether an item is a summary: SearchSummary, or a similar type (section 4.1.1)."""
+    """Return whether an item is a summary by its type: SearchSummary, or a similar one."""
     return any(kind.strip().lower().endswith("summary") for kind in _types(item))
+
+
+def _may_be_summary(item: object) -> bool:
+    """Return whether an item is a summary, or may be one of another type: it has a text."""
+    return _is_summary(item) or (isinstance(item, dict) and is_nonempty_text(item.get("text")))
 
 
 def _results(t: Transcript) -> list[Location]:
@@ -172,8 +288,13 @@ def _wants_summary(t: Transcript) -> bool:
     when=_wants_summary,
 )
 def mode_summarize_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """0.55: an item at any position. 0.54 also allows `_meta.summary` (HTTP examples 2)."""
-    if _summaries(t) or (t.document and "content" in t.parts):
+    """0.55: an item at any position. 0.54 also allows `_meta.summary` (HTTP examples 2).
+
+    The type of a summary may be any that fits its domain.
+    """
+    if any(_may_be_summary(item.value) for item in t.items) or (
+        t.document and "content" in t.parts
+    ):
         return
     blocks = [location for location in t.metas if isinstance(location.value, dict)]
     reported = next(
@@ -209,23 +330,6 @@ def mode_list_honoured(t: Transcript) -> Iterator[RuleIssue]:
 
 
 @rule(
-    "summary-type",
-    "Summaries have the type SearchSummary.",
-    v55=info("4.1.1"),
-    when=lambda t: t.has_response and bool(_summaries(t)),
-)
-def summary_type(t: Transcript) -> Iterator[RuleIssue]:
-    """Custom types are allowed, but clients do not know them."""
-    for location in _summaries(t):
-        if "SearchSummary" not in _types(location.value):
-            yield Violation(
-                "Clients look for SearchSummary. Use it unless you need a more specific type.",
-                location.seq,
-                f"{location.pointer}/@type",
-            )
-
-
-@rule(
     "summary-text",
     "Summaries have a text.",
     v55=should("4.1.1"),
@@ -241,11 +345,13 @@ def summary_text(t: Transcript) -> Iterator[RuleIssue]:
 
 RULES = (
     answer_content,
+    answer_structured,
     content_parts,
+    content_parts_spelled,
     format_honoured,
     format_named,
+    format_named_stream,
     mode_summarize_honoured,
     mode_list_honoured,
-    summary_type,
     summary_text,
 )

@@ -46,13 +46,13 @@ def _has_questions(t: Transcript) -> bool:
 
 @rule(
     "elicitation-object",
-    "Elicitations are objects with text, questions or both.",
+    "Elicitations are objects, and their questions an array.",
     v55=must("4.1.3"),
     v54=must("4.1.3"),
     when=lambda t: t.is_kind("elicitation", "elicitation"),
 )
 def elicitation_object(t: Transcript) -> Iterator[RuleIssue]:
-    """Both members are optional; without either there is nothing to answer."""
+    """Another rule checks that there is something to answer."""
     if "elicitation" not in t.parts:
         yield missing(t, "Add elicitation, an object.", t.last_seq, "/elicitation")
     for seq, pointer, value in t.parts.get("elicitation", ()):
@@ -64,13 +64,25 @@ def elicitation_object(t: Transcript) -> Iterator[RuleIssue]:
                 pointer,
             )
             continue
-        questions = value.get("questions")
-        if questions is not None and not isinstance(questions, list):
+        if "questions" in value and not isinstance(questions := value["questions"], list):
             actual = type_with_article(questions)
             yield Violation(
                 f"questions is {actual}; expected an array.", seq, f"{pointer}/questions"
             )
-        elif not questions and not is_nonempty_text(value.get("text")):
+
+
+@rule(
+    "elicitation-not-empty",
+    "Elicitations have a text or questions.",
+    v55=should("4.1.3"),
+    v54=should("4.1.3"),
+    when=lambda t: t.has_response and bool(_elicitations(t)),
+)
+def elicitation_not_empty(t: Transcript) -> Iterator[RuleIssue]:
+    """Both members are optional; without either there is nothing to answer."""
+    for seq, pointer, value in _elicitations(t):
+        text, questions = value.get("text", ""), value.get("questions", [])
+        if questions == [] and isinstance(text, str) and not text.strip():
             message = "The elicitation is empty. Add text or an array of questions."
             yield Violation(message, seq, pointer)
 
@@ -151,8 +163,8 @@ def _with_options(t: Transcript) -> bool:
 def question_options(t: Transcript) -> Iterator[RuleIssue]:
     """Required for single_select and multi_select, strings in any case."""
     for seq, pointer, question in _questions(t):
-        options, at = question.get("options"), f"{pointer}/options"
-        if options is None or options == []:
+        options, at = question.get("options", []), f"{pointer}/options"
+        if options == []:
             if (kind := question.get("type")) in _SELECTS:
                 yield Violation(f"Add options to {kind}: an array of strings.", seq, at)
         elif not isinstance(options, list):
@@ -235,6 +247,7 @@ def elicitation_readable(t: Transcript) -> Iterator[RuleIssue]:
 
 RULES = (
     elicitation_object,
+    elicitation_not_empty,
     question_complete,
     question_ids_unique,
     question_type_known,

@@ -131,28 +131,36 @@ def await_reply(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "await-cancelled",
-    "Cancelled tasks return a failure with code CANCELLED.",
+    "cancel requests are answered with a failure or an answer.",
     v55=should("4.2"),
     v54=info("4.2"),
-    when=lambda t: _awaits(t, "cancel") and t.kind not in ("", "answer"),
+    when=lambda t: _awaits(t, "cancel") and bool(t.kind),
 )
 def await_cancelled(t: Transcript) -> Iterator[RuleIssue]:
-    """Only if the task was cancelled; a task that was done returns its answer."""
-    codes = {
-        location.value.get("code")
+    """A task that was done before returns its answer, and a cancelled one a failure."""
+    if t.kind not in ("failure", "answer"):
+        yield Violation(
+            "The cancel request was not answered with a failure with code CANCELLED.",
+            *_type_location(t),
+        )
+
+
+@rule(
+    "await-cancelled-code",
+    "The failure of a cancelled task has the code CANCELLED.",
+    v55=must("4.2"),
+    v54=info("4.2"),
+    when=lambda t: _awaits(t, "cancel") and t.kind == "failure" and t.status < 400,
+)
+def await_cancelled_code(t: Transcript) -> Iterator[RuleIssue]:
+    """With an HTTP error the request itself failed, for example for an unknown token."""
+    codes = [
+        Location(location.seq, f"{location.pointer}/code", location.value.get("code"))
         for location in _errors(t)
-        if is_nonempty_text(location.value.get("code"))
-    }
-    if t.kind == "failure" and _CANCELLED in codes:
-        return
-    code = next(
-        (location for location in _errors(t) if is_nonempty_text(location.value.get("code"))), None
-    )
-    where = (code.seq, f"{code.pointer}/code") if code else _type_location(t)
-    yield Violation(
-        "The cancel request was not answered with a failure with code CANCELLED.",
-        *where,
-    )
+    ]
+    if all(location.value != _CANCELLED for location in codes):
+        where = codes[0][:2] if codes else _type_location(t)
+        yield Violation("The code of the failure is not CANCELLED.", *where)
 
 
 @rule(
@@ -188,5 +196,6 @@ RULES = (
     failure_code_known,
     await_reply,
     await_cancelled,
+    await_cancelled_code,
     await_token_kept,
 )

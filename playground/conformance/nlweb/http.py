@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 
-from playground.conformance.rule import RuleIssue, Violation, info, rule, should
+from playground.conformance.rule import RuleIssue, Violation, info, must, rule, should
 from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_nonempty_text
 from playground.protocols.events import Outcome
@@ -19,17 +20,42 @@ _FITTING = {
     "failure": "200 OK, or an error status if the request or the server caused the failure",
 }
 #: Codes of failures of the application: the request was processed.
-_APPLICATION = frozenset({"NO_RESULTS", "CANCELLED", "TOKEN_LIMIT"})
+_APPLICATION = frozenset({"NO_RESULTS", "CANCELLED"})
 #: Error statuses for codes of failures.
 _STATUSES = {
     "INVALID_QUERY": (400, 422),
     "INVALID_PARAMETER": (400, 422),
-    "UNSUPPORTED_FORMAT": (400, 406, 422, 501),
+    "UNSUPPORTED_FORMAT": (400, 406, 415, 422, 501),
     "UNSUPPORTED_MODE": (400, 406, 422, 501),
-    "RATE_LIMITED": (429,),
+    "RATE_LIMITED": (429, 503),
     "INTERNAL_ERROR": (500, 502, 503),
-    "TIMEOUT": (500, 503, 504),
+    "TIMEOUT": (408, 500, 503, 504),
+    "TOKEN_LIMIT": (400, 413, 422, 429, 500, 503),
 }
+#: Codes with an error status of their own in 0.54, which does not define failures with 200.
+_NOT_200 = {"0.54": frozenset({"INVALID_QUERY", "INVALID_PARAMETER", "INTERNAL_ERROR"})}
+_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - of HTTP's grammar
+_VALUE = rf"(?:{_TOKEN}|\"(?:[^\"\\]|\\.)*\")"
+#: The values of headers (RFC 9110, sections 8.3 and 10.2.3; RFC 9111, section 5.2).
+_MEDIA_TYPE = re.compile(rf"{_TOKEN}/{_TOKEN}(?:[ \t]*;[ \t]*(?:{_TOKEN}={_VALUE})?)*")
+_CHARSET = re.compile(rf";[ \t]*charset=({_VALUE})", re.IGNORECASE)
+_DIRECTIVE = rf"{_TOKEN}(?:={_VALUE})?"
+_CACHE_CONTROL = re.compile(rf"{_DIRECTIVE}(?:[ \t]*,[ \t]*(?:{_DIRECTIVE})?)*")
+_STORABLE = re.compile(
+    r"(?:^|[ \t,])(?:public|immutable|(?:s-maxage|max-age)=\"?0*[1-9])", re.IGNORECASE
+)
+_UNSTORABLE = re.compile(r"(?:^|[ \t,])(?:no-cache|no-store)(?:$|[ \t,])", re.IGNORECASE)
+_DAY, _MONTH = (
+    "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)",
+    "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)",
+)
+_TIME = r"\d\d:\d\d:\d\d"
+#: A date in the format of HTTP, and in the two obsolete ones (RFC 9110, section 5.6.7).
+_DATE = re.compile(
+    rf"{_DAY}, \d\d {_MONTH} \d{{4}} {_TIME} GMT"
+    rf"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d\d-{_MONTH}-\d\d {_TIME} GMT"
+    rf"|{_DAY} {_MONTH} [ \d]\d {_TIME} \d{{4}}"
+)
 
 
 def _has_head(t: Transcript) -> bool:
@@ -80,22 +106,30 @@ def http_status(t: Transcript) -> Iterator[RuleIssue]:
 @rule(
     "http-status-fits-code",
     "The HTTP status of a failure matches its code.",
-    v55=info("7.4"),
-    v54=info("HTTP examples, notes 2"),
-    when=lambda t: t.has_response and t.kind == "failure" and t.status >= 400,
+    v55=should("7.4"),
+    v54=should("HTTP examples, notes 2"),
+    when=lambda t: _has_head(t) and t.has_response and t.kind == "failure",
 )
 def http_status_fits_code(t: Transcript) -> Iterator[RuleIssue]:
-    """A failure of the application typically has 200; others a status of their class."""
+    """A failure of the application typically has 200 in 0.55; others a status of their class.
+
+    In 0.55 any failure may have 200; 0.54 has 400 for invalid requests and 500 for errors. A stream
+    has begun with 200 in any version.
+    """
     for location in t.parts.get("error", ()):
         code = location.value.get("code") if isinstance(location.value, dict) else None
         if not is_nonempty_text(code):
             continue
-        if code in _APPLICATION:
+        needs_error = code in _NOT_200.get(t.version, ()) and not t.streamed
+        if t.status < 400 and not (t.status == 200 and needs_error):
+            continue  # Another rule compares the status with the response type.
+        if t.version == "0.55" and code in _APPLICATION:
             yield Violation(f"{code} is an application failure. Send it with 200 OK.", t.head_seq)
         elif code in _STATUSES and t.status not in _STATUSES[code]:
             fitting = " or ".join(map(str, _STATUSES[code]))
+            also = "" if needs_error else " or 200 OK"
             yield Violation(
-                f"{code} was sent with HTTP {t.status}. Use {fitting} or 200 OK.", t.head_seq
+                f"{code} was sent with HTTP {t.status}. Use {fitting}{also}.", t.head_seq
             )
 
 
@@ -106,23 +140,68 @@ def http_status_fits_code(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.status == 429,
 )
 def http_retry_after(t: Transcript) -> Iterator[RuleIssue]:
-    """Seconds, or an HTTP date."""
-    actual = t.headers.get("retry-after", "").strip()
-    if not actual:
+    """Another rule checks its value."""
+    if not t.headers.get("retry-after", "").strip():
         yield Violation("Add Retry-After, for example 30 (seconds).", t.head_seq)
-    elif not (actual.isascii() and actual.isdigit()) and not _is_date(actual):
+
+
+_CHECKED_HEADERS = ("content-type", "cache-control", "retry-after")
+
+
+@rule(
+    "http-header-values",
+    "Headers have valid values.",
+    v55=should("7.2"),
+    v54=should("8.2"),
+    when=lambda t: _has_head(t) and any(t.headers.get(name) for name in _CHECKED_HEADERS),
+)
+def http_header_values(t: Transcript) -> Iterator[RuleIssue]:
+    """Content-Type, Cache-Control and Retry-After, by the grammar of HTTP.
+
+    JSON and event streams are UTF-8, and a stream is not cached, as its example shows.
+    """
+    content_type, cache_control, retry_after = (
+        t.headers.get(name, "").strip() for name in _CHECKED_HEADERS
+    )
+    charset = _CHARSET.search(content_type)
+    if content_type and not _MEDIA_TYPE.fullmatch(content_type):
         yield Violation(
-            "Invalid Retry-After. Use a number of seconds or an HTTP date.",
-            t.head_seq,
+            "Invalid Content-Type. Use a media type such as application/json.", t.head_seq
         )
+    elif charset and t.has_response and charset[1].strip('"').lower() not in ("utf-8", "utf8"):
+        yield Violation(
+            "Set the charset to utf-8 or omit it: JSON and events are UTF-8.", t.head_seq
+        )
+    if cache_control and not _CACHE_CONTROL.fullmatch(cache_control):
+        yield Violation("Invalid Cache-Control. Use directives such as no-cache.", t.head_seq)
+    elif t.streamed and _STORABLE.search(cache_control) and not _UNSTORABLE.search(cache_control):
+        yield Violation("Cache-Control allows caching a stream. Use no-cache.", t.head_seq)
+    if retry_after and not _is_delay(retry_after) and not _is_date(retry_after):
+        yield Violation("Invalid Retry-After. Use a number of seconds or an HTTP date.", t.head_seq)
+
+
+def _is_delay(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def _is_date(text: str) -> bool:
     try:
-        parsedate_to_datetime(text)
+        return _DATE.fullmatch(text) is not None and bool(parsedate_to_datetime(text))
     except (ValueError, TypeError, IndexError, OverflowError):
         return False
-    return True
+
+
+@rule(
+    "http-method",
+    "Agents accept POST requests.",
+    v55=must("7.1"),
+    v54=must("8.1"),
+    when=_has_head,
+)
+def http_method(t: Transcript) -> Iterator[RuleIssue]:
+    """Requests are POST requests, to `/ask` and `/await`."""
+    if t.status == 405:
+        yield Violation("The agent rejects the method POST (HTTP 405). Accept it.", t.head_seq)
 
 
 @rule(
@@ -143,6 +222,8 @@ def http_no_redirect(t: Transcript) -> Iterator[RuleIssue]:
 
 RULES = (
     http_retry_after,
+    http_method,
+    http_header_values,
     http_content_type,
     http_status,
     http_status_fits_code,

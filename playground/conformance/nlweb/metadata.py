@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from playground.conformance.response_parts import Location
 from playground.conformance.rule import RuleIssue, Violation, info, missing, must, rule, should
 from playground.conformance.transcript import Transcript, type_of
-from playground.conformance.values import type_with_article
+from playground.conformance.uris import is_uri
+from playground.conformance.values import is_nonempty_text, type_with_article
 from playground.protocols.nlweb.versions import RESPONSE_TYPES
 
 _ONE_OF = ", ".join(RESPONSE_TYPES)
@@ -43,7 +44,10 @@ def _blocks(t: Transcript) -> Iterator[Location]:
     when=_has_nlweb_response,
 )
 def meta_present(t: Transcript) -> Iterator[RuleIssue]:
-    """0.54 also accepts `meta`, and requires one block anywhere in a stream (its section 8.4)."""
+    """0.54 also accepts `meta`, and requires one block anywhere in a stream (its section 8.4).
+
+    Its example of a promise has `response_type` beside `promise` instead: see another rule.
+    """
     for location in t.metas:
         name = location.pointer[1:]
         if not isinstance(location.value, dict):
@@ -54,9 +58,37 @@ def meta_present(t: Transcript) -> Iterator[RuleIssue]:
             )
         elif name not in t.traits["meta_fields"]:
             yield Violation("Rename meta to _meta.", location.seq, "/meta")
-    if not t.metas:
+    if not t.metas and not _has_top_level_type(t):
         seq = t.messages[0].seq
         yield missing(t, "Add _meta with response_type and version.", seq, "/_meta")
+
+
+def _has_top_level_type(t: Transcript) -> bool:
+    """Return whether this is a promise in the form of the example in section 4.1.2 of 0.54."""
+    document = t.document
+    return (
+        t.version == "0.54"
+        and document is not None
+        and not t.metas
+        and document.members.get("response_type") == "promise"
+    )
+
+
+@rule(
+    "meta-top-level",
+    "Promises have their response_type in _meta.",
+    v54=info("4.1.2"),
+    when=lambda t: t.has_response and t.is_kind("promise", "promise") and t.document is not None,
+)
+def meta_top_level(t: Transcript) -> Iterator[RuleIssue]:
+    """Section 4 requires `_meta`, and the example in section 4.1.2 has none: both are accepted."""
+    if _has_top_level_type(t):
+        yield Violation(
+            "Section 4 requires _meta, but the example in section 4.1.2 has response_type at the "
+            "top level. Most clients look for _meta.",
+            t.last_seq,
+            "/response_type",
+        )
 
 
 @rule(
@@ -105,18 +137,41 @@ def response_type_lowercase(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_meta,
 )
 def response_type_consistent(t: Transcript) -> Iterator[RuleIssue]:
-    """The last block of a stream decides; errors beside its results are legal there."""
+    """The last block of a stream decides; errors beside its results are legal there.
+
+    An earlier block of the stream must not contradict what is sent, either.
+    """
     kind = t.announced
+    for name, location in _foreign(t, kind):
+        yield Violation(
+            f"A response of type {kind} must not contain {name}. Correct response_type "
+            f"or remove {name}.",
+            location.seq,
+            location.pointer,
+        )
+    for location in _blocks(t):
+        other = type_of(location.value)
+        if other and other != kind and (found := next(_foreign(t, other), None)):
+            yield Violation(
+                f"The response contains {found[0]}, so its type is not {other}. Announce {kind}.",
+                location.seq,
+                f"{location.pointer}/response_type",
+            )
+
+
+def _foreign(t: Transcript, kind: str) -> Iterator[tuple[str, Location]]:
+    """Yield the parts that contradict a response type."""
     allowed = _MIXED.get(kind, ()) if t.streamed else ()
     for name in _FOREIGN.get(kind, ()):
+        if name in allowed:
+            continue
+        # Items that are not in a list of results: those of `result` events.
+        single = next((p for p in t.items if p.pointer in ("", "/item")), None)
+        if name == "results" and single:
+            yield "results", single
         for location in t.parts.get(name, ()):
-            if name not in allowed and location.value != []:
-                yield Violation(
-                    f"A response of type {kind} must not contain {name}. Correct response_type "
-                    f"or remove {name}.",
-                    location.seq,
-                    location.pointer,
-                )
+            if location.value != []:
+                yield name, location
 
 
 @rule(
@@ -127,9 +182,14 @@ def response_type_consistent(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_meta,
 )
 def version_present(t: Transcript) -> Iterator[RuleIssue]:
-    """A string; another rule checks whether it is the right one."""
+    """A string; another rule checks whether it is the right one.
+
+    The example of a failure in 0.54 has none: see another rule.
+    """
     for location in _blocks(t):
         version = location.value.get("version")
+        if _is_failure_without_version(t, location.value):
+            continue
         if not isinstance(version, str) or not version.strip():
             yield Violation(
                 f'Set version to the string "{t.version}".',
@@ -138,21 +198,54 @@ def version_present(t: Transcript) -> Iterator[RuleIssue]:
             )
 
 
+def _is_failure_without_version(t: Transcript, meta: dict[str, object]) -> bool:
+    """Return whether this is the metadata of the example in section 4.1.4 of 0.54."""
+    return t.version == "0.54" and "version" not in meta and type_of(meta) == "failure"
+
+
+@rule(
+    "version-in-failure",
+    "The metadata of a failure has the protocol version.",
+    v54=info("4.1.4"),
+    when=lambda t: t.has_response and any(type_of(p.value) == "failure" for p in t.metas),
+)
+def version_in_failure(t: Transcript) -> Iterator[RuleIssue]:
+    """Section 4 requires it, and the example in section 4.1.4 has none: both are accepted."""
+    for location in _blocks(t):
+        if _is_failure_without_version(t, location.value):
+            yield Violation(
+                "Section 4 requires a version, but the example of a failure in section 4.1.4 has "
+                "none. Add it.",
+                location.seq,
+                f"{location.pointer}/version",
+            )
+
+
+def _requested_version(t: Transcript) -> str:
+    """Return the version that the request asks for, "" for none."""
+    meta = t.request.get("meta")
+    if not isinstance(meta, dict):
+        return ""
+    found = (meta.get(name) for name in t.traits["version_fields"])
+    return next((str(each) for each in found if is_nonempty_text(each)), "")
+
+
 @rule(
     "version-asked",
     "Responses use the requested protocol version.",
     v55=should("3.4"),
     v54=should("3.4"),
-    when=_has_meta,
+    when=lambda t: _has_meta(t) and bool(_requested_version(t)),
 )
 def version_asked(t: Transcript) -> Iterator[RuleIssue]:
     """The specification defines the requested version and leaves open whether it binds."""
+    requested = _requested_version(t)
     for location in _blocks(t):
         version = location.value.get("version")
-        if isinstance(version, str) and version.strip() and version != t.version:
+        if is_nonempty_text(version) and version.strip() != requested.strip():
             yield Violation(
-                f"The response has version {version[:40]}, but is checked against {t.version}. "
-                "Respond in the version that meta.version of the request gives.",
+                f"The request asks for version {_storable_name(requested)}, but the response has "
+                f"version {version[:40]}.",
                 location.seq,
                 f"{location.pointer}/version",
             )
@@ -187,15 +280,18 @@ def _sent_context(t: Transcript) -> bool:
     return t.has_response and bool(_sent(t))
 
 
-def _sent(t: Transcript) -> dict[str, object]:
+def _sent(t: Transcript) -> frozenset[str]:
+    """Return the names of the session context: as sent, or for a promise as returned before."""
     meta = t.request.get("meta")
     context = meta.get("session_context") if isinstance(meta, dict) else None
-    return context if isinstance(context, dict) else {}
+    if isinstance(context, dict):
+        return frozenset(context)
+    return t.earlier.session_names if t.operation == "await" else frozenset()
 
 
 @rule(
     "session-context-echoed",
-    "Responses return the session context of the request, updated or not.",
+    "Responses return the session context, updated or not.",
     v55=info("4"),
     v54=info("HTTP examples, notes 3"),
     when=_sent_context,
@@ -209,13 +305,13 @@ def session_context_echoed(t: Transcript) -> Iterator[RuleIssue]:
         pointer = f"{location.pointer}/session_context" if location else "/_meta"
         yield missing(
             t,
-            "The request has a session context, but the response has none. Return it, or callers "
-            "that keep only the latest one lose the session.",
+            "The session has a context, but the response has none. Return it, or callers that "
+            "keep only the latest one lose the session.",
             location.seq if location else t.last_seq,
             pointer,
         )
         return
-    dropped = sorted(_storable_name(name) for name in _sent(t).keys() - t.session_context.keys())
+    dropped = sorted(_storable_name(name) for name in _sent(t) - t.session_context.keys())
     holder = next(
         (
             p
@@ -232,13 +328,41 @@ def session_context_echoed(t: Transcript) -> Iterator[RuleIssue]:
         )
 
 
+@rule(
+    "output-template-uri",
+    "openai/outputTemplate is a URI.",
+    v55=must("4"),
+    v54=must("4"),
+    when=lambda t: t.has_response and any(True for _ in _templates(t)),
+)
+def output_template_uri(t: Transcript) -> Iterator[RuleIssue]:
+    """The URI of a widget, with a scheme such as https or ui."""
+    for location in _templates(t):
+        if not is_uri(location.value):
+            yield Violation(
+                "This is not a URI. Begin with a scheme and escape other characters.",
+                location.seq,
+                location.pointer,
+            )
+
+
+def _templates(t: Transcript) -> Iterator[Location]:
+    for location in _blocks(t):
+        template = location.value.get("openai/outputTemplate")
+        if isinstance(template, str):
+            yield Location(location.seq, f"{location.pointer}/openai~1outputTemplate", template)
+
+
 RULES = (
     meta_present,
+    meta_top_level,
     response_type,
     response_type_lowercase,
     response_type_consistent,
     version_present,
+    version_in_failure,
     version_asked,
     session_context_object,
     session_context_echoed,
+    output_template_uri,
 )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from playground.conformance.earlier import TaskEnd
 from playground.conformance.response_parts import Location
 from playground.conformance.rule import RuleIssue, Violation, info, missing, must, rule, should
 from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_integer, is_nonempty_text, is_number, type_with_article
+from playground.protocols.nlweb.content import number_of
 
 #: The most seconds that a caller can be expected to wait: a day.
 MAX_ESTIMATE = 24 * 60 * 60
@@ -136,20 +138,72 @@ def _progress(t: Transcript) -> list[Location]:
 @rule(
     "promise-progress-monotone",
     "The progress of a promise never decreases.",
-    v55=should("4.2"),
-    v54=should("4.2"),
-    when=lambda t: t.has_response and bool(t.earlier_progress) and bool(_progress(t)),
+    v55=info("4.2"),
+    v54=info("4.2"),
+    when=lambda t: t.has_response and bool(t.earlier.progress) and bool(_progress(t)),
 )
 def promise_progress_monotone(t: Transcript) -> Iterator[RuleIssue]:
-    """From poll to poll, as far as earlier polls are known."""
-    before = t.earlier_progress[-1]
+    """From poll to poll. The specification says that it is updated, and not in which direction."""
+    before = number_of(t.earlier.progress[-1])
     for location in _progress(t):
-        if location.value < before:
+        if before is not None and location.value < before:
             yield Violation(
-                f"progress was {before:g} before. It must not decrease; omit it if it is unknown.",
+                f"progress was {before:g} before. Callers expect it to grow; omit it if it is "
+                "unknown.",
                 location.seq,
                 location.pointer,
             )
+
+
+def _checks_in(t: Transcript) -> bool:
+    return t.operation == "await" and t.request.get("action") == "checkin"
+
+
+@rule(
+    "promise-kept",
+    "A task that was answered or cancelled is not promised again.",
+    v55=must("4.2"),
+    v54=must("4.2"),
+    when=lambda t: t.has_response and _checks_in(t) and t.earlier.task_end is not None,
+)
+def promise_kept(t: Transcript) -> Iterator[RuleIssue]:
+    """A promise means that the task is still running; later failures are allowed."""
+    if t.kind != "promise":
+        return
+    location = next(iter(t.parts.get("promise", ())), None)
+    yield Violation(
+        f"An earlier response says that the task was {t.earlier.task_end}, but this one is a "
+        "promise.",
+        location.seq if location else t.last_seq,
+        location.pointer if location else "",
+    )
+
+
+@rule(
+    "promise-cancellation-kept",
+    "A checkin request for a cancelled task returns a failure with code CANCELLED.",
+    v55=must("4.2"),
+    v54=info("4.2"),
+    when=lambda t: (
+        t.has_response
+        and _checks_in(t)
+        and t.earlier.task_end is TaskEnd.CANCELLED
+        and t.kind != "promise"
+    ),
+)
+def promise_cancellation_kept(t: Transcript) -> Iterator[RuleIssue]:
+    """Only if the response is one of the application. A promise is reported by another rule."""
+    codes = [
+        location.value.get("code")
+        for location in t.parts.get("error", ())
+        if isinstance(location.value, dict)
+    ]
+    if t.status < 400 and "CANCELLED" not in codes:
+        yield Violation(
+            "An earlier response says that the task was cancelled. Return a failure with code "
+            "CANCELLED.",
+            t.last_seq,
+        )
 
 
 RULES = (
@@ -159,4 +213,6 @@ RULES = (
     promise_estimate_plausible,
     promise_progress,
     promise_progress_monotone,
+    promise_kept,
+    promise_cancellation_kept,
 )

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from playground.conformance.rule import RuleIssue, Violation, info, missing, must, rule
+from playground.conformance.rule import (
+    RuleIssue,
+    Violation,
+    info,
+    missing,
+    must,
+    rule,
+    should,
+)
 from playground.conformance.transcript import Transcript
 from playground.conformance.values import type_with_article
 from playground.protocols.events import Outcome
@@ -40,14 +48,30 @@ def reply_object(t: Transcript) -> Iterator[RuleIssue]:
 
 
 @rule(
+    "http-400-failure",
+    "400 responses include an NLWeb failure.",
+    v55=should("4"),
+    v54=should("HTTP examples 6"),
+    when=lambda t: t.status == 400,
+)
+def http_400_failure(t: Transcript) -> Iterator[RuleIssue]:
+    """The agent itself rejects the request; responses of agents are always JSON objects."""
+    yield from _without_failure(t)
+
+
+@rule(
     "http-error-failure",
     "HTTP errors include an NLWeb failure.",
     v55=info("7.4"),
     v54=info("HTTP examples 6"),
-    when=lambda t: t.status >= 400,
+    when=lambda t: t.status > 400,
 )
 def http_error_failure(t: Transcript) -> Iterator[RuleIssue]:
     """Gateways and login pages respond in their own formats; the specification leaves this open."""
+    yield from _without_failure(t)
+
+
+def _without_failure(t: Transcript) -> Iterator[RuleIssue]:
     if t.outcome is not Outcome.NONE:
         return
     received, seq = "nothing", t.head_seq
@@ -94,4 +118,4 @@ def one_reply(t: Transcript) -> Iterator[RuleIssue]:
             )
 
 
-RULES = (reply_object, http_error_failure, one_reply)
+RULES = (reply_object, http_400_failure, http_error_failure, one_reply)

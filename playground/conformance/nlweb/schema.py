@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from playground.conformance.nlweb.answers import is_content_alone
 from playground.conformance.response_parts import RESULTS, DecodedPayload, Location
 from playground.conformance.rule import Inconclusive, RuleIssue, Violation, must, rule, should
 from playground.conformance.schema import (
@@ -89,23 +90,55 @@ def schema_event(t: Transcript) -> Iterator[RuleIssue]:
         yield from _filtered_violations(t.version, f"event-{name}", locations)
 
 
+#: The response types of parts that have a schema.
+_TYPES = {"elicitation": "elicitation", "promise": "promise", "error": "failure"}
+
+
+def _streamed_parts(t: Transcript) -> list[tuple[str, Location]]:
+    """Return the parts of a stream that have a schema, without events that have their own."""
+    if t.document is not None:
+        return []
+    own = {message.seq for message in _named_events(t)}
+    parts = [(n, each) for n in _TYPES for each in t.parts.get(n, ()) if each.seq not in own]
+    return parts[:_MAX_PARTS]
+
+
+def _below(pointer: str) -> str:
+    """Return a pointer without its first step."""
+    return "".join(f"/{step}" for step in pointer.split("/")[2:])
+
+
 def _is_known_document(t: Transcript) -> bool:
     return t.has_response and t.document is not None and bool(t.kind)
 
 
 @rule(
     "schema-reply",
-    "Complete responses are valid against the JSON Schema of their type.",
+    "Responses are valid against the JSON Schema of their type.",
     v55=must("4.1"),
-    v54=must("4.1"),
-    when=_is_known_document,
+    v54=should("4.1"),
+    when=lambda t: _is_known_document(t) or (t.has_response and bool(_streamed_parts(t))),
     fallback=True,
 )
 def schema_reply(t: Transcript) -> Iterator[RuleIssue]:
-    """The texts of elicitations, promises and failures."""
-    if (document := t.document) is None:
+    """The texts of elicitations, promises and failures, also within a stream.
+
+    0.54 shows most of these members in examples only.
+    """
+    for name, (seq, pointer, value) in _streamed_parts(t):
+        part = {"_meta": {"response_type": _TYPES[name], "version": t.version}, name: value}
+        short, _ = _shortened(part)
+        for violation in schema_violations(t.version, _TYPES[name], short):
+            yield Violation(violation.message, seq, pointer + _below(violation.pointer))
+    if (document := t.document) is None or not t.kind:
         return
-    payload, is_truncated = _shortened(document.members)
+    members = document.members
+    if is_content_alone(t):
+        members = {"structuredData": [], **members}
+    elif "results" in members:
+        # Content beside results is judged by content-parts.
+        members = {name: value for name, value in members.items() if name != "content"}
+    payload, is_truncated = _shortened(members)
     for pointer, message in schema_violations(t.version, t.kind, payload):
         # The existence of metadata, under any name, is checked by another rule.
         if pointer != "/_meta":

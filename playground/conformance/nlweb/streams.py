@@ -21,7 +21,7 @@ from playground.conformance.rule import (
     should,
 )
 from playground.conformance.transcript import Transcript
-from playground.conformance.values import is_integer, type_with_article
+from playground.conformance.values import is_integer, is_nonempty_text, type_with_article
 from playground.protocols.frames import BODY_KINDS, FrameKind
 
 _BOM = b"\xef\xbb\xbf"
@@ -219,6 +219,32 @@ def stream_complete_meta(t: Transcript) -> Iterator[RuleIssue]:
                 message.seq,
                 "/_meta",
             )
+
+
+@rule(
+    "stream-meta-agrees",
+    "The metadata of all events of a stream agree.",
+    v55=should("6.1"),
+    v54=should("HTTP examples 5"),
+    when=lambda t: _is_nlweb_stream(t) and len(t.metas) > 1,
+)
+def stream_meta_agrees(t: Transcript) -> Iterator[RuleIssue]:
+    """Type, format and version, compared with the last event; a stream may end with a failure."""
+    blocks = [(each, each.value) for each in t.metas if isinstance(each.value, dict)]
+    for name in ("response_type", "response_format", "version"):
+        named = [(each, meta[name]) for each, meta in blocks if is_nonempty_text(meta.get(name))]
+        if not named:
+            continue
+        last = _comparable(named[-1][1])
+        for (seq, pointer, _), value in named[:-1]:
+            kinds = (_comparable(value), last)
+            if kinds[0] != last and not (name == "response_type" and "failure" in kinds):
+                message = f"{name} differs from that of the last event. Send the same value."
+                yield Violation(message, seq, f"{pointer}/{name}")
+
+
+def _comparable(value: str) -> str:
+    return value.strip().lower()
 
 
 # Errors
@@ -499,6 +525,7 @@ RULES = (
     stream_complete_once,
     stream_complete_last,
     stream_complete_meta,
+    stream_meta_agrees,
     error_event,
     error_event_meta,
     error_event_last,

@@ -79,11 +79,33 @@ OUTPUT = {"call_id": "c", "output": "21 C"}
 WHOLE = response(
     "completed",
     output=[
-        message("completed", content=[{"object": "content", "type": "text", "text": "Hello"}]),
-        message("completed", "c1", type="plugin_call", content=[{"type": "data", "data": CALL}]),
-        message(
-            "completed", "o1", type="plugin_call_output", content=[{"type": "data", "data": OUTPUT}]
-        ),
+        message("completed", content=[text("Hello", "completed")]),
+        message("completed", "c1", type="plugin_call", content=[data(CALL, name="c1")]),
+        message("completed", "o1", type="plugin_call_output", content=[data(OUTPUT, name="o1")]),
     ],
+)
+
+
+def repeating(*parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A stream that repeats contents in their messages, and messages in the output."""
+    same = {"created_at": 1, "session_id": "s"}
+    objects, output = [response(**same), response("in_progress", **same)], []
+    for part in parts:
+        contents = [each for each in part if each["object"] == "content"]
+        whole_message = {
+            **part[-1],
+            "content": [each for each in contents if each["status"] == "completed"],
+        }
+        objects += [*part[:-1], whole_message]
+        output.append(whole_message)
+    return [*objects, response("completed", output=output, **same)]
+
+
+#: A stream with every kind of repetition. The response is at 0, 1 and 14, its messages at 7, 10
+#: and 13.
+REPEATING = repeating(
+    [message(), message("in_progress"), *HELLO, message("completed")],
+    tool("plugin_call", CALL, "c1"),
+    tool("plugin_call_output", OUTPUT, "o1"),
 )
 BAD_REQUEST = {"error": "1 validation error"}

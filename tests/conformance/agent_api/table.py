@@ -56,12 +56,14 @@ WIRE = (
         (at_once(), at("", seq=1)),
         (at_once({"hello": 1}), at("", seq=2)),
         (whole(b"<html>"), at("")),
+        (whole(message("completed")), at("/object")),
     ),
     case(
         "content-type",
         GOOD,
         (numbered(*around(*HELLO), media_type="application/json"), at("", seq=1)),
         (whole(WHOLE, media_type=None), at("", seq=1)),
+        (whole(WHOLE, media_type="text/plain"), at("", seq=1)),
     ),
     case(
         "error-status",
@@ -100,6 +102,15 @@ WIRE = (
         GOOD,
         (at_once(response(), {"object": "thing"}), at("/object", seq=3)),
         (at_once(response(), {"status": "created"}), at("/object", seq=3)),
+        (at_once(response(output=[{"object": "thing"}])), at("/output/0/object", seq=2)),
+    ),
+    case(
+        "object-present",
+        whole(WHOLE),
+        (
+            whole(response("completed", output=[without(message(content=[{}]), "object")])),
+            at("/output/0/object", "/output/0/content/0/object"),
+        ),
     ),
     case(
         "bare-error",
@@ -112,19 +123,33 @@ FIELDS = (
     case(
         "response-fields",
         GOOD,
-        (at_once({"object": "response"}), at("/id", "/status", seq=2)),
+        (at_once(response(id="", status=None)), at("/id", "/status", seq=2)),
         (
             at_once(response(created_at="", output={}, usage=[], session_id=4, completed_at=0.5)),
             at("/created_at", "/completed_at", "/output", "/usage", "/session_id", seq=2),
         ),
+        (at_once(response(created_at=None)), at("/created_at", seq=2)),
+        (at_once(response(output=["m", None, []])),
+         at("/output/0", "/output/1", "/output/2", seq=2)),
     ),
     case(
         "message-fields",
         GOOD,
         (
             at_once(response(), message("", "", type=None, role=4, content="hi")),
-            at("/id", "/status", "/type", "/role", "/content", seq=3),
+            at("/id", "/type", "/role", "/content", seq=3),
         ),
+        (at_once(response(), message(content=["hi", None])),
+         at("/content/0", "/content/1", seq=3)),
+    ),
+    case(
+        "response-members",
+        GOOD,
+        (at_once({"object": "response"}), at("/id", "/status", seq=2)),
+    ),
+    case(
+        "message-members",
+        GOOD,
         (whole(response("completed", output=[{}])), at("/output/0/id", "/output/0/status")),
     ),
     case(
@@ -149,15 +174,29 @@ FIELDS = (
     case(
         "content-msg-id",
         GOOD,
-        (inside(without(text("a"), "msg_id")), at("/msg_id", seq=4)),
-        (inside(text("a", msg_id="")), at("/msg_id", seq=4)),
+        (
+            numbered(response(), message(), message(name="n"), without(text("a"), "msg_id")),
+            at("/msg_id", seq=5),
+        ),
+        (
+            numbered(response(), message(), message(name="n"), text("a", msg_id=None)),
+            at("/msg_id", seq=5),
+        ),
     ),
-    case("content-status", GOOD, (inside(text("a", status=None)), at("/status", seq=4))),
+    case("content-status", GOOD, (inside(without(text("a"), "status")), at("/status", seq=4))),
     case(
         "content-delta",
         GOOD,
         (inside(text("a", "completed", delta=None)), at("/delta", seq=4)),
         (inside(without(text("a"), "delta")), at("/delta", seq=4)),
+    ),
+    case(
+        "listed-delta",
+        numbered(response(), message("completed", content=[text("a", "completed")])),
+        (
+            numbered(response(), message("completed", content=[text("a", delta=True)])),
+            at("/content/0/delta", seq=3),
+        ),
     ),
     case(
         "content-payload",
@@ -173,17 +212,33 @@ FIELDS = (
         "message-type-known",
         GOOD,
         (
+            numbered(response(), message(type="novel"), message(name="n", type="novel")),
+            at("/type", seq=3),
+        ),
+    ),
+    case(
+        "message-type-used",
+        GOOD,
+        (
             numbered(response(), message(type="reasoning"), message(name="n", type="reasoning")),
             at("/type", seq=3),
         ),
+        (numbered(response(), message(type="assistant")), at("/type", seq=3)),
     ),
     case("content-type-known", GOOD, (inside(text("a", type="audio")), at("/type", seq=4))),
     case("role-known", GOOD, (numbered(response(), message(role="tool")), at("/role", seq=3))),
     case(
         "status-known",
         GOOD,
-        (numbered(response("queued"), message("incomplete")),
+        (numbered(response("queued"), message("paused")),
          (*at("/status", seq=2), *at("/status", seq=3))),
+        (numbered(response("incomplete")), at("/status", seq=2)),
+    ),
+    case(
+        "status-incomplete",
+        GOOD,
+        (numbered(response(), message(), message("incomplete"), message("incomplete", "n")),
+         at("/status", seq=4)),
     ),
     case(
         "members-known",
@@ -201,6 +256,7 @@ LIFECYCLE = (
         GOOD,
         (numbered(response(), message("in_progress")), at("/status", seq=3)),
         (numbered(response("in_progress")), at("/status", seq=2)),
+        (numbered(response("completed")), at("/status", seq=2)),
     ),
     case(
         "status-transitions",
@@ -221,15 +277,19 @@ LIFECYCLE = (
     case("response-ended", GOOD, (numbered(response(), message()), at("", seq=3))),
     case("document-ended", whole(WHOLE), (whole(response("in_progress")), at("/status"))),
     case(
-        "response-id-kept",
-        GOOD,
-        (numbered(response(), response("completed", id="other")), at("/id", seq=3)),
-    ),
-    case(
         "message-ended",
         GOOD,
         (numbered(response(), message(), response("completed")), at("/status", seq=3)),
         (numbered(response(), message()), at("/status", seq=3)),
+        (
+            whole(response("completed", output=[message("in_progress"), message("created", "n")])),
+            at("/output/0/status", "/output/1/status"),
+        ),
+    ),
+    case(
+        "message-ended-failed",
+        numbered(response(), message(), message("failed"), response("failed")),
+        (numbered(response(), message(), response("failed")), at("/status", seq=3)),
     ),
     case(
         "messages-in-output",
@@ -246,6 +306,14 @@ LIFECYCLE = (
         "sequence-type",
         GOOD,
         (at_once(response(sequence_number=0)), at("/sequence_number", seq=2)),
+        (
+            at_once(response(sequence_number="0", output=[message(sequence_number=1)])),
+            at("/output/0/sequence_number", seq=2),
+        ),
+    ),
+    case(
+        "sequence-digits",
+        GOOD,
         (at_once(response(sequence_number="first")), at("/sequence_number", seq=2)),
     ),
     case(
@@ -263,12 +331,82 @@ LIFECYCLE = (
     ),
 )
 
+TWO = (message(name="a", status="completed"), message(name="b", status="completed"))
+IDENTITY = (
+    case(
+        "response-id-kept",
+        numbered(response(), response("completed")),
+        (numbered(response(), response("completed", id="other")), at("/id", seq=3)),
+    ),
+    case(
+        "created-at-kept",
+        numbered(response(created_at=1), response("completed", created_at=1.0)),
+        (numbered(response(created_at=0), response("completed")), at("/created_at", seq=3)),
+    ),
+    case(
+        "session-kept",
+        numbered(response(session_id="s"), response("completed")),
+        (
+            numbered(response(session_id="s"), response("completed", session_id="t")),
+            at("/session_id", seq=3),
+        ),
+    ),
+    case(
+        "message-kept",
+        GOOD,
+        (
+            numbered(response(), message(), message("completed", type="error", role="user")),
+            at("/type", "/role", seq=4),
+        ),
+        (
+            numbered(response(), message(), response("completed", output=[message(role="user")])),
+            at("/output/0/role", seq=4),
+        ),
+    ),
+    case(
+        "message-id-kept",
+        numbered(*around(*HELLO)[:-1], response("completed", output=[message("completed")])),
+        (
+            numbered(*around(*HELLO)[:-2], message("completed", "n"), response("completed")),
+            at("/id", seq=7),
+        ),
+        (
+            numbered(*around(*HELLO)[:-1],
+                     response("completed", output=[message("completed", "n")])),
+            at("/output/0/id", seq=8),
+        ),
+    ),
+    case(
+        "message-id-unique",
+        whole(response("completed", output=TWO)),
+        (whole(response("completed", output=[*TWO, TWO[0]])), at("/output/2/id")),
+    ),
+    case(
+        "content-kept",
+        GOOD,
+        (inside(text("a"), text("b", type="image"), text("ab", "completed")), at("/type", seq=5)),
+    ),
+    case(
+        "content-in-message",
+        numbered(response(), message("completed", content=[text("a", "completed")])),
+        (
+            numbered(response(), message(content=[text("a", "completed", msg_id="n")])),
+            at("/content/0/msg_id", seq=3),
+        ),
+    ),
+)  # fmt: skip
+
 CONTENTS = (
     case(
         "message-announced",
         GOOD,
         (numbered(response(), text("a")), at("/msg_id", seq=3)),
         (inside(text("a", msg_id="other")), at("/msg_id", seq=4)),
+    ),
+    case(
+        "message-before-content",
+        GOOD,
+        (numbered(response(), text("a"), message()), at("/msg_id", seq=3)),
     ),
     case(
         "content-after-message",
@@ -284,17 +422,34 @@ CONTENTS = (
         "content-ended",
         GOOD,
         (inside(text("a"), text("b")), at("/status", seq=5)),
+        (
+            whole(response("completed", output=[message("completed", content=[text("a")])])),
+            at("/output/0/content/0/status"),
+        ),
     ),
     case(
         "content-index-gapless",
         inside(text("b", "completed", index=1), text("a", "completed")),
         (inside(text("b", "completed", index=1)), at("/index", seq=4)),
+        (
+            whole(response("completed", output=[message(content=[text("a", index=-1)])])),
+            at("/output/0/content/0/index"),
+        ),
     ),
     case(
         "delta-sum",
         GOOD,
-        (inside(text("Hel"), text("lo"), text("Hello!", "completed")), at("/text", seq=6)),
+        (inside(text("Hel"), text("lo"), text("Hello you", "completed")), at("/text", seq=6)),
         (inside(text("Hel"), text("lo"), text("", "completed")), at("/text", seq=6)),
+        (
+            inside(text("Hel"), text("lo"), text("Hello", "completed", delta=True)),
+            at("/delta", seq=6),
+        ),
+    ),
+    case(
+        "delta-sum-punctuation",
+        GOOD,
+        (inside(text("Hel"), text("lo"), text("Hello!", "completed")), at("/text", seq=6)),
     ),
     case(
         "text-in-pieces",
@@ -310,7 +465,7 @@ CONTENTS = (
         "message-content",
         numbered(
             *around(*HELLO)[:-2],
-            message("completed", content=[text("Hello")]),
+            message("completed", content=[text("Hello", "completed")]),
             response("completed"),
         ),
         (
@@ -320,6 +475,19 @@ CONTENTS = (
         (
             numbered(*around(*HELLO)[:-2], message("completed", content=[])),
             at("/content", seq=7),
+        ),
+        (
+            numbered(
+                *around(data({"a": 1}))[:-2], message("completed", content=[data({"a": True})])
+            ),
+            at("/content/0", seq=5),
+        ),
+        (
+            numbered(
+                *around(text("Hel"), text("lo", "completed", delta=True))[:-2],
+                message("completed", content=[text("lo", "completed")]),
+            ),
+            at("/content/0", seq=6),
         ),
     ),
 )
@@ -334,12 +502,16 @@ TOOLS = (
         ),
     ),
     case(
-        "call-arguments",
+        "call-types",
         PAIR,
         (
-            tools(tool("function_call", {**CALL, "arguments": {"a": 1}}, "a")),
-            at("/data/arguments", seq=4),
+            tools(tool("function_call", {"call_id": 1, "name": [], "arguments": {"a": 1}}, "a")),
+            at("/data/call_id", "/data/name", "/data/arguments", seq=4),
         ),
+    ),
+    case(
+        "call-arguments",
+        PAIR,
         (
             tools(tool("function_call", {**CALL, "arguments": '{"a": '}, "a")),
             at("/data/arguments", seq=4),
@@ -353,7 +525,19 @@ TOOLS = (
         "output-fields",
         PAIR,
         (
-            tools(tool("plugin_call_output", {"call_id": 4}, "a")),
+            tools(tool("plugin_call_output", {"call_id": 4, "output": None}, "a")),
+            at("/data/call_id", "/data/output", seq=4),
+        ),
+        (
+            tools(tool("function_call_output", {}, "a")),
+            at("/data/call_id", "/data/output", seq=4),
+        ),
+    ),
+    case(
+        "output-members",
+        PAIR,
+        (
+            tools(tool("plugin_call_output", {}, "a")),
             at("/data/call_id", "/data/output", seq=4),
         ),
     ),
@@ -364,6 +548,26 @@ TOOLS = (
         (
             whole(response("completed", output=WHOLE["output"][2:])),
             at("/output/0/content/0/data/call_id"),
+        ),
+    ),
+    case(
+        "call-id-unique",
+        PAIR,
+        (
+            tools(tool("plugin_call", CALL, "a"), tool("plugin_call", CALL, "b")),
+            at("/data/call_id", seq=7),
+        ),
+    ),
+    case(
+        "output-unique",
+        PAIR,
+        (
+            tools(
+                tool("plugin_call", CALL, "a"),
+                tool("plugin_call_output", OUTPUT, "b"),
+                tool("plugin_call_output", OUTPUT, "c"),
+            ),
+            at("/data/call_id", seq=10),
         ),
     ),
     case(
@@ -384,6 +588,14 @@ ENDINGS = (
         ),
     ),
     case(
+        "error-explained",
+        FAILED,
+        (
+            numbered(response(), response("failed", error={"code": "", "message": " "})),
+            at("/error/code", "/error/message", seq=3),
+        ),
+    ),
+    case(
         "failed-error",
         FAILED,
         (numbered(response(), response("failed")), at("/error", seq=3)),
@@ -400,6 +612,10 @@ ENDINGS = (
             numbered(response("completed", error={"code": "E", "message": "M"})),
             at("/status", seq=2),
         ),
+        (
+            numbered(response(), message("completed", error={"code": "E", "message": "M"})),
+            at("/status", seq=3),
+        ),
     ),
     case(
         "usage",
@@ -414,7 +630,11 @@ ENDINGS = (
         "times",
         GOOD,
         (numbered(response("completed", completed_at=None)), at("/completed_at", seq=2)),
-        (numbered(response("completed", created_at=5)), at("/completed_at", seq=2)),
+    ),
+    case(
+        "times-order",
+        GOOD,
+        (numbered(response("failed", created_at=5, completed_at=4)), at("/completed_at", seq=2)),
     ),
     case(
         "session-echoed",
@@ -424,4 +644,4 @@ ENDINGS = (
     ),
 )
 
-CASES: tuple[Case, ...] = (*WIRE, *FIELDS, *LIFECYCLE, *CONTENTS, *TOOLS, *ENDINGS)
+CASES: tuple[Case, ...] = (*WIRE, *FIELDS, *LIFECYCLE, *IDENTITY, *CONTENTS, *TOOLS, *ENDINGS)

@@ -28,7 +28,7 @@ def told(reply: ScriptedResponse) -> list[str]:
 
 #: What every example of the specification lacks.
 SPARSE = [
-    "info message-type-known 3 /type",
+    "info message-type-used 3 /type",
     "info sequence-present 2 /sequence_number",
 ]
 
@@ -36,12 +36,8 @@ SPARSE = [
 def test_the_streaming_sequence() -> None:
     """Its completed text has an exclamation mark that none of its pieces has."""
     assert told(at_once(*SEQUENCE)) == [
-        "should content-msg-id 4 /msg_id",
-        "should content-msg-id 5 /msg_id",
-        "should content-msg-id 6 /msg_id",
-        "should content-msg-id 7 /msg_id",
         *SPARSE,
-        "must delta-sum 7 /text",
+        "info delta-sum-punctuation 7 /text",
         "info usage 9 /usage",
         "info times 9 /created_at",
         "info times 9 /completed_at",
@@ -67,25 +63,27 @@ EXPECTED: dict[str, list[str]] = {
         "should bare-error 2 /object",
         "must error-object 2 /error",
     ],
-    # The open message and its content are Missing closing quote.
+    # The message that was open is never closed.
     "error_midstream": [
         *MEMBERS,
         "should initial-status 4 /status",
-        "should message-ended 4 /status",
-        "should sequence-type 2 /sequence_number",
-        "must content-ended 6 /status",
+        "should message-ended-failed 4 /status",
+        "must sequence-type 2 /sequence_number",
     ],
+    # Contents within the messages of calls have null as their status.
     "plugin_call": [
+        "must content-fields 13 /content/0/status",
+        "must content-fields 17 /content/0/status",
         "info content-delta 7 /delta",
         "info content-delta 21 /delta",
-        "info message-type-known 4 /type",
+        "info message-type-used 4 /type",
         "should role-known 14 /role",
         *MEMBERS,
         "should initial-status 4 /status",
         "should initial-status 9 /status",
         "should initial-status 14 /status",
         "should initial-status 18 /status",
-        "should sequence-type 2 /sequence_number",
+        "must sequence-type 2 /sequence_number",
         # Arguments and outputs come again and again as a whole.
         "info data-in-pieces 10 /delta",
         "info data-in-pieces 11 /delta",
@@ -96,7 +94,7 @@ EXPECTED: dict[str, list[str]] = {
         "info content-delta 10 /delta",
         *MEMBERS,
         "should initial-status 4 /status",
-        "should sequence-type 2 /sequence_number",
+        "must sequence-type 2 /sequence_number",
         "info usage 12 /usage",
     ],
 }

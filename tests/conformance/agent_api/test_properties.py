@@ -8,8 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.conformance import ConformanceReport, run_rules
-from playground.conformance.agent_api import RULES
+from playground.conformance import ConformanceReport, ruleset, run_rules
 from playground.protocols.agent_api import constants
 from playground.protocols.frames import Frame, FrameKind
 from tests.conformance.agent_api.scripts import at_once, whole
@@ -62,7 +61,7 @@ MESSAGES = [
 
 
 def check(report: ConformanceReport, frames: tuple[Frame, ...]) -> None:
-    assert set(report.verdicts) == {rule.id for rule in RULES}
+    assert set(report.verdicts) == {rule.id for rule in ruleset("agent-api").rules}
     assert json.dumps(report.to_json(), allow_nan=False, ensure_ascii=False).encode()
     for finding in report.problems:
         assert resolves(frames, finding.seq, finding.pointer), finding

@@ -28,10 +28,14 @@ def test_facts(rule: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "remark"),
-    [("reasoning", "Some agents use this value."), ("novel", "Clients may not support it.")],
+    ("kind", "rule", "remark"),
+    [
+        ("novel", "message-type-known", "Clients may not support it."),
+        ("reasoning", "message-type-used", "Some agents use this value."),
+        ("assistant", "message-type-used", "Examples of the specification use this value."),
+    ],
 )
-def test_an_unlisted_type_is_told_from_one_that_agents_use(kind: str, remark: str) -> None:
+def test_an_unlisted_type_is_told_from_one_that_is_used(kind: str, rule: str, remark: str) -> None:
     report = numbered(response(), message(type=kind)).report_for(VERSION)
-    (found,) = (each for each in report.findings if each.rule == "agent-api.message-type-known")
+    (found,) = (each for each in report.findings if each.rule == f"agent-api.{rule}")
     assert found.message.endswith(remark)

@@ -7,7 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from playground.conformance import ConformanceReport, Verdict, response_parts, run_rules
+from playground.conformance import (
+    ConformanceReport,
+    Verdict,
+    response_parts,
+    ruleset,
+    run_rules,
+)
 from playground.conformance.agent_api import RULES, transcript
 from playground.conformance.runner import MAX_LISTED
 from playground.protocols.frames import FrameKind
@@ -34,7 +40,8 @@ OF_THE_END = {f"agent-api.{name}" for name in (
     "stream-closed", "status-transitions", "nothing-after-end", "response-ended",
     "response-id-kept", "message-ended", "sequence-increasing", "sequence-gapless",
     "message-announced", "content-after-message", "content-after-end", "content-ended",
-    "content-index-gapless", "call-answered",
+    "content-index-gapless", "call-answered", "created-at-kept", "session-kept", "message-kept",
+    "message-id-kept", "content-kept", "message-ended-failed", "message-before-content",
 )}  # fmt: skip
 RICH = numbered(
     *around(*HELLO)[:-1],
@@ -58,6 +65,12 @@ def test_to_the_end_is_what_the_end_settles() -> None:
     assert {rule.id for rule in RULES if rule.needs_complete_response} == OF_THE_END - {
         "agent-api.stream-closed"
     }
+
+
+def test_a_stream_that_ended_cleanly_without_the_response() -> None:
+    """The run is called truncated, but the transfer was complete."""
+    made = replace(numbered(response(), response("in_progress")), state="truncated")
+    assert made.report_for("1").verdicts["agent-api.response-ended"] is Verdict.FAIL
 
 
 @pytest.mark.parametrize("state", ["truncated", "cancelled", "interrupted", "streaming"])
@@ -92,7 +105,7 @@ def test_a_violation_before_the_end_counts() -> None:
 def test_no_reply(frames: tuple[object, ...]) -> None:
     report = run_rules(frames, {}, "1", protocol="agent-api", state="failed")  # type: ignore[arg-type]
     assert set(report.verdicts.values()) == {Verdict.NOT_APPLICABLE}
-    assert len(report.findings) == len(RULES)
+    assert len(report.findings) == len(ruleset("agent-api").rules)
 
 
 def test_another_version_has_no_rules() -> None:
@@ -164,7 +177,14 @@ class TestWhatIsLarge:
         reply = replace(stream(*[one] * 501), protocol="agent-api")
         report = reply.report_for("1")
         assert "agent-api.data-json" in verdicts(report, Verdict.INCOMPLETE)
-        assert not verdicts(report, Verdict.PASS)
+        passed = verdicts(report, Verdict.PASS)
+        assert not {rule for rule in passed if rule.startswith("agent-api.")}
+
+    def test_more_repetitions_than_are_looked_at(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(transcript, "MAX_PARTS", 10)
+        output = [message("completed", f"m{n}") for n in range(11)]
+        report = whole(response("completed", output=output)).report_for("1")
+        assert "agent-api.message-fields" in verdicts(report, Verdict.INCOMPLETE)
 
     def test_indexes_beyond_all_others(self) -> None:
         report = numbered(*around(data({}, index=10**400))).report_for("1")

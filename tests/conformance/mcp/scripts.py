@@ -127,6 +127,38 @@ ASK = {"name": "ask", "description": "Ask.", "inputSchema": SCHEMA}
 AWAIT = {"name": "await", "description": "Wait.", "inputSchema": AWAIT_SCHEMA}
 
 
+def resumed(event_id: str, *, session: str = "", version: str = OLD) -> Pair:
+    """The GET request that resumes a stream after an event."""
+    names = {"Mcp-Session-Id": session, "MCP-Protocol-Version": version}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in names.items() if value)
+    top = f"GET /mcp HTTP/1.1\r\nHost: agent.example.com\r\nLast-Event-ID: {event_id}\r\n"
+    return FrameKind.CALL, f"{top}{lines}\r\n".encode()
+
+
+def block(text: str) -> bytes:
+    """One block of an event stream, written out."""
+    return text.encode() + b"\n\n"
+
+
+def streamed(*blocks: bytes, **options: Any) -> list[Pair]:
+    """A reply that is a stream of blocks: head, a frame for each block, end."""
+    return pairs(stream(*blocks, **options))
+
+
+def identified(event_id: str, value: Any) -> bytes:
+    """An event with an ID and a message."""
+    return block(f"id: {event_id}\nevent: message\ndata: {json.dumps(value)}")
+
+
+def ask_schema(schema: Any) -> ScriptedResponse:
+    """A list with ask and this schema; findings about it stand at 4."""
+    return listed({**ASK, "inputSchema": schema})
+
+
+def await_schema(schema: Any) -> ScriptedResponse:
+    return listed({**AWAIT, "inputSchema": schema})
+
+
 def listed(*tools: Any, **more: Any) -> ScriptedResponse:
     """A list of tools and nothing else: findings about it stand at 4."""
     return run(call("tools/list"), said(response({"tools": list(tools), **more})))
@@ -150,6 +182,7 @@ INITIALIZED = {
 }  # fmt: skip
 DISCOVERED = {
     "supportedVersions": [MODERN], "capabilities": {}, "resultType": "complete",
+    "ttlMs": 0, "cacheScope": "private",
     "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "s", "version": "1"}},
 }  # fmt: skip
 FORM = {

@@ -22,10 +22,14 @@ from tests.conformance.mcp.scripts import (
     MODERN,
     SCHEMA,
     ask,
+    ask_schema,
     asked,
+    await_schema,
+    block,
     call,
     content,
     error,
+    identified,
     listed,
     modern,
     nothing,
@@ -36,8 +40,10 @@ from tests.conformance.mcp.scripts import (
     reply,
     response,
     result,
+    resumed,
     run,
     said,
+    streamed,
     told,
 )
 from tests.conformance.scripts import ScriptedResponse, without
@@ -68,6 +74,10 @@ WIRE = (
         GOOD,
         (asked(result(), media_type="text/plain"), here("", seq=2)),
         (run(ask(), told(response(result()), media_type=None)), here("", seq=2)),
+        (
+            run(ask(), streamed(block("id: 1\ndata:")), resumed("1"), said(response(result()))),
+            here("", seq=6),
+        ),
     ),
     case(
         "accepted",
@@ -88,9 +98,28 @@ WIRE = (
         "session-id",
         opened(INITIALIZED, extra="Mcp-Session-Id: a-1\r\n"),
         (opened(INITIALIZED, extra="Mcp-Session-Id: a b\r\n"), here("", seq=2)),
+    ),
+    case(
+        "session-kept",
+        run(ask(session="a"), said(response(result()), extra="Mcp-Session-Id: a\r\n")),
         (
             run(ask(session="a"), said(response(result()), extra="Mcp-Session-Id: b\r\n")),
             here("", seq=2),
+        ),
+    ),
+    case(
+        "event-id-unique",
+        run(ask(), streamed(block("id: 1\ndata:"), identified("2", response(result())))),
+        (
+            run(ask(), streamed(block("id: 1\ndata:"), identified("1", response(result())))),
+            here("", seq=4),
+        ),
+        (
+            run(
+                call("tools/list"), streamed(identified("1", response({"tools": []}))),
+                ask(2), streamed(identified("1", response(result(), 2))),
+            ),
+            here("", seq=7),
         ),
     ),
     case(
@@ -130,6 +159,16 @@ ENVELOPE = (
         (run(ask(), said(error(number=None))), here("/id")),
     ),
     case(
+        "request-id",
+        run(ask(), told(question(), notification("notifications/own"), response(result()))),
+        (run(ask(), told(question(1.5), response(result()))), here("/id", seq=3)),
+        (run(ask(), told(question([]), response(result()))), here("/id", seq=3)),
+        (
+            run(ask(), told({**notification("ping"), "id": None}, response(result()))),
+            here("/id", seq=3),
+        ),
+    ),
+    case(
         "one-response",
         GOOD,
         (run(ask(), told(response(result()), response(result()))), here("", seq=4)),
@@ -142,6 +181,8 @@ ENVELOPE = (
         GOOD,
         (run(ask(), said({**response(result()), **error()})), here("/error")),
         (run(ask(), said(response(result(), method="x"))), here("/method")),
+        (run(ask(), said({**response(result()), "error": None})), here("/error")),
+        (run(ask(), said({**error(), "result": None})), here("/error")),
     ),
     case(
         "error-object",
@@ -155,6 +196,12 @@ ENVELOPE = (
         REFUSED,
         (run(ask(), said(error(-32500))), here("/error/code")),
         (run(ask(), said(error(-32768))), here("/error/code")),
+    ),
+    case(
+        "error-code-modern",
+        run(ask(version=MODERN), said(error(-32021), status=400)),
+        (run(ask(version=MODERN), said(error(-32050))), here("/error/code")),
+        (run(ask(version=MODERN), said(error(-32002))), here("/error/code")),
     ),
     case("error-failure", REFUSED, (run(ask(), said(error())), here("/error/data"))),
 )  # fmt: skip
@@ -196,15 +243,50 @@ OPENING = (
         modern(result()),
         (modern(result(_meta={})), here("/result/_meta")),
     ),
+    case(
+        "cache-hints",
+        opened(DISCOVERED, "server/discover"),
+        (
+            opened(without(DISCOVERED, "ttlMs", "cacheScope"), "server/discover"),
+            here("/result/ttlMs", "/result/cacheScope"),
+        ),
+        (
+            run(
+                call("tools/list", version=MODERN),
+                said(response({"tools": [], "ttlMs": -1, "cacheScope": "shared"})),
+            ),
+            here("/result/ttlMs", "/result/cacheScope"),
+        ),
+    ),
 )  # fmt: skip
+
+TOOL = "/result/tools/0/inputSchema"
+QUERY = f"{TOOL}/properties/query"
+
+
+def query(schema: Any) -> dict[str, Any]:
+    """A schema of ask with this one for the query."""
+    return {"type": "object", "properties": {"query": schema}, "required": ["query"]}
+
 
 TOOLS = (
     case(
         "tools-list",
         listed(ASK, AWAIT),
         (run(call("tools/list"), said(response({}))), here("/result/tools")),
-        (listed(4, {"name": ""}, ASK, ASK), here("/result/tools/0", "/result/tools/1/name",
-            "/result/tools/1/inputSchema", "/result/tools/3/name")),
+        (listed(4, {"name": 4}, ASK, ASK), here("/result/tools/0", "/result/tools/1/name",
+            "/result/tools/1/inputSchema")),
+    ),
+    case(
+        "tool-names",
+        listed({**ASK, "name": "a b"}),
+        (listed(ASK, ASK, {**ASK, "name": ""}), here("/result/tools/1/name",
+            "/result/tools/2/name")),
+        (
+            run(call("tools/list", version="2025-11-25"),
+                said(response({"tools": [ASK, {**ASK, "name": "a b"}]}))),
+            here("/result/tools/1/name"),
+        ),
     ),
     case(
         "tools-cursor",
@@ -224,19 +306,42 @@ TOOLS = (
     case("tool-ask", listed(ASK, AWAIT), (listed(AWAIT), here("/result/tools"))),
     case("tool-await", listed(ASK, AWAIT), (listed(ASK), here("/result/tools"))),
     case(
+        "tool-schema",
+        listed(ASK, AWAIT),
+        (ask_schema({**SCHEMA, "required": "query"}), here(f"{TOOL}/required")),
+        (ask_schema(query({"$ref": 4})), here(f"{QUERY}/$ref")),
+        (ask_schema(query({"$ref": "#/$defs/Query"})), here(f"{QUERY}/$ref")),
+        (ask_schema(query({"$ref": "#/type"})), here(f"{QUERY}/$ref")),
+    ),
+    case(
+        "tool-schema-references",
+        listed(ASK, AWAIT),
+        (ask_schema(query({"$ref": "https://example.com/a"})), here(f"{QUERY}/$ref")),
+        (ask_schema(query({"$ref": "#/properties/query"})), here(f"{QUERY}/$ref")),
+    ),
+    case(
         "tool-ask-schema",
+        ask_schema({"type": "object"}),
+        (ask_schema(query({"type": "string"})), here(f"{QUERY}/type")),
+        (ask_schema({**SCHEMA, "required": ["query", "context"]}), here(f"{TOOL}/required")),
+        (ask_schema(query({"$ref": "#"})), here(f"{TOOL}/required")),
+        (
+            ask_schema(query({"type": "object", "properties": {"text": {"type": "string"}},
+                              "additionalProperties": False})),
+            here(f"{QUERY}/additionalProperties"),
+        ),
+    ),
+    case(
+        "tool-ask-invalid",
         listed(ASK),
         (
-            listed({**ASK, "inputSchema": {"type": "object"}}),
-            here("/result/tools/0/inputSchema/properties"),
+            ask_schema({"type": "object"}),
+            here(f"{TOOL}/required", *[f"{TOOL}/properties"] * 3),
         ),
+        (ask_schema(without(SCHEMA, "required")), here(f"{TOOL}/required")),
         (
-            listed({**ASK, "inputSchema": without(SCHEMA, "required")}),
-            here("/result/tools/0/inputSchema/required"),
-        ),
-        (
-            listed({**ASK, "inputSchema": {**SCHEMA, "properties": {"query": {"type": "string"}}}}),
-            here("/result/tools/0/inputSchema/properties/query"),
+            ask_schema(query({"properties": {"text": {}}})),
+            here(f"{QUERY}/type", f"{QUERY}/required", f"{QUERY}/properties/text/type"),
         ),
     ),
     case(
@@ -254,13 +359,25 @@ TOOLS = (
         "tool-await-schema",
         listed(AWAIT),
         (
-            listed({**AWAIT, "inputSchema": {**AWAIT_SCHEMA, "required": ["action"]}}),
-            here("/result/tools/0/inputSchema/required"),
+            await_schema({**AWAIT_SCHEMA, "required": ["promise_token", "action", "meta"]}),
+            here(f"{TOOL}/required"),
         ),
         (
-            listed({**AWAIT, "inputSchema": {**AWAIT_SCHEMA, "properties": {
-                "promise_token": {}, "action": {"enum": ["checkin"]}}}}),
-            here("/result/tools/0/inputSchema/properties/action/enum"),
+            await_schema({"type": "object", "properties": {"action": {"enum": ["checkin"]}}}),
+            here(f"{TOOL}/properties/action/enum"),
+        ),
+    ),
+    case(
+        "tool-await-invalid",
+        listed(AWAIT),
+        (
+            await_schema({**AWAIT_SCHEMA, "required": ["action"]}),
+            here(f"{TOOL}/required"),
+        ),
+        (
+            await_schema({"type": "object", "required": ["promise_token", "action"], "properties": {
+                "promise_token": {}, "action": {"type": "string"}}}),
+            here(f"{TOOL}/properties/action/enum", f"{TOOL}/properties/promise_token/type"),
         ),
     ),
     case(
@@ -303,11 +420,20 @@ RESULTS = (
             here("/result/content/0", "/result/content/1/type", "/result/content/2/text",
                  "/result/content/3/data", "/result/content/3/mimeType"),
         ),
+        (
+            asked({"content": [{"type": "resource"}, {"type": "resource", "resource": {}}]}),
+            here("/result/content/0/resource", "/result/content/1/resource/uri",
+                 "/result/content/1/resource/text"),
+        ),
     ),
     case(
         "is-error",
         GOOD,
         (asked(result(isError="no")), here("/result/isError")),
+    ),
+    case(
+        "error-described",
+        asked(result("ValueError: no", isError=True)),
         (asked({"content": [], "isError": True}), here("/result/content")),
     ),
     case("error-agrees", GOOD, (asked(result(isError=True)), here("/result/isError"))),
@@ -355,10 +481,16 @@ FIELD = "/params/requestedSchema/properties/a"
 QUESTIONS = (
     case(
         "elicitation",
-        during(question(**FORM), question(message="Visit.", mode="url", url="https://example.com")),
+        during(
+            question(**FORM),
+            question(message="Visit.", mode="url", url="https://example.com", elicitationId="1"),
+        ),
         (during(question()), here("/params/message", "/params/requestedSchema", seq=3)),
         (during({**question(), "params": None}), here("/params", seq=3)),
-        (during(question(message="Visit.", mode="url")), here("/params/url", seq=3)),
+        (
+            during(question(message="Visit.", mode="url", url="here")),
+            here("/params/url", "/params/elicitationId", seq=3),
+        ),
         (
             during(question(message="Which?", requestedSchema={"type": "object"})),
             here("/params/requestedSchema/properties", seq=3),
@@ -383,7 +515,11 @@ QUESTIONS = (
         (input_wanted(), here("/result/inputRequests")),
         (input_wanted(inputRequests=[]), here("/result/inputRequests")),
         (input_wanted(requestState=4), here("/result/requestState")),
-        (input_wanted(inputRequests={"a": {}}), here("/result/inputRequests/a")),
+        (
+            input_wanted(inputRequests={"a": {}, "b": 4, "c": {"method": "tools/call"}}),
+            here("/result/inputRequests/a/method", "/result/inputRequests/b",
+                 "/result/inputRequests/c/method"),
+        ),
         (
             modern({"inputRequests": {"a": {"method": "roots/list"}}}),
             here("/result/resultType"),
@@ -400,6 +536,17 @@ QUESTIONS = (
             run(call("tools/call"), told(notification(PROGRESS, progressToken=1, progress=1))),
             here("/params/progressToken", seq=3),
         ),
+        (
+            run(
+                ask(),
+                told(response(result()), notification(PROGRESS, progressToken=1, progress=1)),
+            ),
+            here("/method", seq=4),
+        ),
+        (
+            during(notification(PROGRESS, progressToken=1, progress=1, message=4)),
+            here("/params/message", seq=3),
+        ),
     ),
     case(
         "progress-increasing",
@@ -413,6 +560,19 @@ QUESTIONS = (
         "log",
         during(notification(LOG, level="info", data="Looking.")),
         (during(notification(LOG, level="loud")), here("/params/level", "/params/data", seq=3)),
+    ),
+    case(
+        "log-requested",
+        run(
+            call("tools/call", version=MODERN, name="ask", arguments={},
+                 _meta={"io.modelcontextprotocol/logLevel": "info"}),
+            told(notification(LOG, level="info", data=1), response(result())),
+        ),
+        (
+            run(ask(version=MODERN),
+                told(notification(LOG, level="info", data=1), response(result()))),
+            here("/method", seq=3),
+        ),
     ),
     case(
         "notification-known",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from playground.conformance import ConformanceReport, Verdict, ruleset
+from playground.conformance import ConformanceReport, Level, Verdict, ruleset
 from playground.conformance.mcp import RULES
 from playground.conformance.mcp.calls import LocatedMessage
 from playground.conformance.mcp.response_shapes import find_response
@@ -24,11 +24,15 @@ from tests.conformance.mcp.scripts import (
     INITIALIZED,
     MODERN,
     SCHEMA,
+    Pair,
     ask,
+    ask_schema,
     asked,
+    block,
     call,
     content,
     error,
+    identified,
     listed,
     modern,
     nothing,
@@ -38,8 +42,10 @@ from tests.conformance.mcp.scripts import (
     reply,
     response,
     result,
+    resumed,
     run,
     said,
+    streamed,
     told,
 )
 from tests.conformance.scripts import ScriptedResponse, locations, numbered
@@ -138,7 +144,9 @@ class TestWhatDoesNotApply:
     def test_words_are_no_reply_of_nlweb(self) -> None:
         report = asked(result("Hello.")).report_for()
         assert verdicts(report, Verdict.FAIL) == {"mcp.nlweb-reply"}
-        assert not {r for r in verdicts(report, Verdict.PASS) if not r.startswith("mcp.")}
+        assert not {
+            r for r in verdicts(report, Verdict.PASS) if not r.startswith(("mcp.", "json-"))
+        }
 
     def test_a_question_is_no_reply_yet(self) -> None:
         wanted = {"inputRequests": {"a": {"method": "elicitation/create", "params": FORM}}}
@@ -231,7 +239,7 @@ class TestSchemas:
         schema = {
             **SCHEMA,
             "properties": {**SCHEMA["properties"], "query": query},  # type: ignore[dict-item]
-            "$defs": {"Query": {"type": "object", "properties": {"text": {"type": "string"}}}},
+            "$defs": {"Query": SCHEMA["properties"]["query"]},  # type: ignore[index]
         }
         report = listed({**ASK, "inputSchema": schema}, AWAIT).report_for()
         assert not verdicts(report, Verdict.FAIL)
@@ -244,11 +252,212 @@ class TestSchemas:
         assert "mcp.tool-ask-schema" not in verdicts(report, Verdict.FAIL)
 
     @pytest.mark.parametrize(
-        "query",
-        [{"$ref": "#/$defs/Query"}, {"$ref": "#"}, {"$ref": "https://example.com/a"}, {"$ref": 4},
-         {"$ref": "#/properties/query"}],
-    )  # fmt: skip
-    def test_references_that_lead_nowhere(self, query: Any) -> None:
+        ("query", "rule"),
+        [
+            ({"$ref": "#/$defs/Query"}, "mcp.tool-schema"),
+            ({"$ref": 4}, "mcp.tool-schema"),
+            ({"$ref": "https://example.com/a"}, "mcp.tool-schema-references"),
+            ({"$ref": "#/properties/query"}, "mcp.tool-schema-references"),
+        ],
+    )
+    def test_references_that_lead_nowhere(self, query: Any, rule: str) -> None:
         schema = {"type": "object", "properties": {"query": query}, "required": ["query"]}
-        report = listed({**ASK, "inputSchema": schema}).report_for()
-        assert "mcp.tool-ask-schema" in verdicts(report, Verdict.FAIL)
+        report = ask_schema(schema).report_for()
+        assert rule in verdicts(report, Verdict.FAIL)
+        assert "mcp.tool-ask-schema" in verdicts(report, Verdict.INCOMPLETE)
+
+    def test_a_rejection_names_the_request_and_the_part(self) -> None:
+        """One finding for each part, also if it rejects several requests."""
+        query = {**SCHEMA["properties"]["query"], "additionalProperties": False}  # type: ignore[index]
+        schema = {"type": "object", "properties": {"query": {"$ref": "#/$defs/Q"}},
+                  "required": ["query"], "$defs": {"Q": query}}  # fmt: skip
+        report = ask_schema(schema).report_for()
+        (finding,) = [f for f in report.problems if f.rule == "mcp.tool-ask-schema"]
+        assert finding.pointer == "/result/tools/0/inputSchema/$defs/Q/additionalProperties"
+        assert "a query with a site" in finding.message
+        assert "1 more" in finding.message
+
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            {
+                "query": {
+                    "properties": {"site": {"enum": ["a.example"]}, "price": {"type": "number"}}
+                }
+            },
+            {"query": {"properties": {"location": {"type": "object"}, "text": {"minLength": 1}}}},
+            {"meta": {"properties": {"session_context": {"required": ["own"]}}}},
+            {"meta": {"properties": {"user": {"anyOf": [{"type": "string"}, {"type": "object"}]}}}},
+            {"prefer": {"properties": {"mode": {"type": "string"}}, "additionalProperties": True}},
+        ],
+    )
+    def test_values_that_an_agent_defines(self, schema: Any) -> None:
+        report = ask_schema({"type": "object", "properties": schema}).report_for()
+        assert report.verdicts["mcp.tool-ask-schema"] is Verdict.PASS
+
+    @pytest.mark.parametrize(
+        ("schema", "part"),
+        [
+            ({"context": {"properties": {"@type": {"const": "ConversationalContext"}}}},
+             "context/properties/@type/const"),
+            ({"context": {"required": ["prev"]}}, "context/required"),
+            ({"prefer": {"required": ["mode"]}}, "prefer/required"),
+            ({"meta": {"properties": {"user": {"type": "string"}}}}, "meta/properties/user/type"),
+            ({"meta": {"required": ["version"]}}, "meta/required"),
+            ({"query": {"properties": {"site": {"type": "integer"}}}},
+             "query/properties/site/type"),
+        ],
+    )  # fmt: skip
+    def test_valid_requests_that_are_rejected(self, schema: Any, part: str) -> None:
+        report = ask_schema({"type": "object", "properties": schema}).report_for()
+        assert locations(report, "mcp.tool-ask-schema") == [
+            (4, f"/result/tools/0/inputSchema/properties/{part}")
+        ]
+        assert report.failed("must")
+
+    def test_invalid_requests_that_are_accepted_are_no_must(self) -> None:
+        report = ask_schema({"type": "object"}).report_for()
+        assert not report.failed("must")
+        assert report.failed("should")
+
+
+def resumption(*later: Pair | list[Pair], **options: Any) -> ScriptedResponse:
+    """A stream that ends after its first event ID, and what follows."""
+    first = streamed(block("id: 1\ndata:"), block("retry: 500"))
+    return run(ask(**options), first, *later)
+
+
+class TestStreamsThatEndWithoutTheResponse:
+    RULE = "mcp.one-response"
+    LOG = notification("notifications/message", level="info", data=1)
+
+    @pytest.mark.parametrize("state", ["completed", "truncated", "failed"])
+    def test_a_clean_end(self, state: str) -> None:
+        made = replace(run(ask(), told(self.LOG)), state=state)
+        assert locations(made.report_for(), self.RULE) == [(3, "")]
+
+    def test_only_comments_and_empty_events(self) -> None:
+        made = run(ask(), streamed(b": ping\n\n", block("data:"), block("retry: 500")))
+        assert locations(made.report_for(), self.RULE) == [(2, "")]
+
+    @pytest.mark.parametrize("state", ["completed", "truncated", "cancelled"])
+    def test_an_event_id_that_was_not_resumed(self, state: str) -> None:
+        report = replace(resumption(), state=state).report_for()
+        assert report.verdicts[self.RULE] is Verdict.INCOMPLETE
+        assert not verdicts(report, Verdict.FAIL)
+
+    def test_stateless_streams_are_not_resumed(self) -> None:
+        report = resumption(version=MODERN).report_for()
+        assert report.verdicts[self.RULE] is Verdict.FAIL
+
+    def test_the_response_in_a_later_stream(self) -> None:
+        again = streamed(block("id: 2\ndata:"))
+        final = streamed(identified("3", response(result(WRONG))))
+        made = resumption(resumed("1"), again, resumed("2"), final)
+        report = made.report_for()
+        assert report.verdicts[self.RULE] is Verdict.PASS
+        assert {rule for rule in verdicts(report, Verdict.FAIL) if rule.startswith("mcp.")} == set()
+        assert locations(report, "item-object") == [(12, "/result/content/0/text#/results/0")]
+
+    def test_another_call_in_between(self) -> None:
+        other = [call("tools/list", 2), *said(response({"tools": [ASK, AWAIT]}, 2))]
+        made = resumption(other, resumed("1"), streamed(identified("2", response(result()))))
+        assert not verdicts(made.report_for(), Verdict.FAIL, Verdict.INCOMPLETE)
+
+    @pytest.mark.parametrize(
+        ("answer", "where"),
+        [
+            (nothing(405), 7),
+            (nothing(404), 7),
+            (streamed(block("id: 2\ndata:")), 7),
+            (streamed(identified("2", LOG)), 8),
+        ],
+    )
+    def test_a_resumption_without_the_response(self, answer: list[Pair], where: int) -> None:
+        made = replace(resumption(resumed("1"), answer), state="truncated")
+        report = made.report_for()
+        assert locations(report, self.RULE) == [(where, "")]
+        assert verdicts(report, Verdict.FAIL) == {self.RULE}
+
+    def test_a_run_that_goes_on(self) -> None:
+        made = replace(resumption(resumed("1"), streamed(block("id: 2\ndata:"))), state="streaming")
+        assert made.report_for().verdicts[self.RULE] is Verdict.INCOMPLETE
+
+    def test_a_resumption_that_broke_off(self) -> None:
+        made = resumption(resumed("1"), streamed(block("id: 2\ndata:")))
+        report = replace(made, frames=made.frames[:-1], state="truncated").report_for()
+        assert report.verdicts[self.RULE] is Verdict.INCOMPLETE
+
+    def test_a_stream_that_broke_off_and_was_resumed(self) -> None:
+        broken = streamed(block("id: 1\ndata:"))[:-1]
+        made = run(ask(), broken, resumed("1"), streamed(identified("2", response(result()))))
+        assert not verdicts(made.report_for(), Verdict.FAIL, Verdict.INCOMPLETE)
+
+    def test_the_end_of_a_session_is_no_call(self) -> None:
+        end = (FrameKind.CALL, b"DELETE /mcp HTTP/1.1\r\nMcp-Session-Id: a\r\n\r\n")
+        made = run(ask(session="a"), told(response(result())), end, nothing(405))
+        assert not verdicts(made.report_for(), Verdict.FAIL, Verdict.INCOMPLETE)
+
+
+class TestEventsWithoutAMessage:
+    @pytest.mark.parametrize(
+        "blocks",
+        [
+            [block("id: 1\ndata:")],
+            [block("id: 1\ndata: ")],
+            [block("id: 1\ndata:"), block("id: 2\nretry: 10\ndata:"), block("id: 3\ndata:")],
+            [block("event: message\nid: 1")],
+            [block("retry: 3000"), b": ping\n\n", block("data:")],
+            [block("event: ping\ndata: 2026-01-01"), block('event: ping\ndata: {"at": 1}')],
+        ],
+    )
+    def test_no_finding(self, blocks: list[bytes]) -> None:
+        made = run(ask(), streamed(*blocks, identified("9", response(result()))))
+        report = made.report_for()
+        assert not verdicts(report, Verdict.FAIL, Verdict.INCOMPLETE)
+        assert report.verdicts["mcp.json-rpc"] is Verdict.PASS
+
+    def test_a_ping_of_the_server(self) -> None:
+        ping = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
+        report = run(ask(), told(ping, response(result()))).report_for()
+        assert not verdicts(report, Verdict.FAIL)
+
+    def test_a_hundred_thousand(self) -> None:
+        blocks = [block(f"id: {at}\ndata:") for at in range(100_000)]
+        made = run(ask(), streamed(*blocks, identified("x", response(result()))))
+        assert not verdicts(made.report_for(), Verdict.FAIL, Verdict.INCOMPLETE)
+
+
+class TestJsonRpc:
+    @pytest.mark.parametrize(
+        ("answer", "rule"),
+        [
+            ({**response(result()), **error()}, "mcp.result-or-error"),
+            ({"jsonrpc": "2.0", "id": 1}, "mcp.json-rpc"),
+            ({"id": 1, "result": result()}, "mcp.json-rpc"),
+            (response(result(), 9), "mcp.response-id"),
+            (response(result(), None), "mcp.response-id"),
+            (response(result(), True), "mcp.response-id"),
+            ([response(result())], "mcp.no-batch"),
+            (error("-32602"), "mcp.error-object"),
+            (error(1.5), "mcp.error-object"),
+        ],
+    )
+    def test_breaks(self, answer: Any, rule: str) -> None:
+        report = run(ask(), said(answer)).report_for()
+        assert rule in report.failing(Level.MUST)
+
+    def test_two_calls_answered_with_one_id(self) -> None:
+        made = run(call("tools/list", 1), said(response({"tools": [ASK, AWAIT]}, 1)),
+                   ask(2), said(response(result(), 1)))  # fmt: skip
+        assert locations(made.report_for(), "mcp.response-id") == [(8, "/id")]
+
+    def test_batches_of_a_version_that_has_them(self) -> None:
+        opening = {**INITIALIZED, "protocolVersion": "2025-03-26"}
+        made = run(call("initialize", version=""), said(response(opening)),
+                   ask(2, version=""), said([response(result(), 2)]))  # fmt: skip
+        assert not verdicts(made.report_for(), Verdict.FAIL)
+
+    def test_structured_content_of_any_type(self) -> None:
+        report = modern(result(structuredContent=[1])).report_for()
+        assert report.verdicts["mcp.structured-object"] is Verdict.NOT_APPLICABLE

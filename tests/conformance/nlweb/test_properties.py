@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.conformance import RULES, ConformanceReport, run_rules
+from playground.conformance import ConformanceReport, ruleset, run_rules
 from playground.protocols.frames import Frame, FrameKind
 from tests.conformance.nlweb.table import CASES
 from tests.conformance.pointers import resolves
@@ -54,7 +54,7 @@ def replaced(value: Any, data: st.DataObject) -> Any:
 
 
 def check(report: ConformanceReport, frames: tuple[Frame, ...]) -> None:
-    assert set(report.verdicts) == {rule.id for rule in RULES}
+    assert set(report.verdicts) == {rule.id for rule in ruleset("nlweb").rules}
     text = json.dumps(report.to_json(), allow_nan=False, ensure_ascii=False)
     assert text.encode()
     for finding in report.problems:
@@ -75,7 +75,7 @@ def test_any_value_at_any_place(
         reply.request,
         version,
         operation=reply.operation,
-        earlier_progress=reply.earlier,
+        earlier=reply.earlier,
     )
     check(report, again.frames)
 

@@ -29,5 +29,5 @@ class TestTable:
             assert section
 
     def test_stands_in_the_order_of_sections(self) -> None:
-        sections = [rule.requirements["0.55"].section.split(".") for rule in RULES]
+        sections = [rule.requirement("0.55").section.split(".") for rule in RULES]
         assert sections == sorted(sections)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from playground.conformance import TaskEnd
 from tests.conformance.case import Case, at, case
 from tests.conformance.scripts import (
     ACTION,
@@ -24,7 +25,7 @@ from tests.conformance.scripts import (
     without,
 )
 
-V55 = ("0.55",)
+V54, V55 = ("0.54",), ("0.55",)
 ACTIONS = "/results/0/actions"
 QUESTIONS = "/elicitation/questions"
 MCP = {**without(ACTION, "method", "endpoint"), "protocol": "MCP", "server": "s", "tool": "t"}
@@ -43,23 +44,55 @@ ANSWERS = (
         (document({**meta(), "results": {"a": 1}}), at("/results")),
         (document({**meta(), "results": None}), at("/results")),
         (document(without(app(), "content")), at("/content")),
-        (document(without(app(), "structuredData")), at("/structuredData")),
+        (
+            document(without(app(**meta(response_format="chatgpt_app")), "structuredData")),
+            at("/structuredData"),
+        ),
+        (
+            document(without(app(), "structuredData")).asked(
+                prefer={"response_format": "chatgpt_app"}
+            ),
+            at("/structuredData"),
+        ),
         (document(app(content="Eggs.")), at("/content")),
+    ),
+    case(
+        "answer-structured",
+        document(app()),
+        (document(without(app(), "structuredData")), at("/structuredData")),
     ),
     case(
         "content-parts",
         document(app()),
         (document(app(content=["Eggs."])), at("/content/0")),
+        (document(app(content=[{"type": "html", "text": "a"}])), at("/content/0/type")),
+        (document(app(content=[{"type": "text", "text": None}])), at("/content/0/text")),
         (
-            document(app(content=[{"Type": "text", "Text": "a"}])),
+            document(app(content=[{"Type": "html", "Text": "a"}])),
             at("/content/0/type", "/content/0/text"),
         ),
     ),
     case(
-        "summary-type",
-        answer(SUMMARY, ITEM),
-        (answer({"@type": "Summary", "text": "Eggs."}), at("/results/0/@type")),
+        "content-parts",
+        document(app(content=[{"Type": "text", "Text": "a"}])),
+        (document(app(content=[{"Type": "text"}])), at("/content/0/type", "/content/0/text")),
+        versions=V54,
+    ),
+    case(
+        "content-parts",
+        document(app()),
+        (
+            document(app(content=[{"Type": "text", "Text": "a"}])),
+            at("/content/0/type", "/content/0/text"),
+        ),
         versions=V55,
+    ),
+    case(
+        "content-parts-spelled",
+        document(app()),
+        (document(app(content=[{"Type": "text", "Text": "a"}])), at("/content/0")),
+        (document(app(content=[{"type": "instruction", "text": "a"}])), at("/content/0/type")),
+        versions=V54,
     ),
     case(
         "summary-text",
@@ -77,8 +110,20 @@ ANSWERS = (
         "item-type",
         answer(ITEM),
         (answer({"name": "Eggs"}), at("/results/0/@type")),
-        (answer({"@type": ["Recipe", "Thing"]}), at("/results/0/@type")),
         (answer({"@type": ""}), at("/results/0/@type")),
+    ),
+    case(
+        "item-type-string",
+        answer(ITEM, {"name": "Eggs"}),
+        (answer({"@type": ["Recipe", "Thing"]}), at("/results/0/@type")),
+        (answer(ITEM, {"@type": None}), at("/results/1/@type")),
+    ),
+    case(
+        "item-url",
+        answer({**ITEM, "url": "https://example.com/a?b#c"}, {**ITEM, "url": ["/a", "b/ü"]}),
+        (answer({**ITEM, "url": "no such url"}), at("/results/0/url")),
+        (answer({**ITEM, "url": None}), at("/results/0/url")),
+        (answer({**ITEM, "url": ["/a", 5]}), at("/results/0/url/1")),
     ),
     case(
         "item-grounding",
@@ -126,6 +171,20 @@ PROMISES = (
         promise({"token": "p", "progress": 0.5}).after(0.1, 0.5),
         (promise({"token": "p", "progress": 0.4}).after(0.1, 0.5), at("/promise/progress")),
     ),
+    case(
+        "promise-kept",
+        failure({"code": "GONE"}).awaited("checkin").after(task_end=TaskEnd.ANSWERED),
+        *(
+            (promise({"token": "p"}).awaited("checkin").after(task_end=end), at("/promise"))
+            for end in TaskEnd
+        ),
+    ),
+    case(
+        "promise-cancellation-kept",
+        failure({"code": "CANCELLED"}).awaited("checkin").after(task_end=TaskEnd.CANCELLED),
+        (answer(ITEM).awaited("checkin").after(task_end=TaskEnd.CANCELLED), at("")),
+        (failure({"code": "GONE"}).awaited("checkin").after(task_end=TaskEnd.CANCELLED), at("")),
+    ),
 )
 
 ELICITATIONS = (
@@ -134,8 +193,14 @@ ELICITATIONS = (
         elicitation({"text": "Which?"}),
         (elicitation("Which?"), at("/elicitation")),
         (document(meta("elicitation")), at("/elicitation")),
-        (elicitation({}), at("/elicitation")),
         (elicitation({"text": "Which?", "questions": {}}), at(QUESTIONS)),
+        (elicitation({"text": "Which?", "questions": None}), at(QUESTIONS)),
+    ),
+    case(
+        "elicitation-not-empty",
+        elicitation({"text": "Which?"}),
+        (elicitation({}), at("/elicitation")),
+        (elicitation({"text": " ", "questions": []}), at("/elicitation")),
     ),
     case(
         "question-complete",
@@ -160,6 +225,7 @@ ELICITATIONS = (
         (asking(without(question(), "options")), at(f"{QUESTIONS}/0/options")),
         (asking(question(options=[])), at(f"{QUESTIONS}/0/options")),
         (asking(question(options={"a": 1})), at(f"{QUESTIONS}/0/options")),
+        (asking(question(type="number", options=None)), at(f"{QUESTIONS}/0/options")),
         (asking(question(options=["a", {"b": 1}])), at(f"{QUESTIONS}/0/options/1")),
     ),
     case(
@@ -213,7 +279,12 @@ FAILURES = (
         "await-cancelled",
         failure({"code": "CANCELLED"}).awaited("cancel"),
         (promise({"token": "p"}).awaited("cancel"), at("/_meta/response_type")),
+    ),
+    case(
+        "await-cancelled-code",
+        failure({"code": "CANCELLED"}).awaited("cancel"),
         (failure({"code": "TIMEOUT"}).awaited("cancel"), at("/error/code")),
+        (failure({}).awaited("cancel"), at("/error/code")),
     ),
     case(
         "await-token-kept",
@@ -226,7 +297,38 @@ ACTS = (
     case(
         "actions-list",
         acting(ACTION),
+        (answer({"@type": "Recipe", "actions": "save"}), at(ACTIONS)),
+        (answer({"@type": "Recipe", "actions": None}), at(ACTIONS)),
+    ),
+    case(
+        "actions-list",
+        answer({"@type": "Recipe", "actions": ACTION}),
+        (answer({"@type": "Recipe", "actions": 5}), at(ACTIONS)),
+        versions=V54,
+    ),
+    case(
+        "actions-list",
+        acting(ACTION),
         (answer({"@type": "Recipe", "actions": ACTION}), at(ACTIONS)),
+        versions=V55,
+    ),
+    case(
+        "actions-single",
+        acting(ACTION),
+        (answer({"@type": "Recipe", "actions": ACTION}), at(ACTIONS)),
+        versions=V54,
+    ),
+    case(
+        "action-url",
+        acting(ACTION, A2A),
+        (acting({**ACTION, "endpoint": "https://example.com/a b"}), at(f"{ACTIONS}/0/endpoint")),
+        (acting({**A2A, "agent_url": "https://a/{id}"}), at(f"{ACTIONS}/0/agent_url")),
+    ),
+    case(
+        "action-method",
+        acting(ACTION),
+        (acting({**ACTION, "method": "post"}), at(f"{ACTIONS}/0/method")),
+        (acting({**ACTION, "method": "FETCH IT"}), at(f"{ACTIONS}/0/method")),
     ),
     case(
         "action-complete",

@@ -27,7 +27,8 @@ from tests.conformance.scripts import (
 
 GOOD = answer(ITEM)
 STREAM = stream(START, result(0), COMPLETE)
-V55 = ("0.55",)
+V54, V55 = ("0.54",), ("0.55",)
+FORMAT, TEMPLATE = "conversational_search", "/_meta/openai~1outputTemplate"
 
 _BROKEN = Problem("truncated", Stage.BODY, "Broken.", "Look.", "HTTP/1.1 200 OK\r\n").to_bytes()
 TWO_HEADS = replace(
@@ -82,6 +83,15 @@ RESPONSES: tuple[Case, ...] = (
         (document({**meta("promise"), "results": [ITEM]}), at("/results")),
         (document({**meta(), "elicitation": {"text": "?"}}), at("/elicitation")),
         (document({**meta(), "results": [ITEM], "error": {"code": "C"}}), at("/error")),
+        # The start of a stream against what comes.
+        (
+            stream(event("start", meta("promise", streaming=True)), result(0), COMPLETE),
+            at("/_meta/response_type", seq=2),
+        ),
+        (
+            stream(START, result(0), event("complete", meta("elicitation"))),
+            at("/item", seq=3),
+        ),
     ),
     case(
         "version-present",
@@ -90,7 +100,43 @@ RESPONSES: tuple[Case, ...] = (
         (document(_meta(version=" ")), at("/_meta/version")),
         (document({"_meta": {"response_type": "answer"}, "results": []}), at("/_meta/version")),
     ),
-    case("version-asked", GOOD, (document(_meta(version="0.1")), at("/_meta/version"))),
+    case(
+        "version-asked",
+        document(_meta(version="0.1")).asked(meta={"version": "0.1"}),
+        (document(_meta(version="0.1")).asked(meta={"version": "0.9"}), at("/_meta/version")),
+    ),
+    case(
+        "version-in-failure",
+        failure({"code": "NO_RESULTS"}),
+        (
+            document({"_meta": {"response_type": "failure"}, "error": {"code": "C"}}),
+            at("/_meta/version"),
+        ),
+        versions=V54,
+    ),
+    case(
+        "meta-top-level",
+        promise({"token": "p"}),
+        (
+            document({"response_type": "promise", "promise": {"token": "p"}}, 202),
+            at("/response_type"),
+        ),
+        versions=V54,
+    ),
+    case(
+        "output-template-uri",
+        document(_meta(**{"openai/outputTemplate": "ui://widget/recipes.html"})),
+        (document(_meta(**{"openai/outputTemplate": "widget"})), at(TEMPLATE)),
+        (document(_meta(**{"openai/outputTemplate": "https://a/{id}"})), at(TEMPLATE)),
+    ),
+    case(
+        "format-named-stream",
+        STREAM,
+        (
+            stream(event("start", meta(streaming=True, response_format="chatgpt_app")), result(0)),
+            at("/_meta/response_format", seq=2),
+        ),
+    ),
     case(
         "session-context-object",
         answer(session_context=TOLD),
@@ -137,6 +183,21 @@ RESPONSES: tuple[Case, ...] = (
             document(app()).asked(prefer={"response_format": "conversational_search"}),
             at("/structuredData"),
         ),
+        (
+            answer(ITEM, response_format="rss").asked(prefer={"response_format": FORMAT}),
+            at("/_meta/response_format"),
+        ),
+    ),
+    # The default of 0.55.
+    case(
+        "format-honoured",
+        answer(ITEM, response_format=FORMAT).asked(query={"text": "eggs"}),
+        (document(app()).asked(query={"text": "eggs"}), at("/structuredData")),
+        (
+            answer(ITEM, response_format="rss").asked(query={"text": "eggs"}),
+            at("/_meta/response_format"),
+        ),
+        versions=V55,
     ),
     case(
         "mode-list-honoured",
@@ -160,9 +221,31 @@ RESPONSES: tuple[Case, ...] = (
         "http-retry-after",
         failure({"code": "RATE_LIMITED"}, 429, "Retry-After: 30\r\n"),
         (failure({"code": "RATE_LIMITED"}, 429), at("", seq=1)),
-        (failure({"code": "RATE_LIMITED"}, 429, "Retry-After: soon\r\n"), at("", seq=1)),
         versions=V55,
     ),
+    case(
+        "http-header-values",
+        document(
+            _meta(),
+            media_type='application/json; charset="UTF-8"',
+            extra="Cache-Control: private, max-age=0\r\n"
+            "Retry-After: Tue, 24 Nov 2026 00:00:00 GMT\r\n",
+        ),
+        *(
+            (reply, at("", seq=1))
+            for reply in (
+                document(_meta(), media_type="application/json; charset=iso-8859-1"),
+                document(_meta(), media_type="application/json; charset"),
+                document(_meta(), media_type="application/json, text/html"),
+                document(_meta(), extra="Cache-Control: max-age 60\r\n"),
+                stream(START, result(0), COMPLETE, extra="Cache-Control: max-age=60\r\n"),
+                failure({"code": "RATE_LIMITED"}, 429, "Retry-After: soon\r\n"),
+                failure({"code": "TIMEOUT"}, 503, "Retry-After: -1\r\n"),
+                failure({"code": "TIMEOUT"}, 503, "Retry-After: 2026-11-24T00:00:00Z\r\n"),
+            )
+        ),
+    ),
+    case("http-method", GOOD, (document(b"", 405, extra="Allow: GET\r\n"), at("", seq=1))),
     case(
         "http-content-type",
         document(_meta(), media_type="application/json; charset=utf-8"),
@@ -181,8 +264,27 @@ RESPONSES: tuple[Case, ...] = (
     case(
         "http-status-fits-code",
         failure({"code": "INVALID_QUERY"}, 400),
-        (failure({"code": "NO_RESULTS"}, 404), at("", seq=1)),
         (failure({"code": "INTERNAL_ERROR"}, 400), at("", seq=1)),
+    ),
+    # The example of 0.54 has NO_RESULTS for a lack of tokens, an error of the server.
+    case(
+        "http-status-fits-code",
+        failure({"code": "NO_RESULTS"}, 500),
+        versions=V54,
+    ),
+    # 0.54 has 400 for invalid requests; in 0.55 every failure may have 200.
+    case(
+        "http-status-fits-code",
+        failure({"code": "INVALID_PARAMETER"}, 400),
+        (failure({"code": "INVALID_PARAMETER"}), at("", seq=1)),
+        versions=V54,
+    ),
+    case(
+        "http-status-fits-code",
+        failure({"code": "INVALID_QUERY"}),
+        (failure({"code": "NO_RESULTS"}, 404), at("", seq=1)),
+        (failure({"code": "RATE_LIMITED"}, 500), at("", seq=1)),
+        versions=V55,
     ),
     case(
         "http-no-redirect",
@@ -190,8 +292,15 @@ RESPONSES: tuple[Case, ...] = (
         (document(b"", 307, extra="Location: https://example.com/\r\n"), at("", seq=1)),
     ),
     case(
-        "http-error-failure",
+        "http-400-failure",
         failure({"code": "INVALID_QUERY"}, 400),
+        (document(b"Bad request", 400, "text/plain"), at("")),
+        (document(b"", 400), at("", seq=1)),
+        (document({"detail": "no"}, 400), at("")),
+    ),
+    case(
+        "http-error-failure",
+        failure({"code": "INTERNAL_ERROR"}, 500),
         (document(b"", 401), at("", seq=1)),
         (document({"detail": "no"}, 500), at("")),
         (document(b"<!doctype html><p>Bad gateway", 502), at("")),
@@ -208,6 +317,20 @@ RESPONSES: tuple[Case, ...] = (
         failure({"code": "NO_RESULTS", "message": "Nothing."}),
         (failure({"code": "NO_RESULTS", "message": 5}), at("/error/message")),
         (promise({"token": "p", "message": []}), at("/promise/message")),
+        (promise({"token": "p", "message": None}), at("/promise/message")),
+        (document({**meta("elicitation"), "elicitation": {"text": None}}), at("/elicitation/text")),
+        # The same in a stream.
+        (
+            stream(event("start", meta("elicitation")), event(None, {"elicitation": {"text": 5}})),
+            at("/elicitation/text", seq=3),
+        ),
+        (
+            stream(
+                event("start", meta("failure")),
+                event(None, {"error": {"code": "C", "message": None}}),
+            ),
+            at("/error/message", seq=3),
+        ),
     ),
     case("answer-content", GOOD, (document(without(_meta(), "results")), at("/results"))),
 )

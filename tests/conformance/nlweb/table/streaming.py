@@ -17,6 +17,7 @@ V54, V55 = ("0.54",), ("0.55",)
 STREAM = stream(START, result(0), result(1), COMPLETE)
 ERROR = event("error", {**meta("failure"), "error": {"code": "TIMEOUT", "message": "m"}})
 FAILED = stream(START, result(0), ERROR)
+META = meta(streaming=True)["_meta"]
 END = event("end", {"message": "Done"})
 
 STREAMING: tuple[Case, ...] = (
@@ -92,6 +93,37 @@ STREAMING: tuple[Case, ...] = (
         STREAM,
         (stream(START, event("complete", {"total": 1})), at("/_meta", seq=3)),
         (stream(START, event("complete", {"_meta": []})), at("/_meta", seq=3)),
+    ),
+    case(
+        "stream-meta-agrees",
+        STREAM,
+        (
+            stream(event("start", {"_meta": {**META, "version": "0.1"}}), result(0), COMPLETE),
+            at("/_meta/version", seq=2),
+        ),
+        (
+            stream(event("start", meta("promise", streaming=True)), COMPLETE),
+            at("/_meta/response_type", seq=2),
+        ),
+        (
+            stream(
+                event("start", {"_meta": {**META, "response_format": "a"}}),
+                event("complete", meta(response_format="b")),
+            ),
+            at("/_meta/response_format", seq=2),
+        ),
+    ),
+    # A stream may end otherwise than it began.
+    case(
+        "stream-meta-agrees",
+        FAILED,
+        (
+            stream(
+                START, event("error", {"_meta": {"response_type": "failure", "version": "0.1"}})
+            ),
+            at("/_meta/version", seq=2),
+        ),
+        versions=V55,
     ),
     case(
         "error-event",

@@ -1,0 +1,294 @@
+"""Rules on JSON itself (RFC 8259), the same for every protocol and binding.
+
+The lenient reader accepts all of this; only these rules report it. Text that is no JSON even
+leniently is reported by the rules of its protocol.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from playground.conformance.http_response import MAX_DEPTH, RecordedResponse
+from playground.conformance.response_parts import MAX_NODES
+from playground.conformance.rule import (
+    Inconclusive,
+    Requirement,
+    Rule,
+    RuleIssue,
+    Violation,
+    must,
+    should,
+)
+from playground.protocols import json_decoder, sse
+from playground.protocols.frames import FrameKind
+from playground.protocols.json_pointer import escape
+
+#: The most characters of a run that are checked: a third of a second.
+MAX_CHARACTERS = 16 * 1024 * 1024
+_BOM = b"\xef\xbb\xbf"
+
+
+class JsonText(NamedTuple):
+    """A text that should be JSON: a body, the data of an event, or a string in one of them."""
+
+    #: The frame of the reader's events.
+    seq: int
+    text: str
+    is_utf8: bool = True
+    has_bom: bool = False
+    #: Pointer to the string that is the text, with a `#`; "" for the JSON of a frame.
+    pointer: str = ""
+
+
+class Flaw(enum.Enum):
+    """Something in a JSON text that RFC 8259 forbids or advises against."""
+
+    ENCODING = enum.auto()
+    NUMBER = enum.auto()
+    NAME = enum.auto()
+    SURROGATE = enum.auto()
+
+
+class _FoundFlaw(NamedTuple):
+    flaw: Flaw
+    violation: Violation
+
+
+@dataclass(frozen=True)
+class JsonTranscript:
+    """The JSON texts of a run."""
+
+    version: str
+    texts: tuple[JsonText, ...]
+    is_complete: bool = True
+    overflowed: bool = False
+
+    def resolve_pointer(self, seq: int | None, pointer: str) -> str:
+        """Return the pointer: rules of JSON report locations that exist."""
+        return pointer
+
+    @cached_property
+    def checked(self) -> tuple[JsonText, ...]:
+        """Return the texts that are JSON as far as a lenient reader is concerned."""
+        return self._results[0]
+
+    @cached_property
+    def found(self) -> tuple[_FoundFlaw, ...]:
+        """Return every flaw of the texts."""
+        return self._results[1]
+
+    @cached_property
+    def is_cut_off(self) -> bool:
+        """Return whether there is more text than is checked."""
+        return self._results[2]
+
+    @cached_property
+    def _results(self) -> tuple[tuple[JsonText, ...], tuple[_FoundFlaw, ...], bool]:
+        checked: list[JsonText] = []
+        found: list[_FoundFlaw] = []
+        remaining = MAX_CHARACTERS
+        for each in self.texts:
+            remaining -= len(each.text)
+            if remaining < 0:
+                return tuple(checked), tuple(found), True
+            if (flaws := _flaws_of(each)) is not None:
+                checked.append(each)
+                found += flaws
+        return tuple(checked), tuple(found), False
+
+
+def texts_of(http_response: RecordedResponse) -> Iterator[JsonText]:
+    """Yield the texts of a response: the data of each event, or the body."""
+    if http_response.streamed:
+        for frame in http_response.frames:
+            if frame.kind is FrameKind.EVENT or frame.kind is FrameKind.TAIL:
+                text = sse.parse(frame.data).data
+                if text and not text.isspace():
+                    yield JsonText(frame.seq, text, _is_utf8(frame.data))
+        return
+    body = b"".join(frame.data for frame in http_response.frames if frame.kind is FrameKind.BODY)
+    ends = (f for f in http_response.frames if f.kind in (FrameKind.END, FrameKind.ERROR))
+    if body.strip() and (end := next(ends, None)):
+        text = body.removeprefix(_BOM).decode("utf-8", "replace")
+        yield JsonText(end.seq, text, _is_utf8(body), body.startswith(_BOM))
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+# Decoding
+
+
+class _Constant(NamedTuple):
+    """A number that Python's decoder reads although JSON has no such number."""
+
+    name: str
+
+
+class _Object(dict[str, Any]):
+    """An object of which several members have the same name."""
+
+    repeated: tuple[str, ...] = ()
+
+
+def _flaws_of(each: JsonText) -> list[_FoundFlaw] | None:
+    """Return the flaws of a text; None if it is not JSON even leniently."""
+    text = each.text
+    if json_decoder.exceeds_depth(text, MAX_DEPTH) or json_decoder.has_too_many_values(text):
+        return None
+    is_clean = True
+
+    def constant(name: str) -> _Constant:
+        nonlocal is_clean
+        is_clean = False
+        return _Constant(name)
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal is_clean
+        made = dict(pairs)
+        if len(made) == len(pairs):
+            return made
+        is_clean = False
+        marked = _Object(made)
+        seen: set[str] = set()
+        repeated = [name for name, _ in pairs if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
+        marked.repeated = tuple(dict.fromkeys(repeated))
+        return marked
+
+    decoder = json.JSONDecoder(object_pairs_hook=members, parse_constant=constant)
+    try:
+        value = decoder.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    found = list(_encoding_flaws(each))
+    if not is_clean or json_decoder.has_half_pair(text):
+        found += _flaws_in(value, each.seq, each.pointer)
+    return found
+
+
+def _encoding_flaws(each: JsonText) -> Iterator[_FoundFlaw]:
+    if not each.is_utf8:
+        message = "Some bytes are not UTF-8. Encode JSON as UTF-8."
+        yield _FoundFlaw(Flaw.ENCODING, Violation(message, each.seq))
+    if each.has_bom:
+        message = "Remove the byte order mark before the JSON."
+        yield _FoundFlaw(Flaw.ENCODING, Violation(message, each.seq))
+
+
+def _flaws_in(value: Any, seq: int, top: str) -> Iterator[_FoundFlaw]:
+    pending: list[tuple[str, Any]] = [(top, value)]
+    for _ in range(MAX_NODES):
+        if not pending:
+            return
+        pointer, value = pending.pop()
+        if isinstance(value, _Constant):
+            message = f"JSON has no {value.name}. Send a number, a string or null."
+            yield _FoundFlaw(Flaw.NUMBER, Violation(message, seq, _in_string(pointer)))
+        elif isinstance(value, dict):
+            for name in value.repeated if isinstance(value, _Object) else ():
+                message = f'The name "{_storable(name[:60])}" occurs more than once in this object.'
+                where = f"{pointer}/{_storable(escape(name))}"
+                yield _FoundFlaw(Flaw.NAME, Violation(message, seq, where))
+            for name, inner in reversed(value.items()):
+                where = f"{pointer}/{_storable(escape(name))}"
+                if _has_surrogate(name):
+                    yield _surrogate(seq, where)
+                pending.append((where, inner))
+        elif isinstance(value, list):
+            pending += [(f"{pointer}/{at}", inner) for at, inner in enumerate(value)][::-1]
+        elif isinstance(value, str) and _has_surrogate(value):
+            yield _surrogate(seq, _in_string(pointer))
+
+
+def _in_string(pointer: str) -> str:
+    """Return a pointer without the `#` of a string that is one value itself."""
+    return pointer.removesuffix("#")
+
+
+def _surrogate(seq: int, pointer: str) -> _FoundFlaw:
+    message = "This string has half of a surrogate pair. Escape both halves, or send UTF-8."
+    return _FoundFlaw(Flaw.SURROGATE, Violation(message, seq, pointer))
+
+
+def _has_surrogate(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _storable(name: str) -> str:
+    """Return a name as the reader returns it: a lone surrogate has no UTF-8."""
+    if not _has_surrogate(name):
+        return name
+    return "".join("\ufffd" if "\ud800" <= each <= "\udfff" else each for each in name)
+
+
+# Rules
+
+
+def rules(versions: Iterable[str]) -> tuple[Rule[JsonTranscript], ...]:
+    """Return the rules for these versions of a protocol."""
+    named = tuple(versions)
+
+    def make(
+        name: str, title: str, requirement: Requirement, flaw: Flaw, why: str
+    ) -> Rule[JsonTranscript]:
+        requirements = dict.fromkeys(named, requirement)
+        return Rule(name, title, requirements, _check(flaw, why), _has_json)
+
+    return (
+        make(
+            "json-numbers",
+            "JSON contains no NaN and no Infinity.",
+            must("RFC 8259, 6"),
+            Flaw.NUMBER,
+            "Only some libraries read them.",
+        ),
+        make(
+            "json-utf8",
+            "JSON is UTF-8 without a byte order mark.",
+            must("RFC 8259, 8.1"),
+            Flaw.ENCODING,
+            "Other bytes become replacement characters, or no text at all.",
+        ),
+        make(
+            "json-names-unique",
+            "The names within an object are unique.",
+            should("RFC 8259, 4"),
+            Flaw.NAME,
+            "Which of the values a client takes is unpredictable.",
+        ),
+        make(
+            "json-surrogates",
+            "Strings contain no half of a surrogate pair.",
+            should("RFC 8259, 8.2"),
+            Flaw.SURROGATE,
+            "Clients treat it differently: it does not encode a character.",
+        ),
+    )
+
+
+def _has_json(t: JsonTranscript) -> bool:
+    return bool(t.checked)
+
+
+def _check(flaw: Flaw, why: str) -> Callable[[JsonTranscript], Iterator[RuleIssue]]:
+    def check(t: JsonTranscript) -> Iterator[RuleIssue]:
+        for found in t.found:
+            if found.flaw is flaw:
+                yield found.violation
+        if t.is_cut_off:
+            yield Inconclusive(f"Only the first {MAX_CHARACTERS:,} characters were checked.")
+
+    check.__doc__ = why
+    return check
