@@ -13,13 +13,14 @@ therefore reaches it over the network, like any other agent.
 `service`       the agent behind every protocol: a request document in, a response out
 `decide`        choice of the response: elicitation, promise, search or failure
 `responses`     responses as data and as JSON documents (section 4)
-`failures`      failure codes with status, message and a way to trigger each
+`failures`      failure codes with status, message and a way to trigger each, by version
 `search`        filtering, scoring and ranking of the corpus
 `filters`       filter attributes of a query (section 3.1)
 `query_parser`  search terms and constraints in the text of a query
 `followups`     completion of a follow-up from `context.prev` (section 3.2)
 `corpus`        the corpus in memory
 `index`         full-text index of the corpus
+`languages`     languages of the agent's own texts, and their translations
 `items`         result items, summaries and other sentences
 `actions`       actions of result items (section 5)
 `lists`         the cart and the cookbook, which actions change

@@ -12,7 +12,7 @@ from playground.demo import items as result_items
 from playground.demo.actions import DemoUrls
 from playground.demo.corpus import Corpus
 from playground.demo.elicitation import Questions
-from playground.demo.failures import CODES, FailureError
+from playground.demo.failures import LISTED, FailureError
 from playground.demo.promises import PromisedAnswer, PromiseRequest
 from playground.demo.requests import AskRequest
 from playground.demo.responses import Answer, ListResponse, SingleResponse
@@ -21,6 +21,8 @@ from playground.demo.tutorial import tutorial
 _FAIL_COMMAND = re.compile(r"fail\s+(\w+)\s*(.*)", re.I | re.S)
 _LONG_TASK = re.compile(r"\bmeal[- ]plan|\bweekly (?:menu|plan)|\bplan (?:my|the|a) week", re.I)
 _LIST = re.compile(r"\bmy (?:shopping )?(cart|cookbook)\b", re.I)
+#: A search that times out after its first results.
+_FAILS = re.compile(r"[\s,]*\bthat fails\b", re.I)
 #: Failures that occur after the first results of a stream.
 _MIDSTREAM = frozenset({"TIMEOUT", "TOKEN_LIMIT"})
 _PARTIAL = 3
@@ -43,16 +45,28 @@ def ask(
     checked = elicitation.questions_or_request(complete)
     if isinstance(checked, Questions):
         update = {"pending": dict(checked.answers)} if checked.answers else {}
-        body = {"elicitation": checked.elicitation}
+        body = {
+            "elicitation": elicitation.presented(
+                checked.elicitation, complete.version, complete.language
+            )
+        }
         return SingleResponse("elicitation", body, session_update=update)
     if elicitation.is_menu(checked):
-        return assembled_answer(menus.menu_for_occasion(corpus, checked.answers, links), checked)
+        return assembled_answer(
+            menus.menu_for_occasion(corpus, checked.answers, links, checked.language), checked
+        )
     if elicitation.is_party(checked):
-        return assembled_answer(menus.menu(corpus, checked.answers, links), checked)
+        return assembled_answer(
+            menus.menu(corpus, checked.answers, links, checked.language), checked
+        )
     if elicitation.is_surprise(checked.text):
         checked = replace(checked, text="a recipe")
     more = {"decontextualized_query": complete.text} if complete.text != request.text else {}
-    return _search(corpus, checked, links, more)
+    fails = _FAILS.search(checked.text)
+    if fails:
+        checked = replace(checked, text=_FAILS.sub(" ", checked.text))
+    found = _search(corpus, checked, links, more)
+    return _broken_off(found, checked, FailureError("TIMEOUT")) if fails else found
 
 
 def await_(corpus: Corpus, task: PromisedAnswer) -> Answer | SingleResponse:
@@ -72,10 +86,11 @@ def assembled_answer(items: list[dict[str, Any]], request: AskRequest) -> Answer
     """Return an answer of given items in the requested format and mode."""
     summarized = any(item["@type"] == "SearchSummary" for item in items)
     if "summarize" in request.modes and not summarized:
-        items = [result_items.summary_item(result_items.contents(items)), *items]
+        text = result_items.contents(items, request.language)
+        items = [result_items.summary_item(text), *items]
     meta: dict[str, Any] = {"response_format": request.response_format}
     if request.response_format == "chatgpt_app":
-        text = result_items.contents(items)
+        text = result_items.contents(items, request.language)
         return _app([{"type": "text", "text": text}], items, meta)
     return Answer.of(items, meta)
 
@@ -98,7 +113,9 @@ def _search(
     if found.criteria.ignored:
         meta["ignored_filters"] = list(found.criteria.ignored)
     items = [result_items.item(entry, links) for entry in found.entries]
-    summary = result_items.summary(found, request.text) if "summarize" in request.modes else ""
+    summary = ""
+    if "summarize" in request.modes:
+        summary = result_items.summary(found, request.text, request.language)
     if request.response_format == "chatgpt_app":
         return _app_answer(found, request, items, summary, meta)
     if "detailed" in request.modes:
@@ -119,7 +136,7 @@ def _app_answer(
     meta: dict[str, Any],
 ) -> SingleResponse:
     """Return the ChatGPT App structure (section 4.1.1)."""
-    content = result_items.content(found, request.text)
+    content = result_items.content(found, request.text, request.language)
     if summary:
         content.insert(0, {"type": "text", "text": summary})
     return _app(content, items, meta)
@@ -136,14 +153,28 @@ def _fail_on_request(
     corpus: Corpus, request: AskRequest, code: str, links: DemoUrls
 ) -> Answer | SingleResponse:
     """Return or raise the failure of a query `fail CODE`, so that every code can be tried."""
-    if code not in CODES:
+    codes = LISTED[request.version]
+    if code not in codes:
         raise FailureError(
-            "INVALID_QUERY", f"Unknown error code: {code}. Codes: {', '.join(CODES)}."
+            "INVALID_QUERY",
+            f"NLWeb {request.version} has no code {code}. Codes: {', '.join(codes)}.",
         )
     failure = FailureError(code)
-    # 0.54 has no error event: there, all failures are documents.
-    if not request.streaming or code not in _MIDSTREAM or request.version == "0.54":
+    if code not in _MIDSTREAM:
         raise failure
-    best = sorted(corpus.of_kind("Recipe"), key=lambda entry: -entry.rating)[:_PARTIAL]
-    partial = Answer.of([result_items.item(entry, links) for entry in best])
-    return Answer(partial.parts, failure=failure)
+    best = sorted(corpus.of_kind("Recipe"), key=lambda entry: -entry.rating)
+    answer = Answer.of([result_items.item(entry, links) for entry in best])
+    return _broken_off(answer, request, failure)
+
+
+def _broken_off(
+    answer: Answer | SingleResponse, request: AskRequest, failure: FailureError
+) -> Answer:
+    """Return an answer that fails after its first results; raise the failure if it cannot.
+
+    Only streams have results and a failure, and 0.54 has no event for it.
+    """
+    if isinstance(answer, SingleResponse) or not request.streaming or request.version == "0.54":
+        raise failure
+    failure.language = request.language
+    return Answer(answer.parts[:_PARTIAL], answer.meta, failure=failure)

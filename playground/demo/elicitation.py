@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from playground.demo import languages
 from playground.demo.failures import invalid_parameter
 from playground.demo.index import words_of
+from playground.demo.languages import GERMAN, Language
 from playground.demo.query_parser import parse_query
 from playground.demo.requests import MAX_TEXT, AskRequest
 
@@ -181,6 +183,40 @@ def questions_or_request(ask: AskRequest) -> AskRequest | Questions:
     return Questions(elicitation)
 
 
+def presented(elicitation: Elicitation, version: str, language: Language) -> Elicitation:
+    """Return an elicitation as a version has it, in a language.
+
+    The examples of 0.54 have selections only: there, yes or no is a selection, and what else is
+    asked is asked in the text, without a default, which 0.54 does not have either.
+    """
+    texts = [elicitation["text"]]
+    questions: list[Question] = []
+    for question in elicitation.get("questions", []):
+        if version != "0.54" or question["type"] in _SELECTIONS:
+            questions.append(question)
+        elif question["type"] == "boolean":
+            questions.append({**question, "type": "single_select", "options": ["yes", "no"]})
+        else:
+            texts.append(question["text"])
+    text = " ".join(languages.say(language, text) for text in texts)
+    translated = [_translated(question, version, language) for question in questions]
+    return {"text": text, "questions": translated} if translated else {"text": text}
+
+
+def _translated(question: Question, version: str, language: Language) -> Question:
+    """Return a question in a language; answers may be in any."""
+    found = {**question, "text": languages.say(language, question["text"])}
+    for name in ("options", "default"):
+        match found.get(name):
+            case list(values):
+                found[name] = [languages.say(language, value) for value in values]
+            case str(value):
+                found[name] = languages.say(language, value)
+    if version == "0.54":
+        found.pop("default", None)
+    return found
+
+
 def is_party(ask: AskRequest) -> bool:
     """Return True for a dinner party, which takes one round of questions."""
     return "dinner party" in ask.text.lower()
@@ -209,11 +245,13 @@ def labels() -> dict[str, str]:
             found[str(question["text"])] = str(question["id"])
         if "questions" not in elicitation:
             found[str(elicitation["text"])] = IN_WORDS
-    return found
+    return found | {GERMAN[text]: name for text, name in found.items()}
 
 
 #: Every id that an answer can have.
 IDS = frozenset(name for elicitation in ELICITATIONS for name in ids_of(elicitation))
+#: The types of questions of 0.54.
+_SELECTIONS = frozenset({"single_select", "multi_select"})
 _MEALS = frozenset({"dinner", "supper", "lunch", "hungry", "tonight", "evening"})
 _SURPRISE = re.compile(r"\bsurprise me\b.*\bask first\b", re.I | re.S)
 #: Filters that do not make a request specific.
@@ -266,9 +304,9 @@ _LABEL = re.compile(
     re.I,
 )
 #: Separators of an answer with several parts.
-_LISTED = re.compile(r"\s*(?:,\s*and\b|,|;|\band\b)\s*", re.I)
-_YES = frozenset({"yes", "true", "y", "1"})
-_NO = frozenset({"no", "false", "n", "0"})
+_LISTED = re.compile(r"\s*(?:,\s*and\b|,|;|\b(?:and|und)\b)\s*", re.I)
+_YES = frozenset({"yes", "true", "y", "1", "ja"})
+_NO = frozenset({"no", "false", "n", "0", "nein"})
 
 
 def gather_answers(ask: AskRequest) -> AskRequest:
@@ -337,10 +375,12 @@ def _invalid(question: Question, value: Any, expected: str) -> Exception:
 
 
 def _option(question: Question, value: Any, given: Any) -> str:
-    options = {str(option).lower(): str(option) for option in question["options"]}
-    if isinstance(value, str) and (option := options.get(value.strip().lower())):
+    options = [str(option) for option in question["options"]]
+    wordings = {wording.lower(): option for option in options
+                for wording in (GERMAN.get(option, option), option)}  # fmt: skip
+    if isinstance(value, str) and (option := wordings.get(value.strip().lower())):
         return option
-    raise _invalid(question, given, f"one of: {', '.join(options.values())}")
+    raise _invalid(question, given, f"one of: {', '.join(options)}")
 
 
 def _one(question: Question, value: Any) -> str:

@@ -41,7 +41,9 @@ GROUPS: Sequence[Group] = (
     Group(
         "Search",
         "Ranked full-text search over recipes, restaurants, cookware, films and articles. Times,"
-        " diets and “without …” in the question are applied as constraints.",
+        " diets and “without …” in the question are applied as constraints. prefer.accept-language"
+        " chooses English or German for the texts of the agent. A query with “that fails” times"
+        " out after its first results.",
         (
             Example(
                 "Streaming results",
@@ -81,6 +83,23 @@ GROUPS: Sequence[Group] = (
                     "query": {"text": "a detailed tutorial on making homemade pasta"},
                     "prefer": {"streaming": True, "mode": "detailed"},
                     "meta": {"version": "0.54"},
+                },
+            ),
+            Example(
+                "Summary in German",
+                {
+                    "query": {"text": "something sweet with cinnamon"},
+                    "prefer": {
+                        "mode": "list, summarize",
+                        "accept-language": "de-AT, en;q=0.5",
+                    },
+                },
+            ),
+            Example(
+                "Failure mid-stream",
+                {
+                    "query": {"text": "healthy breakfast recipes with eggs that fails"},
+                    "prefer": {"streaming": True},
                 },
             ),
         ),
@@ -163,7 +182,7 @@ GROUPS: Sequence[Group] = (
         "Elicitation",
         "Vague requests are answered with questions. Answers are accepted as filters named after"
         " the questions, in a context object of any type, or as sentences after the text. An"
-        " invalid answer fails with INVALID_PARAMETER.",
+        " invalid answer fails with INVALID_QUERY, or INVALID_PARAMETER in 0.54.",
         (
             Example(
                 "Dinner", {"query": {"text": "I need something for dinner"}}, answer="elicitation"

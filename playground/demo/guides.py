@@ -127,9 +127,10 @@ _MCP = Guide(
 _AGENT_API = Guide(
     "agent-api",
     "Over the Agent API",
-    "The same corpus in a conversation: streamed text, reasoning, function calls and their"
-    " outputs. A session_id is remembered for a day. Without stream, the response is a single JSON"
-    " document.",
+    "The same corpus in a conversation: streamed text, function calls and their outputs. A"
+    " session_id is remembered for a day. With stream set to false, the response is a single JSON"
+    " document. ?extensions=1 adds messages of types that the specification does not list:"
+    " reasoning and mcp_call_output.",
     (("POST", "demo-agent-api", ""),),
     (
         ExampleTable(
@@ -138,8 +139,8 @@ _AGENT_API = Guide(
             (
                 _message(
                     "tomato soup",
-                    "Reasoning, a call to search_recipes and its output, then text,"
-                    " an image and the recipes as data.",
+                    "A call to search_recipes and its output, then text, an image and the"
+                    " recipes as data.",
                 ),
                 _message(
                     "What can I cook with my pantry?",

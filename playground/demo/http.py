@@ -8,11 +8,12 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
-from playground.demo.requests import read_pace
+from playground.demo.requests import MAX_BODY, read_pace
 from playground.demo.responses import encode
 
 #: Seconds between two events of a stream at pace 1: slow enough to watch.
@@ -27,13 +28,16 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 
 
-def endpoint(error: Callable[[str], Any]) -> Callable[[View], View]:
+def endpoint(error: Callable[[str], Any], *methods: str) -> Callable[[View], View]:
     """Return the decorator of an endpoint; `error` makes a message a document of its protocol.
 
-    It exempts a view from CSRF checks and login, refuses requests of other origins, and sets the
-    headers of all endpoints. Callers are clients of agents and have no token. They can change
-    only what everyone who uses the demo shares.
+    It exempts a view from CSRF checks and login, refuses requests of other origins, with other
+    methods, or with a body that is no JSON or too large, and sets the headers of all endpoints.
+    Callers are clients of agents and have no token. They can change only what everyone who uses
+    the demo shares.
     """
+    allowed = (*methods, *(("HEAD",) if "GET" in methods else ()), "OPTIONS")
+    allow = {"Allow": ", ".join(allowed)}
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
@@ -44,6 +48,13 @@ def endpoint(error: Callable[[str], Any]) -> Callable[[View], View]:
             response: HttpResponseBase
             if is_cross_origin(request):
                 response = json_response(error("Cross-origin requests are not allowed."), 403)
+            elif methods and request.method == "OPTIONS":
+                response = HttpResponse(status=204, headers=allow)
+            elif methods and request.method not in allowed:
+                text = f"Allowed methods: {', '.join(methods)}."
+                response = json_response(error(text), 405, allow)
+            elif methods and request.method == "POST" and (refused := _refused_body(request)):
+                response = json_response(error(refused[1]), refused[0])
             else:
                 response = await view(request, *args, **kwargs)
             # Responses are data: even in a browser, nothing in them may run or load.
@@ -55,6 +66,19 @@ def endpoint(error: Callable[[str], Any]) -> Callable[[View], View]:
         return wrapped
 
     return decorate
+
+
+def _refused_body(request: HttpRequest) -> tuple[int, str] | None:
+    """Return the status and the reason for a body that is not read; None for one that is."""
+    try:
+        size = len(request.body)
+    except RequestDataTooBig:
+        size = MAX_BODY + 1
+    if size > MAX_BODY:
+        return 413, f"The body is larger than {MAX_BODY:,} bytes."
+    if size and request.content_type != "application/json":
+        return 415, "The Content-Type must be application/json."
+    return None
 
 
 def is_cross_origin(request: HttpRequest) -> bool:

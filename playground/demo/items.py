@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playground.demo import actions
+from playground.demo import actions, languages
 from playground.demo.actions import DemoUrls
 from playground.demo.corpus import CorpusItem
+from playground.demo.languages import ENGLISH, Language
 from playground.demo.search import SearchResult
 
 Item = dict[str, Any]
@@ -47,21 +48,33 @@ def _grounding(entry: CorpusItem) -> Item:
     }
 
 
-def summary(found: SearchResult, text: str) -> str:
+def summary(found: SearchResult, text: str, language: Language = ENGLISH) -> str:
     """Return a summary in sentences, made from the results alone."""
     entries = found.entries
-    names = listed([entry.name for entry in entries[:3]])
-    count = f"{found.total} results match" if found.total != 1 else "One result matches"
-    best_matches = " are the best matches" if found.total > 3 else ""
-    sentences = [f"{count} “{text[:120]}”: {names}{best_matches}."]
+    names = listed([entry.name for entry in entries[:3]], language)
+    template = "One result matches “{query}”: {names}."
+    if found.total > 3:
+        template = "{count} results match “{query}”: {names} are the best matches."
+    elif found.total != 1:
+        template = "{count} results match “{query}”: {names}."
+    sentences = [languages.say(language, template, count=found.total, query=text[:120],
+                               names=names)]  # fmt: skip
     timed = [(entry.minutes, entry) for entry in entries if entry.minutes is not None]
     if len(timed) > 1:
         minutes, quickest = min(timed, key=lambda pair: pair[0])
-        sentences.append(f"The quickest is {quickest.name}, ready in {minutes_text(minutes)}.")
+        time = minutes_text(minutes, language)
+        sentences.append(
+            languages.say(
+                language, "The quickest is {name}, ready in {time}.", name=quickest.name, time=time
+            )
+        )
     rated = [entry for entry in entries if entry.rating]
     if len(rated) > 1:
         best = max(rated, key=lambda entry: entry.rating)
-        sentences.append(f"{best.name} is rated highest, with {best.rating:g} out of 5.")
+        template = "{name} is rated highest, with {rating} out of 5."
+        sentences.append(
+            languages.say(language, template, name=best.name, rating=f"{best.rating:g}")
+        )
     return " ".join(sentences)
 
 
@@ -70,38 +83,45 @@ def summary_item(text: str) -> Item:
     return {"@type": "SearchSummary", "text": text}
 
 
-def content(found: SearchResult, text: str) -> list[Item]:
+def content(found: SearchResult, text: str, language: Language = ENGLISH) -> list[Item]:
     """Return the answer as text, for the language model of a ChatGPT app (section 4.1.1)."""
-    parts = [f"Results for “{text[:120]}”:"]
+    parts = [languages.say(language, "Results for “{query}”:", query=text[:120])]
     for number, entry in enumerate(found.entries, 1):
-        description = str(entry.document.get("description") or "").strip()
-        time = f" Ready in {minutes_text(entry.minutes)}." if entry.minutes is not None else ""
-        parts.append(f"{number}. **{entry.name}**: {description}{time}")
+        sentences = [str(entry.document.get("description") or "").strip()]
+        if entry.minutes is not None:
+            time = minutes_text(entry.minutes, language)
+            sentences.append(languages.say(language, "Ready in {time}.", time=time))
+        parts.append(f"{number}. **{entry.name}**: {' '.join(sentences)}")
     return [{"type": "text", "text": part} for part in parts]
 
 
-def contents(items: Sequence[Item]) -> str:
+def contents(items: Sequence[Item], language: Language = ENGLISH) -> str:
     """Return an answer as a sentence: the summary in it, or the names of its items."""
     for found in items:
         if found["@type"] == "SearchSummary":
             return str(found["text"])
-    return f"Here is {listed([str(found['name']) for found in items])}."
+    names = listed([str(found["name"]) for found in items], language)
+    return languages.say(language, "Here is {names}.", names=names)
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], language: Language = ENGLISH) -> str:
     """Return names as a phrase: `A, B and C`."""
     if len(names) < 2:
         return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    first = ", ".join(names[:-1])
+    return languages.say(language, "{names} and {last}", names=first, last=names[-1])
 
 
-def minutes_text(minutes: float) -> str:
+def minutes_text(minutes: float, language: Language = ENGLISH) -> str:
     """Return minutes as text: `45 minutes`, `2 hours`, `1 hour 15 minutes`."""
     hours, rest = divmod(round(minutes), 60)
-    parts = [f"{hours} hour{'s' if hours > 1 else ''}"] if hours else []
+    counted = [(hours, "1 hour", "{count} hours")] if hours else []
     if rest or not hours:
-        parts.append(f"{rest} minute{'s' if rest != 1 else ''}")
-    return " ".join(parts)
+        counted.append((rest, "1 minute", "{count} minutes"))
+    return " ".join(
+        languages.say(language, one if count == 1 else more, count=count)
+        for count, one, more in counted
+    )
 
 
 def short(entry: CorpusItem) -> Mapping[str, Any]:

@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
 from playground.demo import requests
 from playground.demo.failures import FailureError
+from playground.demo.http import endpoint, json_response
 from playground.demo.responses import Document
 
 PARSE_ERROR = -32700
@@ -16,9 +20,6 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-
-#: Most bytes of a message.
-MAX_BODY = 200_000
 
 
 class RpcError(Exception):
@@ -49,8 +50,6 @@ class JsonRpcMessage:
 
 def read_message(body: bytes) -> JsonRpcMessage:
     """Return the message in `body`. Raise `RpcError`, which is the response."""
-    if len(body) > MAX_BODY:
-        raise RpcError(INVALID_REQUEST, f"The message is larger than {MAX_BODY:,} bytes.")
     document = _parsed(body)
     method, params = document.get("method", ""), document.get("params")
     if document.get("jsonrpc") != "2.0" or not isinstance(method, str):
@@ -97,6 +96,12 @@ def error(message_id: str | int | None, failed: RpcError) -> Document:
 def refusal(message: str) -> Document:
     """Return the response to an HTTP request that was refused before its message was read."""
     return error(None, RpcError(INVALID_REQUEST, message))
+
+
+@endpoint(refusal)
+async def not_found(request: HttpRequest, path: str) -> HttpResponseBase:
+    """Any other path below that of a protocol over JSON-RPC."""
+    return json_response(refusal(f"Unknown path: {path[:80]}."), 404)
 
 
 def notification(method: str, params: Mapping[str, Any]) -> Document:

@@ -14,10 +14,11 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from playground.demo import requests
+from playground.demo import languages, requests
 from playground.demo.actions import http
 from playground.demo.failures import FailureError
 from playground.demo.http import endpoint, error_document, json_response
+from playground.demo.languages import Language
 from playground.demo.models import ListItem, prune
 from playground.demo.responses import Document
 
@@ -59,26 +60,22 @@ def _matching(name: str, words: str) -> list[ListItem]:
     return [row for row in rows if wanted in json.dumps(row.content, ensure_ascii=False).lower()]
 
 
-@endpoint(error_document)
+@endpoint(error_document, "GET", "POST", "DELETE")
 async def saved_list(request: HttpRequest, name: str) -> HttpResponseBase:
     """`POST` adds to a list, `GET` returns it, `DELETE` empties it; `?q=` selects entries."""
     words = request.GET.get("q", "")[:200]
     if request.method == "POST":
         return await _add(request, name)
-    if request.method == "GET":
-        rows = await entries(name, words)
-        items = [_entry_document(request, row) for row in rows]
-        return json_response({"list": name, "count": len(items), "items": items})
     if request.method == "DELETE":
         return json_response({"list": name, "removed": await remove(name, words=words)})
-    return _not_allowed("GET, POST, DELETE")
+    rows = await entries(name, words)
+    items = [_entry_document(request, row) for row in rows]
+    return json_response({"list": name, "count": len(items), "items": items})
 
 
-@endpoint(error_document)
+@endpoint(error_document, "GET", "DELETE")
 async def entry(request: HttpRequest, name: str, pk: int) -> HttpResponseBase:
     """`GET` returns one entry of a list, `DELETE` removes it; 404 for an unknown one."""
-    if request.method not in ("GET", "DELETE"):
-        return _not_allowed("GET, DELETE")
     rows = [row for row in await entries(name) if row.pk == pk]
     if not rows:
         return json_response(error_document(f"No entry {pk} in the {name}."), 404)
@@ -87,16 +84,17 @@ async def entry(request: HttpRequest, name: str, pk: int) -> HttpResponseBase:
     return json_response(_entry_document(request, rows[0]))
 
 
-async def described(request: HttpRequest, name: str) -> Document:
+async def described(request: HttpRequest, name: str, language: Language) -> Document:
     """Return a list as a result item; its entries are items with an action that removes them."""
     rows = await entries(name)
     url = request.build_absolute_uri(reverse(f"demo-{name}"))
-    count = "1 entry" if len(rows) == 1 else f"{len(rows)} entries"
+    count = "1 entry" if len(rows) == 1 else "{count} entries"
+    description = f"{count}, shared by all users of this playground."
     return {
         "@type": "ItemList",
         "@context": "https://schema.org",
-        "name": f"The demo {name}",
-        "description": f"{count}, shared by all users of this playground.",
+        "name": languages.say(language, f"The demo {name}"),
+        "description": languages.say(language, description, count=len(rows)),
         "url": url,
         "numberOfItems": len(rows),
         "itemListElement": _elements(request, rows),
@@ -154,7 +152,3 @@ def _title(content: Document) -> str:
     if isinstance(items, list) and items:
         return ", ".join(str(item) for item in items)[:80]
     return "Unnamed entry"
-
-
-def _not_allowed(methods: str) -> HttpResponse:
-    return json_response(error_document(f"Allowed methods: {methods}."), 405, {"Allow": methods})

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
+from playground.demo import languages
 from playground.demo.corpus import Corpus, CorpusItem, strings
 from playground.demo.failures import FailureError
 from playground.demo.filters import contains, read_filters
@@ -46,6 +47,11 @@ def meal_plan(corpus: Corpus, ask: AskRequest, today: date) -> list[Document]:
         used += chosen.values()
         days.append({"day": day, **{name: short(entry) for name, entry in chosen.items()}})
     context = "https://schema.org"
+    week = f"{monday:%-d %B}" if ask.language.code == "en" else f"{monday:%d.%m.%Y}"
+
+    def say(template: str) -> str:
+        return languages.say(ask.language, template, date=week)
+
     period = {
         "startDate": monday.isoformat(),
         "endDate": (monday + timedelta(days=6)).isoformat(),
@@ -54,16 +60,16 @@ def meal_plan(corpus: Corpus, ask: AskRequest, today: date) -> list[Document]:
         {
             "@type": "MealPlan",
             "@context": context,
-            "name": f"Your meal plan for the week of {monday:%-d %B}",
-            "description": "Three meals a day, chosen from this agent's recipes.",
+            "name": say("Your meal plan for the week of {date}"),
+            "description": say("Three meals a day, chosen from this agent's recipes."),
             **period,
             "meals": days,
         },
         {
             "@type": "ShoppingList",
             "@context": context,
-            "name": f"Shopping list for the week of {monday:%-d %B}",
-            "description": "All ingredients of the meal plan, by category.",
+            "name": say("Shopping list for the week of {date}"),
+            "description": say("All ingredients of the meal plan, by category."),
             "items": _shopping_list(used),
         },
     ]
@@ -78,7 +84,7 @@ def _recipes_for(corpus: Corpus, ask: AskRequest, meal: str) -> list[CorpusItem]
         if meal in entry.categories and diets <= entry.diets
     ]
     if not pool:
-        raise FailureError("NO_RESULTS", f"No {meal} matches that diet.")
+        raise FailureError("NO_RESULTS", "No {meal} matches that diet.", meal=meal)
 
     def order(entry: CorpusItem) -> str:
         return hashlib.sha256(f"{ask.text}\n{entry.name}".encode(errors="replace")).hexdigest()

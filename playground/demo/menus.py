@@ -6,11 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from playground.demo import languages
 from playground.demo.actions import DemoUrls
 from playground.demo.corpus import Corpus, CorpusItem, strings
 from playground.demo.failures import FailureError
 from playground.demo.filters import contains, read_filters
 from playground.demo.items import item, listed
+from playground.demo.languages import ENGLISH, Language
 from playground.demo.responses import Document
 
 _COURSES: Mapping[str, frozenset[str]] = {
@@ -23,7 +25,7 @@ _CAKES = {"chocolate": "chocolate", "fruit": "apple lemon berry"}
 
 
 def menu_for_occasion(
-    corpus: Corpus, answers: Mapping[str, Any], links: DemoUrls
+    corpus: Corpus, answers: Mapping[str, Any], links: DemoUrls, language: Language = ENGLISH
 ) -> list[Document]:
     """Return a menu for the occasion in the checked `answers`. Raise `FailureError`."""
     plans: Mapping[str, dict[str, Any]] = {
@@ -42,13 +44,23 @@ def menu_for_occasion(
     plan = plans[answers["occasion"]]
     if answers.get("cake") == "no cake":
         plan["courses"].remove("dessert")
-    summary, *courses = menu(corpus, {**plan, **answers}, links)
-    whom = f" of {answers['honoured']}" if answers.get("honoured") else ""
-    summary["text"] = f"For the {answers['occasion']}{whom}. {summary['text']}"
+    summary, *courses = menu(corpus, {**plan, **answers}, links, language)
+    template = "For the {occasion}. {menu}"
+    if answers.get("honoured"):
+        template = "For the {occasion} of {whom}. {menu}"
+    summary["text"] = languages.say(
+        language,
+        template,
+        occasion=languages.say(language, answers["occasion"]),
+        whom=answers.get("honoured"),
+        menu=summary["text"],
+    )
     return [summary, *courses]
 
 
-def menu(corpus: Corpus, answers: Mapping[str, Any], links: DemoUrls) -> list[Document]:
+def menu(
+    corpus: Corpus, answers: Mapping[str, Any], links: DemoUrls, language: Language = ENGLISH
+) -> list[Document]:
     """Return a summary and a recipe for each course, from checked answers.
 
     Raise `FailureError` NO_RESULTS when the corpus lacks a course for the diet and time.
@@ -66,13 +78,19 @@ def menu(corpus: Corpus, answers: Mapping[str, Any], links: DemoUrls) -> list[Do
             if criteria.admits(entry) and _COURSES[course] & entry.categories
         ]
         if not pool:
-            raise FailureError("NO_RESULTS", f"No {course} matches that diet and time.")
+            raise FailureError(
+                "NO_RESULTS",
+                "No {course} matches that diet and time.",
+                course=languages.say(language, course),
+            )
         # A dish is repeated only if there is no other; wishes are preferred first, then ratings.
         fresh = [entry for entry in pool if entry not in chosen] or pool
         chosen.append(max(fresh, key=lambda entry: (_matches(entry, wishes), entry.rating)))
-    children = " It is mild enough for children." if answers.get("with_children") is True else ""
-    names = listed([entry.name for entry in chosen])
-    text = f"A menu for {guests:g} guests: {names}.{children}"
+    names = listed([entry.name for entry in chosen], language)
+    template = "A menu for {guests} guests: {names}."
+    text = languages.say(language, template, guests=f"{guests:g}", names=names)
+    if answers.get("with_children") is True:
+        text = f"{text} {languages.say(language, 'It is mild enough for children.')}"
     return [{"@type": "SearchSummary", "text": text}, *(item(entry, links) for entry in chosen)]
 
 

@@ -12,11 +12,13 @@ import re
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from asgiref.sync import sync_to_async
 
+from playground.demo import languages
 from playground.demo.failures import FailureError
+from playground.demo.languages import Language
 from playground.demo.models import PromisedTask, prune
 from playground.demo.requests import AskRequest
 
@@ -29,7 +31,7 @@ _MAX_REQUEST = 20_000
 _TOKEN = re.compile(r"[\w-]{1,80}", re.ASCII)
 _FIRST_STAGE = (0.0, "Checking your preferences…")
 #: (least progress, message) of each stage, by script.
-_STAGES: dict[str, Sequence[tuple[float, str]]] = {
+STAGES: dict[str, Sequence[tuple[float, str]]] = {
     "plan": (
         _FIRST_STAGE,
         (0.25, "Choosing breakfasts, lunches and dinners…"),
@@ -81,11 +83,11 @@ class PromisedAnswer:
     def describe(self) -> dict[str, object]:
         """Return the `promise` attribute of a response (section 4.1.2)."""
         progress = self.progress()
-        message = [text for least, text in _STAGES[self.script] if progress >= least][-1]
+        message = [text for least, text in STAGES[self.script] if progress >= least][-1]
         return {
             "token": self.token,
             "estimated_time": max(1, round(self.seconds * (1 - progress))),
-            "message": message,
+            "message": languages.say(self.ask.language, message),
             "progress": round(progress, 2),
         }
 
@@ -103,6 +105,7 @@ def save_task(request: PromiseRequest) -> PromisedAnswer:
         "answers": ask.answers,
         "response_format": ask.response_format,
         "modes": sorted(ask.modes),
+        "language": asdict(ask.language),
     }
     text = json.dumps(stored)
     if len(text) > _MAX_REQUEST:
@@ -143,5 +146,7 @@ def _row_of(token: str) -> PromisedTask:
 
 def _answer_of(row: PromisedTask) -> PromisedAnswer:
     stored = json.loads(row.ask)
-    ask = AskRequest(**{**stored, "modes": frozenset(stored["modes"])})
+    # Tasks of earlier versions of the demo have no language.
+    language = Language(**stored.get("language", {}))
+    ask = AskRequest(**{**stored, "modes": frozenset(stored["modes"]), "language": language})
     return PromisedAnswer(row.token, ask, row.script, row.started, row.seconds, row.cancelled)

@@ -14,12 +14,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from playground.demo import languages
 from playground.demo.failures import FailureError, invalid_parameter
+from playground.demo.languages import ENGLISH, Language
 
 VERSIONS = ("0.54", "0.55")
 FORMATS = ("conversational_search", "chatgpt_app")
 #: Most characters of a query; longer ones get TOKEN_LIMIT.
 MAX_TEXT = 4000
+#: Most bytes of a request.
+MAX_BODY = 200_000
+_CONVERSATION = "ConversationalContext"
 _MAX_PACE = 100.0
 _MAX_TURN = 1_000_000
 _MAX_TOPIC = 80
@@ -39,6 +44,8 @@ class AskRequest:
     streaming: bool = False
     response_format: str = FORMATS[0]
     modes: frozenset[str] = frozenset({"list"})
+    #: The language of the texts that the agent writes.
+    language: Language = ENGLISH
     #: Factor of every deliberate delay; 0 means none.
     pace: float = 1.0
     #: Answers to this agent's questions, by id, wherever the request had them.
@@ -73,12 +80,8 @@ def read_json(body: bytes) -> dict[str, Any]:
 def version_of(document: Mapping[str, Any]) -> str:
     """Return the version of the response: the requested one, or the newest. Never raise."""
     meta = document.get("meta")
-    if isinstance(meta, dict):
-        # 0.54 calls the attribute api_version in its text and version in its examples.
-        for name in ("version", "api_version"):
-            if meta.get(name) in VERSIONS:
-                return str(meta[name])
-    return VERSIONS[-1]
+    _, version = _named_version(meta) if isinstance(meta, dict) else ("", None)
+    return version if isinstance(version, str) and version in VERSIONS else VERSIONS[-1]
 
 
 def session_of(document: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -93,19 +96,22 @@ def read_ask(document: Mapping[str, Any], accept: str, pace: float) -> AskReques
 
     Raise `FailureError` with the code of the response.
     """
+    check_meta(document)
     query = _object(document, "query", required=True)
     prefer = _object(document, "prefer")
     version = version_of(document)
+    _check_string(prefer, "prefer.user-agent")
     text = _text(query)
     return AskRequest(
         version=version,
         text=text,
         filters={k: v for k, v in query.items() if k != "text" and v is not None},
-        context=_object(document, "context"),
+        context=_context(document, version),
         session=next_turn(document, text),
         streaming=_streaming(prefer, accept),
         response_format=_format(prefer),
         modes=_modes(prefer, version),
+        language=_language(prefer),
         pace=pace,
         pending=_pending(document),
     )
@@ -113,9 +119,10 @@ def read_ask(document: Mapping[str, Any], accept: str, pace: float) -> AskReques
 
 def read_await(document: Mapping[str, Any]) -> AwaitRequest:
     """Read an `await` request from `document`. Raise `FailureError`."""
+    check_meta(document)
     token = document.get("promise_token")
     if not isinstance(token, str) or not token:
-        raise FailureError("INVALID_QUERY", "promise_token must be a string.")
+        raise invalid_parameter("promise_token", token, "string", "a string")
     action = document.get("action")
     if action not in ("checkin", "cancel"):
         raise invalid_parameter("action", action, "checkin | cancel", "'checkin' or 'cancel'")
@@ -141,19 +148,86 @@ def _finite_float(text: str) -> float:
     return value
 
 
-def _object(document: Mapping[str, Any], name: str, *, required: bool = False) -> dict[str, Any]:
+def check_meta(document: Mapping[str, Any]) -> None:
+    """Check the attributes of `meta` (section 3.4), which all requests have. Raise `FailureError`.
+
+    An unknown version is an error: its requests may mean something else.
+    """
+    meta = _object(document, "meta")
+    name, version = _named_version(meta)
+    if version is not None and (not isinstance(version, str) or version not in VERSIONS):
+        known = " or ".join(VERSIONS)
+        raise invalid_parameter(f"meta.{name}", version, " | ".join(VERSIONS), known)
+    _object(meta, "session_context", within="meta.")
+    if not isinstance(user := meta.get("user"), str | dict | None):
+        raise invalid_parameter("meta.user", user, "string | object", "a string or an object")
+    if not isinstance(remember := meta.get("remember"), bool | None):
+        raise invalid_parameter("meta.remember", remember, "boolean", "true or false")
+
+
+def _named_version(meta: Mapping[str, Any]) -> tuple[str, Any]:
+    """Return the version in `meta` with its name; None for none.
+
+    0.54 calls the attribute api_version in its text and version in its examples.
+    """
+    name = "version" if meta.get("version") is not None else "api_version"
+    return name, meta.get(name)
+
+
+def _object(
+    document: Mapping[str, Any], name: str, *, required: bool = False, within: str = ""
+) -> dict[str, Any]:
     value = document.get(name)
     if value is None and not required:
         return {}
     if not isinstance(value, dict):
-        raise FailureError("INVALID_QUERY", f"{name} must be an object.")
+        raise invalid_parameter(within + name, value, "object", "an object")
     return value
+
+
+def _check_string(section: Mapping[str, Any], path: str) -> None:
+    """Check that an attribute is a string or absent; `path` is the section and its name."""
+    if not isinstance(value := section.get(path.partition(".")[2]), str | None):
+        raise invalid_parameter(path, value, "string", "a string")
+
+
+def _context(document: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """Return the context (section 3.2); only a ConversationalContext has attributes to check."""
+    context = _object(document, "context")
+    _check_string(context, "context.@type")
+    if context.get("@type") not in (None, _CONVERSATION):
+        return context
+    previous = context.get("prev")
+    if previous is not None and not _is_strings(previous):
+        raise invalid_parameter("context.prev", previous, "array of strings", "a list of strings")
+    for name in ("text", "memory"):
+        # 0.54 gives no type, and agents in use have memory as a list.
+        if version != "0.54" or not _is_strings(context.get(name)):
+            _check_string(context, f"context.{name}")
+    return context
+
+
+def _is_strings(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _language(prefer: Mapping[str, Any]) -> Language:
+    """Return the language of `prefer.accept-language` (section 3.3)."""
+    _check_string(prefer, "prefer.accept-language")
+    accepted = prefer.get("accept-language")
+    if accepted is None:
+        return ENGLISH
+    if language := languages.negotiate(accepted):
+        return language
+    raise invalid_parameter(
+        "prefer.accept-language", accepted, "Accept-Language", "like 'de-AT, en;q=0.5'"
+    )
 
 
 def _text(query: Mapping[str, Any]) -> str:
     text = query.get("text")
     if not isinstance(text, str) or not text.strip():
-        raise FailureError("INVALID_QUERY", "query.text must be a non-empty string.")
+        raise invalid_parameter("query.text", text, "string", "a non-empty string")
     if len(text) > MAX_TEXT:
         raise FailureError(
             "TOKEN_LIMIT",
@@ -168,7 +242,7 @@ def next_turn(document: Mapping[str, Any], text: str) -> dict[str, Any]:
     A conversation id is added if there is none. `pending` answers are removed; another round
     of questions sets them again.
     """
-    received = _object(_object(document, "meta"), "session_context")
+    received = session_of(document) or {}
     session = {"conversation_id": f"conv_{secrets.token_hex(6)}"} | received
     session.pop("pending", None)
     turn = session.get("turn")
@@ -187,7 +261,7 @@ def _streaming(prefer: Mapping[str, Any], accept: str) -> bool:
     if streaming is None:
         return "text/event-stream" in accept and "json" not in accept
     if not isinstance(streaming, bool):
-        raise invalid_parameter("streaming", streaming, "boolean", "true or false")
+        raise invalid_parameter("prefer.streaming", streaming, "boolean", "true or false")
     return streaming
 
 
@@ -196,7 +270,7 @@ def _list_of(prefer: Mapping[str, Any], name: str) -> list[str]:
     if value is None:
         return []
     if not isinstance(value, str):
-        raise invalid_parameter(name, value, "string", "a string")
+        raise invalid_parameter(f"prefer.{name}", value, "string", "a string")
     return [word.strip() for word in value.split(",") if word.strip()]
 
 

@@ -80,7 +80,8 @@ def meta(kind: str, version: str, session: Mapping[str, Any] | None, **more: Any
 def failure(error: FailureError, version: str, session: Mapping[str, Any] | None) -> Document:
     """Return a failure response (section 4.1.4); 0.54 has a timestamp (examples, section 6)."""
     more = {"timestamp": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"} if version == "0.54" else {}
-    return {"_meta": meta("failure", version, session, **more), "error": error.error}
+    block = meta("failure", version, session, **more, **error.language.meta)
+    return {"_meta": block, "error": error.error(version)}
 
 
 def encode(document: Any) -> bytes:

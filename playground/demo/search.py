@@ -63,7 +63,9 @@ def find(corpus: Corpus, ask: AskRequest) -> SearchResult:
     if criteria.site and criteria.site not in corpus.sites:
         raise FailureError(
             "NO_RESULTS",
-            f"Unknown site: {criteria.site}. Sites: {', '.join(corpus.sites)}.",
+            "Unknown site: {site}. Sites: {sites}.",
+            site=criteria.site,
+            sites=", ".join(corpus.sites),
         )
     entries = _ranked(corpus, query, ask.context, criteria)
     # Soft criteria, such as a sauce or a protein, are dropped if nothing meets them.
@@ -71,7 +73,7 @@ def find(corpus: Corpus, ask: AskRequest) -> SearchResult:
     if query.order:
         entries = _reordered(entries, query.order)
     if not entries:
-        raise FailureError("NO_RESULTS", f"No results match “{ask.text[:200]}”.")
+        raise FailureError("NO_RESULTS", "No results match “{query}”.", query=ask.text[:200])
     return SearchResult(entries[: criteria.limit], len(entries), criteria)
 
 

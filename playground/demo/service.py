@@ -19,8 +19,11 @@ from django.urls import reverse
 from playground.demo import corpus, decide, lists, promises, requests
 from playground.demo.actions import DemoUrls
 from playground.demo.corpus import Corpus
+from playground.demo.failures import FailureError
 from playground.demo.http import pace_of
+from playground.demo.languages import ENGLISH, Language
 from playground.demo.promises import PromiseRequest
+from playground.demo.requests import AskRequest
 from playground.demo.responses import Answer, Document, ListResponse, SingleResponse, meta
 
 
@@ -34,6 +37,7 @@ class ServedResponse:
     streaming: bool = False
     #: Factor of every deliberate delay; 0 means none.
     pace: float = 1.0
+    language: Language = ENGLISH
     started_at: float = field(default_factory=time.monotonic)
 
     @property
@@ -58,6 +62,7 @@ class ServedResponse:
             more = {**response.meta, "total_items": len(response.items)}
         if kind == "answer":
             more = {**more, "processing_time_ms": self.milliseconds}
+        more = {**more, **self.language.meta}
         return {"_meta": meta(kind, self.version, session, **more), **body}
 
 
@@ -72,15 +77,30 @@ async def ask(
     parsed = requests.read_ask(document, request.headers.get("Accept", ""), pace_of(request))
     if whole:
         parsed = replace(parsed, streaming=False)
+    try:
+        response = await _response(request, parsed)
+    except FailureError as failure:
+        failure.language = parsed.language
+        raise
+    return ServedResponse(
+        response,
+        parsed.version,
+        parsed.session,
+        parsed.streaming,
+        parsed.pace,
+        parsed.language,
+        started_at,
+    )
+
+
+async def _response(request: HttpRequest, parsed: AskRequest) -> Answer | SingleResponse:
     response = decide.ask(await loaded_corpus(), parsed, links(request))
     if isinstance(response, PromiseRequest):
-        response = decide.promise(await promises.save_task(response))
-    elif isinstance(response, ListResponse):
-        item = await lists.described(request, response.name)
-        response = decide.assembled_answer([item], response.ask)
-    return ServedResponse(
-        response, parsed.version, parsed.session, parsed.streaming, parsed.pace, started_at
-    )
+        return decide.promise(await promises.save_task(response))
+    if isinstance(response, ListResponse):
+        item = await lists.described(request, response.name, parsed.language)
+        return decide.assembled_answer([item], response.ask)
+    return response
 
 
 async def await_(document: Mapping[str, Any]) -> ServedResponse:
@@ -89,9 +109,15 @@ async def await_(document: Mapping[str, Any]) -> ServedResponse:
     parsed = requests.read_await(document)
     load_task = promises.cancel if parsed.action == "cancel" else promises.task
     task = await load_task(parsed.token)
-    response = decide.await_(await loaded_corpus(), task)
+    try:
+        response = decide.await_(await loaded_corpus(), task)
+    except FailureError as failure:
+        failure.language = task.ask.language
+        raise
     session = {**task.ask.session, **parsed.session}
-    return ServedResponse(response, parsed.version, session, started_at=started_at)
+    return ServedResponse(
+        response, parsed.version, session, language=task.ask.language, started_at=started_at
+    )
 
 
 async def loaded_corpus() -> Corpus:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, re_path
 
-from playground.demo import lists, views
+from playground.demo import jsonrpc, lists, views
 from playground.demo.a2a.views import a2a, card
-from playground.demo.agent_api.views import agent_api
+from playground.demo.agent_api import views as agent_api
 from playground.demo.mcp.views import mcp
 from playground.demo.scenarios import actions
 
@@ -23,9 +23,16 @@ urlpatterns = [
     path("mcp/newer", mcp, {"only": "2026-07-28"}, name="demo-mcp-stateless"),
     path("a2a", a2a, name="demo-a2a"),
     path("a2a/.well-known/agent-card.json", card, name="demo-a2a-card"),
-    path("agent-api", agent_api, name="demo-agent-api"),
+    path("agent-api", agent_api.agent_api, name="demo-agent-api"),
     path("scenarios/", views.page, name="demo-scenarios"),
     path("scenarios/<slug:slug>/ask", views.scenario, {"operation": "ask"}, name="demo-scenario"),
     path("scenarios/<slug:slug>/await", views.scenario, {"operation": "await"}),
     path("replies/<slug:kind>", actions.response, name="demo-action-response"),
+    # The same without a slash; then any other path, in the form of its protocol.
+    path("cookbook", lists.saved_list, {"name": "cookbook"}),
+    path("cart", lists.saved_list, {"name": "cart"}),
+    path("scenarios", views.page),
+    re_path(r"^(?P<path>(?:mcp|a2a)/.*)$", jsonrpc.not_found),
+    re_path(r"^(?P<path>agent-api/.*)$", agent_api.not_found),
+    path("<path:path>", views.not_found),
 ]

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -16,7 +16,7 @@ from django.urls import reverse
 from playground.demo import examples, requests, responses, scenarios, service
 from playground.demo.failures import CODES, FailureError
 from playground.demo.guides import guides
-from playground.demo.http import PAUSE, endpoint, event_stream, json_response
+from playground.demo.http import PAUSE, SAFE_METHODS, endpoint, event_stream, json_response
 from playground.demo.responses import Answer, meta
 from playground.demo.scenarios import SCENARIOS
 from playground.demo.scenarios.scenario import read_request
@@ -24,13 +24,16 @@ from playground.demo.service import ServedResponse
 
 logger = logging.getLogger("playground.demo")
 
+#: The version of responses to requests without a known version.
+_NEWEST = requests.VERSIONS[-1]
+
 
 def _error_document(message: str) -> dict[str, Any]:
     """Return a failure of a request that was not read; its version is unknown."""
-    return responses.failure(FailureError("INVALID_QUERY", message), requests.VERSIONS[-1], None)
+    return responses.failure(FailureError("INVALID_QUERY", message), _NEWEST, None)
 
 
-@endpoint(_error_document)
+@endpoint(_error_document, "POST")
 async def ask(request: HttpRequest) -> HttpResponseBase:
     """`POST /ask`: an answer, questions, a promise or a failure, as JSON or as a stream."""
 
@@ -43,7 +46,7 @@ async def ask(request: HttpRequest) -> HttpResponseBase:
     return await _respond_or_fail(request, respond)
 
 
-@endpoint(_error_document)
+@endpoint(_error_document, "POST")
 async def await_(request: HttpRequest) -> HttpResponseBase:
     """`POST /await`: the progress of a promised task, its answer, or its failure (section 4.2)."""
 
@@ -54,19 +57,24 @@ async def await_(request: HttpRequest) -> HttpResponseBase:
     return await _respond_or_fail(request, respond)
 
 
-@endpoint(_error_document)
+@endpoint(_error_document, "POST")
 async def scenario(request: HttpRequest, slug: str, operation: str) -> HttpResponseBase:
     """`POST scenarios/<slug>/ask` and `…/await`: the response of a scripted scenario."""
     if not (found := SCENARIOS.get(slug)):
         return json_response(_error_document(f"Unknown scenario: {slug[:80]}."), 404)
-    if request.method != "POST":
-        return _post_only()
     try:
         respond = found.play if operation == "ask" else found.await_
         return await respond(read_request(request))
     except FailureError as failure:
-        document = responses.failure(failure, requests.VERSIONS[-1], None)
-        return json_response(document, failure.status)
+        return json_response(responses.failure(failure, _NEWEST, None), failure.status(_NEWEST))
+
+
+@endpoint(_error_document)
+async def not_found(request: HttpRequest, path: str) -> HttpResponseBase:
+    """Any other path: a failure of NLWeb, or the site's page for a browser that follows a link."""
+    if request.method in SAFE_METHODS and "text/html" in request.headers.get("Accept", ""):
+        raise Http404
+    return json_response(_error_document(f"Unknown path: {path[:80]}."), 404)
 
 
 @login_not_required
@@ -93,10 +101,8 @@ async def _respond_or_fail(
     request: HttpRequest, respond: Callable[[Mapping[str, Any]], Awaitable[HttpResponseBase]]
 ) -> HttpResponseBase:
     """Read the request and respond to it; convert every error to a failure response."""
-    version, session = requests.VERSIONS[-1], None
+    version, session = _NEWEST, None
     try:
-        if request.method != "POST":
-            return _post_only()
         document = requests.read_json(request.body)
         version = requests.version_of(document)
         session = requests.session_of(document)
@@ -107,11 +113,7 @@ async def _respond_or_fail(
         logger.exception("Answering an NLWeb request over HTTP failed")
         failure = FailureError("INTERNAL_ERROR")
     body = responses.failure(failure, version, session)
-    return json_response(body, failure.status, failure.headers)
-
-
-def _post_only() -> HttpResponse:
-    return json_response(_error_document("Use POST."), 405, {"Allow": "POST"})
+    return json_response(body, failure.status(version), failure.headers)
 
 
 async def _events(served: ServedResponse, answer: Answer) -> AsyncIterator[bytes]:
@@ -130,6 +132,7 @@ async def _events(served: ServedResponse, answer: Answer) -> AsyncIterator[bytes
     if answer.failure:
         yield event("error", responses.failure(answer.failure, version, served.session))
     more = {**answer.meta, "total_items": index, "processing_time_ms": served.milliseconds}
+    more |= served.language.meta
     yield event("complete", {"_meta": meta("answer", version, served.session, **more)})
     if answer.closing_failure:
         yield event("end", {"message": answer.closing_failure})

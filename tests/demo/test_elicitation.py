@@ -136,7 +136,7 @@ class TestDinnerParty:
 
     @pytest.mark.parametrize("guests", [0, -1, "many", True])
     async def test_impossible_guests(self, ask: Ask, guests: object) -> None:
-        assert (await ask("dinner party", {"guests": guests})).code == "INVALID_PARAMETER"
+        assert (await ask("dinner party", {"guests": guests})).code == "INVALID_QUERY"
 
     async def test_a_diet_without_a_dish(self, ask: Ask) -> None:
         answers = {
@@ -222,7 +222,7 @@ class TestAnswersHoweverTheyCome:
     )  # fmt: skip
     async def test_what_does_not_fit_is_refused(self, ask: Ask, name: str, value: object) -> None:
         reply = await ask("dinner party", {name: value})
-        assert (reply.status, reply.code) == (400, "INVALID_PARAMETER")
+        assert (reply.status, reply.code) == (400, "INVALID_QUERY")
         details = reply.document["error"]["details"]
         assert (details["parameter"], details["provided_value"]) == (name, value)
         assert details["expected_format"]
@@ -292,7 +292,7 @@ class TestMenu:
         assert "3 guests" in far[0]
 
     async def test_an_impossible_occasion(self, ask: Ask) -> None:
-        assert (await ask("a menu", {"occasion": "coronation"})).code == "INVALID_PARAMETER"
+        assert (await ask("a menu", {"occasion": "coronation"})).code == "INVALID_QUERY"
 
     async def test_another_topic_ends_it(self, post: Ask) -> None:
         session = {"pending": {"occasion": "picnic"}}
@@ -348,3 +348,39 @@ def test_whatever_comes_is_examined(
         assert failure.code == "INVALID_PARAMETER"
         assert failure.details
         assert failure.details["parameter"] in elicitation.IDS
+
+
+class TestQuestionsOf054:
+    """The examples of 0.54 have selections only; what else is asked is asked in the text."""
+
+    @pytest.mark.parametrize(
+        ("text", "filters"),
+        [
+            ("I need something for dinner", {}),
+            ("plan a dinner party", {}),
+            ("surprise me, but ask first", {}),
+            ("plan a menu", {}),
+            *(("plan a menu", {"occasion": name}) for name in elicitation.MENU_FOR),
+        ],
+    )
+    async def test_are_selections(self, ask: Ask, text: str, filters: dict[str, Any]) -> None:
+        newer, older = [
+            (await ask(text, filters, version=version)).document["elicitation"]
+            for version in ("0.55", "0.54")
+        ]
+        asked = {question["id"] for question in older["questions"]}
+        for question in older["questions"]:
+            assert set(question) == {"id", "text", "type", "options"}
+            assert question["type"] in ("single_select", "multi_select")
+        for question in newer["questions"]:
+            assert question["id"] in asked or question["text"] in older["text"]
+
+    async def test_answers_to_them(self, ask: Ask) -> None:
+        answers = {"with_children": "no", "courses": ["main"], "guests": "3", "wishes": "risotto"}
+        reply = await ask("plan a dinner party", answers, version="0.54")
+        assert reply.document["results"][0]["text"].startswith("A menu for 3 guests: ")
+
+    async def test_answers_in_the_text(self, ask: Ask) -> None:
+        text = "plan a dinner party. How many guests do you expect? 11."
+        reply = await ask(text, version="0.54")
+        assert "11 guests" in reply.document["results"][0]["text"]

@@ -18,6 +18,10 @@ SAID: dict[str, Any] = {
     "sauce_type": "tomato",
     "protein_type": "no preference",
     "wishes": "salad and soup",
+    "courses": ["starter", "main"],
+    "with_children": "yes",
+    "carried_far": "no",
+    "cake": "chocolate",
     "answer": "tomato, vegetarian, under 40 minutes",
 }
 

@@ -9,7 +9,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from playground.demo import urls, wellknown
+from playground.demo import requests, urls, wellknown
 from playground.demo.models import ListItem, StoredState
 from tests.demo.conftest import check
 
@@ -28,12 +28,13 @@ def is_rpc_error(document: Document) -> bool:
     return document["id"] is None and document["error"]["code"] == -32600
 
 
-def is_detail(document: Document) -> bool:
-    return list(document) == ["detail"]
+def is_agent_api_error(document: Document) -> bool:
+    """An error of the Agent API (section 7)."""
+    return list(document) == ["error"] and set(document["error"]) == {"code", "message"}
 
 
 def is_error(document: Document) -> bool:
-    return list(document) == ["error"]
+    return list(document) == ["error"] and isinstance(document["error"], str)
 
 
 @pytest.fixture(autouse=True)
@@ -60,8 +61,14 @@ ROUTES: Mapping[str, tuple[str, Callable[[Document], bool] | None]] = {
     "mcp/newer": ("/demo/mcp/newer", is_rpc_error),
     "a2a": ("/demo/a2a", is_rpc_error),
     "a2a/.well-known/agent-card.json": ("/demo/a2a/.well-known/agent-card.json", is_error),
-    "agent-api": ("/demo/agent-api", is_detail),
+    "agent-api": ("/demo/agent-api", is_agent_api_error),
     "replies/<slug:kind>": ("/demo/replies/text", is_error),
+    "cookbook": ("/demo/cookbook", is_error),
+    "cart": ("/demo/cart", is_error),
+    "scenarios": ("/demo/scenarios", None),
+    "^(?P<path>(?:mcp|a2a)/.*)$": ("/demo/mcp/eldest", is_rpc_error),
+    "^(?P<path>agent-api/.*)$": ("/demo/agent-api/process", is_agent_api_error),
+    "<path:path>": ("/demo/answer", is_failure),
     ".well-known/agent-card.json": ("/.well-known/agent-card.json", is_error),
 }
 #: Headers that a browser adds for a page of another origin.
@@ -155,3 +162,136 @@ def test_the_name_of_a_host_that_is_not_the_playgrounds_is_refused() -> None:
     """As after DNS was made to point a foreign name at this machine."""
     headers = {"Host": "evil.example", "Origin": "http://evil.example"}
     assert send("DELETE", "/demo/cart/", headers).status_code == 400
+
+
+#: The methods of each endpoint; POST takes JSON.
+METHODS: Mapping[str, str] = {
+    "ask": "POST",
+    "await": "POST",
+    "scenarios/<slug:slug>/ask": "POST",
+    "scenarios/<slug:slug>/await": "POST",
+    "cookbook/": "GET, POST, DELETE, HEAD",
+    "cart/": "GET, POST, DELETE, HEAD",
+    "cookbook/<int:pk>": "GET, DELETE, HEAD",
+    "cart/<int:pk>": "GET, DELETE, HEAD",
+    "mcp": "POST, DELETE",
+    "mcp/older": "POST, DELETE",
+    "mcp/newer": "POST, DELETE",
+    "a2a": "POST",
+    "a2a/.well-known/agent-card.json": "GET, HEAD",
+    "agent-api": "POST",
+    "replies/<slug:kind>": "GET, POST, HEAD",
+    ".well-known/agent-card.json": "GET, HEAD",
+}
+POSTED = [route for route, methods in METHODS.items() if "POST" in methods]
+BOTH = {"Accept": "application/json, text/event-stream"}
+
+
+def test_every_endpoint_has_its_methods() -> None:
+    found = {name for name, row in ROUTES.items() if row[1]} - {"cookbook", "cart"}
+    assert set(METHODS) == {name for name in found if "path>" not in name}
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "TRACE", "BREW"])
+@pytest.mark.parametrize("route", METHODS)
+def test_other_methods(route: str, method: str) -> None:
+    path, is_refusal = ROUTES[route]
+    if method in METHODS[route].split(", "):
+        return
+    response = send(method, path, BOTH)
+    assert response.status_code == 405
+    assert response.headers["Allow"] == f"{METHODS[route]}, OPTIONS"
+    if method != "HEAD":
+        assert is_refusal
+        assert is_refusal(response.json())
+
+
+@pytest.mark.parametrize("route", METHODS)
+def test_options(route: str) -> None:
+    response = send("OPTIONS", ROUTES[route][0], {})
+    assert (response.status_code, response.content) == (204, b"")
+    assert response.headers["Allow"] == f"{METHODS[route]}, OPTIONS"
+
+
+@pytest.mark.parametrize("route", [name for name, methods in METHODS.items() if "HEAD" in methods])
+def test_head_is_get_without_a_body(route: str) -> None:
+    path = ROUTES[route][0]
+    get, head = (send(method, path, {}) for method in ("GET", "HEAD"))
+    assert (head.status_code, head.content) == (get.status_code, b"")
+    assert head.headers["Content-Type"] == get.headers["Content-Type"]
+
+
+@pytest.mark.parametrize("route", POSTED)
+def test_other_content_types(route: str) -> None:
+    path, is_refusal = ROUTES[route]
+    response = send("POST", path, BOTH)
+    assert response.status_code == 415
+    assert is_refusal
+    assert is_refusal(response.json())
+
+
+@pytest.mark.parametrize("size", [requests.MAX_BODY, 9_000_000])
+@pytest.mark.parametrize("route", POSTED)
+def test_too_large_a_body(route: str, size: int) -> None:
+    path, is_refusal = ROUTES[route]
+    body = b'{"x": "' + b"x" * size + b'"}'
+    response: Any = Client().post(path, body, content_type="application/json", headers=BOTH)
+    assert response.status_code == 413
+    assert is_refusal
+    assert is_refusal(response.json())
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"\xff", b"[" * 10_000, b'{"x": NaN}'])
+@pytest.mark.parametrize("route", [name for name in POSTED if name != "replies/<slug:kind>"])
+def test_malformed_json(route: str, body: bytes) -> None:
+    path, is_refusal = ROUTES[route]
+    headers = BOTH
+    if route == "mcp/newer":
+        headers = {**BOTH, "MCP-Protocol-Version": "2026-07-28"}
+    response: Any = Client().post(path, body, content_type="application/json", headers=headers)
+    # JSON-RPC has codes of its own, and agents in use answer all calls of A2A with 200.
+    assert response.status_code == (200 if route == "a2a" else 400)
+    document = response.json()
+    if is_refusal is is_rpc_error:
+        assert document["id"] is None
+        assert document["error"]["code"] == (-32600 if body == b"[]" else -32700)
+    else:
+        assert is_refusal
+        assert is_refusal(document)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize(
+    ("path", "is_refusal"),
+    [
+        ("ask/", is_failure),
+        ("await/more", is_failure),
+        ("nothing", is_failure),
+        ("scenarios/slow", is_failure),
+        ("scenarios/slow/wait", is_failure),
+        ("mcp/", is_rpc_error),
+        ("mcp/eldest/sse", is_rpc_error),
+        ("a2a/", is_rpc_error),
+        ("a2a/v1/message:send", is_rpc_error),
+        ("agent-api/", is_agent_api_error),
+        ("agent-api/process", is_agent_api_error),
+    ],
+)
+def test_unknown_paths(method: str, path: str, is_refusal: Callable[[Document], bool]) -> None:
+    response = send(method, f"/demo/{path}", {})
+    assert response.status_code == 404
+    assert is_refusal(response.json())
+
+
+def test_an_unknown_scenario() -> None:
+    response: Any = Client().post(
+        "/demo/scenarios/nothing/ask", b"{}", content_type="application/json"
+    )
+    assert response.status_code == 404
+    assert is_failure(response.json())
+
+
+def test_a_browser_that_follows_a_bad_link_gets_a_page() -> None:
+    response = send("GET", "/demo/nothing", {"Accept": "text/html,*/*;q=0.8"})
+    assert response.status_code == 404
+    assert response.headers["Content-Type"].startswith("text/html")

@@ -106,7 +106,8 @@ async def test_odd_characters_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "allowed"), [("cart/", "GET, POST, DELETE"), ("cart/1", "GET, DELETE")]
+    ("path", "allowed"),
+    [("cart/", "GET, POST, DELETE, HEAD, OPTIONS"), ("cart/1", "GET, DELETE, HEAD, OPTIONS")],
 )
 async def test_other_methods(path: str, allowed: str) -> None:
     reply = await AsyncClient().put(f"/demo/{path}")

@@ -103,8 +103,8 @@ async def test_an_unknown_token(post: Ask, clock: Clock) -> None:
     [
         ({}, "INVALID_QUERY"),
         ({"promise_token": 7, "action": "checkin"}, "INVALID_QUERY"),
-        ({"promise_token": "x"}, "INVALID_PARAMETER"),
-        ({"promise_token": "x", "action": "hurry"}, "INVALID_PARAMETER"),
+        ({"promise_token": "x"}, "INVALID_QUERY"),
+        ({"promise_token": "x", "action": "hurry"}, "INVALID_QUERY"),
     ],
 )
 async def test_malformed_await(post: Ask, request_: dict[str, Any], code: str) -> None:

@@ -169,8 +169,6 @@ class TestSection34Meta:
             ({}, "0.55"),
             ({"version": "0.54"}, "0.54"),
             ({"api_version": "0.54"}, "0.54"),
-            ({"version": "9.99"}, "0.55"),
-            ({"version": ["0.54"]}, "0.55"),
             ({"version": None, "api_version": "0.54"}, "0.54"),
         ],
     )

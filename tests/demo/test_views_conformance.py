@@ -167,7 +167,8 @@ async def test_cancel(post: Ask, clock: Clock, version: str) -> None:
         request = {"promise_token": token, "action": action, "meta": asked["meta"]}
         reply = await post("await", request)
         assert problems(reply, request, version, "await") == []
-        assert reply.code == "CANCELLED"
+        # 0.54 lists no code for it.
+        assert reply.code == ("CANCELLED" if version == "0.55" else "NO_RESULTS")
 
 
 @pytest.mark.parametrize("version", VERSIONS)

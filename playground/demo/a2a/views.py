@@ -23,19 +23,15 @@ logger = logging.getLogger("playground.demo")
 _HEADER = "A2A-Version"
 
 
-@endpoint(error_document)
+@endpoint(error_document, "GET")
 async def card(request: HttpRequest) -> HttpResponseBase:
     """`GET /.well-known/agent-card.json`."""
-    if request.method not in ("GET", "HEAD"):
-        return json_response(error_document("Use GET."), 405, {"Allow": "GET, HEAD"})
     return json_response(card_document(request))
 
 
-@endpoint(jsonrpc.refusal)
+@endpoint(jsonrpc.refusal, "POST")
 async def a2a(request: HttpRequest) -> HttpResponseBase:
     """`POST` takes one call. Errors have status 200, as with agents in use."""
-    if request.method != "POST":
-        return json_response(error_document("Use POST."), 405, {"Allow": "POST"})
     # The version of errors, if the header is invalid.
     version = versions.V0_3
     try:

@@ -44,10 +44,9 @@ def respond(context: RequestContext) -> None:
 
 
 def _search(context: RequestContext) -> None:
-    """Reason, search and answer: the default."""
+    """Search and answer: the default."""
     writer, text = context.writer, context.request.text
-    writer.write_text(f"The question is about “{text[:80]}”. Let me search the recipes for that.",
-               "reasoning")  # fmt: skip
+    writer.reason(f"The question is about “{text[:80]}”. Let me search the recipes for that.")
     found = context.catalog.find(text, context.earlier)
     call = writer.call("function_call", "search_recipes", {"query": text, "limit": 3})
     writer.output("function_call_output", call, found.listed)
@@ -117,7 +116,7 @@ def _everything(context: RequestContext) -> None:
     """Send every type of message of the specification that an agent can send."""
     writer = context.writer
     found = context.catalog.find("tomato soup")
-    writer.write_text("I will use everything in this kitchen once.", "reasoning")
+    writer.reason("I will use everything in this kitchen once.")
     for kind, name in (("plugin_call", "weather"), ("component_call", "timer")):
         call = writer.call(kind, name, {"minutes": 5})
         writer.output(f"{kind}_output", call, {"done": True})
@@ -154,7 +153,7 @@ ROWS: Sequence[HandlerRow] = (
          r"\bcancel yourself\b", _cancel),
     _row("Heartbeats", "take your time", "Three heartbeats, then the answer.",
          r"\btake your time\b", _send_heartbeats),
-    _row("Everything at once", "use everything you have", "Reasoning, plugin, component and"
-         " function calls with their outputs, a list of tools, a heartbeat, text, image, data and"
+    _row("Everything at once", "use everything you have", "Plugin, component and function"
+         " calls with their outputs, a list of tools, a heartbeat, text, image, data and"
          " a non-fatal error.", r"\buse everything\b", _everything),
 )  # fmt: skip

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from playground.demo import requests
-from playground.demo.failures import FailureError
+from playground.demo.failures import invalid_parameter
 from playground.demo.requests import MAX_TEXT
 from playground.demo.responses import Document
 
@@ -17,13 +17,7 @@ from playground.demo.responses import Document
 _MAX_ENTRIES = 100
 _MAX_ID = 100
 
-
-class InvalidRequestError(Exception):
-    """An invalid request; `detail` is the body of its 422 response."""
-
-    def __init__(self, kind: str, location: Sequence[str | int], message: str) -> None:
-        self.detail: list[Document] = [{"type": kind, "loc": ["body", *location], "msg": message}]
-        super().__init__(message)
+Check = Callable[[Any], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,78 +37,145 @@ class ParsedRequest:
 
 
 def read_request(body: bytes) -> ParsedRequest:
-    """Read a request from its body. Raise `InvalidRequestError`."""
-    try:
-        document = requests.read_json(body)
-    except FailureError as failure:
-        raise InvalidRequestError("json_invalid", (), failure.message) from None
-    stream = document.get("stream", True)
-    if not isinstance(stream, bool):
-        raise InvalidRequestError("bool_type", ("stream",), "Input should be true or false")
+    """Read a request from its body. Raise `FailureError`, whose message names the member."""
+    document = requests.read_json(body)
+    for name, (is_valid, expected) in _PARAMETERS.items():
+        _check(document.get(name), name, is_valid, expected)
     messages = _messages(document)
-    _check_parameters(document)
+    for number, tool in enumerate(document.get("tools") or []):
+        _check_tool(tool, f"tools.{number}")
     text = _text(messages)
     outputs, approvals = dict(_outputs(messages)), dict(_approvals(messages))
     if not (text or outputs or approvals):
-        location = ("input", len(messages) - 1, "content")
-        raise InvalidRequestError(
-            "missing", location, "Text, a function output or an approval is required"
-        )
-    return ParsedRequest(
-        _session(document), text, stream, tuple(_functions(document)), outputs, approvals
+        raise invalid_parameter(
+            "input", None, "text, output or approval",
+            "messages with a text, a function output or an approval",
+        )  # fmt: skip
+    session = document.get("session_id") or f"session_{secrets.token_hex(8)}"
+    stream = document.get("stream") is not False
+    return ParsedRequest(session, text, stream, tuple(_functions(document)), outputs, approvals)
+
+
+def _between(least: float, most: float) -> tuple[Check, str]:
+    return (
+        lambda value: isinstance(value, int | float) and least <= value <= most,
+        f"a number from {least:g} to {most:g}",
     )
 
 
+def _integer(value: Any) -> bool:
+    return isinstance(value, int)
+
+
+def _string(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+#: The checks of the parameters of a request (section 5), with what they expect. The specification
+#: limits `n` only; the other ranges are those of other APIs with parameters of these names.
+_PARAMETERS: Mapping[str, tuple[Check, str]] = {
+    "stream": (lambda value: isinstance(value, bool), "true or false"),
+    "model": (_string, "a string"),
+    "temperature": _between(0, 2),
+    "top_p": _between(0, 1),
+    "frequency_penalty": _between(-2, 2),
+    "presence_penalty": _between(-2, 2),
+    "max_tokens": (lambda value: _integer(value) and value >= 1, "an integer of at least 1"),
+    "n": (lambda value: _integer(value) and 1 <= value <= 5, "an integer from 1 to 5"),
+    "seed": (_integer, "an integer"),
+    "stop": (
+        lambda value: _string(value) or (isinstance(value, list) and all(map(_string, value))),
+        "a string or a list of strings",
+    ),
+    "tools": (lambda value: isinstance(value, list), "a list of tools"),
+    "session_id": (
+        lambda value: _string(value) and len(value) <= _MAX_ID,
+        f"a string of at most {_MAX_ID} characters",
+    ),
+    "response_id": (_string, "a string"),
+}  # fmt: skip
+#: The member of a content of each type (section 3), with its check.
+_CONTENTS: Mapping[str, tuple[str, Check, str]] = {
+    "text": ("text", _string, "a string"),
+    "image": ("image_url", _string, "a string"),
+    "data": ("data", lambda value: isinstance(value, dict), "an object"),
+}
+_ROLES = ("assistant", "user", "system")
+
+
+def _check(value: Any, path: str, is_valid: Check, expected: str) -> None:
+    """Check a value, which may be absent. Raise `FailureError`."""
+    # In Python, true and false are numbers.
+    is_flag = isinstance(value, bool) and expected != "true or false"
+    if value is not None and (is_flag or not is_valid(value)):
+        raise invalid_parameter(path, value, expected, expected)
+
+
+def _object(value: Any, path: str) -> Document:
+    if not isinstance(value, dict):
+        raise invalid_parameter(path, value, "an object", "an object")
+    return value
+
+
 def _messages(document: Document) -> list[Document]:
-    if "input" not in document:
-        raise InvalidRequestError("missing", ("input",), "Field required")
-    found = document["input"]
-    if not isinstance(found, list):
-        raise InvalidRequestError("list_type", ("input",), "Input should be a list of messages")
-    for number, message in enumerate(found):
-        if not isinstance(message, dict):
-            raise InvalidRequestError("dict_type", ("input", number), "Input should be an object")
+    """Return the messages of the input, checked (sections 3 and 4)."""
+    found = document.get("input")
+    if not isinstance(found, list) or not found:
+        raise invalid_parameter("input", found, "a list of messages", "a list of messages")
+    for number, each in enumerate(found):
+        path = f"input.{number}"
+        message = _object(each, path)
+        _check(message.get("type"), f"{path}.type", _string, "a string")
+        if (role := message.get("role")) is not None and role not in _ROLES:
+            roles = ", ".join(_ROLES)
+            raise invalid_parameter(f"{path}.role", role, roles, f"one of: {roles}")
+        content = message.get("content")
+        _check(content, f"{path}.content", lambda c: isinstance(c, list), "a list of contents")
+        for index, part in enumerate(content or []):
+            _check_content(part, f"{path}.content.{index}")
     return found[-_MAX_ENTRIES:]
 
 
-def _check_parameters(document: Document) -> None:
-    """Check the one range of the specification, and the parameters that this agent uses."""
-    number = document.get("n")
-    if number is not None and (type(number) is not int or not 1 <= number <= 5):
-        raise InvalidRequestError("range", ("n",), "Input should be an integer from 1 to 5")
-    if not isinstance(document.get("tools", []), list | None):
-        raise InvalidRequestError("list_type", ("tools",), "Input should be a list of tools")
-    session = document.get("session_id")
-    if session is not None and not isinstance(session, str):
-        raise InvalidRequestError("string_type", ("session_id",), "Input should be a string")
+def _check_content(value: Any, path: str) -> None:
+    part = _object(value, path)
+    if not isinstance(kind := part.get("type"), str) or kind not in _CONTENTS:
+        kinds = ", ".join(_CONTENTS)
+        raise invalid_parameter(f"{path}.type", kind, kinds, f"one of: {kinds}")
+    name, is_valid, expected = _CONTENTS[kind]
+    _check(part.get(name), f"{path}.{name}", is_valid, expected)
 
 
-def _session(document: Document) -> str:
-    """Return the session id of the request, or a new one."""
-    given = document.get("session_id")
-    if given and len(given) > _MAX_ID:
-        raise InvalidRequestError("too_long", ("session_id",), f"At most {_MAX_ID} characters")
-    return given or f"session_{secrets.token_hex(8)}"
+def _check_tool(value: Any, path: str) -> None:
+    """Check a tool (section 2); tools of other types than function may have any members."""
+    tool = _object(value, path)
+    _check(tool.get("type"), f"{path}.type", _string, "a string")
+    if tool.get("function") is None:
+        return
+    function = _object(tool["function"], f"{path}.function")
+    if not _string(name := function.get("name")) or not name:
+        raise invalid_parameter(f"{path}.function.name", name, "string", "a string")
+    _check(function.get("description"), f"{path}.function.description", _string, "a string")
+    if function.get("parameters") is not None:
+        _object(function["parameters"], f"{path}.function.parameters")
 
 
 def _text(messages: Sequence[Document]) -> str:
-    """Return the text of the last user message. Raise `InvalidRequestError` if it is too long."""
-    for number, message in reversed(list(enumerate(messages))):
+    """Return the text of the last user message. Raise `FailureError` if it is too long."""
+    for message in reversed(messages):
         texts = [part["text"] for part in _parts(message) if isinstance(part.get("text"), str)]
         if message.get("role", "user") != "user" or not texts:
             continue
         text = "\n".join(texts).strip()
         if len(text) > MAX_TEXT:
-            location = ("input", number, "content")
-            raise InvalidRequestError("too_long", location, f"At most {MAX_TEXT:,} characters")
+            expected = f"a text of at most {MAX_TEXT:,} characters"
+            raise invalid_parameter("input", None, expected, expected)
         return text
     return ""
 
 
 def _functions(document: Document) -> Iterator[Mapping[str, Any]]:
     for tool in (document.get("tools") or [])[:_MAX_ENTRIES]:
-        function = tool.get("function") if isinstance(tool, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
+        if function := tool.get("function"):
             yield function
 
 
@@ -141,7 +202,4 @@ def _data(messages: Sequence[Document], kind: str) -> Iterator[Document]:
 
 
 def _parts(message: Document) -> list[Document]:
-    content = message.get("content")
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return message.get("content") or []

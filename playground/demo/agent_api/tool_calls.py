@@ -48,7 +48,7 @@ def call(context: RequestContext, functions: Sequence[Mapping[str, Any]]) -> Non
     text, writer = context.request.text, context.writer
     names = [str(function["name"]) for function in functions]
     listed = " and ".join(name[:60] for name in names)
-    writer.write_text(f"To answer, I need the output of {listed}.", "reasoning")
+    writer.reason(f"To answer, I need the output of {listed}.")
     context.state["calls"] = [
         {"id": writer.call("function_call", name, _arguments(function, text)), "name": name}
         for name, function in zip(names, functions, strict=True)
@@ -106,9 +106,14 @@ def _order(context: RequestContext, items: Sequence[str], approved: bool) -> Non
         writer.end()
         return
     more = {"server_label": "demo-mcp"}
-    call_id = writer.call("mcp_call", "cart_add", {"items": list(items)}, **more)
+    added = f"Added {len(items)} items to the cart."
+    if writer.extensions:
+        call_id = writer.call("mcp_call", "cart_add", {"items": list(items)}, **more)
+        writer.output("mcp_call_output", call_id, added)
+    else:
+        # The specification lists no type for the output of an MCP call.
+        writer.call("mcp_call", "cart_add", {"items": list(items)}, **more, output=added)
     context.state["bought"] = list(items)
-    writer.output("mcp_call_output", call_id, f"Added {len(items)} items to the cart.")
     writer.write_text(f"Done. Added to the cart: {', '.join(items)}.")
     writer.end()
 

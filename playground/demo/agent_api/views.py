@@ -13,16 +13,11 @@ from django.http.response import HttpResponseBase
 from playground.demo import lists, service, state_store
 from playground.demo.agent_api import handlers, malformed
 from playground.demo.agent_api.request_context import RequestContext
-from playground.demo.agent_api.requests import (
-    InvalidRequestError,
-    ParsedRequest,
-    read_request,
-)
+from playground.demo.agent_api.requests import ParsedRequest, read_request
 from playground.demo.agent_api.search import Catalog
 from playground.demo.agent_api.writer import ResponseWriter
 from playground.demo.failures import FailureError
 from playground.demo.http import PAUSE, endpoint, event_stream, json_response, pace_of
-from playground.demo.jsonrpc import MAX_BODY
 from playground.demo.responses import Document, encode
 
 logger = logging.getLogger("playground.demo")
@@ -33,32 +28,36 @@ _LIFETIME = 86_400.0
 
 
 def _error_document(message: str) -> Document:
-    return {"detail": message}
+    """Return the error of a request that has no response, in the form of section 7."""
+    return {"error": {"code": "INVALID_REQUEST", "message": message}}
 
 
-@endpoint(_error_document)
+@endpoint(_error_document, "POST")
 async def agent_api(request: HttpRequest) -> HttpResponseBase:
-    """Respond to one request of a session (section "Protocol Flow"); 422 for an invalid one."""
-    if request.method != "POST":
-        return json_response(_error_document("Method Not Allowed"), 405, {"Allow": "POST"})
+    """Respond to one request of a session (section "Protocol Flow"); 400 for an invalid one.
+
+    With the parameter `extensions` in the URL, messages of unlisted types are sent as well.
+    """
     try:
-        if len(request.body) > MAX_BODY:
-            raise InvalidRequestError("too_long", (), f"At most {MAX_BODY:,} bytes")
         parsed = read_request(request.body)
         pace = pace_of(request)
-    except InvalidRequestError as invalid:
-        return json_response({"detail": invalid.detail}, 422)
     except FailureError as failure:
-        return json_response(_error_document(failure.message), 422)
+        return json_response(_error_document(failure.message), 400)
     objects = await _objects(request, parsed)
     if not parsed.stream:
         return json_response(_last_response(objects))
     return event_stream(_events(objects, pace))
 
 
+@endpoint(_error_document)
+async def not_found(request: HttpRequest, path: str) -> HttpResponseBase:
+    """Any other path below the endpoint."""
+    return json_response(_error_document(f"Unknown path: {path[:80]}."), 404)
+
+
 async def _objects(request: HttpRequest, parsed: ParsedRequest) -> Sequence[Document]:
     """Return the objects of the stream of a response."""
-    writer = ResponseWriter(parsed.session)
+    writer = ResponseWriter(parsed.session, extensions="extensions" in request.GET)
     if fault := malformed.requested_fault(parsed.text):
         writer.begin()
         fault.write(writer)
@@ -70,7 +69,7 @@ async def _objects(request: HttpRequest, parsed: ParsedRequest) -> Sequence[Docu
     try:
         handlers.respond(RequestContext(parsed, catalog, state, writer))
     except FailureError as failure:
-        writer.end("failed", failure.error)
+        writer.end("failed", {"code": failure.code, "message": failure.message})
     except Exception:
         logger.exception("Answering a request over the Agent API failed")
         writer.end("failed", {"code": "INTERNAL_ERROR", "message": "Internal server error."})

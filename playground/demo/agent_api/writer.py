@@ -37,8 +37,10 @@ class Message:
 class ResponseWriter:
     """A response, written before it is sent: `objects`, in order."""
 
-    def __init__(self, session: str) -> None:
+    def __init__(self, session: str, *, extensions: bool = False) -> None:
         self.objects: list[Document] = []
+        #: True if messages of types that the specification does not list are sent, too.
+        self.extensions = extensions
         #: True if objects have sequence numbers, which are optional.
         self.numbered = True
         #: Words of the request and of the response: the usage.
@@ -132,6 +134,11 @@ class ResponseWriter:
         encoded = json.dumps(dict(arguments), ensure_ascii=False)
         self.write_message(kind, {"call_id": call, "name": name, "arguments": encoded, **more})
         return call
+
+    def reason(self, text: str) -> None:
+        """Write a message of the unlisted type reasoning, if extensions are sent."""
+        if self.extensions:
+            self.write_text(text, "reasoning")
 
     def output(self, kind: str, call: str, value: Any) -> None:
         """Write the output of a call."""

@@ -1,4 +1,4 @@
-"""Checks of HTTP requests, before their message is read: method and headers."""
+"""Checks of HTTP requests, before their message is read: headers."""
 
 from __future__ import annotations
 
@@ -10,21 +10,15 @@ from playground.demo.http import json_response
 
 def check_request(request: HttpRequest) -> HttpResponse | None:
     """Return an error response for an invalid request; None for a valid one."""
-    if request.method not in ("POST", "DELETE"):
-        return error_response(
-            405, "Method not allowed: this server has no GET stream.", "POST, DELETE"
-        )
     if request.method == "POST" and not _accepts(request):
         text = "Not acceptable: accept both application/json and text/event-stream."
         return error_response(406, text)
-    if request.method == "POST" and request.content_type != "application/json":
-        return error_response(415, "The Content-Type must be application/json.")
     return None
 
 
-def error_response(status: int, message: str, allow: str = "") -> HttpResponse:
+def error_response(status: int, message: str) -> HttpResponse:
     """Return a JSON-RPC error without an id."""
-    return json_response(jsonrpc.refusal(message), status, {"Allow": allow} if allow else None)
+    return json_response(jsonrpc.refusal(message), status)
 
 
 def _accepts(request: HttpRequest) -> bool:

@@ -58,7 +58,7 @@ async def end(request: HttpRequest) -> HttpResponse:
     """End the session and return the response to `DELETE`."""
     key = request.headers.get(SESSION, "")
     if not key:
-        return error_response(400, "Bad request: the {SESSION} header is missing.")
+        return error_response(400, f"Bad request: the {SESSION} header is missing.")
     if not await sessions.close(key):
         return error_response(404, _UNKNOWN_SESSION)
     return HttpResponse(status=200, content_type="application/json")

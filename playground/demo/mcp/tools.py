@@ -144,7 +144,7 @@ async def _nlweb(call: Call) -> AsyncIterator[Step]:
         if failure.code in _IN_ARGUMENTS:
             raise RpcError(INVALID_PARAMS, "Invalid params", document) from None
         # Failures with a status below 400 are answers; the others are errors.
-        yield _document_result(document, failed=failure.status >= 400)
+        yield _document_result(document, failed=failure.status(version) >= 400)
 
 
 async def _served(call: Call) -> ServedResponse:
@@ -154,20 +154,23 @@ async def _served(call: Call) -> ServedResponse:
 
 
 def _elicitation_request(call: Call) -> ElicitationRequest | None:
-    """Return the elicitation before a surprise; None if there is none or it is answered."""
-    query = call.arguments.get("query")
-    text = query.get("text") if call.tool == "ask" and isinstance(query, dict) else None
-    if not (call.can_elicit and isinstance(text, str) and elicitation.is_surprise(text)):
+    """Return the elicitation before a surprise; None if there is none or it is answered.
+
+    Raise `FailureError` for an invalid request, before anything is asked.
+    """
+    if not call.can_elicit or call.tool != "ask" or call.answer is not None:
         return None
-    given = set(query) & set(elicitation.ids_of(elicitation.SURPRISE)) if query else set()
-    if given or call.answer is not None:
+    ask = requests.read_ask(call.arguments, "", call.pace)
+    given = set(ask.filters) & set(elicitation.ids_of(elicitation.SURPRISE))
+    if given or not elicitation.is_surprise(ask.text):
         return None
-    questions = elicitation.SURPRISE["questions"]
+    surprise = elicitation.presented(elicitation.SURPRISE, ask.version, ask.language)
+    questions = surprise["questions"]
     properties = {
         str(question["id"]): _property(question, call.allows_lists) for question in questions
     }
     schema = {"type": "object", "properties": properties, "required": [str(questions[-1]["id"])]}
-    return ElicitationRequest(str(elicitation.SURPRISE["text"]), schema)
+    return ElicitationRequest(str(surprise["text"]), schema)
 
 
 def _property(question: Mapping[str, Any], allows_lists: bool) -> Document:
@@ -183,7 +186,7 @@ def _with_answers(call: Call) -> Mapping[str, Any]:
     if call.answer is None:
         return call.arguments
     if call.answer.get("action") != "accept":
-        raise FailureError("CANCELLED", "The question was not answered; no search was performed.")
+        raise FailureError("NO_RESULTS", "The question was not answered; no search was performed.")
     content = call.answer.get("content")
     answers = content if isinstance(content, dict) else {}
     ids = elicitation.ids_of(elicitation.SURPRISE)

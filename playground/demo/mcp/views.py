@@ -20,7 +20,7 @@ logger = logging.getLogger("playground.demo")
 _HEADER = "MCP-Protocol-Version"
 
 
-@endpoint(jsonrpc.refusal)
+@endpoint(jsonrpc.refusal, "POST", "DELETE")
 async def mcp(request: HttpRequest, only: str = "") -> HttpResponseBase:
     """`POST` takes one message, `DELETE` ends a session; `only` restricts the versions."""
     if invalid := check_request(request):

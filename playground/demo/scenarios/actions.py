@@ -137,7 +137,7 @@ async def nested(request: ScenarioRequest) -> HttpResponseBase:
     return await respond(request, outer)
 
 
-@endpoint(error_document)
+@endpoint(error_document, "GET", "POST")
 async def response(request: HttpRequest, kind: str) -> HttpResponseBase:
     """Respond to an action of the scenario `actions-replies`."""
     if kind == "error":

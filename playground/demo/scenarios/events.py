@@ -14,6 +14,7 @@ from playground.demo.scenarios.scenario import (
     complete,
     dish,
     paced,
+    respond,
     result,
     start,
 )
@@ -24,6 +25,8 @@ _DEPTH = 1000
 
 async def out_of_order(request: ScenarioRequest) -> HttpResponseBase:
     """Send results in another order than that of their indexes, which section 6.1 allows."""
+    if not request.streaming:
+        return await respond(request, *(dish(number) for number in range(5)))
     return _stream(request, start(), *(result(i) for i in (3, 0, 4, 1, 2)), complete())
 
 
@@ -40,6 +43,8 @@ async def missing_complete(request: ScenarioRequest) -> HttpResponseBase:
 
 async def error_then_on(request: ScenarioRequest) -> HttpResponseBase:
     """Send an error event that the stream continues after (section 6.1)."""
+    if not request.streaming:
+        return await respond(request, *(dish(number) for number in range(4)))
     lost = FailureError("TIMEOUT", "One of three sources did not answer in time.")
     error = event("error", failure(lost, VERSION, None))
     return _stream(request, start(), result(0), result(1), error, result(2), result(3), complete())
@@ -63,7 +68,7 @@ async def unnamed(request: ScenarioRequest) -> HttpResponseBase:
 async def line_separators(request: ScenarioRequest) -> HttpResponseBase:
     """Send characters that end a line in Unicode and not in an event stream."""
     item = {**dish(0), "name": "One\u2028line", "description": "Still\u0085the\u2029same line"}
-    return _stream(request, start(), result(0, item), result(1), complete())
+    return await respond(request, item, dish(1))
 
 
 async def bad_utf8(request: ScenarioRequest) -> HttpResponseBase:

@@ -51,6 +51,10 @@ def _valid_events() -> tuple[bytes, ...]:
 
 async def gzip(request: ScenarioRequest) -> HttpResponseBase:
     """Send a compressed stream although identity was requested; each event is flushed."""
+    encoding = {"Content-Encoding": "gzip"}
+    if not request.streaming:
+        body = zlib.compress(encode(document("answer", results=[dish(0), dish(1)])), wbits=_GZIP)
+        return HttpResponse(body, "application/json", headers=encoding)
 
     async def compressed() -> AsyncIterator[bytes]:
         compressor = zlib.compressobj(wbits=_GZIP)
@@ -58,7 +62,7 @@ async def gzip(request: ScenarioRequest) -> HttpResponseBase:
             yield compressor.compress(chunk) + compressor.flush(zlib.Z_SYNC_FLUSH)
         yield compressor.flush()
 
-    return event_stream(compressed(), headers={"Content-Encoding": "gzip"})
+    return event_stream(compressed(), headers=encoding)
 
 
 async def wrong_type(request: ScenarioRequest) -> HttpResponseBase:
@@ -236,7 +240,7 @@ REFUSALS = (
     Scenario("rate-limited-date", "Retry-After with a date", "429 with a date in Retry-After, 30"
              " seconds from now.", "The agent's error is shown, with the time left until then.",
              "completed", "failure", rate_limited_date),
-    Scenario("failure-details", "Failure with details", "400 with INVALID_PARAMETER and a details"
+    Scenario("failure-details", "Failure with details", "400 with INVALID_QUERY and a details"
              " object.", "The agent's error and its details are shown.", "completed", "failure",
              details),
     Scenario("foreign-error", "Error that is not NLWeb", "500 with a web framework's JSON error.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from django.http.response import HttpResponseBase
 
 from playground.demo.failures import FailureError, invalid_parameter
 from playground.demo.http import event_stream, json_response
+from playground.demo.requests import read_json
 from playground.demo.responses import event, failure
 
 VERSION = "0.55"
@@ -43,12 +43,11 @@ class ScenarioRequest:
     every: float | None
     #: `?for=`: seconds after which an endless scenario closes the connection.
     seconds: float | None
-    #: The body; {} if it is invalid.
     document: Mapping[str, Any]
 
     @property
     def streaming(self) -> bool:
-        """Return True if a stream is preferred; scenarios about streams always stream."""
+        """Return True if a stream is preferred; malformed streams are always sent."""
         prefer = self.document.get("prefer")
         return not isinstance(prefer, dict) or prefer.get("streaming") is not False
 
@@ -85,14 +84,17 @@ class Scenario:
 
 
 def read_request(request: HttpRequest) -> ScenarioRequest:
-    """Read a request to a scenario. Raise `FailureError` for invalid parameters of the URL."""
+    """Read a request to a scenario, whose members are not checked.
+
+    Raise `FailureError` for a body that is not a JSON object, and invalid parameters of the URL.
+    """
     count = _number(request, "n", _MAX_COUNT)
     return ScenarioRequest(
         request,
         None if count is None else int(count),
         _number(request, "every", _MAX_SECONDS),
         _number(request, "for", _MAX_SECONDS),
-        _document(request.body),
+        read_json(request.body),
     )
 
 
@@ -102,15 +104,6 @@ def _number(request: HttpRequest, name: str, most: float) -> float | None:
     if re.fullmatch(r"\d{1,6}(\.\d{1,6})?", text, re.ASCII) and float(text) <= most:
         return float(text)
     raise invalid_parameter(name, text, "number", f"a number from 0 to {most:g}")
-
-
-def _document(body: bytes) -> Mapping[str, Any]:
-    """Return the body as an object, or {}: scenarios accept every request."""
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
-    return document if isinstance(document, dict) else {}
 
 
 def dish(number: int) -> dict[str, Any]:
@@ -163,14 +156,14 @@ def document(kind: str, **body: Any) -> dict[str, Any]:
     return {"_meta": {"response_type": kind, "version": VERSION}, **body}
 
 
-async def respond(request: ScenarioRequest, *items: Any) -> HttpResponseBase:
+async def respond(request: ScenarioRequest, *items: Any, pause: float = _PAUSE) -> HttpResponseBase:
     """Return a valid answer of `items`, as a stream or as JSON, whichever is preferred."""
     if not request.streaming:
         return json_response(document("answer", results=list(items)))
     results = (result(index, item) for index, item in enumerate(items))
-    return event_stream(paced((start(), *results, complete()), request.pause(_PAUSE)))
+    return event_stream(paced((start(), *results, complete()), request.pause(pause)))
 
 
 def failed(error: FailureError, headers: Mapping[str, str] | None = None) -> HttpResponseBase:
     """Return a failure with the status of its code (section 7.4)."""
-    return json_response(failure(error, VERSION, None), error.status, headers)
+    return json_response(failure(error, VERSION, None), error.status(VERSION), headers)

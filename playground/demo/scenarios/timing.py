@@ -18,6 +18,7 @@ from playground.demo.scenarios.scenario import (
     complete,
     dish,
     paced,
+    respond,
     result,
     start,
 )
@@ -30,8 +31,7 @@ _HUGE = 5_000_000
 async def slow(request: ScenarioRequest) -> HttpResponseBase:
     """Send one event per second."""
     total = 8 if request.count is None else request.count
-    events = (start(), *(result(index) for index in range(total)), complete())
-    return event_stream(paced(events, request.pause(1.0)))
+    return await respond(request, *(dish(index) for index in range(total)), pause=1.0)
 
 
 async def endless(request: ScenarioRequest) -> HttpResponseBase:
@@ -89,6 +89,8 @@ async def _wait(request: ScenarioRequest) -> None:
 async def flood(request: ScenarioRequest) -> HttpResponseBase:
     """Send very many small results as fast as possible."""
     total = 20_000 if request.count is None else request.count
+    if not request.streaming:
+        return await respond(request, *(dish(index) for index in range(total)))
 
     def chunks() -> Iterator[bytes]:
         yield start()

@@ -150,6 +150,6 @@ async def test_a_task_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_other_methods_of_http() -> None:
-    assert (await AsyncClient().get("/demo/a2a")).headers["Allow"] == "POST"
+    assert (await AsyncClient().get("/demo/a2a")).headers["Allow"] == "POST, OPTIONS"
     card = "/demo/a2a/.well-known/agent-card.json"
-    assert (await AsyncClient().post(card)).headers["Allow"] == "GET, HEAD"
+    assert (await AsyncClient().post(card)).headers["Allow"] == "GET, HEAD, OPTIONS"

@@ -30,9 +30,10 @@ def data_message(kind: str, **data: Any) -> dict[str, Any]:
     return {"role": "user", "type": kind, "content": [{"type": "data", "data": data}]}
 
 
-async def post(body: Any) -> Any:
+async def post(body: Any, query: str = "") -> Any:
     data = body if isinstance(body, bytes) else json.dumps(body)
-    return await AsyncClient().post("/demo/agent-api?pace=0", data, content_type="application/json")
+    url = f"/demo/agent-api?pace=0{query}"
+    return await AsyncClient().post(url, data, content_type="application/json")
 
 
 async def objects(*messages: dict[str, Any], **more: Any) -> list[dict[str, Any]]:

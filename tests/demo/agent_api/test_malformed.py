@@ -41,4 +41,4 @@ class TestBroken:
 
     async def test_other_names_are_questions(self) -> None:
         document = await response(user_message("broken: heart"))
-        assert "reasoning" in kinds(document)
+        assert "function_call" in kinds(document)

@@ -7,7 +7,18 @@ import json
 import pytest
 
 from playground.demo.agent_api.handlers import ROWS
-from tests.demo.agent_api.client import data_of, kinds, objects, response, text_of, user_message
+from playground.protocols.agent_api.constants import MESSAGE_TYPES
+from tests.demo.agent_api.client import (
+    PANTRY,
+    data_message,
+    data_of,
+    kinds,
+    objects,
+    post,
+    response,
+    text_of,
+    user_message,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,7 +32,7 @@ class TestLifecycle:
         assert found[:2] == responses[:2]
         end = found[-1]
         assert end == responses[2]
-        assert kinds(end) == ["reasoning", "function_call", "function_call_output", "message"]
+        assert kinds(end) == ["function_call", "function_call_output", "message"]
         assert end["usage"]["total_tokens"] == sum(
             end["usage"][name] for name in ("input_tokens", "output_tokens")
         )
@@ -117,7 +128,33 @@ class TestEnds:
     async def test_use_of_everything(self) -> None:
         document = await response(user_message("use everything you have"))
         assert set(kinds(document)) == {
-            "reasoning", "plugin_call", "plugin_call_output", "component_call",
+            "plugin_call", "plugin_call_output", "component_call",
             "component_call_output", "function_call", "function_call_output", "mcp_list_tools",
             "heartbeat", "message", "error",
         }  # fmt: skip
+
+
+class TestMessageTypes:
+    """Types that the specification does not list are sent on request only (section 1)."""
+
+    TEXTS = ("tomato soup", "What is in my pantry?", *(row.text for row in ROWS))
+
+    async def sent(self, query: str) -> set[str]:
+        session = {"session_id": f"s{query}"}
+        kinds: set[str] = set()
+        for text in self.TEXTS:
+            body = {"input": [user_message(text)], "stream": False, "tools": [PANTRY], **session}
+            document = (await post(body, query)).json()
+            kinds |= {message["type"] for message in document["output"]}
+        request = data_of(await response(user_message("order the ingredients"), **session),
+                          "mcp_approval_request")  # fmt: skip
+        yes = data_message("mcp_approval_response", approval_request_id=request["id"], approve=True)
+        document = (await post({"input": [yes], "stream": False, **session}, query)).json()
+        return kinds | {message["type"] for message in document["output"]}
+
+    async def test_only_listed_ones_by_default(self) -> None:
+        assert await self.sent("") <= set(MESSAGE_TYPES)
+
+    async def test_others_on_request(self) -> None:
+        unlisted = await self.sent("&extensions=1") - set(MESSAGE_TYPES)
+        assert unlisted == {"reasoning", "mcp_call_output"}

@@ -138,7 +138,7 @@ class TestStateful:
         response = {"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -1, "message": "No."}}
         await post(response, Mcp_Session_Id=session)
         (result,) = messages(await anext(chunks))
-        assert result["result"]["structuredContent"]["error"]["code"] == "CANCELLED"
+        assert result["result"]["structuredContent"]["error"]["code"] == "NO_RESULTS"
 
     async def test_nobody_answers(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sessions, "PATIENCE", 0.0)

@@ -196,14 +196,14 @@ class TestAskingBack:
     async def test_no_answer(self, url: str, mode: str, action: Any) -> None:
         async with connected(url, mode, ElicitResult(action=action)) as caller:
             result = await caller.call("ask", SURPRISE)
-        assert result.structured_content["error"]["code"] == "CANCELLED"
+        assert result.structured_content["error"]["code"] == "NO_RESULTS"
 
     async def test_an_answer_that_does_not_fit(self, url: str, mode: str) -> None:
         answer = ElicitResult(action="accept", content={"cooking_time": "never"})
         async with connected(url, mode, answer) as caller:
             with pytest.raises(MCPError) as refused:
                 await caller.call("ask", SURPRISE)
-        assert refused.value.error.data["error"]["code"] == "INVALID_PARAMETER"
+        assert refused.value.error.data["error"]["code"] == "INVALID_QUERY"
 
     async def test_who_cannot_be_asked_gets_the_questions(self, url: str, mode: str) -> None:
         async with connected(url, mode) as caller:

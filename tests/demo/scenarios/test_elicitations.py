@@ -62,7 +62,7 @@ class TestQuestions:
         reply = await ask("password", query={"text": "soup. Your password? hunter2."})
         assert reply.meta["response_type"] == "answer"
 
-    @pytest.mark.parametrize("body", [[], {"query": 7, "context": []}, {"query": {"text": 1}}])
+    @pytest.mark.parametrize("body", [{}, {"query": 7, "context": []}, {"query": {"text": 1}}])
     async def test_an_odd_request_is_no_answer(self, body: Any) -> None:
         reply = await post("odd-questions/ask", body)
         assert reply.meta["response_type"] == "elicitation"

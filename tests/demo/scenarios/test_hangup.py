@@ -36,7 +36,8 @@ class TestGoneClients:
 
         scope = {
             "type": "http", "method": "POST", "path": f"/demo/scenarios/{slug}/ask",
-            "query_string": b"", "headers": [(b"host", b"testserver")],
+            "query_string": b"",
+            "headers": [(b"host", b"testserver"), (b"content-type", b"application/json")],
         }  # fmt: skip
         running = asyncio.create_task(ASGIHandler()(scope, receive, send))
         if slug != "silent":

@@ -23,7 +23,7 @@ class TestRefusals:
 
     async def test_details(self) -> None:
         reply = await ask("failure-details")
-        assert (reply.status, reply.code) == (400, "INVALID_PARAMETER")
+        assert (reply.status, reply.code) == (400, "INVALID_QUERY")
         assert reply.document["error"]["details"]["parameter"] == "max_cooking_time"
 
     async def test_not_nlweb(self) -> None:

@@ -94,4 +94,4 @@ class TestPromises:
 
     async def test_an_unknown_action(self) -> None:
         reply = await self.follow("promise-back", "promise_1_1", "hurry")
-        assert reply.code == "INVALID_PARAMETER"
+        assert reply.code == "INVALID_QUERY"

@@ -51,12 +51,16 @@ class TestEveryScenario:
         assert scenario.outcome in {"answer", "elicitation", "promise", "failure", "none"}
 
     async def test_others_are_not_found(self) -> None:
-        reply = await AsyncClient().post("/demo/scenarios/nonsense/ask")
+        reply = await AsyncClient().post(
+            "/demo/scenarios/nonsense/ask", "{}", content_type="application/json"
+        )
         assert reply.status_code == 404
         assert reply.json()["error"]["code"] == "INVALID_QUERY"
 
     @pytest.mark.parametrize("query", ["n=x", "n=-1", "n=100001", "every=61", "every=nan", "for=x"])
     async def test_impossible_knobs(self, query: str) -> None:
-        reply = await AsyncClient().post(f"/demo/scenarios/slow/ask?{query}")
+        reply = await AsyncClient().post(
+            f"/demo/scenarios/slow/ask?{query}", "{}", content_type="application/json"
+        )
         assert reply.status_code == 400
-        assert reply.json()["error"]["code"] == "INVALID_PARAMETER"
+        assert reply.json()["error"]["code"] == "INVALID_QUERY"
