@@ -108,5 +108,6 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
     """
     engine.start_liveness_checks()
     engine.start_promise_poller()
+    engine.start_session_cleanup()
     start_pruning()
     await _router(scope, receive, send)

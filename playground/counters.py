@@ -12,6 +12,7 @@ from playground.protocols.events import (
     Elicitation,
     Event,
     Failure,
+    Handshake,
     Message,
     Note,
     Result,
@@ -29,7 +30,7 @@ from playground.protocols.placement import Placement, PlacementAssigner
 #: messages, which later events belong to. A failure can be a message, and is not reported again
 #: with that. Over MCP also the handshake, elicitations in mid-call, and the answer.
 _CHANGES_READING = frozenset({Started, Message, Content, Status, ToolCall, ToolOutput, Failure})
-_CHANGES_READING |= frozenset({Completed, Elicitation, Note, Tools})
+_CHANGES_READING |= frozenset({Completed, Elicitation, Handshake, Note, Tools})
 _SHOWN = (Placement.ENTRY, Placement.PINNED, Placement.ASIDE)
 
 

@@ -12,6 +12,7 @@ collection runs have modules of their own.
 `driver`               the driver of one run: calls, frames, final state
 `fetch`                download of a file by GET, for imports from a URL
 `heartbeat`            heartbeats of runs, stop requests of other processes, liveness checks
+`mcp_sessions`         MCP sessions of conversations, and their end
 `pictures`             download of a picture that an agent names
 `preparation`          from a request template and variables to a prepared request
 `promise_polling`      await requests, leases, cancellation, recovery, the background poller
@@ -29,6 +30,7 @@ collection runs have modules of their own.
 """
 
 from playground.engine.heartbeat import start_liveness_checks
+from playground.engine.mcp_sessions import end_sessions_of, start_session_cleanup
 from playground.engine.preparation import (
     PreparationResult,
     RequestTemplate,
@@ -71,6 +73,7 @@ __all__ = [
     "cancel",
     "cancel_promise",
     "create_run",
+    "end_sessions_of",
     "follow_up_request",
     "poll_now",
     "poll_until_settled",
@@ -86,6 +89,7 @@ __all__ = [
     "start",
     "start_liveness_checks",
     "start_promise_poller",
+    "start_session_cleanup",
     "stop",
     "stop_all",
     "stop_polling",

@@ -54,7 +54,7 @@ async def make_calls(
     made = 0
     while (max_calls is None or made < max_calls) and (call := exchange.next_call()):
         made += 1
-        await asyncio.sleep(call.delay)
+        await asyncio.sleep(min(call.delay, transport.remaining_time))
         async with contextlib.aclosing(transport.send(call, clock)) as stream:
             async for frames in stream:
                 yield frames

@@ -17,17 +17,24 @@ from django.utils import timezone
 from playground.counters import RunCounters
 from playground.engine.call_loop import make_calls, new_transport, start_clock
 from playground.engine.heartbeat import heartbeat
+from playground.engine.mcp_sessions import find_session, store_session
 from playground.engine.states import transition
 from playground.engine.writer import FramesLostError, FrameWriter, RunEndedError
 from playground.executors import read_when_available, write_when_available
 from playground.limits import RunLimits
 from playground.memory_budget import RunMemory, decoding_lock, return_free_memory
-from playground.models import Run, RunState
+from playground.models import Run, RunKind, RunState
 from playground.models.batches import FramePart
 from playground.notifications import Reading, notify_viewers
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome
-from playground.protocols.exchange import Exchange, Target, WaitsForUser
+from playground.protocols.exchange import (
+    Exchange,
+    ResumesStreams,
+    Target,
+    UsesSession,
+    WaitsForUser,
+)
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.transport import ConnectionPool
@@ -93,10 +100,10 @@ class Driver:
         self.run = run
         self._memory = RunMemory()
         target = replace(target, request_id_prefix=run.pk.hex[:_REQUEST_ID_PREFIX])
-        self.exchange: Exchange = registry.exchange(
-            target, run.request if document is None else document, max_depth=limits.max_depth
-        )
-        self._interactive = self.exchange if isinstance(self.exchange, WaitsForUser) else None
+        self._target = target
+        self._document = run.request if document is None else document
+        self._max_depth = limits.max_depth
+        self._begin_exchange(target)
         self._on_automatic_response = on_automatic_response
         self._follower = follower
         self._attended = attended
@@ -122,6 +129,14 @@ class Driver:
         #: The final state of a run that is stopped.
         self._stopped_as = RunState.CANCELLED
         self._finishing = False
+
+    def _begin_exchange(self, target: Target) -> None:
+        self.exchange: Exchange = registry.exchange(
+            target, self._document, max_depth=self._max_depth
+        )
+        self._interactive = self.exchange if isinstance(self.exchange, WaitsForUser) else None
+        self._resumes = self.exchange if isinstance(self.exchange, ResumesStreams) else None
+        self._session = self.exchange if isinstance(self.exchange, UsesSession) else None
 
     def stop(self, final: RunState = RunState.CANCELLED) -> None:
         """End the run as cancelled, at any point; a run that is ending keeps its final state.
@@ -182,6 +197,10 @@ class Driver:
     async def _make_calls(self, writer: FrameWriter) -> RunState:
         self._state = transition(self._state, RunState.CONNECTING)
         writer.add(state=self._state, started_at=timezone.now())
+        # A client response belongs to the session of the call that waits for it.
+        if self._session and self.run.kind != RunKind.CLIENT_RESPONSE:
+            session = await read_when_available(find_session, self.run, self._target)
+            self._begin_exchange(replace(self._target, session=session))
         calls = make_calls(self.exchange, self._transport, self._clock)
         async with contextlib.aclosing(calls):
             async for frames in calls:
@@ -273,7 +292,9 @@ class Driver:
         for frame, events in readings:
             if frame.kind is FrameKind.HEAD:
                 self._state = transition(self._state, RunState.STREAMING)
-            elif frame.kind is FrameKind.ERROR:
+            elif frame.kind is FrameKind.ERROR and not (
+                self._resumes and self._resumes.is_resuming
+            ):
                 self._problem = Problem.from_bytes(frame.data)
             if self._follower:
                 self._follower.observe(events)
@@ -314,6 +335,9 @@ class Driver:
                 # Before the end is announced: a viewer stays connected while a promise is polled.
                 await self._follower.complete(self.exchange.outcome)
             await self._store_handshake()
+            if self._session and self._session.session[1]:
+                session = self._session.session
+                await write_when_available(store_session, self.run, self._target, session)
             writer.add(**columns)
             await writer.drain()
             if not self._attended:

@@ -7,7 +7,6 @@ type of the picture is read from its bytes.
 from __future__ import annotations
 
 import asyncio
-import re
 from dataclasses import dataclass
 from urllib.parse import urljoin
 from weakref import WeakValueDictionary
@@ -18,6 +17,7 @@ from playground.engine.call_loop import new_transport
 from playground.engine.fetch import Download, get
 from playground.limits import MIB, RunLimits
 from playground.protocols.http import USER_AGENT
+from playground.protocols.media import RASTER_TYPES, raster_type
 from playground.protocols.problems import Problem, Stage
 from playground.task_registry import PerLoop
 
@@ -30,15 +30,7 @@ MAX_REDIRECTS = 3
 #: Downloads of one user at once; further ones wait.
 MAX_AT_ONCE = 4
 
-#: Media types by the beginning of the file. Raster formats only: SVG can contain script.
-_TYPES = {
-    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
-    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
-    "image/gif": re.compile(rb"GIF8[79]a"),
-    "image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
-    "image/avif": re.compile(rb".{4}ftypavi[fs]", re.DOTALL),
-}
-_HEADERS = (("Accept", ", ".join(_TYPES)), ("User-Agent", USER_AGENT))
+_HEADERS = (("Accept", ", ".join(RASTER_TYPES)), ("User-Agent", USER_AGENT))
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _UNREACHABLE = frozenset({Stage.RESOLVE, Stage.CONNECT, Stage.TLS})
 
@@ -74,14 +66,9 @@ async def fetch_picture(url: str, *, owner: int | None = None) -> Picture:
         raise _error_of(found)
     if found.status != 200:
         raise PictureError(f"HTTP {found.status}", f"The server returned HTTP {found.status}.")
-    if (media_type := media_type_of(found.body)) is None:
+    if (media_type := raster_type(found.body)) is None:
         raise PictureError("Unsupported", "The file is not a PNG, JPEG, GIF, WebP or AVIF picture.")
     return Picture(media_type, found.body)
-
-
-def media_type_of(data: bytes) -> str | None:
-    """Return the media type of a raster image by its first bytes, None for anything else."""
-    return next((name for name, start in _TYPES.items() if start.match(data)), None)
 
 
 async def _follow(url: str) -> Download | Problem:

@@ -44,6 +44,7 @@ from playground.models.conversations import turn_of
 from playground.models.ownership import Owner
 from playground.protocols import headers as header_rules
 from playground.protocols import registry
+from playground.protocols.agent_api.requests import with_own_ids
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.headers import is_credential
 from playground.protocols.http import merge_headers
@@ -91,6 +92,8 @@ class RequestTemplate:
     auth: Mapping[str, Any] = field(default_factory=dict)
     saved: SavedRequest | None = None
     expectations: Sequence[Mapping[str, Any]] = ()
+    #: What was detected at the URL: see `playground.models.detection`.
+    detected: Mapping[str, str] | None = None
 
     @classmethod
     def from_saved_request(cls, saved: SavedRequest, owner: Owner = None) -> RequestTemplate:
@@ -261,6 +264,10 @@ class _Preparation:
         if destination is None:
             return
         agent, url = destination
+        if agent.sends_own_ids:
+            # As names, so that a repeated request is a first one, too.
+            template = replace(template, request=with_own_ids(template.request, "{{$uuid}}"))
+            self._template = template
         version, binding = self._version_and_binding(agent)
         document = self._substitution.json(template.request)
         headers = self._headers()
@@ -338,6 +345,7 @@ class _Preparation:
         """Return the owner's agent with this URL, or a new one, which is not saved."""
         owner = self._owner.pk if self._owner else None
         new = agent_for_url(url, self._template.protocol, owner)
+        new.detected = dict(self._template.detected) if self._template.detected else None
         _, new.binding = self._version_and_binding(new)
         return self._find_agent(new) or new
 

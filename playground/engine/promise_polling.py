@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import logging
 import time
+import uuid
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from functools import partial
@@ -299,6 +300,7 @@ def _record(
         token=promise.token,
         action="cancel" if kind == RunKind.CANCEL else "checkin",
         session_context=branch_to(turn)[-1].next_session_context,
+        request_id=str(uuid.uuid4()),
     )
     # Credentials belong to the origin of the turn; the agent may have moved to another one since.
     moved = not same_origin(agent.url, turn.url)

@@ -8,12 +8,19 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from playground.engine.call_loop import OwnerSlots, make_calls, new_transport, start_clock
+from playground.engine.call_loop import (
+    OwnerSlots,
+    collect_frames,
+    make_calls,
+    new_transport,
+    start_clock,
+)
 from playground.limits import MIB, RunLimits
 from playground.protocols.events import Event
-from playground.protocols.exchange import Exchange
+from playground.protocols.exchange import Exchange, UsesSession
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
+from playground.transport import Transport
 
 #: Seconds for the whole probe, and for one connection.
 TIME, CONNECT_TIME = 10.0, 5.0
@@ -49,6 +56,15 @@ async def _probe(exchange: Exchange, redact: Sequence[str]) -> tuple[list[Event]
         total_timeout=TIME,
     )
     transport = new_transport(limits, redact=redact)
+    found = await _make_calls(exchange, transport)
+    if isinstance(exchange, UsesSession) and (call := exchange.end_call()):
+        await collect_frames(call, transport)
+    return found
+
+
+async def _make_calls(
+    exchange: Exchange, transport: Transport
+) -> tuple[list[Event], Problem | None]:
     events: list[Event] = []
     seq = 0
     calls = make_calls(exchange, transport, start_clock(), max_calls=MAX_CALLS)

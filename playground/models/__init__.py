@@ -19,6 +19,7 @@ Frames are stored verbatim; events and everything else about a response are deri
 `json_text`           JSON fields that are stored as text
 `key_rotation`        encryption of all encrypted columns with another key
 `liveness`            detection of runs whose process has died
+`mcp_sessions`        sessions of conversations with MCP servers
 `ownership`           owners of rows, and which rows a user may see
 `promises`            promises that are polled
 `retention`           limits on the history, one row per owner
@@ -38,6 +39,7 @@ from playground.models.collections import Collection, Folder, SavedRequest, Tras
 from playground.models.conversations import Conversation
 from playground.models.environments import Environment, Variable
 from playground.models.frames import FrameBatch
+from playground.models.mcp_sessions import McpSession
 from playground.models.promises import PolledPromise, PollingStatus
 from playground.models.retention import Retention
 from playground.models.runs import Run, RunKind, RunSource, RunState
@@ -53,6 +55,7 @@ __all__ = [
     "Environment",
     "Folder",
     "FrameBatch",
+    "McpSession",
     "PolledPromise",
     "PollingStatus",
     "Retention",

@@ -15,9 +15,10 @@ from django.utils.text import slugify
 from playground.models.fields import EncryptedJSONField, EncryptedTextField
 from playground.models.json_text import JSONTextField
 from playground.models.ownership import OwnedQuerySet
+from playground.protocols.doctor.detection import AGENT_SCOPE
 from playground.protocols.exchange import Target
 from playground.protocols.headers import is_credential
-from playground.protocols.origins import MAX_URL
+from playground.protocols.origins import MAX_URL, same_origin
 
 #: Slugs that are paths of other pages under /agents/.
 _RESERVED = frozenset({"new"})
@@ -65,6 +66,13 @@ class Agent(models.Model):
         CONTEXT = "context", "In the context"
         TEMPLATE = "template", "By a template"
 
+    class OwnIds(models.TextChoices):
+        """Whether first requests of the Agent API have a session id and a user id of their own."""
+
+        AUTO = "auto", "Automatic"
+        ON = "on", "Send"
+        OFF = "off", "Don’t send"
+
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, editable=False
     )
@@ -84,11 +92,16 @@ class Agent(models.Model):
     notes = models.TextField(blank=True)
     #: Whether pictures named in its responses are loaded without a click.
     load_pictures = models.BooleanField("load pictures automatically", default=False)
+    own_ids = models.CharField(
+        "session and user id", max_length=4, choices=OwnIds, default=OwnIds.AUTO
+    )
     #: Names of the tools that take requests over MCP; empty for what the tool list suggests.
     ask_tool = models.CharField("tool for ask", max_length=128, blank=True)
     await_tool = models.CharField("tool for await", max_length=128, blank=True)
+    #: The version of MCP to use, one of `protocols.mcp.versions`; empty to find out.
+    mcp_version = models.CharField("MCP version", max_length=10, blank=True)
     #: The handshake of the last exchange over MCP: see `protocols.exchange.Exchange.handshake`.
-    #: Encrypted: the id of a session gives access to it.
+    #: The session itself belongs to a conversation. Encrypted, as the id was in it before.
     handshake = EncryptedJSONField(default=dict, blank=True, editable=False)
     #: The result of the connection doctor: see `playground.models.detection`.
     detected = JSONTextField(null=True, blank=True, editable=False)
@@ -149,19 +162,32 @@ class Agent(models.Model):
 
     @property
     def handshake_key(self) -> tuple[object, ...]:
-        """The URL, protocol, binding and credentials that a handshake is valid for."""
+        """The URL, protocol, binding, version and credentials that a handshake is valid for."""
         headers = [tuple(pair) for pair in self.headers]
-        return self.url, self.protocol, self.binding, self.auth_headers(), headers
+        settings_ = (self.url, self.protocol, self.binding, self.mcp_version)
+        return *settings_, self.auth_headers(), headers
 
     def save_handshake(self, handshake: Mapping[str, Any]) -> None:
         """Save a handshake over MCP, unless the agent was changed meanwhile.
 
-        A session must not be used with other credentials than those that opened it.
+        With other credentials a server may offer other tools.
         """
         with transaction.atomic():
             stored = type(self).objects.select_for_update().filter(pk=self.pk).first()
             if stored is not None and stored.handshake_key == self.handshake_key:
                 type(self).objects.filter(pk=self.pk).update(handshake=dict(handshake))
+
+    @property
+    def sends_own_ids(self) -> bool:
+        """Return whether its first requests have ids of their own.
+
+        By default where the doctor has found a server that keys running requests by them.
+        """
+        if self.protocol != self.Protocol.AGENT_API or self.own_ids != self.OwnIds.AUTO:
+            return self.protocol == self.Protocol.AGENT_API and self.own_ids == self.OwnIds.ON
+        found = self.detected if isinstance(self.detected, dict) else {}
+        is_here = same_origin(str(found.get("url", "")), self.url)
+        return is_here and found.get("dialect") == AGENT_SCOPE
 
     def auth_headers(self) -> list[tuple[str, str]]:
         """Return the headers that authenticate, secrets in plain text. For the transport only."""
@@ -200,4 +226,5 @@ class Agent(models.Model):
             headers=tuple(remaining + own),
             tools=(self.ask_tool, self.await_tool),
             handshake=self.handshake or None,
+            mcp_version=self.mcp_version,
         )

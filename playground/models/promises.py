@@ -145,13 +145,36 @@ class PolledPromise(models.Model):
         self.updates = [*self.updates, entry][-MAX_HISTORY:]
 
 
-def earlier_progress(run: Run) -> list[float]:
-    """Return the progress that was reported before the poll `run` was sent, oldest first."""
-    if run.is_turn or run.started_at is None:
-        return []
-    promise = PolledPromise.objects.filter(run=run.parent_id).first()
-    if promise is None:
+def promise_before(run: Run) -> PolledPromise | None:
+    """Return the promise that the await request `run` concerns, None without one.
+
+    That of its turn; for a turn of its own, the latest one in its conversation with its token.
+    """
+    if not run.is_turn:
+        return PolledPromise.objects.filter(run=run.parent_id).first()
+    token = run.request.get("promise_token") if isinstance(run.request, Mapping) else None
+    if not token or run.conversation_id is None or run.started_at is None:
+        return None
+    before = PolledPromise.objects.filter(
+        run__conversation=run.conversation_id, started_at__lt=run.started_at
+    ).exclude(run=run)
+    return next((each for each in before.order_by("-started_at") if each.token == token), None)
+
+
+def progress_before(promise: PolledPromise, run: Run) -> list[float]:
+    """Return the progress that was reported before `run` was sent, oldest first."""
+    if run.started_at is None:
         return []
     sent = (run.started_at - promise.started_at).total_seconds()
     entries = (entry for entry in promise.updates if entry["at"] < sent)
     return [entry["progress"] for entry in entries if entry.get("progress") is not None]
+
+
+def session_context_before(promise: PolledPromise, run: Run) -> Mapping[str, Any] | None:
+    """Return the latest session context of the promise's turn before `run`; None without one."""
+    polls = Run.objects.filter(
+        parent=promise.run_id, kind__in=("check", "cancel"), created_at__lt=run.created_at
+    )
+    latest = polls.order_by("-created_at").values_list("session_context", flat=True)
+    found = (each for each in (*latest, promise.run.session_context) if isinstance(each, Mapping))
+    return next(found, None)

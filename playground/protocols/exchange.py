@@ -31,6 +31,10 @@ class Target:
     tools: tuple[str, str] = ("", "")
     #: The result of an earlier handshake with the same agent (`Exchange.handshake`).
     handshake: Mapping[str, Any] | None = None
+    #: Version and id of the session that the conversation has with this server. MCP only.
+    session: tuple[str, str] = field(default=("", ""), repr=False)
+    #: The version of MCP to use: one with sessions, or the stateless one; "" to find out.
+    mcp_version: str = ""
     #: The answer to an elicitation of the binding itself, in the form of `Elicitation.resume`.
     resume: Mapping[str, Any] | None = None
     #: Prefix of request ids, so that runs that share a session do not share ids.
@@ -151,6 +155,30 @@ class StopsEarly(Exchange, Protocol):
     @property
     def has_enough(self) -> bool:
         """Return whether to close the current response and continue with the next call."""
+        ...
+
+
+@runtime_checkable
+class UsesSession(Exchange, Protocol):
+    """An exchange within a session, which the server keeps until it is ended."""
+
+    @property
+    def session(self) -> tuple[str, str]:
+        """Return version and id of the session, both "" without one."""
+        ...
+
+    def end_call(self) -> HttpCall | None:
+        """Return the call that ends the session, None without one."""
+        ...
+
+
+@runtime_checkable
+class ResumesStreams(Exchange, Protocol):
+    """An exchange that may continue a response that broke off."""
+
+    @property
+    def is_resuming(self) -> bool:
+        """Return whether the next call continues the response that has just ended."""
         ...
 
 

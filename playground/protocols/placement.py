@@ -15,6 +15,7 @@ from playground.protocols.events import (
     Completed,
     Content,
     Event,
+    Handshake,
     Log,
     Message,
     Note,
@@ -78,6 +79,8 @@ class PlacementAssigner:
         """Return the placement of a note: all lines of the server log share one entry."""
         if note.name == "redirect":
             return Placement.ENTRY
+        if meta := late_meta(note):
+            return self._metadata(meta)
         return self._server_log() if is_server_log(note) else Placement.NONE
 
     def _server_log(self) -> Placement:
@@ -114,6 +117,13 @@ def is_server_log(event: Event) -> bool:
     return isinstance(data, Mapping) and data.get("message_type") == event.name
 
 
+def late_meta(event: Event) -> Mapping[str, Any]:
+    """Return the metadata of a note that is about them; empty for any other event."""
+    data = event.data if type(event) is Note and event.name in _META_NOTES else None
+    meta = (data.get("_meta") or data.get("meta")) if isinstance(data, Mapping) else None
+    return meta if isinstance(meta, Mapping) else {}
+
+
 def format_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a meta block has about a format other than the default (NLWeb 0.55 section 4)."""
     facts = {name: value for name, value in meta.items() if name.startswith(_FORMAT_PREFIX)}
@@ -123,9 +133,11 @@ def format_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
     return facts
 
 
-#: Events that change the entry of a message, and progress, which has no entry.
-_NO_ENTRY = frozenset({Content, Status, ToolCall, ToolOutput, Progress})
+#: Events that change the entry of a message, and progress and handshakes, which have no entry.
+_NO_ENTRY = frozenset({Content, Status, ToolCall, ToolOutput, Progress, Handshake})
 _HEARTBEAT = "heartbeat"
+#: Names of notes that can have metadata: of a stream message without content, and 0.54's `end`.
+_META_NOTES = frozenset({"_meta", "end"})
 _FORMAT_PREFIX, _DEFAULT_FORMAT = "openai/", "conversational_search"
 _SUMMARIES = frozenset({"searchsummary", "summary"})
 _SUMMARY_TYPES = frozenset({"SearchSummary", "Summary"})

@@ -75,6 +75,13 @@ class Transport:
         self._deadline: float | None = None
         self._transfer: _Transfer | None = None
 
+    @property
+    def remaining_time(self) -> float:
+        """Return the seconds that are left of the total time of the calls, at least 0."""
+        if self._deadline is None:
+            return self._remaining.limits.total_timeout
+        return max(0.0, self._deadline - asyncio.get_running_loop().time())
+
     async def send(
         self, call: HttpCall, clock: Callable[[], int]
     ) -> AsyncGenerator[list[Frame], None]:

@@ -201,6 +201,55 @@ def test_a_conversation_is_continued() -> None:
         first = then if name == "conversation" else first
 
 
+def test_a_conversation_is_continued_in_another_version() -> None:
+    first = talk(lambda _: [ANSWER])
+    conversation = ("--conversation", first.end["conversation"])
+    then = talk(lambda _: [ANSWER], *conversation, "--version", "0.54")
+    assert then.code == 0, then.err
+    assert then.requests[0]["meta"]["version"] == "0.54"
+    same = talk(lambda _: [ANSWER], *conversation)
+    assert same.requests[0]["meta"]["version"] == "0.54"
+    # Without a version of its own it is sent, and judged, as the turn before.
+    assert {finding["rule"] for finding in same.end["findings"]} == {
+        finding["rule"] for finding in then.end["findings"]
+    }
+
+
+DIET = {"@type": "UserDiet", "restrictions": ["vegan"]}
+
+
+def test_a_follow_up_says_what_it_omits(tmp_path: Path) -> None:
+    request = {"query": {"text": "soup"}, "context": DIET, "meta": {"version": "0.55"}}
+    first = talk(lambda _: [ANSWER], "--request", file(tmp_path, request))
+    then = talk(lambda _: [ANSWER], "--conversation", first.end["conversation"], as_json=False)
+    assert then.requests[0]["context"] == DIET
+    assert "Previous queries are not sent: the context type UserDiet has no prev." in then.out
+
+
+def test_an_answer_says_what_it_omits(tmp_path: Path) -> None:
+    request = {"query": {"text": "soup"}, "context": DIET, "meta": {"version": "0.55"}}
+    done = talk(
+        lambda asked: [ANSWER if "diet" in asked["query"] else ASKS],
+        "--request", file(tmp_path, request), "--answers", file(tmp_path, {"diet": "none"}),
+        "--reply", "context", as_json=False,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert done.requests[1]["context"] == DIET
+    assert done.requests[1]["query"] == {"text": "soup", "diet": "none", "guests": 4}
+    assert "Answers are sent as filters: the context type UserDiet is not changed." in done.out
+    assert "Previous queries are not sent" in done.out
+
+
+@pytest.mark.usefixtures("impatient")
+def test_every_request_has_a_request_id_of_its_own(tmp_path: Path) -> None:
+    request = {"query": {"text": "a"}, "meta": {"version": "0.54", "request_id": "req_1"}}
+    done = talk(promising(ANSWER, 3), "--request", file(tmp_path, request), "--follow")
+    then = talk(lambda _: [ANSWER], "--conversation", done.end["conversation"])
+    ids = [each["meta"]["request_id"] for each in (*done.requests, *then.requests)]
+    assert ids[0] == "req_1"
+    assert len(set(ids)) == 5
+
+
 @pytest.mark.parametrize("name", ["nonsense", "00000000-0000-4000-8000-000000000000"])
 def test_a_conversation_that_is_not_there(name: str) -> None:
     done = talk(lambda _: [ANSWER], "--conversation", name)

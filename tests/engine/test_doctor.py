@@ -180,6 +180,12 @@ class TestServersOfTheOfficialPackages:
         assert failed(expected) == ["ask"]
         assert step(expected, "ask")["fix"] == "Set the binding to MCP."
 
+    async def test_mcp_with_the_transport_before_streamable_http(self) -> None:
+        with mcp_servers.serving_http_sse() as url:
+            report = await diagnose(url, binding="mcp")
+        assert "mcp" in failed(report)
+        assert "uses the HTTP+SSE transport of MCP 2024-11-05" in step(report, "mcp")["cause"]
+
     async def test_mcp_that_wants_a_token(self) -> None:
         with mcp_servers.serving(mcp_servers.Recipes(token=mcp_servers.TOKEN)) as url:
             refused = await diagnose(url, binding="mcp")

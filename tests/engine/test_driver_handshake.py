@@ -22,9 +22,9 @@ DOCUMENT = {"query": {"text": "eggs"}, "meta": {"version": "0.55"}}
 KNOWN = {"url": "http://agent.example/mcp", "generation": "discover", "version": "2026-07-28"}
 
 
-async def run_of(prepared: engine.PreparedRequest) -> Run:
+async def run_of(prepared: engine.PreparedRequest, link: engine.RunParent | None = None) -> Run:
     """A run of a request, driven to its end."""
-    run = await sync_to_async(engine.create_run)(prepared)
+    run = await sync_to_async(engine.create_run)(prepared, link=link)
     await engine.start(run, prepared.target)
     await run.arefresh_from_db()
     return run
@@ -97,7 +97,7 @@ async def test_a_run_to_a_url_keeps_its_own_for_what_follows() -> None:
         assert (run.sent_to_url, run.handshake["url"]) == (True, url)
         found = await sync_to_async(engine.prepare_follow_up)(run, DOCUMENT, [])
         assert found.prepared
-        again = await run_of(found.prepared)
+        again = await run_of(found.prepared, engine.RunParent(parent=run))
     assert (again.state, again.outcome) == ("completed", run.outcome)
     frames = await sync_to_async(lambda: list(again.read_frames()))()
     assert not any(b'"initialize"' in frame.data for frame in frames)

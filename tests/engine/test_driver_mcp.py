@@ -15,13 +15,13 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 
 from playground import engine
-from playground.models import Agent, Run, RunKind
+from playground.models import Agent, McpSession, Run, RunKind
 from playground.protocols.events import Elicitation, Event, Log, Progress, Result, Tools
 from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import elicitation
 from playground.stored_runs import read_events
 from tests.engine.conftest import Send
-from tests.support.mcp_servers import RESULTS, TOKEN, Recipes, serving
+from tests.support.mcp_servers import RESULTS, TOKEN, Recipes, serving, serving_http_sse
 from tests.support.replay import CAPTURES, reply_bytes
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, Script, chunk, reply, serve
 
@@ -128,7 +128,8 @@ async def test_progress_and_log_lines_are_events(send: Send) -> None:
 async def test_what_was_found_out_is_not_asked_again(ask: Ask, generation: str) -> None:
     with serving(Recipes(), generation=generation) as url:
         agent = await sync_to_async(saved)(url)
-        first, second = await ask(agent), await ask(agent)
+        first = await ask(agent)
+        second = await ask(agent, link=engine.RunParent(parent=first))
     assert [call["method"] for call in await sent_by(second)] == ["tools/call"]
     assert second.outcome == "answer"
     ids = [(await sent_by(run))[-1]["id"] for run in (first, second)]
@@ -138,16 +139,17 @@ async def test_what_was_found_out_is_not_asked_again(ask: Ask, generation: str) 
 async def test_a_session_that_was_lost_is_opened_again(ask: Ask) -> None:
     with serving(Recipes(), generation="initialize") as url:
         agent = await sync_to_async(saved)(url)
-        await ask(agent)
-        await agent.arefresh_from_db()
-        session = agent.handshake["session"]
+        first = await ask(agent)
+        session = (await McpSession.objects.aget()).session_id
         await asyncio.to_thread(_end_session, url, session)
-        run = await ask(agent)
+        run = await ask(agent, link=engine.RunParent(parent=first))
         await agent.arefresh_from_db()
     assert (run.state, run.outcome) == ("completed", "answer")
     methods = [call["method"] for call in await sent_by(run)]
     assert methods == ["tools/call", "initialize", "notifications/initialized", "tools/call"]
-    assert agent.handshake["session"] not in ("", session)
+    latest = await McpSession.objects.afirst()
+    assert latest is not None
+    assert latest.session_id not in ("", session)
     assert [tool["name"] for tool in agent.handshake["tools"]] == ["ask", "await", "break"]
 
 
@@ -306,6 +308,14 @@ async def test_the_total_limit_holds_while_a_server_waits_for_its_user(ask: Ask)
     assert (run.state, run.outcome) == ("failed", "elicitation")
     assert run.problem is not None
     assert run.problem["limit"] == "total_timeout"
+
+
+async def test_the_transport_before_streamable_http_is_named(ask: Ask) -> None:
+    with serving_http_sse() as url:
+        run = await ask(await sync_to_async(saved)(url))
+    assert (run.state, run.outcome) == ("failed", "none")
+    assert run.problem is not None
+    assert "HTTP+SSE transport of MCP 2024-11-05" in run.problem["cause"]
 
 
 @pytest.mark.parametrize(

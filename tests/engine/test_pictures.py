@@ -18,8 +18,8 @@ from playground.engine.pictures import (
     MAX_REDIRECTS,
     PictureError,
     fetch_picture,
-    media_type_of,
 )
+from playground.protocols.media import raster_type
 from tests.support.pictures import OTHERS, PNG, RASTER
 from tests.support.servers import (
     HOLD,
@@ -61,12 +61,12 @@ async def redirecting(**targets: str) -> AsyncIterator[Server]:
 
 @pytest.mark.parametrize("media_type", RASTER)
 def test_raster_images_are_known_by_their_first_bytes(media_type: str) -> None:
-    assert media_type_of(RASTER[media_type]) == media_type
+    assert raster_type(RASTER[media_type]) == media_type
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_nothing_else_is_a_picture(name: str) -> None:
-    assert media_type_of(OTHERS[name]) is None
+    assert raster_type(OTHERS[name]) is None
 
 
 @pytest.mark.parametrize("sent_as", ["image/png", "text/html", "application/json", ""])

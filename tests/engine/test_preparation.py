@@ -12,6 +12,7 @@ import pytest
 
 from playground import engine
 from playground.engine import PreparationResult, RequestTemplate, VariableScope
+from playground.follow_ups import follow_up_document
 from playground.models import Agent, Environment, Run, Variable
 
 pytestmark = pytest.mark.django_db
@@ -540,3 +541,67 @@ def test_the_result_knows_built_in_names(agent: Agent) -> None:
     template = RequestTemplate(document(a="{{$uuid}} {{$braces}}", b="{{row}}"), (), agent)
     found = prepared(template, None, row=1)
     assert (found.used, found.built_in) == (("$uuid", "$braces", "row"), ["$uuid", "$braces"])
+
+
+class TestOwnIds:
+    """First requests of the Agent API to servers that key running requests by session and user."""
+
+    HELLO: dict[str, Any] = {
+        "input": [{"role": "user", "content": [{"type": "text", "text": "a"}]}]
+    }
+    SCOPE = {"dialect": "AgentScope Runtime", "url": f"{HERE}/process"}
+
+    def agent(self, **fields: Any) -> Agent:
+        own = {"protocol": "agent-api", "version": "1", "name": "S", "url": f"{HERE}/process"}
+        return Agent.objects.create(**{**own, **fields})
+
+    def sent(self, agent: Agent | None, **template: Any) -> dict[str, Any]:
+        found = prepared(RequestTemplate(self.HELLO, (), agent, **template), None)
+        assert found.prepared
+        assert not found.errors
+        return found.prepared.request
+
+    @pytest.mark.parametrize(
+        ("fields", "expected"),
+        [
+            ({}, False),
+            ({"own_ids": "on"}, True),
+            ({"detected": SCOPE}, True),
+            ({"detected": SCOPE, "own_ids": "off"}, False),
+            ({"detected": {**SCOPE, "dialect": ""}}, False),
+            ({"detected": SCOPE, "url": "https://elsewhere.example/process"}, False),
+        ],
+    )
+    def test_by_the_setting_and_what_the_doctor_found(
+        self, fields: dict[str, Any], expected: bool
+    ) -> None:
+        agent = self.agent(**fields)
+        first, other = self.sent(agent), self.sent(agent)
+        assert ("session_id" in first, "user_id" in first) == (expected, expected)
+        if expected:
+            assert (
+                len({each[name] for each in (first, other) for name in ("session_id", "user_id")})
+                == 4
+            )
+
+    def test_not_in_a_request_of_nlweb(self, agent: Agent) -> None:
+        agent.own_ids = "on"
+        found = prepared(RequestTemplate(document(), (), agent), None)
+        assert found.prepared
+        assert found.prepared.request == document()
+
+    def test_at_a_url_by_what_was_detected_there(self) -> None:
+        at = {"address": f"{HERE}/process", "protocol": "agent-api"}
+        assert "session_id" in self.sent(None, **at, detected=self.SCOPE)
+        assert "session_id" not in self.sent(None, **at)
+
+    def test_a_repeated_request_has_others_and_a_follow_up_the_same(self) -> None:
+        found = prepared(RequestTemplate(self.HELLO, (), self.agent(own_ids="on")), None)
+        assert found.prepared
+        run = engine.create_run(found.prepared)
+        again = engine.repeat_request(run).prepared
+        assert again
+        assert again.request["session_id"] != run.request["session_id"]
+        follow_up = follow_up_document(run, "and then?")
+        for name in ("session_id", "user_id"):
+            assert follow_up[name] == run.request[name]

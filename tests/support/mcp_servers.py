@@ -153,6 +153,14 @@ def serving(
         yield f"http://127.0.0.1:{port}/mcp"
 
 
+@contextlib.contextmanager
+def serving_http_sse() -> Iterator[str]:
+    """The address of a server with the transport before streamable HTTP."""
+    port = free_port()
+    with serving_asgi(Recipes().server(port).sse_app(), port):
+        yield f"http://127.0.0.1:{port}/sse"
+
+
 class _Older:
     """Answers requests of the newer generation as servers did that did not know it."""
 

@@ -14,10 +14,13 @@ import os
 import sys
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
+from asgiref.sync import sync_to_async
 from django.core.management import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
+from playground import engine
 from playground.cli.arguments import USAGE, environment_of, variables_of
 from playground.cli.collection_runs import (
     StepPrinter,
@@ -36,7 +39,7 @@ from playground.engine.collection_runs import (
     PlanError,
 )
 from playground.engine.collection_runs.runner import INTERNAL_ERROR_REASON
-from playground.models import CollectionRun
+from playground.models import CollectionRun, Run
 from playground.rendering.collection_runs import report_of, result_of
 from playground.reporting import FORMATS, CollectionRunReport, summary_lines
 
@@ -143,6 +146,12 @@ def _drive(run: CollectionRun, plan: CollectionRunPlan, printer: StepPrinter) ->
 async def _await_end(run: CollectionRun, plan: CollectionRunPlan, printer: StepPrinter) -> None:
     on_stop(lambda: collection_runs.stop(run))
     await collection_runs.start(run, plan, printer, printer.wait)
+    await engine.end_sessions_of(await sync_to_async(_conversations_of)(run))
+
+
+def _conversations_of(run: CollectionRun) -> list[UUID]:
+    runs = Run.objects.filter(pk__in=run.steps.values("run"))
+    return list(runs.exclude(conversation=None).values_list("conversation", flat=True).distinct())
 
 
 def _plan(options: dict[str, Any]) -> CollectionRunPlan:

@@ -31,11 +31,12 @@ from playground.cli.arguments import (
 from playground.cli.dialogue import Dialogue, SendOptions
 from playground.cli.output import Printer, configure_stream
 from playground.elicitation import STRATEGIES
-from playground.follow_ups import follow_up_document
+from playground.follow_ups import follow_up_document, follow_up_omissions
 from playground.json_input import parse_header_templates
 from playground.models import Agent, Run, RunState
 from playground.models.conversations import turn_of
 from playground.protocols import json_decoder, registry
+from playground.protocols.mcp.versions import VERSIONS
 from playground.variables import literal, names_in
 
 
@@ -66,11 +67,20 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument(
             "--protocol-version", "--version", dest="protocol_version", metavar="VERSION",
-            help="protocol version, for example 0.54; default: the agent's, the latest for a URL",
+            help="protocol version, for example 0.54; default: that of the conversation, else the "
+            "agent's, the latest for a URL",
         )  # fmt: skip
         parser.add_argument(
             "--binding", choices=sorted(registry.BINDINGS),
             help="transport of the request; default: the agent's, http for a URL",
+        )  # fmt: skip
+        parser.add_argument(
+            "--tool", metavar="NAME",
+            help="MCP tool to call; default: the agent's, chosen from tools/list for a URL",
+        )  # fmt: skip
+        parser.add_argument(
+            "--mcp-version", choices=["auto", *VERSIONS],
+            help="MCP version: stateless (2026-07-28) or with a session; default: the agent's",
         )  # fmt: skip
         parser.add_argument(
             "--header",
@@ -127,6 +137,8 @@ class Command(BaseCommand):
             options["follow"], _answers(options), options["reply"] or "", options["timeout"]
         )
         dialogue = Dialogue(prepared, Printer(as_json), send_options)
+        if parent is not None and options["request"] is None:
+            dialogue.omissions = follow_up_omissions(parent)
         asyncio.run(dialogue.run(engine.RunParent(parent=parent)))
         findings = dialogue.findings()
         dialogue.printer.end(dialogue.last, findings)
@@ -170,6 +182,7 @@ def _prepare(options: dict[str, Any], parent: Run | None) -> engine.PreparedRequ
         headers = parse_header_templates(json.dumps([[name, value] for name, _, value in pairs]))
     except forms.ValidationError as error:
         raise CommandError(error.messages[0], returncode=USAGE) from error
+    _set_mcp(agent, options)
     binding = options["binding"] or (parent.binding if parent is not None else None)
     template = engine.RequestTemplate(
         document, headers, agent, version=version, binding=binding_of(agent, binding)
@@ -188,12 +201,23 @@ def _set_protocol(agent: Agent, options: dict[str, Any], parent: Run | None) -> 
         protocol = parent.protocol  # A URL does not tell its protocol.
     agent.protocol = protocol or agent.protocol
     known = [version.name for version in registry.versions(agent.protocol)]
-    version: str = options["protocol_version"] or agent.version
+    earlier = parent.version if parent is not None and parent.protocol == agent.protocol else ""
+    version: str = options["protocol_version"] or earlier or agent.version
     if protocol and not options["protocol_version"] and version not in known:
         version = known[-1]
     if version not in known:
         raise CommandError(f"--version must be one of {', '.join(known)}", returncode=USAGE)
     return version
+
+
+def _set_mcp(agent: Agent, options: dict[str, Any]) -> None:
+    """Set the tool, and the version of MCP, for which an earlier handshake does not count."""
+    agent.ask_tool = options["tool"] or agent.ask_tool
+    version = options["mcp_version"]
+    if version is not None:
+        version = "" if version == "auto" else version
+        agent.handshake = agent.handshake if version == agent.mcp_version else {}
+        agent.mcp_version = version
 
 
 def _document(
@@ -209,6 +233,8 @@ def _document(
     document: dict[str, Any] = literal(
         follow_up_document(parent, text), keep={*parent.secret_names, *names_in(text)}
     )
+    if options["protocol_version"]:
+        document = registry.with_version(protocol, document, version)
     return document
 
 

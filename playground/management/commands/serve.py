@@ -89,9 +89,10 @@ def _import_server(name: str) -> ModuleType:
 
 
 def _start_background_tasks(stop: Callable[[], None]) -> None:
-    """Poll promises, look for dead processes, prune the history, and stop on a signal."""
+    """Poll promises, check processes, end sessions, prune the history, and stop on a signal."""
     engine.start_liveness_checks()
     engine.start_promise_poller()
+    engine.start_session_cleanup()
     start_pruning()
     on_stop_signal(lambda number: start_task(stop_gracefully(number, stop)))
 

@@ -133,6 +133,7 @@ async def _send(pair: RequestPair, total_timeout: float | None) -> Twin:
     )
     for run in (twin.left, twin.right):
         await run.arefresh_from_db()
+    await engine.end_sessions_of([twin.left.conversation_id, twin.right.conversation_id])
     return twin
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from playground.protocols import unreadable
+from playground.protocols import sse, unreadable
 from playground.protocols.a2a import is_same, read_card
 from playground.protocols.doctor import advice
 from playground.protocols.doctor.causes import is_certificate
@@ -28,6 +28,7 @@ from playground.protocols.doctor.probes import (
     probe_protocol,
 )
 from playground.protocols.exchange import Target
+from playground.protocols.mcp import http_sse
 from playground.protocols.mcp.handshake import Session
 from playground.protocols.problems import USE_HTTPS, Problem, Stage
 
@@ -433,6 +434,11 @@ def await_endpoint(context: DiagnosisContext) -> StepConclusion:
 def mcp_handshake(context: DiagnosisContext) -> StepConclusion:
     """Conclude whether the handshake of an MCP server works, and its generation."""
     hit = first_detected(context.evidence, MCP)
+    if hit is None and _has_old_transport(context):
+        cause = f"{_path(context, 'old-transport')} uses {http_sse.NAME}, which is not supported."
+        if context.protocol != MCP:
+            return skipped(cause, "old-transport")
+        return failed(cause, http_sse.FIX, "old-transport")
     if hit is None:
         return _not_detected(context, MCP, *_HANDSHAKE)
     name, evidence = hit
@@ -441,6 +447,14 @@ def mcp_handshake(context: DiagnosisContext) -> StepConclusion:
     label = f"MCP {detected.generation}" if detected and detected.generation else "MCP"
     calls = context.calls_made(*_HANDSHAKE, "initialized")
     return passed(f"{_path(context, name)} responds to {how}: {label}.", *calls)
+
+
+def _has_old_transport(context: DiagnosisContext) -> bool:
+    evidence = context.evidence.get("old-transport")
+    if evidence is None or evidence.media_type != "text/event-stream":
+        return False
+    text = evidence.text.encode()
+    return http_sse.is_endpoint(sse.Splitter(len(text) + 1).feed(text))
 
 
 def tools(context: DiagnosisContext) -> StepConclusion:

@@ -12,7 +12,7 @@ from typing import Any
 
 from playground.protocols.mcp.results import document_of
 from playground.protocols.mcp.versions import STATELESS_VERSION
-from playground.protocols.nlweb import VERSIONS, failures
+from playground.protocols.nlweb import VERSIONS, failures, legacy
 
 #: Name (None if unnamed) and payload of each message; a whole document is one unnamed message.
 Messages = Sequence[tuple[str | None, Any]]
@@ -23,6 +23,8 @@ MAX_MESSAGES = 200
 _MAX_DEPTH = 100
 
 ASK_AGENT, AGENT_SCOPE = "public ask agent", "AgentScope Runtime"
+#: In the error of two requests at once with the same session and user, or with neither.
+_COLLISION = "already in RUNNING state"
 #: Versions of A2A that are recognised by their members.
 OLD_A2A, NEW_A2A = "0.3", "1.0"
 
@@ -110,7 +112,8 @@ def _mcp_result(result: Mapping[str, Any]) -> DetectedProtocol | None:
     if not {"protocolVersion", "supportedVersions", "tools", "content", "resultType"} & {*result}:
         return None
     detected = DetectedProtocol(binding="mcp", generation=_mcp_generation(result))
-    inner = _nlweb(None, document_of(result, _MAX_DEPTH), False)
+    document = document_of(result, _MAX_DEPTH)
+    inner = _nlweb(None, document[0] if isinstance(document, tuple) else document, False)
     if inner is None:
         return detected
     return replace(inner, binding="mcp", generation=detected.generation)
@@ -144,6 +147,8 @@ def _agent_api(_: str | None, payload: Any, streamed: bool) -> DetectedProtocol 
         return None
     if streamed and set(payload) == {"error"} and isinstance(payload["error"], str):
         return DetectedProtocol("agent-api", dialect=AGENT_SCOPE)
+    if _COLLISION in _error_text(payload.get("error")):
+        return DetectedProtocol("agent-api", "1", dialect=AGENT_SCOPE)
     kind = payload.get("object")
     if kind not in ("response", "message", "content") or "status" not in payload:
         return None
@@ -152,8 +157,16 @@ def _agent_api(_: str | None, payload: Any, streamed: bool) -> DetectedProtocol 
     return DetectedProtocol("agent-api", "1", dialect=AGENT_SCOPE if is_scope else "")
 
 
+def _error_text(error: Any) -> str:
+    message = error.get("message") if isinstance(error, Mapping) else None
+    return message if isinstance(message, str) else ""
+
+
 def _legacy(_: str | None, payload: Any, __: bool) -> DetectedProtocol | None:
-    if isinstance(payload, Mapping) and isinstance(payload.get("message_type"), str):
+    messages = payload if isinstance(payload, list) else [payload]
+    if any(map(legacy.is_message, messages[:MAX_MESSAGES])):
+        return DetectedProtocol("nlweb", "legacy")
+    if isinstance(payload, Mapping) and "_meta" not in payload and legacy.has_messages(payload):
         return DetectedProtocol("nlweb", "legacy")
     return None
 

@@ -17,6 +17,7 @@ from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.calls import HttpCall
 from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.exchange import Target
+from playground.protocols.mcp import http_sse
 from playground.protocols.mcp import messages as mcp
 from playground.protocols.mcp.versions import OFFERED_VERSION, STATELESS_VERSION
 from playground.protocols.origins import base_path
@@ -233,6 +234,14 @@ def _is_without_mcp(_: Target, found: EvidenceByCall) -> bool:
     )
 
 
+def _may_have_old_transport(target: Target, found: EvidenceByCall) -> bool:
+    """Return whether the response to initialize is one after which GET is tried."""
+    evidence = found.get("initialize")
+    is_refused = evidence is not None and evidence.status in http_sse.STATUSES
+    is_known = any(each.detected for each in found.values())
+    return is_refused and not is_known and _is_without_mcp(target, found)
+
+
 def _has_session(_: Target, found: EvidenceByCall) -> bool:
     return _mcp_probe(found).startswith("initialize")
 
@@ -315,6 +324,14 @@ PROBES: tuple[Probe, ...] = (
         _at_mcp(_initialize),
         _is_without_mcp,
         "if server/discover is not supported there",
+    ),
+    Probe(
+        "old-transport",
+        MCP,
+        "MCP: the event stream of the HTTP+SSE transport (2024-11-05).",
+        lambda target, _: mcp.open_stream(target),
+        _may_have_old_transport,
+        "if no protocol was found so far",
     ),
     Probe(
         "initialized",

@@ -4,6 +4,8 @@
 `versions`         the versions as one table, and their two generations
 `messages`         messages to a server, their HTTP calls, and reading them back
 `handshake`        generation, session and tools of a server
+`resumption`       position in an event stream, and limits of its resumption
+`http_sse`         the older transport HTTP+SSE, which is recognized
 `responses`        the HTTP response to one call, and the answer in it
 `results`          the result of a tool call, and the NLWeb response in it
 `server_requests`  requests of a server in mid-call
@@ -20,9 +22,10 @@ from typing import Any
 
 from playground.protocols.exchange import Reader, Target
 from playground.protocols.mcp.exchange import McpExchange, ToolRequest
+from playground.protocols.mcp.messages import end_session
 from playground.protocols.mcp.results import ToolReader
 
-__all__ = ["McpExchange", "call_tool", "exchange", "list_tools"]
+__all__ = ["McpExchange", "call_tool", "end_session", "exchange", "list_tools"]
 
 
 def exchange(
@@ -46,7 +49,13 @@ def call_tool(target: Target, name: str, arguments: Any, max_depth: int = 100) -
     Texts become `Text`, structured content a `Result`, other parts of the content `Result`s as
     received; an error or `isError` is a `Failure`.
     """
-    request = ToolRequest(lambda _: name, arguments, ToolReader, lambda result, _: result)
+    request = ToolRequest(
+        lambda _: name,
+        arguments,
+        ToolReader,
+        needs_tools=False,
+        document=lambda result, _: result,
+    )
     return McpExchange(target, request, max_depth=max_depth)
 
 

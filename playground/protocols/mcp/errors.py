@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from playground.protocols import unreadable
+from playground.protocols.mcp import http_sse
 from playground.protocols.mcp.responses import McpResponse
 from playground.protocols.mcp.versions import VERSIONS
 from playground.protocols.problems import Problem, Stage
@@ -27,9 +28,16 @@ _FIXES: Mapping[int, str] = {
 def no_response(response: McpResponse) -> Problem:
     """Return the problem of an HTTP response that ended without the answer to its call."""
     found, status = response.problem, response.status
+    if found is not None and found.state == "refused":
+        return found
+    if response.is_resumable:
+        return _cut_short(response.position.refusal)
+    if response.is_resumption and status and not response.streamed:
+        return _cut_short(f"Resuming it failed: HTTP {status}.", response.text)
     if found is not None and found.state != "failed":
         return found
-    if found is None and response.streamed and status // 100 == 2:
+    is_empty = response.streamed and not response.has_message
+    if (found is None or is_empty) and response.streamed and status // 100 == 2:
         return _cut_short()
     if found is None:
         what = "contains no response to the call" if response.text.strip() else "is empty"
@@ -68,10 +76,28 @@ def no_common_version(versions: Sequence[str]) -> Problem:
     )
 
 
-def _cut_short() -> Problem:
+def old_transport() -> Problem:
+    """Return the problem of a server with the transport before streamable HTTP."""
+    cause = f"The server uses {http_sse.NAME}, which the playground does not support."
+    return Problem("failed", Stage.DECODE, cause, http_sse.FIX)
+
+
+def not_stateless(version: str) -> Problem:
+    """Return the problem of a server without the stateless version that is set."""
+    return Problem(
+        "failed",
+        Stage.DECODE,
+        f"The server does not support MCP {version}, which is set as the version to use.",
+        "Set the MCP version to Automatic, or to a version with sessions.",
+    )
+
+
+def _cut_short(reason: str = "", detail: str = "") -> Problem:
+    cause = "The event stream ended before the response to the call."
     return Problem(
         "truncated",
         Stage.BODY,
-        "The event stream ended before the response to the call.",
+        f"{cause} {reason}".rstrip(),
         "Check the server’s log: it stopped before its response was complete.",
+        detail,
     )

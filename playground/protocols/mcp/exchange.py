@@ -1,8 +1,10 @@
 """Exchange with an MCP server: the handshake, then the call of a tool.
 
-After an earlier handshake (`Target.handshake`) only the tool is called; a session that the server
-has lost is opened again, once. Driven by frames: which call a response belongs to is read from
-the CALL frame, so a stored run is read in the same way as a live one.
+After an earlier handshake (`Target.handshake`), and in the session of the conversation
+(`Target.session`), only the tool is called; a session that the server has lost is opened again,
+once. Driven by frames: which call a response belongs to is read from
+the CALL frame, so a stored run is read in the same way as a live one. A stream that ends before
+its response is resumed, if the server gave an event id (see `resumption`).
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from playground.protocols.mcp.server_requests import ServerRequests
 from playground.protocols.problems import Problem
 
 _HANDSHAKE_METHODS = frozenset(
-    {messages.DISCOVER, messages.INITIALIZE, messages.INITIALIZED, messages.LIST}
+    {messages.DISCOVER, messages.INITIALIZE, messages.INITIALIZED, messages.LIST, messages.GET}
 )
 
 
@@ -48,6 +50,8 @@ class ToolRequest:
     arguments: Any = None
     #: Makes a reader of the tool's result.
     reader: Callable[[], Reader] | None = None
+    #: Whether the tool is chosen from the list of tools.
+    needs_tools: bool = True
     #: (result, nesting of JSON that is still read) to the document for the reader.
     document: Callable[[Any, int], Any] = results.document_of
 
@@ -61,7 +65,12 @@ class McpExchange:
         self._max_depth = max_depth
         self._resume = target.resume or {}
         stored = session_from_json(target.handshake, target.url) if request.tool else None
-        self._handshake = Handshake(stored)
+        self._handshake = Handshake(
+            stored,
+            target.session if request.tool else ("", ""),
+            target.mcp_version,
+            needs_tools=request.needs_tools,
+        )
         self._server_requests = ServerRequests()
         self._tool_response = self._new_tool_response()
         self._sent: SentMessage | None = None
@@ -72,14 +81,20 @@ class McpExchange:
         self._is_calling = self._is_done = False
         #: Whether the server has lost the session in this call, and whether it was reopened.
         self._session_lost = self._reopened = False
+        #: Whether the stream of the last response is to be resumed.
+        self._is_resuming = False
 
     def next_call(self) -> HttpCall | None:
         """Return the next call of the handshake, or that of the tool."""
         if self._is_calling or self._is_done or self.problem:
             return None
         self._is_calling = True
+        if self._is_resuming and self._sent and self._response:
+            return self._resume_call(self._sent, self._response)
         if self._is_client_response or self._handshake.step is HandshakeStep.OPEN:
             return self.tool_call()
+        if self._handshake.step is HandshakeStep.FIND_OLD_TRANSPORT:
+            return messages.open_stream(self._target)
         version, session = self._handshake.version_and_session
         return self._post(self._handshake.message(self._id), version, session)
 
@@ -101,12 +116,35 @@ class McpExchange:
         if self._response is None or self._sent is None:
             return ()
         events = self._response.receive(frame)
-        if frame.kind is not FrameKind.END:
+        if self._sent.is_get:
+            events = ()  # The problem says what was found.
+        if frame.kind is FrameKind.HEAD and self._has_other_session(self._sent, self._response):
+            return [*events, _session_changed(frame.seq)]
+        if not self._is_calling or not self._is_over(frame, self._response):
             return events
         self._is_calling = False
+        if self._response.is_resumable and not self._response.position.refusal:
+            self._is_resuming = True
+            return events
         if self._sent.method in _HANDSHAKE_METHODS:
             return self._after_step(self._response, self._sent, events)
         return self._after_call(frame.seq, self._response, self._sent, events)
+
+    @property
+    def has_enough(self) -> bool:
+        """Return whether a stream has brought what it was requested for: it may stay open."""
+        sent, response = self._sent, self._response
+        if sent is None or response is None:
+            return False
+        if sent.is_get:
+            is_stream = response.is_stream and response.is_old_transport is None
+            return bool(response.status) and not is_stream
+        return response.is_resumption and response.answer is not None
+
+    @property
+    def is_resuming(self) -> bool:
+        """Return whether the next call resumes the stream of the last response."""
+        return self._is_resuming
 
     @property
     def outcome(self) -> Outcome:
@@ -134,6 +172,17 @@ class McpExchange:
         """The session as it is stored, if this exchange did the handshake."""
         session = self._handshake.session
         return session.to_json(self._target.url) if session and self._has_opened else None
+
+    @property
+    def session(self) -> tuple[str, str]:
+        """Version and id of the session, both "" without one."""
+        session = self._handshake.session
+        return (session.version, session.id) if session and session.id else ("", "")
+
+    def end_call(self) -> HttpCall | None:
+        """Return the call that ends the session, None without one."""
+        version, session = self.session
+        return messages.end_session(self._target, version, session) if session else None
 
     @property
     def is_waiting_for_user(self) -> bool:
@@ -182,7 +231,30 @@ class McpExchange:
             more=more,
         )
 
+    def _resume_call(self, sent: SentMessage, response: McpResponse) -> HttpCall:
+        position = response.position
+        return messages.resume_stream(
+            self._target,
+            position.last_event_id,
+            version=sent.version,
+            session=sent.session or response.session,
+            delay=position.retry / 1_000,
+        )
+
     # Frames
+
+    def _is_over(self, frame: Frame, response: McpResponse) -> bool:
+        """Return whether a response is complete, or broke off and is to be resumed."""
+        if frame.kind is FrameKind.ERROR:
+            return (
+                response.is_resumable
+                and not response.position.refusal
+                and _is_broken_off(frame.data)
+            )
+        return frame.kind is FrameKind.END or self.has_enough
+
+    def _has_other_session(self, sent: SentMessage, response: McpResponse) -> bool:
+        return bool(sent.session and response.session) and sent.session != response.session
 
     def _new_tool_response(self) -> results.ToolResponse:
         request = self._request
@@ -192,19 +264,24 @@ class McpExchange:
         )
 
     def _begin(self, sent: SentMessage) -> None:
-        self._sent = sent
-        self._call_count += 1
-        self._session_lost = False
-        on_raw_message = None
-        if sent.method not in _HANDSHAKE_METHODS:
-            self._tool_response = self._new_tool_response()
-            on_raw_message = self._tool_response.raw_message
+        self._is_calling, self._is_resuming, self._session_lost = True, False, False
+        resumed = self._response if sent.last_event_id else None
+        if resumed is not None and self._sent is not None:
+            resumed.position.resume()
+            sent = self._sent
+        else:
+            self._sent = sent
+            self._call_count += 1
+            if sent.method not in _HANDSHAKE_METHODS:
+                self._tool_response = self._new_tool_response()
+        is_handshake = sent.method in _HANDSHAKE_METHODS
         self._response = McpResponse(
             sent,
             self._on_answer,
             self._on_request,
             max_depth=self._max_depth,
-            on_raw_message=on_raw_message,
+            on_raw_message=None if is_handshake else self._tool_response.raw_message,
+            resumes=resumed,
         )
 
     def _on_request(self, seq: int, message: JsonRpcMessage) -> Sequence[Event]:
@@ -217,6 +294,8 @@ class McpExchange:
         if self._sent is None or self._response is None:
             return ()
         method = self._sent.method
+        if method == messages.GET:
+            return ()
         if method in _HANDSHAKE_METHODS:
             events = self._handshake.answered(seq, method, message)
             # If no call follows, a refusal is the answer.
@@ -269,7 +348,7 @@ class McpExchange:
         self, response: McpResponse, sent: SentMessage, answer: JsonRpcMessage | None
     ) -> bool:
         """Return whether the server has lost the session, for the first time."""
-        if self._reopened or not sent.wants_answer:
+        if self._reopened or not sent.wants_answer or response.is_resumption:
             return False
         code = answer.error.code if answer and answer.error else None
         if sent.session:
@@ -282,5 +361,18 @@ class McpExchange:
         return is_refused or code == UNSUPPORTED_PROTOCOL_VERSION
 
 
+def _is_broken_off(error: bytes) -> bool:
+    """Return whether the problem in an ERROR frame is a body that broke off."""
+    try:
+        return Problem.from_bytes(error).state == "truncated"
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
 def _session_lost(seq: int) -> Note:
     return Note(seq, "mcp session lost", {"remark": "The server no longer knows the session."})
+
+
+def _session_changed(seq: int) -> Note:
+    remark = "The server sent another session id. The one from initialize stays in use."
+    return Note(seq, "mcp session changed", {"remark": remark})

@@ -3,8 +3,9 @@
     server/discover -> tools/list …                                (stateless, 2026-07-28)
     initialize -> notifications/initialized -> tools/list …        (stateful)
 
-`initialize` follows whatever a server that does not know `server/discover` responds. The result
-is a `Session`, which is used within a run and stored from run to run.
+`initialize` follows whatever a server that does not know `server/discover` responds, unless a
+version is set, which has its generation. The result is a `Session`. The agent stores what was found
+out about the server, the conversation the id of its session.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from playground.protocols import events as ev
 from playground.protocols import jsonrpc
-from playground.protocols.events import Event, Note, Tools
+from playground.protocols.events import Event, Tools
 from playground.protocols.jsonrpc import (
     METHOD_NOT_FOUND,
     UNSUPPORTED_PROTOCOL_VERSION,
     JsonRpcMessage,
 )
-from playground.protocols.mcp import errors, messages, versions
+from playground.protocols.mcp import errors, http_sse, messages, versions
 from playground.protocols.mcp.responses import McpResponse
 from playground.protocols.problems import Problem
 
@@ -32,6 +34,9 @@ MAX_PAGES, MAX_TOOLS = 20, 1000
 MAX_STORED_TOOLS, MAX_STORED_TOOL, MAX_STORED_TEXT = 100, 8_000, 1_000
 #: Characters of the JSON of all stored tools together.
 MAX_STORED = 100_000
+
+#: Error codes of a server that is of another generation.
+_OTHER_GENERATION = (METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION)
 
 #: `Session.generation`: stateless, stateful, or bare JSON-RPC without any handshake.
 DISCOVERED, INITIALIZED, BARE = "discover", "initialize", "none"
@@ -55,6 +60,8 @@ class Session:
     version: str = ""
     #: The session's id, "" for none.
     id: str = ""
+    #: Whether the server assigns session ids.
+    uses_id: bool = False
     server: Any = None
     instructions: str = ""
     #: The tools as received, and whether there are more than were read.
@@ -64,7 +71,7 @@ class Session:
     invalid_tools: int = 0
 
     def to_json(self, url: str) -> dict[str, Any]:
-        """Return the session as it is stored, trimmed.
+        """Return what is stored with the agent, trimmed: the id belongs to the conversation.
 
         Its members are `url`, `generation` (`discover`, `initialize` or `none`), `version`,
         `session`, `server`, `instructions`, `tools`, `more` and `odd`.
@@ -73,7 +80,7 @@ class Session:
             "url": url,
             "generation": self.generation,
             "version": self.version[:40],
-            "session": self.id,
+            "session": self.uses_id,
             "server": self.server if _is_short(self.server) else None,
             "instructions": self.instructions[:MAX_STORED_TEXT],
             "tools": list(_stored_tools(self.tools)),
@@ -106,12 +113,13 @@ def session_from_json(value: Any, url: str) -> Session | None:
     return Session(
         generation,
         version,
-        session if isinstance(session, str) else "",
-        value.get("server"),
-        str(value.get("instructions") or ""),
-        tuple(tools) if isinstance(tools, list) else (),
-        value.get("more") is True,
-        odd if type(odd := value.get("odd")) is int else 0,
+        # Before, the id itself was stored.
+        uses_id=bool(session),
+        server=value.get("server"),
+        instructions=str(value.get("instructions") or ""),
+        tools=tuple(tools) if isinstance(tools, list) else (),
+        more=value.get("more") is True,
+        invalid_tools=odd if type(odd := value.get("odd")) is int else 0,
     )
 
 
@@ -185,6 +193,8 @@ class HandshakeStep(enum.Enum):
     INITIALIZE = messages.INITIALIZE
     INITIALIZED = messages.INITIALIZED
     LIST = messages.LIST
+    #: Whether the server has the transport before streamable HTTP.
+    FIND_OLD_TRANSPORT = messages.GET
     #: The handshake is complete.
     OPEN = "open"
     #: The handshake failed.
@@ -194,12 +204,41 @@ class HandshakeStep(enum.Enum):
 class Handshake:
     """State machine of a handshake: the session so far, and the next step."""
 
-    def __init__(self, session: Session | None) -> None:
-        """`session` is the result of an earlier handshake, which is then used as it is."""
-        self.session = session
-        self.step = HandshakeStep.DISCOVER if session is None else HandshakeStep.OPEN
+    def __init__(
+        self,
+        known: Session | None,
+        session: tuple[str, str] = ("", ""),
+        version: str = "",
+        *,
+        needs_tools: bool = True,
+    ) -> None:
+        """Begin where an earlier handshake ended.
+
+        `known` is what was found out about the server, `session` are version and id of the session
+        of the conversation. `version` is the version to use, "" to find out. Unless the exchange
+        `needs_tools`, those of a session in use are not listed.
+        """
+        is_stateless = versions.is_stateless(version) if version else None
+        if known and is_stateless is not None and known.generation != BARE:
+            known = known if is_stateless is (known.generation == DISCOVERED) else None
+        self._version = version
+        self.session = known
+        #: Whether `initialize` is sent on the strength of an earlier handshake.
+        self._is_presumed = False
+        self.step = HandshakeStep.OPEN
+        if session[1] and not is_stateless and (known is None or known.generation == INITIALIZED):
+            found = known or Session(INITIALIZED)
+            self.session = replace(found, version=session[0], id=session[1], uses_id=True)
+            self.step = HandshakeStep.OPEN if known or not needs_tools else HandshakeStep.LIST
+        elif known is None:
+            has_session = is_stateless is False
+            self.step = HandshakeStep.INITIALIZE if has_session else HandshakeStep.DISCOVER
+        elif known.uses_id:
+            self.step, self._is_presumed = HandshakeStep.INITIALIZE, not version
         #: Why the handshake failed.
         self.problem: Problem | None = None
+        #: The problem of a response to `initialize`, unless the server has the older transport.
+        self._refusal: Problem | None = None
         #: Whether a step was concluded here, so that the session is newer than the stored one.
         self.is_new = False
         self._tools: list[Any] = []
@@ -209,7 +248,8 @@ class Handshake:
 
     def reopen(self, *, session: bool) -> None:
         """Begin again after the session was lost; a server with sessions is initialized again."""
-        self.step = HandshakeStep.INITIALIZE if session else HandshakeStep.DISCOVER
+        has_session = session or (bool(self._version) and not versions.is_stateless(self._version))
+        self.step = HandshakeStep.INITIALIZE if has_session else HandshakeStep.DISCOVER
         self._tools, self._cursors = [], []
 
     def message(self, request_id: jsonrpc.Id) -> dict[str, Any]:
@@ -217,7 +257,7 @@ class Handshake:
         if self.step is HandshakeStep.DISCOVER:
             return messages.discover(request_id)
         if self.step is HandshakeStep.INITIALIZE:
-            return messages.initialize(request_id)
+            return messages.initialize(request_id, self._version or versions.OFFERED_VERSION)
         if self.step is HandshakeStep.INITIALIZED:
             return messages.initialized()
         version = self.session.version if self.session else ""
@@ -238,13 +278,13 @@ class Handshake:
         if method == messages.LIST:
             return self._tools_listed(seq, message)
         value = message.error.raw if message.error else message.result
-        return [Note(seq, f"mcp {method}", value)]
+        return [ev.Handshake(seq, f"mcp {method}", value)]
 
     def is_refusal(self, method: str, message: JsonRpcMessage) -> bool:
-        """Return whether a step was refused for another reason than an unknown method."""
+        """Return whether a step was refused, and not because of its method or version."""
         if message.error is None or message.result is not None or method == messages.DISCOVER:
             return False
-        return method != messages.INITIALIZE or message.error.code != METHOD_NOT_FOUND
+        return method != messages.INITIALIZE or message.error.code not in _OTHER_GENERATION
 
     def conclude(self, method: str, response: McpResponse) -> None:
         """Choose the next step at the end of a step's response."""
@@ -253,6 +293,15 @@ class Handshake:
             self.step = self._after_discover(response)
         elif method == messages.INITIALIZE:
             self.step = self._after_initialize(response)
+            is_presumed, self._is_presumed = self._is_presumed, False
+            answer = response.answer
+            is_refused = answer is not None and self.is_refusal(method, answer)
+            if is_presumed and not is_refused and self.step is not HandshakeStep.INITIALIZED:
+                # The server may be of the other generation by now.
+                self.session, self.problem, self.step = None, None, HandshakeStep.DISCOVER
+        elif method == messages.GET:
+            self.step = HandshakeStep.GIVE_UP
+            self.problem = errors.old_transport() if response.is_old_transport else self._refusal
         elif method == messages.INITIALIZED:
             has_tools = self.session is not None and self.session.tools
             self.step = HandshakeStep.OPEN if has_tools else HandshakeStep.LIST
@@ -275,11 +324,17 @@ class Handshake:
             return self._choose_generation(None, data.get("supported"))
         if response.status in errors.FINAL or response.status // 100 == 3:
             return HandshakeStep.GIVE_UP
-        return HandshakeStep.INITIALIZE
+        return self._initialize_unless_stateless()
+
+    def _initialize_unless_stateless(self) -> HandshakeStep:
+        if not self._version:
+            return HandshakeStep.INITIALIZE
+        self.problem = errors.not_stateless(self._version)
+        return HandshakeStep.GIVE_UP
 
     def _choose_generation(self, result: Mapping[str, Any] | None, supported: Any) -> HandshakeStep:
         """Return the next step for the versions that a server supports."""
-        named = [each for each in supported if isinstance(each, str)] if supported else []
+        named = _names(supported)
         if result is not None and versions.STATELESS_VERSION in named:
             self.session = Session(
                 DISCOVERED,
@@ -291,7 +346,7 @@ class Handshake:
         if named and not set(named) & set(versions.STATEFUL_VERSIONS):
             self.problem = errors.no_common_version(named)
             return HandshakeStep.GIVE_UP
-        return HandshakeStep.INITIALIZE
+        return self._initialize_unless_stateless()
 
     def _after_initialize(self, response: McpResponse) -> HandshakeStep:
         answer = response.answer
@@ -301,15 +356,22 @@ class Handshake:
                 known,
                 generation=INITIALIZED,
                 version=_text(result, "protocolVersion") or versions.OFFERED_VERSION,
-                id=response.headers.get(messages.SESSION_HEADER.lower(), ""),
+                id=response.session,
+                uses_id=bool(response.session),
                 server=result.get("serverInfo"),
                 instructions=_text(result, "instructions"),
             )
             return HandshakeStep.INITIALIZED
+        if answer and answer.error and answer.error.code == UNSUPPORTED_PROTOCOL_VERSION:
+            data = answer.error.data if isinstance(answer.error.data, Mapping) else {}
+            self.problem = errors.no_common_version(_names(data.get("supported")))
         if answer and answer.error and answer.error.code == METHOD_NOT_FOUND:
             # Bare JSON-RPC, as in the NLWeb specification's examples: it needs no handshake.
             self.session = Session(BARE)
             return HandshakeStep.LIST
+        if answer is None and response.status in http_sse.STATUSES:
+            self._refusal = errors.no_response(response)
+            return HandshakeStep.FIND_OLD_TRANSPORT
         return HandshakeStep.GIVE_UP
 
     # Tools
@@ -330,9 +392,10 @@ class Handshake:
         )
         if self._has_next_page:
             self._cursors.append(str(cursor))
-            return [Note(seq, f"mcp {messages.LIST}", {"tools": len(page), "nextCursor": cursor})]
+            listed = {"tools": len(page), "nextCursor": cursor}
+            return [ev.Handshake(seq, f"mcp {messages.LIST}", listed)]
         if message.error and not self._tools:
-            return [Note(seq, f"mcp {messages.LIST}", message.error.raw)]
+            return [ev.Handshake(seq, f"mcp {messages.LIST}", message.error.raw)]
         more = is_more or len(page) > left
         if self.session:
             self.session = replace(
@@ -342,6 +405,11 @@ class Handshake:
                 invalid_tools=count_invalid_tools(self._tools),
             )
         return [Tools(seq, tuple(self._tools), more)]
+
+
+def _names(value: Any) -> list[str]:
+    """Return the names in a list of versions, empty if it is no list."""
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _text(value: Mapping[str, Any], name: str) -> str:

@@ -17,6 +17,7 @@ from playground.protocols import json_decoder, jsonrpc
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
 from playground.protocols.http import USER_AGENT, encode, merge_headers, read_head
+from playground.protocols.mcp.resumption import LAST_EVENT_ID
 from playground.protocols.mcp.versions import (
     OFFERED_VERSION,
     STATELESS_VERSION,
@@ -30,6 +31,9 @@ LIST, CALL = "tools/list", "tools/call"
 SESSION_HEADER, VERSION_HEADER = "Mcp-Session-Id", "MCP-Protocol-Version"
 
 CLIENT = {"name": "nlweb-playground", "title": "NLWeb Playground", "version": __version__}
+#: In place of a method: the request for the stream of the older transport.
+GET = "GET"
+
 #: Elicitation by form and by URL; a server gets neither sampling nor roots.
 CAPABILITIES: Mapping[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 
@@ -124,16 +128,51 @@ def post_message(
         ("Content-Type", "application/json"),
         ("Accept", "application/json, text/event-stream"),
         ("User-Agent", USER_AGENT),
+        *_session_headers(version, session),
     ]
-    if version and has_version_header(version):
-        headers.append((VERSION_HEADER, version))
-    if session:
-        headers.append((SESSION_HEADER, session))
     if version and is_stateless(version):
         headers += _routing_headers(message)
     return HttpCall(
         "POST", target.url, merge_headers(headers, target.headers), encode(message), True
     )
+
+
+def resume_stream(
+    target: Target, last_event_id: str, *, version: str, session: str, delay: float
+) -> HttpCall:
+    """Return the call that resumes an event stream after an event, in `delay` seconds."""
+    headers = [
+        ("Accept", "text/event-stream"),
+        ("User-Agent", USER_AGENT),
+        *_session_headers(version, session),
+    ]
+    replaced = {"content-type", "accept", LAST_EVENT_ID.lower()}
+    own = [pair for pair in target.headers if pair[0].lower() not in replaced]
+    all_headers = (*merge_headers(headers, own), (LAST_EVENT_ID, last_event_id))
+    return HttpCall("GET", target.url, all_headers, streaming=True, delay=delay)
+
+
+def open_stream(target: Target) -> HttpCall:
+    """Return the call for the stream of a server with the older transport (see `http_sse`)."""
+    headers = [("Accept", "text/event-stream"), ("User-Agent", USER_AGENT)]
+    own = [pair for pair in target.headers if pair[0].lower() not in ("content-type", "accept")]
+    return HttpCall("GET", target.url, merge_headers(headers, own), streaming=True)
+
+
+def end_session(target: Target, version: str, session: str) -> HttpCall:
+    """Return the call that ends a session (up to 2025-11-25)."""
+    headers = [("User-Agent", USER_AGENT), *_session_headers(version, session)]
+    own = [pair for pair in target.headers if pair[0].lower() != "content-type"]
+    return HttpCall("DELETE", target.url, merge_headers(headers, own))
+
+
+def _session_headers(version: str, session: str) -> list[tuple[str, str]]:
+    headers = []
+    if version and has_version_header(version):
+        headers.append((VERSION_HEADER, version))
+    if session:
+        headers.append((SESSION_HEADER, session))
+    return headers
 
 
 def _routing_headers(message: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -163,11 +202,15 @@ class SentMessage:
     #: The values of its headers, "" for headers that are missing.
     session: str = ""
     version: str = ""
+    #: The event after which it resumes a stream, "" for a message.
+    last_event_id: str = ""
+    #: Whether it is sent with GET, and so has no message.
+    is_get: bool = False
 
     @property
     def method(self) -> str:
-        """The method; "" for a response."""
-        return self.message.method
+        """The method, `GET` for a request of that HTTP method; "" for a response."""
+        return GET if self.is_get else self.message.method
 
     @property
     def wants_answer(self) -> bool:
@@ -185,6 +228,7 @@ def read_call(data: bytes) -> SentMessage:
     """Return the message in the data of a CALL frame. Never raises; other data has no method."""
     head, _, body = data.partition(b"\r\n\r\n")
     headers = read_head(head)[1]
+    is_get = head.startswith(b"GET ")
     try:
         payload = json_decoder.decode(body.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -193,4 +237,6 @@ def read_call(data: bytes) -> SentMessage:
         jsonrpc.read(payload),
         headers.get(SESSION_HEADER.lower(), ""),
         headers.get(VERSION_HEADER.lower(), ""),
+        headers.get(LAST_EVENT_ID.lower(), "") if is_get else "",
+        is_get,
     )

@@ -10,18 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from playground.protocols import json_decoder, jsonrpc
+from playground.protocols import json_decoder, jsonrpc, sse
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Log, Note, Outcome, Progress, Unknown
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import HttpExchange
 from playground.protocols.jsonrpc import Deviation, JsonRpcMessage, MessageKind
-from playground.protocols.mcp.messages import SentMessage
+from playground.protocols.mcp import http_sse
+from playground.protocols.mcp.messages import SESSION_HEADER, SentMessage
+from playground.protocols.mcp.resumption import StreamPosition
+from playground.protocols.mcp.versions import is_stateless
 
 #: JSON-RPC responses with another id that are stored until the end of the HTTP response.
 _MAX_STRAYS = 10
 #: Bytes of a body that are quoted.
 _SHOWN = 4096
+#: Name of events without a message, by which some servers keep the connection open.
+_PING = "ping"
 
 #: (number of the frame, answer, whether it was received in a stream) to its events.
 OnAnswer = Callable[[int, JsonRpcMessage, bool], Sequence[Event]]
@@ -44,12 +49,22 @@ class McpResponse(HttpExchange):
         *,
         max_depth: int,
         on_raw_message: OnRawMessage | None = None,
+        resumes: McpResponse | None = None,
     ) -> None:
-        """`on_raw_message` reads stream messages that are no JSON-RPC and follow an answer."""
-        self._messages = _MessageReader(sent, on_answer, on_request, on_raw_message)
+        """`on_raw_message` reads stream messages that are no JSON-RPC and follow an answer.
+
+        `resumes` is the response whose stream this one resumes.
+        """
+        self._messages = _MessageReader(
+            sent, on_answer, on_request, on_raw_message, is_resumption=resumes is not None
+        )
         # The exchange makes the calls; this class reads only what is received.
         super().__init__(HttpCall("", ""), self._messages, max_depth=max_depth)
         self._sent = sent
+        self._resumes = resumes
+        self.position: StreamPosition = resumes.position if resumes else StreamPosition()
+        #: Whether the first event of a stream is that of the older transport; None before it.
+        self.is_old_transport: bool | None = None
         #: Whether the response ended as its framing says.
         self.ended = False
         #: The beginning of a body that was no stream.
@@ -71,6 +86,43 @@ class McpResponse(HttpExchange):
         return self._headers
 
     @property
+    def is_resumption(self) -> bool:
+        """Return whether it resumes the stream of an earlier response."""
+        return self._resumes is not None
+
+    @property
+    def session(self) -> str:
+        """The session id in the headers of the first response that has one, "" for none."""
+        own = self._headers.get(SESSION_HEADER.lower(), "")
+        return (self._resumes.session if self._resumes else "") or own
+
+    @property
+    def is_stream(self) -> bool:
+        """Return whether the headers announce a stream."""
+        media_type = self._headers.get("content-type", "").lower()
+        return self._status // 100 == 2 and media_type.startswith("text/event-stream")
+
+    @property
+    def has_message(self) -> bool:
+        """Return whether the response is a stream with a message, readable or not."""
+        return self._has_event
+
+    @property
+    def is_resumable(self) -> bool:
+        """Return whether a stream without its answer can be resumed, limits aside.
+
+        Stateless MCP has no resumption.
+        """
+        return (
+            self._sent.wants_answer
+            and self.answer is None
+            and (self._streamed or self._is_silent_stream())
+            and self._status // 100 == 2
+            and bool(self.position.last_event_id)
+            and not is_stateless(self._sent.version)
+        )
+
+    @property
     def streamed(self) -> bool:
         """Return whether the response is a stream."""
         return self._streamed
@@ -83,6 +135,20 @@ class McpResponse(HttpExchange):
         if frame.kind is FrameKind.HEAD:
             self._messages.is_http_error = self._status >= 400
         return events
+
+    def _event(self, frame: Frame) -> Sequence[Event]:
+        """Read an event; one without data, such as the priming event, carries no message."""
+        self._streamed = True
+        event = sse.parse(frame.data)
+        if self.is_old_transport is None:
+            self.is_old_transport = event.event == http_sse.ENDPOINT
+        is_message = bool(event.data.strip()) and event.event != _PING
+        self.position.read(event, is_message=is_message)
+        return self._read(frame.seq, event) if is_message else ()
+
+    def _tail(self, frame: Frame) -> Sequence[Event]:
+        self._streamed = True
+        return super()._tail(frame) if sse.parse(frame.data).data.strip() else ()
 
     def _end(self, frame: Frame) -> Sequence[Event]:
         self.ended = True
@@ -107,8 +173,11 @@ class _MessageReader:
         on_answer: OnAnswer,
         on_request: OnRequest,
         on_raw_message: OnRawMessage | None,
+        *,
+        is_resumption: bool,
     ) -> None:
         self._sent = sent
+        self._is_resumption = is_resumption
         self._on_answer = on_answer
         self._on_request = on_request
         self._on_raw_message = on_raw_message
@@ -131,8 +200,6 @@ class _MessageReader:
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
         """Return the events of one stream message; MCP names them all `message`."""
-        if not data or data.isspace():
-            return [Note(seq, name or "message")]
         try:
             payload = json_decoder.decode(data)
         except (ValueError, RecursionError) as error:
@@ -183,6 +250,8 @@ class _MessageReader:
         return self.is_http_error and message.error is not None and message.error.code is None
 
     def _response(self, seq: int, message: JsonRpcMessage, alone: bool) -> list[Event]:
+        if self._is_resumption and self.is_http_error:
+            return [Note(seq, "response", message.raw)]  # It refuses the GET request.
         if message.is_response_to(self._sent.message.id):
             if self.answer is None:
                 return self._accept(seq, message)

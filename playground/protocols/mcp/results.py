@@ -8,7 +8,7 @@ An NLWeb response has four shapes in the specification's own examples, and serve
 text in `content` (0.55 appendix C), `results` and `_meta` beside each other (0.54 MCP examples),
 `content` with `_meta` (0.55 appendix A.3), a failure in the `data` of an error (0.54 MCP examples,
 section 6), and MCP's `structuredContent`. All become one document, which the reader of the HTTP
-binding reads as well.
+binding reads as well. Several JSON objects in the texts are read as the messages of a stream.
 """
 
 from __future__ import annotations
@@ -18,11 +18,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from playground.protocols import json_decoder, jsonrpc
-from playground.protocols.events import Event, Failure, Outcome, Result, Text, Unknown
+from playground.protocols.events import (
+    Completed,
+    Event,
+    Failure,
+    Outcome,
+    Result,
+    Started,
+    Text,
+    Unknown,
+)
 from playground.protocols.exchange import Reader
 from playground.protocols.jsonrpc import URL_ELICITATION_REQUIRED, JsonRpcMessage
 from playground.protocols.mcp import elicitation
 from playground.protocols.mcp.messages import nlweb_meta
+from playground.protocols.media import media_of
+from playground.protocols.nlweb.legacy import MESSAGE_MEMBERS
+from playground.protocols.placement import format_facts
 
 #: Parts of `content` that are read.
 MAX_PARTS = 1000
@@ -32,6 +44,7 @@ UNANSWERABLE = "INPUT_REQUIRED"
 #: Members that make an object an NLWeb response; `content` and `_meta` are MCP's as well.
 _NLWEB_MEMBERS = frozenset(
     {"results", "structuredData", "structured_data", "elicitation", "promise", "error"}
+    | MESSAGE_MEMBERS
 )
 #: Members of a result that are MCP's own.
 _MCP_MEMBERS = frozenset({"isError", "resultType", "structuredContent"})
@@ -86,7 +99,8 @@ class ToolResponse:
         result = message.result
         if isinstance(result, Mapping) and result.get("resultType") == "input_required":
             return self._input_required(seq, result)
-        return self._document(seq, self._to_document(result), in_stream, follows)
+        events = self._document(seq, self._to_document(result), in_stream, follows)
+        return events if follows else _with_media(seq, events, result)
 
     def _error(self, seq: int, error: jsonrpc.Error) -> Sequence[Event]:
         if error.code == URL_ELICITATION_REQUIRED and (
@@ -110,10 +124,33 @@ class ToolResponse:
     def _document(self, seq: int, document: Any, in_stream: bool, follows: bool) -> Sequence[Event]:
         if self._reader is None:
             return ()
+        if isinstance(document, tuple):
+            return self._messages(seq, document, is_complete=not follows)
         # Metadata alone may be the beginning of a stream whose other messages have no id.
         if follows or (in_stream and is_meta_only(document)):
             return self._reader.message(seq, None, json.dumps(document))
         return self._reader.document(seq, document)
+
+    def _messages(self, seq: int, objects: tuple[Any, ...], *, is_complete: bool) -> list[Event]:
+        """Return the events of stream messages, which end with the result that has them."""
+        found = [e for each in objects for e in self.raw_message(seq, json.dumps(each))]
+        if is_complete:
+            self.end()
+            if not any(type(event) is Completed for event in found):
+                found.append(Completed(seq))
+        return found
+
+
+def _with_media(seq: int, events: Sequence[Event], result: Any) -> Sequence[Event]:
+    """Return events with the pictures and files beside an NLWeb response in a text."""
+    content = result.get("content") if isinstance(result, Mapping) else None
+    if not events or not isinstance(content, list):
+        return events
+    read = {id(event.item) for event in events if isinstance(event, Result)}
+    parts = content[:MAX_PARTS]
+    media = [Result(seq, p) for p in parts if id(p) not in read and media_of(p) is not None]
+    end = len(events) - isinstance(events[-1], Completed)
+    return [*events[:end], *media, *events[end:]] if media else events
 
 
 # --- NLWeb in a result ------------------------------------------------------------------------
@@ -122,12 +159,19 @@ class ToolResponse:
 def document_of(result: Any, max_depth: int) -> Any:
     """Return the NLWeb response in a result; the result itself if it holds none.
 
+    Several JSON objects in its texts are returned as a tuple, which no JSON value is.
     `max_depth` is the nesting of the JSON in a text that is still read.
     """
     if not isinstance(result, Mapping):
         return result
     for found in _candidates(result, max_depth):
         return _with_meta(found, result)
+    match _objects_in_texts(result, max_depth):
+        case [only]:
+            return _with_meta(only, result)
+        case [_, *_] as several:
+            meta = nlweb_meta(result.get("_meta"))
+            return ({"_meta": meta}, *several) if meta else tuple(several)
     if result.get("isError") is True:
         return {"error": {"code": "TOOL_ERROR", "message": text_of(result)}}
     return _without_mcp_members(result)
@@ -175,17 +219,28 @@ def _candidates(result: Mapping[str, Any], max_depth: int) -> Iterator[Mapping[s
         inner = _parse_object(inner, max_depth) if isinstance(inner, str) else inner
         if is_nlweb_response(inner):
             yield inner
+
+
+def _objects_in_texts(result: Mapping[str, Any], max_depth: int) -> list[dict[str, Any]]:
+    """Return the JSON objects of the texts that hold an NLWeb response, without repetitions."""
+    found: list[dict[str, Any]] = []
     for text in _texts(result):
-        if is_nlweb_response(inner := _parse_object(text, max_depth)):
-            yield inner
+        objects = _parse_objects(text, max_depth)
+        if any(is_nlweb_response(each) for each in objects) and objects != found:
+            found += objects
+    return found
 
 
 def _with_meta(found: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a response with the metadata that the result has beside it."""
+    """Return a response with the metadata that the result has beside it.
+
+    To metadata of its own only facts about the format are added, such as the template of a widget.
+    """
     meta = nlweb_meta(result.get("_meta"))
-    if not meta or "_meta" in found:
-        return dict(found)
-    return {"_meta": meta, **found}
+    if "_meta" not in found:
+        return {"_meta": meta, **found} if meta else dict(found)
+    own, facts = found["_meta"], format_facts(meta)
+    return {**found, "_meta": {**own, **facts, **own}} if isinstance(own, Mapping) else dict(found)
 
 
 def _without_mcp_members(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,12 +262,19 @@ def _texts(result: Mapping[str, Any]) -> Iterator[str]:
 
 def _parse_object(text: str, max_depth: int) -> Any:
     """Return the JSON object in a text, None if it is none or nested too deep."""
+    objects = _parse_objects(text, max_depth)
+    return objects[0] if len(objects) == 1 else None
+
+
+def _parse_objects(text: str, max_depth: int) -> list[dict[str, Any]]:
+    """Return the JSON objects that a text consists of; none if there is anything else in it."""
     if not text.lstrip().startswith("{") or json_decoder.exceeds_depth(text, max_depth):
-        return None
+        return []
     try:
-        return json_decoder.decode(text)
+        found = json_decoder.decode_sequence(text)
     except (ValueError, RecursionError):
-        return None
+        return []
+    return found if all(isinstance(each, dict) for each in found) else []
 
 
 # --- any tool ---------------------------------------------------------------------------------
@@ -235,7 +297,9 @@ class ToolReader:
         if isinstance(error, Mapping) and "content" not in payload:
             return [self._failure(seq, str(error.get("code") or ""), error.get("message"), payload)]
         self._outcome = Outcome.ANSWER
-        return list(_content(seq, payload))
+        meta = nlweb_meta(payload.get("_meta"))
+        head: list[Event] = [Started(seq, meta)] if format_facts(meta) else []
+        return [*head, *_content(seq, payload)]
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
         """Return the event of a message that follows the result."""
@@ -266,15 +330,19 @@ class ToolReader:
 
 
 def _content(seq: int, result: Mapping[str, Any]) -> Iterator[Event]:
-    structured = result.get("structuredContent")
+    structured, content = result.get("structuredContent"), result.get("content")
+    parts = content if isinstance(content, list) else []
     if structured is not None:
         # The text beside it repeats it, for clients that do not read structured content.
         yield Result(seq, structured)
-        return
-    content = result.get("content")
-    if not isinstance(content, list) or not content:
+    elif not parts:
         yield Result(seq, dict(result))
-        return
-    for part in content[:MAX_PARTS]:
+    for part in parts[:MAX_PARTS]:
         text = part.get("text") if isinstance(part, Mapping) else None
-        yield Text(seq, text, raw=part) if isinstance(text, str) else Result(seq, part)
+        if not isinstance(text, str):
+            yield Result(seq, part)
+        elif structured is None:
+            yield Text(seq, text, raw=part)
+    if len(parts) > MAX_PARTS:
+        reason = f"{len(parts):,} contents were received; only the first {MAX_PARTS:,} are shown."
+        yield Unknown(seq, "content", None, reason)

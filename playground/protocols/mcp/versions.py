@@ -41,6 +41,12 @@ STATELESS_VERSION = next(row.name for row in _ROWS if row.is_stateless)
 #: The version that `initialize` offers.
 OFFERED_VERSION = STATEFUL_VERSIONS[-1]
 
+#: Versions as choices, (name, label), newest first.
+CHOICES = tuple(
+    (row.name, f"{'Stateless' if row.is_stateless else 'Session'} ({row.name})")
+    for row in reversed(_ROWS)
+)
+
 _FIRST_WITH_HEADER = next(row.name for row in _ROWS if row.has_version_header)
 
 

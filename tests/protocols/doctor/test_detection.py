@@ -92,6 +92,9 @@ def test_every_example_of_a_stream_of_nlweb(path: Path) -> None:
         ({"meta": {"version": "0.54"}, "results": []}, DetectedProtocol("nlweb", "0.54")),
         ({"_meta": {"version": "0.99", "response_type": "answer"}}, DetectedProtocol("nlweb")),
         ({"error": {"code": "NO_RESULTS"}}, DetectedProtocol("nlweb")),
+        ([{"message_type": "result", "content": []}], DetectedProtocol("nlweb", "legacy")),
+        ({"query_id": "q", "nlws": {"answer": "a"}}, DetectedProtocol("nlweb", "legacy")),
+        ({"ask_user": {"message": "Where?"}}, DetectedProtocol("nlweb", "legacy")),
         ({"error": {"code": 404, "message": "m"}}, None),
         ({"error": {"code": "NOT_OURS"}}, None),
         ({"error": "Not found"}, None),
@@ -103,6 +106,11 @@ def test_every_example_of_a_stream_of_nlweb(path: Path) -> None:
         ({"name": "a", "skills": [], "url": "http://a.example"},
          DetectedProtocol(binding="a2a", generation="0.3")),
         ({"object": "response", "status": "created"}, DetectedProtocol("agent-api", "1")),
+        (
+            {"object": "response", "status": "failed", "error": {
+                "code": "500", "message": "Task u:s is already in RUNNING state"}},
+            DetectedProtocol("agent-api", "1", dialect=AGENT_SCOPE),
+        ),
         ({"object": "list", "data": []}, None),
         ({}, None),
         ([], None),

@@ -344,6 +344,20 @@ class TestMcp:
         assert seen.failed == ["mcp"]
         assert "most MCP servers are at /mcp" in seen.step("mcp")["fix"]
 
+    @pytest.mark.parametrize(
+        ("event", "is_named"), [(b"endpoint", True), (b"message", False), (b"ping", False)]
+    )
+    def test_with_the_transport_before_streamable_http(self, event: bytes, is_named: bool) -> None:
+        body = b": hello\n\nevent: " + event + b"\ndata: /messages?session_id=5\n\n"
+
+        def old(call: HttpCall) -> Response:
+            is_get = call.method == "GET" and call.url == self.MCP.url
+            return response(body, media_type="text/event-stream") if is_get else NOT_FOUND
+
+        seen = FullDiagnosis(self.MCP, old)
+        assert seen.failed == ["mcp"]
+        assert ("HTTP+SSE transport" in seen.step("mcp")["cause"]) is is_named
+
     def test_that_wants_a_token(self) -> None:
         refused = response({}, 401, www_authenticate="Bearer")
         seen = FullDiagnosis(self.MCP, lambda _: refused)

@@ -22,10 +22,12 @@ TOOLS = [
 ]
 #: Stored handshakes of a stateless server and of a stateful one.
 MODERN = {
-    "url": URL, "generation": "discover", "version": STATELESS_VERSION, "session": "",
+    "url": URL, "generation": "discover", "version": STATELESS_VERSION, "session": False,
     "tools": TOOLS,
 }  # fmt: skip
-OLDER = {**MODERN, "generation": "initialize", "version": "2025-06-18", "session": "s1"}
+OLDER = {**MODERN, "generation": "initialize", "version": "2025-06-18", "session": True}
+#: The session of the conversation with the stateful one.
+SESSION = ("2025-06-18", "s1")
 
 
 def new_exchange(
@@ -137,4 +139,7 @@ def note(method: str, **params: Any) -> dict[str, Any]:
 
 def known(**fields: Any) -> Talk:
     """Return a conversation after a stored handshake: the first call is the tool's."""
-    return Talk(handshake=fields.pop("handshake", MODERN), **fields)
+    handshake = fields.pop("handshake", MODERN)
+    if handshake.get("session"):
+        fields = {"session": SESSION, **fields}
+    return Talk(handshake=handshake, **fields)

@@ -19,6 +19,7 @@ from tests.protocols.mcp.talk import (
     DOCUMENT,
     MODERN,
     OLDER,
+    SESSION,
     TOOLS,
     URL,
     Talk,
@@ -92,7 +93,7 @@ def test_whatever_an_older_server_says_it_is_initialized(payload: Any, status: i
     assert not [event for event in talk.events if isinstance(event, Failure | Unknown)]
     assert talk.exchange.handshake is not None
     assert (talk.exchange.handshake["session"], talk.exchange.handshake["version"]) == (
-        "s1", "2025-06-18",
+        True, "2025-06-18",
     )  # fmt: skip
 
 
@@ -121,6 +122,8 @@ def test_who_refuses_is_not_asked_again(status: int) -> None:
 @pytest.mark.parametrize("status", [404, 405, 406, 500])
 def test_who_does_not_initialize_either_is_no_mcp_server(status: int) -> None:
     talk = Talk().json(b"No.", status).json(b"No.", status)
+    if status in (404, 405):  # It may have the older transport.
+        talk.json(b"No.", 405)
     assert talk.exchange.next_call() is None
     assert talk.exchange.problem is not None
     assert "/ask" not in talk.exchange.problem.fix
@@ -351,3 +354,89 @@ def test_a_run_that_was_stopped_in_mid_opening_is_read_as_far_as_it_came() -> No
     assert events == talk.events
     assert (stored.outcome, stored.problem) == (Outcome.NONE, None)
     assert not talk.of(Result)
+
+
+class TestVersionThatIsSet:
+    """The generation of MCP is that of the version, whatever the server would offer first."""
+
+    @pytest.mark.parametrize("version", ["2024-11-05", "2025-11-25"])
+    @pytest.mark.parametrize("stored", [None, MODERN])
+    def test_with_a_session_begins_with_initialize(self, version: str, stored: Any) -> None:
+        talk = Talk(mcp_version=version, handshake=stored)
+        talk.json(rpc(result={**INITIALIZED, "protocolVersion": version}), mcp_session_id="s1")
+        talk.json(b"", 202).json(rpc(3, result={"tools": TOOLS})).json(rpc(4, result=REPLY))
+        assert talk.methods == [
+            "initialize", "notifications/initialized", "tools/list", "tools/call",
+        ]  # fmt: skip
+        assert talk.sent[0]["params"]["protocolVersion"] == version
+        assert talk.exchange.session == (version, "s1")
+        assert talk.exchange.outcome is Outcome.ANSWER
+
+    def test_that_is_stateless_begins_with_discover(self) -> None:
+        talk = Talk(mcp_version="2026-07-28", handshake=OLDER, session=SESSION)
+        talk.json(rpc(result=DISCOVERED)).json(rpc(2, result={"tools": TOOLS}))
+        talk.json(rpc(3, result=REPLY))
+        assert talk.methods == ["server/discover", "tools/list", "tools/call"]
+        assert talk.exchange.session == ("", "")
+
+    @pytest.mark.parametrize("payload", [rpc(error=NO), rpc(result={"supportedVersions": []}), b""])
+    def test_that_is_stateless_is_not_replaced(self, payload: Any) -> None:
+        talk = Talk(mcp_version="2026-07-28").json(payload)
+        assert talk.exchange.next_call() is None
+        assert talk.exchange.problem is not None
+        assert "does not support MCP 2026-07-28" in talk.exchange.problem.cause
+
+    def test_uses_what_is_known_of_its_own_generation(self) -> None:
+        modern = known(mcp_version="2026-07-28").json(rpc(result=REPLY))
+        older = known(mcp_version="2025-06-18", handshake=OLDER).json(rpc(result=REPLY))
+        assert modern.methods == older.methods == ["tools/call"]
+
+
+class TestSessionOfTheConversation:
+    """What is known of a server, and the session in use."""
+
+    def test_a_known_server_is_initialized_without_being_discovered(self) -> None:
+        talk = known(handshake=OLDER, session=("", "")).json(
+            rpc(result=INITIALIZED), mcp_session_id="s9"
+        )
+        talk.json(b"", 202).json(rpc(3, result=REPLY))
+        assert talk.methods == ["initialize", "notifications/initialized", "tools/call"]
+        assert dict(talk.calls[2].headers)["Mcp-Session-Id"] == "s9"
+
+    @pytest.mark.parametrize(
+        ("payload", "status"),
+        [
+            (rpc(error=NO), 200),
+            (
+                rpc(error={"code": -32022, "message": "", "data": {"supported": ["2026-07-28"]}}),
+                400,
+            ),
+            (b"Gone", 404),
+        ],
+    )
+    def test_a_known_server_may_be_of_the_other_generation_by_now(
+        self, payload: Any, status: int
+    ) -> None:
+        talk = known(handshake=OLDER, session=("", "")).json(payload, status)
+        talk.json(rpc(2, result=DISCOVERED)).json(rpc(3, result={"tools": TOOLS}))
+        talk.json(rpc(4, result=REPLY))
+        assert talk.methods == ["initialize", "server/discover", "tools/list", "tools/call"]
+        assert talk.exchange.outcome is Outcome.ANSWER
+        assert not talk.of(Failure)
+
+    def test_in_a_session_the_tools_are_listed_if_one_is_to_be_chosen(self) -> None:
+        talk = Talk(session=SESSION).json(rpc(result={"tools": TOOLS})).json(rpc(2, result=REPLY))
+        assert talk.methods == ["tools/list", "tools/call"]
+
+    def test_in_a_session_a_tool_that_is_named_is_called_at_once(self) -> None:
+        target = Target(URL, binding="mcp", session=SESSION)
+        talk = Talk(mcp.call_tool(target, "order", {})).json(rpc(result={"content": []}))
+        assert talk.methods == ["tools/call"]
+        assert dict(talk.calls[0].headers)["Mcp-Session-Id"] == "s1"
+
+    def test_a_stored_id_of_before_is_not_used(self) -> None:
+        before = {**OLDER, "session": "s1"}
+        talk = Talk(handshake=before)
+        call = talk.exchange.next_call()
+        assert call is not None
+        assert json.loads(call.body)["method"] == "initialize"

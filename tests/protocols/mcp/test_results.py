@@ -14,6 +14,7 @@ from playground.protocols.events import (
     Elicitation,
     Event,
     Failure,
+    Note,
     Outcome,
     Promise,
     Result,
@@ -104,10 +105,67 @@ def test_every_shape_is_the_same_answer(result: Any) -> None:
     assert talk.of(Result)[0].item == SOUP
 
 
+#: What an older server puts into one text: its messages, one JSON object after another.
+SPOKEN = [
+    {"message_type": "tool_selection", "selected_tool": "search"},
+    {"message_type": "result_batch", "results": [SOUP]},
+    {"message_type": "nlws", "answer": "Soup!", "items": [SOUP]},
+]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["".join(map(json.dumps, SPOKEN))],
+        ["\n".join(map(json.dumps, SPOKEN)) + "\n"],
+        [json.dumps(each) for each in SPOKEN],
+        ["Here you are", " ".join(map(json.dumps, SPOKEN))],
+        ["".join(map(json.dumps, SPOKEN))] * 2,
+    ],
+)
+def test_several_objects_in_texts_are_messages_of_a_stream(texts: list[str]) -> None:
+    talk = known().result({"content": [{"type": "text", "text": text} for text in texts]})
+    kinds = [type(event) for event in talk.events]
+    assert kinds == [Note, Result, Text, Result, Completed]
+    assert [event.item for event in talk.of(Result)] == [SOUP, SOUP]
+    assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
+
+
+def test_several_objects_in_a_text_of_a_stream_of_mcp() -> None:
+    parts = [{"_meta": META}, {"results": [SOUP]}, {"index": 1, "item": SOUP}]
+    result = {"content": [{"type": "text", "text": "".join(map(json.dumps, parts))}]}
+    talk = known().stream(rpc(result=result))
+    assert [type(event) for event in talk.events] == [Started, Result, Result, Completed]
+    # Metadata of the result count for all of them.
+    over = known().result({"content": as_text({"results": [SOUP]}) * 2, "_meta": META})
+    assert [type(event) for event in over.events] == [Started, Result, Completed]
+
+
+def test_a_whole_response_of_an_older_server() -> None:
+    [asked] = (
+        known().result({"content": as_text({"ask_user": {"message": "Where?"}})}).of(Elicitation)
+    )
+    assert asked.text == "Where?"
+
+
+@pytest.mark.parametrize("rest", [" and more", "{", ", {}", "7"])
+def test_objects_with_anything_else_are_a_text(rest: str) -> None:
+    text = "".join(map(json.dumps, SPOKEN)) + rest
+    talk = known().result({"content": [{"type": "text", "text": text}]})
+    assert [event.text for event in talk.of(Text)] == [text]
+
+
 def test_text_and_metadata_beside_it_are_an_answer() -> None:
     talk = known().result({"content": [{"type": "text", "text": "Soup!"}], "_meta": META})
     assert [event.text for event in talk.of(Text)] == ["Soup!"]
     assert talk.exchange.outcome is Outcome.ANSWER
+
+
+def test_the_widget_of_a_result_is_in_the_metadata_of_its_answer() -> None:
+    widget = {"openai/outputTemplate": "ui://widget", "version": "other", "a": 1}
+    talk = known().result({"structuredContent": REPLY, "_meta": widget})
+    (started,) = talk.of(Started)
+    assert started.meta == {**META, "openai/outputTemplate": "ui://widget"}
 
 
 def test_text_alone_is_an_answer_too() -> None:
@@ -221,3 +279,44 @@ def test_the_result_of_any_tool_is_read_as_it_is() -> None:
     assert talk.exchange.outcome is Outcome.FAILURE
     talk = Talk(mcp.call_tool(target, "add", {})).result({"content": "No.", "isError": True})
     assert [event.message for event in talk.of(Failure)] == ["No."]
+
+
+def test_the_widget_of_any_tool_is_metadata() -> None:
+    widget = {"openai/outputTemplate": "ui://widget"}
+    for meta, expected in ((widget, [Started, Text]), ({"a": 1}, [Text])):
+        talk = Talk(mcp.call_tool(Target(URL, handshake=MODERN), "add", {})).result(
+            {"content": [{"type": "text", "text": "3"}], "_meta": meta}
+        )
+        assert [type(event) for event in talk.events] == expected
+
+
+PICTURE = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"content": [*as_text(REPLY), PICTURE]},
+        {"structuredContent": REPLY, "content": [*as_text(REPLY), PICTURE]},
+        {"content": [{"type": "text", "text": "Soup!"}, PICTURE], "_meta": META},
+    ],
+)
+def test_a_picture_beside_an_answer_is_shown_once(result: Any) -> None:
+    talk = known().result(result)
+    assert [event.item for event in talk.of(Result)].count(PICTURE) == 1
+    assert isinstance(talk.events[-1], Completed)
+    assert talk.of(Unknown) == []
+
+
+def test_a_picture_beside_structured_content_is_shown_too() -> None:
+    talk = Talk(mcp.call_tool(Target(URL, handshake=MODERN), "draw", {})).result(
+        {"structuredContent": {"n": 1}, "content": [*as_text({"n": 1}), PICTURE]}
+    )
+    assert [event.item for event in talk.of(Result)] == [{"n": 1}, PICTURE]
+
+
+def test_more_contents_than_are_shown_are_counted() -> None:
+    many = [{"type": "text", "text": "x"}] * 1_200
+    talk = Talk(mcp.call_tool(Target(URL, handshake=MODERN), "say", {})).result({"content": many})
+    assert len(talk.of(Text)) == 1_000
+    assert "1,200 contents" in talk.of(Unknown)[0].reason

@@ -1,0 +1,122 @@
+"""MCP sessions of conversations: found before a run, stored after it, and ended.
+
+A session is ended when its conversation is deleted, when it has been idle, or when the command that
+used it ends. Whether the server knows it any longer, or lets clients end sessions, does not matter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
+
+from playground.engine.call_loop import collect_frames, new_transport
+from playground.executors import run_in_writer
+from playground.limits import RunLimits
+from playground.models import Conversation, McpSession, Run
+from playground.models.mcp_sessions import MAX_VERSION, key_of
+from playground.protocols import mcp
+from playground.protocols.exchange import Target
+from playground.task_registry import SingleTask
+from playground.variables import names_in
+
+logger = logging.getLogger(__name__)
+
+#: Time without a run after which a session is ended.
+IDLE = timedelta(minutes=30)
+#: Seconds between two searches for sessions to end, and sessions that one search ends.
+EVERY, MAX_PER_ROUND = 60.0, 100
+#: Seconds and bytes of the call that ends a session.
+TIME, MAX_BYTES = 5.0, 64 * 1024
+
+
+def find_session(run: Run, target: Target) -> tuple[str, str]:
+    """Return version and id of the session of a run's conversation, both "" without one."""
+    found = McpSession.objects.filter(conversation=run.conversation_id, key=key_of(target)).first()
+    return (found.version, found.session_id) if found else ("", "")
+
+
+def store_session(run: Run, target: Target, session: tuple[str, str]) -> None:
+    """Store the session that a run has used, for the other runs of its conversation."""
+    # None if it was deleted meanwhile.
+    conversation = Conversation.objects.filter(pk__in=[run.conversation_id]).first()
+    version, session_id = session
+    key = key_of(target)
+    for known in McpSession.objects.filter(conversation=conversation, key=key):
+        if known.session_id == session_id:
+            McpSession.objects.filter(pk=known.pk).update(used_at=Now())
+            return
+    # The value of a secret is not stored.
+    has_secrets = bool(run.secret_names or (run.request_template or {}).get("auth"))
+    McpSession.objects.create(
+        conversation=conversation,
+        url=run.url,
+        key=key,
+        version=version[:MAX_VERSION],
+        session_id=session_id,
+        headers=[] if has_secrets else [list(pair) for pair in target.headers],
+        used_at=Now(),
+    )
+
+
+async def end_sessions_of(conversations: Collection[UUID | None]) -> None:
+    """End the sessions of these conversations: the command that used them ends."""
+    await _end(McpSession.objects.filter(conversation__in=conversations))
+
+
+async def end_unused_sessions() -> None:
+    """End the sessions that are idle, and those of deleted conversations."""
+    in_progress = Run.objects.unfinished().filter(conversation=OuterRef("conversation"))
+    is_idle = Q(used_at__lt=Now() - IDLE) & ~Exists(in_progress)
+    await _end(McpSession.objects.filter(Q(conversation=None) | is_idle))
+
+
+async def _end(rows: QuerySet[McpSession]) -> None:
+    sessions = await run_in_writer(_take, rows)
+    await asyncio.gather(*map(_end_session, sessions))
+
+
+def _take(rows: QuerySet[McpSession]) -> Sequence[McpSession]:
+    """Delete rows, and return those that no other process has deleted."""
+    found = list(rows.order_by("used_at")[:MAX_PER_ROUND])
+    return [row for row in found if McpSession.objects.filter(pk=row.pk).delete()[0]]
+
+
+async def _end_session(session: McpSession) -> None:
+    if names_in(session.url) or not session.session_id:
+        return  # Part of the URL is a secret, or the key of the database has changed.
+    headers = tuple((str(name), str(value)) for name, value in session.headers)
+    call = mcp.end_session(
+        Target(session.url, headers=headers), session.version, session.session_id
+    )
+    limits: RunLimits = settings.RUN_LIMITS
+    limits = limits.at_most(
+        max_bytes=MAX_BYTES, connect_timeout=TIME, idle_timeout=TIME, total_timeout=TIME
+    )
+    await collect_frames(call, new_transport(limits))
+
+
+async def _end_unused_sessions() -> None:
+    while True:
+        try:
+            await end_unused_sessions()
+        except Exception:
+            logger.exception("Ending MCP sessions failed")
+        await asyncio.sleep(EVERY)
+
+
+_cleanup = SingleTask(_end_unused_sessions, "mcp-sessions")
+
+
+def start_session_cleanup() -> asyncio.Task[None]:
+    """Look for sessions to end in this process, now and then; calling it once is enough.
+
+    Must be called on the event loop's thread.
+    """
+    return _cleanup.begin()

@@ -1,0 +1,237 @@
+"""Sessions of conversations with MCP servers: opened once, used by the next runs, and ended."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+
+from playground import engine
+from playground.engine import mcp_sessions
+from playground.models import Agent, Conversation, McpSession, Run, RunKind, RunState
+from playground.protocols import mcp
+from playground.protocols.exchange import Target
+from tests.support.servers import Script, Server, reply, serve
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DOCUMENT = {"query": {"text": "eggs"}, "meta": {"version": "0.55"}}
+VERSION = "2025-11-25"
+
+
+def rpc(**members: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **members}).encode()
+
+
+def sessions(lost: Callable[[str], bool] = lambda _: False) -> Callable[[bytes], Script]:
+    """A server that numbers its sessions, and has lost those that `lost` says."""
+    numbers = itertools.count(1)
+
+    def answer(request: bytes) -> Script:
+        head, _, body = request.partition(b"\r\n\r\n")
+        session = session_of(request)
+        if head.startswith(b"DELETE "):
+            return [reply(b"", status="405 Method Not Allowed")]
+        message = json.loads(body)
+        if message["method"] == "initialize":
+            result = {"protocolVersion": VERSION, "serverInfo": {"name": "soup"}}
+            response = reply(rpc(id=message["id"], result=result))
+            assigned = b"\r\nMcp-Session-Id: s%d\r\n\r\n" % next(numbers)
+            return [response.replace(b"\r\n\r\n", assigned, 1)]
+        if message["method"] == "server/discover":
+            return [reply(rpc(id=message["id"], error={"code": -32601, "message": "No."}))]
+        if lost(session):
+            return [reply(b"", status="404 Not Found")]
+        if "id" not in message:
+            return [reply(b"", status="202 Accepted")]
+        result = {"tools": [{"name": "ask"}]}
+        if message["method"] == "tools/call":
+            result = {"results": [{"name": "Soup"}]}
+        return [reply(rpc(id=message["id"], result=result))]
+
+    return answer
+
+
+def session_of(request: bytes) -> str:
+    lines = request.partition(b"\r\n\r\n")[0].decode().split("\r\n")
+    values = [line.partition(": ")[2] for line in lines if line.startswith("Mcp-Session-Id")]
+    return values[0] if values else ""
+
+
+def seen(server: Server) -> list[tuple[str, str]]:
+    """Take the requests of a server: method of the message, or of HTTP, and session id."""
+    taken, server.requests[:] = list(server.requests), []
+    found = []
+    for request in taken:
+        method, body = request.split()[0].decode(), request.partition(b"\r\n\r\n")[2]
+        found.append((json.loads(body)["method"] if body else method, session_of(request)))
+    return found
+
+
+async def send(
+    agent: Agent, link: engine.RunParent | None = None, headers: engine.Headers = ()
+) -> Run:
+    """Send a request to the agent as it is stored; return the run as it is stored."""
+
+    def record() -> tuple[Run, engine.PreparedRequest]:
+        prepared = engine.request_to(Agent.objects.get(pk=agent.pk), DOCUMENT, headers)
+        return engine.create_run(prepared, link=link), prepared
+
+    run, prepared = await sync_to_async(record)()
+    await engine.send(run, prepared)
+    await run.arefresh_from_db()
+    assert run.state == RunState.COMPLETED, run.problem
+    return run
+
+
+async def saved(url: str, **fields: Any) -> Agent:
+    agent: Agent = await Agent.objects.acreate(name="soup", url=url, binding="mcp", **fields)
+    return agent
+
+
+OPENING = [("server/discover", ""), ("initialize", "")]
+
+
+async def test_a_conversation_keeps_its_session_and_the_agent_does_not() -> None:
+    async with serve(answer=sessions()) as server:
+        agent = await saved(server.url)
+        first = await send(agent)
+        assert seen(server) == [
+            *OPENING,
+            ("notifications/initialized", "s1"),
+            ("tools/list", "s1"),
+            ("tools/call", "s1"),
+        ]
+        await agent.arefresh_from_db()
+        assert agent.handshake["session"] is True
+        assert "s1" not in json.dumps(agent.handshake)
+        # The next turn, and a poll after it.
+        second = await send(agent, engine.RunParent(parent=first))
+        await send(agent, engine.RunParent(RunKind.POLL, second))
+        assert seen(server) == [("tools/call", "s1")] * 2
+        # Another conversation opens its own; what the server is and offers is known.
+        await send(agent)
+        assert seen(server) == [
+            ("initialize", ""),
+            ("notifications/initialized", "s2"),
+            ("tools/call", "s2"),
+        ]
+    assert await McpSession.objects.acount() == 2
+
+
+async def test_other_credentials_open_another_session() -> None:
+    async with serve(answer=sessions()) as server:
+        agent = await saved(server.url)
+        first = await send(agent, headers=[("Authorization", "Bearer one")])
+        seen(server)
+        link = engine.RunParent(parent=first)
+        await send(agent, link, [("Authorization", "Bearer one"), ("X-Trace", "5")])
+        assert seen(server) == [("tools/call", "s1")]
+        await send(agent, link, [("Authorization", "Bearer two")])
+        assert seen(server)[-1] == ("tools/call", "s2")
+
+
+async def test_a_session_that_the_server_has_lost_is_opened_again() -> None:
+    gone: set[str] = set()
+    async with serve(answer=sessions(lambda session: session in gone)) as server:
+        agent = await saved(server.url)
+        first = await send(agent)
+        gone.add("s1")
+        seen(server)
+        second = await send(agent, engine.RunParent(parent=first))
+        assert seen(server) == [
+            ("tools/call", "s1"),
+            ("initialize", ""),
+            ("notifications/initialized", "s2"),
+            ("tools/call", "s2"),
+        ]
+        await send(agent, engine.RunParent(parent=second))
+        assert seen(server) == [("tools/call", "s2")]
+
+
+async def test_a_server_without_session_ids_has_none_to_end() -> None:
+    def answer(request: bytes) -> Script:
+        [response] = sessions()(request)
+        assert isinstance(response, bytes)
+        return [response.replace(b"\r\nMcp-Session-Id: s1", b"")]
+
+    async with serve(answer=answer) as server:
+        agent = await saved(server.url)
+        await send(agent)
+        seen(server)
+        await send(agent)
+        assert seen(server) == [("tools/call", "")]
+    assert not await McpSession.objects.aexists()
+
+
+async def test_the_value_of_a_secret_is_not_stored_with_it() -> None:
+    async with serve(answer=sessions()) as server:
+        run = await send(await saved(server.url))
+        run.secret_names = ["key"]
+        target = Target(server.url, headers=(("X-Own", "a-secret"),))
+        await sync_to_async(mcp_sessions.store_session)(run, target, (VERSION, "s5"))
+    row = await McpSession.objects.afirst()
+    assert row is not None
+    assert (row.session_id, row.headers) == ("s5", [])
+
+
+class TestEnd:
+    """A session is ended with DELETE."""
+
+    async def test_with_its_conversation(self) -> None:
+        async with serve(answer=sessions()) as server:
+            agent = await saved(server.url, auth="bearer", auth_secret="a-token")
+            run = await send(agent)
+            await mcp_sessions.end_unused_sessions()
+            assert ("DELETE", "s1") not in seen(server)
+            await sync_to_async(Conversation.objects.filter(pk=run.conversation_id).delete)()
+            await mcp_sessions.end_unused_sessions()
+            [request] = server.requests
+            assert request.startswith(b"DELETE / ")
+            assert b"\r\nMcp-Session-Id: s1\r\n" in request
+            assert f"\r\nMCP-Protocol-Version: {VERSION}\r\n".encode() in request
+            assert b"\r\nAuthorization: Bearer a-token\r\n" in request
+            await mcp_sessions.end_unused_sessions()
+            assert len(server.requests) == 1
+        assert not await McpSession.objects.aexists()
+
+    @pytest.mark.parametrize(
+        ("minutes", "is_busy", "is_ended"),
+        [(29, False, False), (31, False, True), (31, True, False)],
+    )
+    async def test_when_it_is_idle(self, minutes: int, is_busy: bool, is_ended: bool) -> None:
+        async with serve(answer=sessions()) as server:
+            run = await send(await saved(server.url))
+            used_at = timezone.now() - timedelta(minutes=minutes)
+            await McpSession.objects.aupdate(used_at=used_at)
+            if is_busy:
+                await Run.objects.filter(pk=run.pk).aupdate(state=RunState.STREAMING)
+            await mcp_sessions.end_unused_sessions()
+            assert (("DELETE", "s1") in seen(server)) is is_ended
+        assert await McpSession.objects.aexists() is not is_ended
+
+    async def test_when_the_command_ends(self) -> None:
+        async with serve(answer=sessions()) as server:
+            agent = await saved(server.url)
+            first, second = await send(agent), await send(agent)
+            await engine.end_sessions_of([first.conversation_id])
+            assert [each for each in seen(server) if each[0] == "DELETE"] == [("DELETE", "s1")]
+        [left] = [row async for row in McpSession.objects.all()]
+        assert left.conversation_id == second.conversation_id
+
+    async def test_of_a_server_that_is_gone_is_no_error(self) -> None:
+        async with serve(answer=sessions()) as server:
+            run = await send(await saved(server.url))
+        await engine.end_sessions_of([run.conversation_id])
+        assert not await McpSession.objects.aexists()
+
+    async def test_after_the_tools_were_listed_without_a_run(self) -> None:
+        async with serve(answer=sessions()) as server:
+            await engine.probe(mcp.list_tools(Target(server.url, binding="mcp")))
+            assert seen(server)[-1] == ("DELETE", "s1")
