@@ -20,7 +20,7 @@ from playground import engine
 from playground.cli.output import Printer
 from playground.cli.signals import on_stop
 from playground.elicitation import ElicitationForm, TemplateError, build_form, read_answers, to_data
-from playground.follow_ups import answer_document
+from playground.follow_ups import answer_document, answer_omissions
 from playground.limits import RunLimits
 from playground.models import PolledPromise, Run, RunKind
 from playground.protocols.events import Elicitation, Event
@@ -61,9 +61,13 @@ class Dialogue:
     timed_out: bool = False
     #: Reason for that, a sentence.
     failure_reason: str = ""
+    #: What the next request omits, as sentences.
+    omissions: Sequence[str] = ()
     _stopped: bool = False
     _polling: asyncio.Future[PolledPromise] | None = None
     _elicitation: Elicitation | None = None
+    #: The form that the next request answers.
+    _answered_form: ElicitationForm | None = None
     _position: tuple[int, int] = (0, 0)
     #: Tasks that send answers into the call that waits for them.
     _replies: set[asyncio.Task[None]] = field(default_factory=set)
@@ -78,7 +82,10 @@ class Dialogue:
         on_stop(self.stop)
         self.printer.stop = self.stop
         polls = self.options.poll_promises
-        await self._send_and_follow_up(parent)
+        try:
+            await self._send_and_follow_up(parent)
+        finally:
+            await engine.end_sessions_of([run.conversation_id for run in self.runs])
         # Also if it was stopped before the first poll.
         self.timed_out |= polls and self.last.outcome == "promise"
 
@@ -118,7 +125,9 @@ class Dialogue:
 
     def _announce(self, run: Run) -> None:
         if self.runs:
-            self.printer.begin(run)
+            self.printer.begin(run, self._answered_form)
+        self.printer.print_omissions(self.omissions)
+        self._answered_form, self.omissions = None, ()
         self.runs.append(run)
 
     @property
@@ -154,6 +163,7 @@ class Dialogue:
         if prepared_answers.error:
             self.unanswered = prepared_answers.error
             return False
+        self._answered_form = prepared_answers.form
         seq, part = self._position
         parent = engine.RunParent(RunKind.ANSWER, self.last, seq, part, prepared_answers.values)
         if elicitation.resume is not None:
@@ -180,6 +190,7 @@ class Dialogue:
         except TemplateError as error:
             self.unanswered = str(error)
             return None
+        self.omissions = await sync_to_async(answer_omissions)(self.last, strategy)
         return document
 
     async def _poll(self) -> None:

@@ -13,20 +13,28 @@ import sys
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
+from playground.elicitation import ElicitationForm, with_labels
 from playground.models import Run
 from playground.protocols import events as ev
 from playground.protocols.agent_api import constants
+from playground.protocols.agent_api.parts import join
 from playground.protocols.doctor import Remedy
 from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.mcp import server_requests
+from playground.protocols.media import content_media, media_of
 from playground.protocols.problems import Problem
 from playground.rendering.cards import card_of
 from playground.rendering.error_card import error_card
 from playground.rendering.events import event_text
 from playground.rendering.formatting import milliseconds, value_text
+from playground.rendering.media import media_line
+from playground.rendering.messages import listed_tools
 from playground.rendering.run_status import status_label
 
-#: Limit on the characters of a value in a line of text.
-MAX_VALUE = 2_000
+#: Limit on the characters of a value in a line of text, and on the tools in one.
+MAX_VALUE, MAX_TOOLS = 2_000, 40
+#: Messages whose contents are remembered until they are complete.
+_MAX_PENDING = 1_000
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 #: Names of messages by type; other types are printed as they are.
@@ -69,19 +77,27 @@ class Printer:
             figures = f"{self.events} events, {milliseconds(frame.at_ms)}"
             print(f"\r{figures}", end="", file=sys.stderr, flush=True)
 
-    def begin(self, run: Run) -> None:
-        """Print the start of another run of the conversation: an answer or a poll."""
-        self._end_line()
+    def begin(self, run: Run, form: ElicitationForm | None = None) -> None:
+        """Print the start of another run of the conversation: a poll, or an answer to `form`."""
+        self._end_messages()
         # References of messages are by the run's own frames.
         self._message_printer = MessagePrinter()
         self._error_printed = False
         if self._as_json:
             self._print(run_line(run))
         elif run.answers:
-            answers = ", ".join(
-                f"{name}: {value_text(value)}" for name, value in run.answers.items()
-            )
+            values = with_labels(form, run.answers) if form else run.answers
+            answers = ", ".join(f"{name}: {value_text(value)}" for name, value in values.items())
             self._print(one_line(f"  →  {answers}"))
+
+    def print_omissions(self, sentences: Sequence[str]) -> None:
+        """Print what the next request omits; beside JSON Lines to standard error."""
+        for sentence in sentences:
+            if self._as_json:
+                self.print_line(sentence)
+            else:
+                self._end_line()
+                self._print(one_line(f"  !  {sentence}"))
 
     def print_line(self, text: str) -> None:
         """Print a message that is no event to standard error."""
@@ -90,7 +106,7 @@ class Printer:
 
     def end(self, run: Run, findings: Sequence[Mapping[str, Any]] = ()) -> None:
         """Print how the last run ended, and the conformance findings of all runs."""
-        self._end_line()
+        self._end_messages()
         if self._as_json:
             # A problem that no frame carries: an unreadable reply, or a refused request.
             if run.problem and not self._error_printed:
@@ -115,6 +131,12 @@ class Printer:
                         f"{place}: {finding['message']}"
                     )
                 )
+
+    def _end_messages(self) -> None:
+        """Print what never completed, except in JSON Lines, which have every event."""
+        if not self._as_json:
+            self._write("".join(self._message_printer.end()))
+        self._end_line()
 
     def _end_line(self) -> None:
         """End the current line of the output."""
@@ -178,6 +200,11 @@ class MessagePrinter:
         self.reasoning: set[ev.EntryRef] = set()
         #: The part of the open line, which may continue; None at the start of a line.
         self._position: _Position | None = None
+        #: Pieces of contents that are no text and not complete, by message.
+        self._pending: dict[ev.EntryRef, dict[tuple[int, str], list[Any]]] = {}
+        #: Messages of which nothing was printed yet.
+        self._silent: set[ev.EntryRef] = set()
+        self._has_heartbeat = False
 
     @property
     def is_open(self) -> bool:
@@ -190,6 +217,8 @@ class MessagePrinter:
             if isinstance(event, ev.Message):
                 ref = event.seq, part
                 self._names[ref] = _MESSAGE_NAMES.get(event.type, event.type)
+                if len(self._silent) < _MAX_PENDING:
+                    self._silent.add(ref)
                 if event.type == "reasoning":
                     self.reasoning.add(ref)
 
@@ -200,10 +229,23 @@ class MessagePrinter:
                 yield from self._content(event)
             elif isinstance(event, ev.ToolCall | ev.ToolOutput):
                 yield from self._tool(event)
+            elif isinstance(event, ev.Status):
+                yield from self._status(event)
+            elif isinstance(event, ev.Note) and event.name == "heartbeat":
+                yield from self._heartbeat()
             else:
                 for line in text_lines([event]):
                     yield from self.close()
                     yield f"{line}\n"
+
+    def end(self) -> Iterator[str]:
+        """Print what never completed, and end the open line."""
+        for ref in list(self._pending):
+            yield from self._flush(ref)
+        for ref in sorted(self._silent):
+            yield from self._line(f"{self._name(ref)} (nothing received)")
+        self._silent.clear()
+        yield from self.close()
 
     def close(self) -> Iterator[str]:
         """End the open line, if there is one."""
@@ -212,30 +254,105 @@ class MessagePrinter:
             yield "\n"
 
     def _content(self, event: ev.Content) -> Iterator[str]:
-        name = self._names.get(event.message_ref, "message")
+        ref = event.message_ref
         if isinstance(event.value, str) and event.kind in ("text", "refusal"):
-            position = event.message_ref, event.index, event.kind
+            self._silent.discard(ref)
+            position = ref, event.index, event.kind
             # A complete text replaces the printed one: it starts a new line.
             if position != self._position or not event.delta:
                 yield from self.close()
-                yield one_line(f"{name} ")
+                yield one_line(f"{self._name(ref)} ")
                 self._position = position
             yield replace_control_characters(event.value)
-        elif not _has_own_event(name) and event.status != "in_progress":
-            yield from self.close()
-            shown = value_text(event.value, MAX_VALUE)
-            yield one_line(f"{name} {event.kind} {shown}") + "\n"
+            return
+        parts = self._pending.setdefault(ref, {})
+        pieces = parts.setdefault((event.index, event.kind), [])
+        if not event.delta:
+            pieces.clear()
+        pieces.append(event.value)
+        if _has_own_event(self._name(ref)):
+            return  # Its call or output follows, if it can be read.
+        # Some agents never complete pictures; other contents may grow until they are complete.
+        is_media = content_media(event.kind, event.value) is not None and not event.delta
+        if is_media or event.status != "in_progress" or len(self._pending) > _MAX_PENDING:
+            yield from self._part(ref, (event.index, event.kind))
+
+    def _part(self, ref: ev.EntryRef, key: tuple[int, str]) -> Iterator[str]:
+        """Print a content that is no text."""
+        parts = self._pending[ref]
+        value = join(parts.pop(key))
+        if not parts:
+            del self._pending[ref]
+        self._silent.discard(ref)
+        yield from self._line(f"{self._name(ref)} {_content_text(key[1], value)}")
+
+    def _flush(self, ref: ev.EntryRef) -> Iterator[str]:
+        """Print the contents of a message that are left, unless its call was printed."""
+        if _has_own_event(self._name(ref)) and ref not in self._silent:
+            self._pending.pop(ref, None)
+        for key in sorted(self._pending.get(ref, {})):
+            yield from self._part(ref, key)
+
+    def _status(self, event: ev.Status) -> Iterator[str]:
+        """Print what is left of a content, or of a message, that has ended."""
+        ref = event.message_ref
+        if ref is None or event.status not in constants.FINAL_STATUSES:
+            return
+        if event.object == "message":
+            yield from self._flush(ref)
+            if ref in self._silent:
+                self._silent.discard(ref)
+                yield from self._line(f"{self._name(ref)} ({event.status})")
+        elif not _has_own_event(self._name(ref)):
+            for key in sorted(self._pending.get(ref, {})):
+                if key[0] == event.index:
+                    yield from self._part(ref, key)
+
+    def _heartbeat(self) -> Iterator[str]:
+        if not self._has_heartbeat:
+            self._has_heartbeat = True
+            yield from self._line("heartbeat")
 
     def _tool(self, event: ev.ToolCall | ev.ToolOutput) -> Iterator[str]:
-        yield from self.close()
+        self._silent.discard(event.message_ref)
+        self._pending.pop(event.message_ref, None)
         value = event.arguments if isinstance(event, ev.ToolCall) else event.output
         parts = (event.kind, event.name, event.call_id, value_text(value, MAX_VALUE))
-        yield one_line(" ".join(filter(None, parts))) + "\n"
+        yield from self._line(" ".join(filter(None, parts)))
+
+    def _name(self, ref: ev.EntryRef) -> str:
+        return self._names.get(ref, "message")
+
+    def _line(self, text: str) -> Iterator[str]:
+        yield from self.close()
+        yield one_line(text) + "\n"
+
+
+def _content_text(kind: str, value: Any) -> str:
+    """Return a content that is no text in one line."""
+    media, tools = content_media(kind, value), listed_tools(value)
+    if media and (media.has_data or media.media_type or media.name):
+        return media_line(media)
+    if media:
+        return f"{kind} {value_text(media.url, MAX_VALUE)}"
+    return f"{kind} {value_text(value, MAX_VALUE)}" if tools is None else _tools_text(tools)
+
+
+def _tools_text(tools: Sequence[Any], *, more: bool = False) -> str:
+    """Return the names of the first tools, and the number of the others."""
+    known = [tool for tool in tools if isinstance(tool, Mapping)]
+    names = ", ".join(value_text(tool.get("name"), 80) for tool in known[:MAX_TOOLS])
+    hidden = len(known) - MAX_TOOLS
+    rest = f" and {hidden:,} more" if hidden > 0 else ""
+    return f"tools {names}{rest}{' (the list is incomplete)' if more else ''}"
 
 
 def _has_own_event(name: str) -> bool:
     return name in constants.CALLS or name in constants.OUTPUTS
 
+
+#: Name of a request of an MCP server that is answered automatically and says nothing.
+_PING = f"mcp {server_requests.PING}"
 
 #: `type` and other members of the JSON line of each event.
 LINES: Mapping[type[ev.Event], tuple[str, Fields]] = {
@@ -261,6 +378,7 @@ LINES: Mapping[type[ev.Event], tuple[str, Fields]] = {
     ),
     ev.Completed: ("completed", lambda e: {"meta": dict(e.meta)}),
     ev.Note: ("unknown", lambda e: {"name": e.name, "data": e.data, "reason": ""}),
+    ev.Handshake: ("handshake", lambda e: {"name": e.name, "data": e.data}),
     ev.Unknown: ("unknown", lambda e: {"name": e.name, "data": e.data, "reason": e.reason}),
     ev.Message: (
         "message",
@@ -309,6 +427,7 @@ def _question_json(question: ev.Question) -> dict[str, Any]:
         "text": question.text,
         "type": question.type,
         "options": list(question.options),
+        **({"labels": list(question.labels)} if question.labels else {}),
         "default": question.default,
     }
 
@@ -322,6 +441,8 @@ def json_lines(
     """
     head = {"seq": frame.seq, "at_ms": round(frame.at_ms, 3)}
     for event in events:
+        if isinstance(event, ev.Note) and event.name == _PING:
+            continue
         name, fields = LINES[type(event)]
         if isinstance(event, ev.Content) and event.message_ref in reasoning:
             name = "reasoning"
@@ -365,11 +486,7 @@ def text_lines(events: Sequence[ev.Event]) -> Iterator[str]:
     for event in events:
         name, _ = LINES[type(event)]
         if isinstance(event, ev.Result):
-            card = card_of(event.item)
-            number = "-" if event.index is None else f"{event.index + 1}."
-            yield one_line(f"{number:>4} {card.title or card.text}  [{card.kind}]")
-            if card.title and card.text:
-                yield one_line(f"     {card.text}")
+            yield from map(one_line, _result_lines(event))
         elif isinstance(event, ev.Elicitation):
             yield one_line(f"  ?  {event.text}")
             yield from (
@@ -382,8 +499,20 @@ def text_lines(events: Sequence[ev.Event]) -> Iterator[str]:
         elif isinstance(event, ev.Log):
             yield one_line(f"{name} {event.level}: {value_text(event.data, MAX_VALUE)}")
         elif isinstance(event, ev.Tools):
-            named = (tool.get("name") for tool in event.tools if isinstance(tool, Mapping))
-            yield one_line(f"{name} {', '.join(value_text(each, 80) for each in named)}")
+            yield one_line(_tools_text(event.tools, more=event.more))
+
+
+def _result_lines(event: ev.Result) -> Iterator[str]:
+    if media := media_of(event.item):
+        yield media_line(media)
+        if media.text:
+            yield f"     {media.text[:MAX_VALUE]}"
+        return
+    card = card_of(event.item)
+    number = "-" if event.index is None else f"{event.index + 1}."
+    yield f"{number:>4} {card.title or card.text}  [{card.kind}]"
+    if card.title and card.text:
+        yield f"     {card.text}"
 
 
 def _progress_text(event: ev.Progress) -> str:
@@ -394,7 +523,8 @@ def _progress_text(event: ev.Progress) -> str:
 
 
 def _question_text(question: ev.Question) -> str:
-    options = f" ({' / '.join(question.options)})" if question.options else ""
+    labels = question.labels or question.options
+    options = f" ({' / '.join(labels)})" if labels else ""
     return f"{question.id}: {question.text}{options}"
 
 

@@ -28,6 +28,7 @@ commands and `playground.cli`.
 `links`                 URLs from agents that may become links
 `live`                  the response pane, and live updates of runs and collection runs
 `markdown`              Markdown as sanitised HTML
+`media`                 pictures, sounds and files in responses, as pages and text show them
 `message_joiner`        events of the Agent API joined into messages
 `message_updates`       out-of-band updates of messages on a page
 `messages`              views of Agent API messages, their parts, calls and outputs

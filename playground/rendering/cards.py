@@ -106,7 +106,7 @@ def card_of(item: Any) -> ResultCard:
         family=family,
         title=_title(item),
         url=safe_url(item.get("url")) or safe_url(item.get("@id")),
-        image=_image(item.get("image", item.get("thumbnailUrl"))),
+        image=_image(item.get("image", item.get("thumbnailUrl"))) or _content_image(item),
         text=value_text(item.get("description") or item.get("text") or item.get("abstract")),
         facts=[(label, value) for label, value in facts if value],
         lists=[(label, parts) for label, parts in lists if parts],
@@ -160,6 +160,13 @@ def _image(value: Any) -> str | None:
     if isinstance(value, Mapping):
         value = value.get("url") or value.get("contentUrl")
     return safe_url(value)
+
+
+def _content_image(item: Item) -> str | None:
+    """Return the URL of the picture that a media object of schema.org is, None for others."""
+    media_type = value_text(item.get("encodingFormat"), 100).lower()
+    is_image = type_of(item) == "ImageObject" or media_type.startswith("image/")
+    return safe_url(item.get("contentUrl")) if is_image and "svg" not in media_type else None
 
 
 # --- items within items -----------------------------------------------------------------------

@@ -6,29 +6,38 @@ The same form is used by the page, the websocket message and a submission with e
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
+from playground.collections.credentials import clean_url_template
 from playground.elicitation import (
     SKIP_UNANSWERED,
     STRATEGIES,
     Strategy,
     build_form,
     default_template,
+    omissions,
 )
 from playground.elicitation.form import ElicitationForm, QuestionField
 from playground.models import Agent, Run
 from playground.models.conversations import turn_of
 from playground.models.elicitation_status import ElicitationStatus
-from playground.protocols.events import Elicitation, EntryRef
-from playground.protocols.origins import origin_of
+from playground.protocols.events import Elicitation, EntryRef, Handshake
+from playground.protocols.origins import origin_of, url_label
+from playground.protocols.text import shorten
 from playground.rendering.entry_runs import EntryRuns
 from playground.rendering.formatting import value_text
 from playground.rendering.linked_turns import LinkedTurn
 from playground.rendering.links import safe_url
+from playground.stored_runs import read_events
 
 #: Names of the controls that are no answers.
 STRATEGY, TEMPLATE = "strategy", "template"
+#: Characters of the name of who asks.
+MAX_NAME = 80
+#: Frames at the beginning of a run that are searched for an agent card.
+_CARD_FRAMES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +123,11 @@ class ElicitationView:
         return self.run.target_agent
 
     @property
+    def asker(self) -> str:
+        """Return the name of who asks: the agent, or the server or agent of an action."""
+        return _action_peer(self.run) if self.is_of_action else str(self.run.agent_name)
+
+    @property
     def origin(self) -> str:
         """Return the origin to which the answers would be sent."""
         url = self.run.url if self.is_of_action or not self.agent else self.agent.url
@@ -185,7 +199,22 @@ class ElicitationView:
         remembered = self.agent.answer_strategy if self.agent else ""
         chosen = self.filled.text(STRATEGY, remembered)
         chosen = chosen if chosen in STRATEGIES else next(iter(STRATEGIES))
-        return [(each, each.name == chosen) for each in STRATEGIES.values()]
+        return [(self._explained(each), each.name == chosen) for each in STRATEGIES.values()]
+
+    def _explained(self, strategy: Strategy) -> Strategy:
+        """Return a strategy with an explanation for this request."""
+        others = [
+            sentence for sentence in self._omitted(strategy) if sentence not in self.omissions
+        ]
+        return replace(strategy, explanation=" ".join(others)) if others else strategy
+
+    @property
+    def omissions(self) -> list[str]:
+        """Return what an answer by any strategy omits, as sentences."""
+        return self._omitted(next(iter(STRATEGIES.values())))
+
+    def _omitted(self, strategy: Strategy) -> list[str]:
+        return omissions(turn_of(self.run).request, strategy.name, prev=())
 
     @property
     def template(self) -> str:
@@ -216,6 +245,21 @@ class ElicitationView:
 def elicitation_view(event: Elicitation, thread: EntryRuns, ref: EntryRef) -> ElicitationView:
     """Return the elicitation of an entry with the agent's defaults chosen."""
     return ElicitationView(thread, ref, build_form(event))
+
+
+def _action_peer(run: Run) -> str:
+    """Return the name of an action's server or agent: in the action, in its card, or its host."""
+    request = run.request if isinstance(run.request, Mapping) else {}
+    server = request.get("server")
+    if isinstance(server, str) and server.strip() and "://" not in server:
+        return shorten(server.strip(), MAX_NAME)
+    for _, events in islice(read_events(run), _CARD_FRAMES):
+        for event in events:
+            if isinstance(event, Handshake) and isinstance(event.data, Mapping):
+                name = event.data.get("name")
+                if isinstance(name, str) and name.strip():
+                    return shorten(name.strip(), MAX_NAME)
+    return url_label(clean_url_template(run.url), MAX_NAME)
 
 
 def _default_values(question: QuestionField) -> list[str]:

@@ -10,12 +10,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.protocols import events as ev
+from playground.protocols.media import media_of
 from playground.protocols.nlweb import failures
-from playground.protocols.placement import Placement, format_facts, is_server_log, is_summary
+from playground.protocols.placement import (
+    Placement,
+    format_facts,
+    is_server_log,
+    is_summary,
+    late_meta,
+)
 from playground.rendering.cards import card_of, nested_of
 from playground.rendering.formatting import json_preview, table_of, value_text
 from playground.rendering.grounding import grounding_of
 from playground.rendering.links import safe_url
+from playground.rendering.media import item_view
 from playground.rendering.message_joiner import JoinedMessage
 from playground.rendering.messages import MessageView
 
@@ -62,8 +70,12 @@ def entry_of(
     if placement is Placement.NONE:
         return None
     template = "summary" if is_summary(event) else _TEMPLATES.get(type(event), "unknown")
+    if template == "card" and media_of(event.item) is not None:  # type: ignore[attr-defined]
+        template = "media"
     if is_server_log(event):
         template = "server_log"
+    elif late_meta(event):
+        template = "format"
     pinned = placement in (Placement.PINNED, Placement.ASIDE)
     return Entry(event.seq, part, template, event, pinned, joined)
 
@@ -74,6 +86,8 @@ def _result(event: Any) -> dict[str, Any]:
         # The template gets a text, whichever event the summary was.
         return {"text": text, "event": ev.Text(event.seq, text, kind="summary", raw=event.item)}
     item = event.item
+    if view := item_view(item):
+        return {"media": view}
     return {"card": card_of(item), "grounding": grounding_of(item), "groups": nested_of(item)}
 
 
@@ -82,11 +96,15 @@ def _format(event: Any) -> dict[str, Any]:
     facts = format_facts(event.meta)
     name = facts.pop("response_format", None)
     is_app = name == "chatgpt_app" or any(fact.startswith("openai/") for fact in facts)
+    return {"format": value_text(name, 80), "facts": _shown_facts(facts), "is_app": is_app}
+
+
+def _shown_facts(facts: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
+    """Return facts as (name, value as text, whether that is text of the agent)."""
     members = list(facts.items())[:MAX_FORMAT_FACTS]
-    shown = [
+    return [
         (fact[:80], value_text(value, 2_000), isinstance(value, str)) for fact, value in members
     ]
-    return {"format": value_text(name, 80), "facts": shown, "is_app": is_app}
 
 
 def _failure(event: Any) -> dict[str, Any]:
@@ -107,6 +125,12 @@ def _promise(event: Any) -> dict[str, Any]:
         return {"percent": None if progress is None else round(progress * 100)}
     # Progress beyond 0 to 1 is shown as text, because no bar can draw it.
     return {"percent": None, "beyond": value_text(progress, 20)}
+
+
+def _note(event: Any) -> dict[str, Any]:
+    """Return the context of a redirect, or of metadata that came late."""
+    meta = late_meta(event)
+    return _format(ev.Started(event.seq, meta)) if meta else _redirect(event)
 
 
 def _redirect(event: Any) -> dict[str, Any]:
@@ -133,13 +157,25 @@ def _joined_message(message: Any) -> dict[str, Any]:
 
 
 def _tools(event: Any) -> dict[str, Any]:
-    """Return the tools of a server as (name, description)."""
-    tools = [tool for tool in event.tools if isinstance(tool, Mapping)][:MAX_TOOLS]
+    """Return the tools of a server as (name, description, facts about the format)."""
+    tools = [tool for tool in event.tools if isinstance(tool, Mapping)]
     shown = [
-        (value_text(tool.get("name"), 128), value_text(tool.get("description"), 300))
-        for tool in tools
+        (
+            value_text(tool.get("name"), 128),
+            value_text(tool.get("description"), 300),
+            _shown_facts(format_facts(meta))
+            if isinstance(meta := tool.get("_meta"), Mapping)
+            else [],
+        )
+        for tool in tools[:MAX_TOOLS]
     ]
-    return {"tools": shown, "more": event.more or len(event.tools) > len(tools)}
+    return {
+        "tools": shown,
+        "total": len(tools),
+        "more": event.more or len(event.tools) > len(tools),
+        "hidden": len(event.tools) - len(shown),
+        "incomplete": event.more,
+    }
 
 
 def _no_context(_: Any) -> dict[str, Any]:
@@ -167,7 +203,7 @@ _CONTEXTS: dict[type, Callable[[Any], dict[str, Any]]] = {
     ev.Elicitation: _no_context,
     ev.Promise: _promise,
     ev.Failure: _failure,
-    ev.Note: _redirect,
+    ev.Note: _note,
     ev.Unknown: _unknown,
     ev.Started: _format,
     ev.Completed: _format,

@@ -10,10 +10,12 @@ from typing import Any
 from playground.protocols import events as ev
 from playground.protocols.events import event_label
 from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.media import content_media, media_of
 from playground.protocols.problems import Problem
 from playground.protocols.text import shorten
 from playground.rendering.cards import card_of
 from playground.rendering.formatting import milliseconds, size, value_text
+from playground.rendering.media import media_line
 from playground.rendering.progress import progress_text
 
 #: Characters of the text of a row.
@@ -75,6 +77,8 @@ def event_text(event: ev.Event) -> str:
     """Return an event in one line."""
     match event:
         case ev.Result(item=item):
+            if media := media_of(item):
+                return media_line(media)
             card = card_of(item)
             return f"{card.kind} · {card.title or card.text}"
         case ev.Text(text=text) | ev.Elicitation(text=text):
@@ -99,6 +103,8 @@ def _message_text(event: ev.Event) -> str:
         case ev.Message(type=kind, role=role, status=status):
             return " · ".join(filter(None, (kind, role, status)))
         case ev.Content(kind=kind, value=value, index=index, delta=delta):
+            if (media := content_media(kind, value)) and media.has_data:
+                return f"{kind} {index} · {media_line(media)}"
             is_delta = delta and isinstance(value, str)
             content = f"+ “{value[:MAX_LINE]}”" if is_delta else value_text(value, MAX_LINE)
             return f"{kind} {index} · {content}"

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
+from playground.elicitation import build_form, with_labels
 from playground.models import Run, RunState
+from playground.protocols.events import Elicitation
 from playground.protocols.mcp import elicitation
 from playground.rendering.formatting import value_text
 from playground.rendering.run_status import status_label
+from playground.stored_runs import event_at
 
 _VERBS: Mapping[str, str] = {
     elicitation.ACCEPT: "Answered",
@@ -17,13 +22,13 @@ _VERBS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LinkedTurn:
     """A turn other than the one that is shown."""
 
     run: Run
 
-    @property
+    @cached_property
     def answered(self) -> list[tuple[str, str]]:
         """Return its answers as (question id, value as text); empty for a turn that asked."""
         return answer_values(self.run)
@@ -62,6 +67,20 @@ def declined_label(run: Run) -> str:
 
 
 def answer_values(run: Run) -> list[tuple[str, str]]:
-    """Return the answers of a turn as (question id, value as text)."""
+    """Return the answers of a turn as (question id, value as text); options by their labels."""
     values = run.answers if isinstance(run.answers, Mapping) else {}
-    return [(name, value_text(value, 200) or "(nothing)") for name, value in values.items()]
+    shown = _with_labels(run, values).items()
+    return [(name, value_text(value, 200) or "(nothing)") for name, value in shown]
+
+
+def _with_labels(run: Run, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return answers with the labels of options, which are in the question that was answered.
+
+    Only bindings have labels (MCP), so that most questions need not be read.
+    """
+    if not values or run.resume is None or run.parent is None or run.parent_entry is None:
+        return values
+    question = event_at(run.parent, run.parent_entry)
+    return (
+        with_labels(build_form(question), values) if isinstance(question, Elicitation) else values
+    )

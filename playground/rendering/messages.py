@@ -13,6 +13,7 @@ from playground.protocols.text import shorten
 from playground.rendering.cards import ResultCard, card_of
 from playground.rendering.formatting import pretty, value_text
 from playground.rendering.links import safe_url
+from playground.rendering.media import MediaView, content_view
 from playground.rendering.message_joiner import JoinedMessage, MessagePart
 
 #: Parts of a message and tools of a list that are shown.
@@ -158,11 +159,19 @@ class MessageView:
 
     @property
     def tools(self) -> list[tuple[str, str]]:
-        """Return name and description of each tool that the message lists."""
-        values = (part.value for part in self.joined.ordered if isinstance(part.value, Mapping))
-        lists = (value.get("tools") for value in values)
-        tools = (tool for each in lists if isinstance(each, list) for tool in each)
+        """Return name and description of the tools that the message lists, at most `MAX_TOOLS`."""
+        tools = (tool for each in self._tool_lists for tool in each)
         return [_tool(tool) for tool in islice(tools, MAX_TOOLS)]
+
+    @property
+    def more_tools(self) -> int:
+        """Return the number of tools that only the JSON has."""
+        return max(0, sum(map(len, self._tool_lists)) - MAX_TOOLS)
+
+    @property
+    def _tool_lists(self) -> list[list[Any]]:
+        lists = (listed_tools(part.value) for part in self.joined.ordered)
+        return [each for each in lists if each is not None]
 
     @property
     def usage(self) -> list[tuple[str, str]]:
@@ -194,12 +203,20 @@ class MessagePartView:
         return value_text(self.part.kind, 40)
 
     @property
+    def media(self) -> MediaView | None:
+        """Return the picture, sound or file whose data is in the part; None if there is none."""
+        view = content_view(self.part.kind, self.part.value)
+        return view if view and view.media.has_data else None
+
+    @property
     def family(self) -> str:
-        """Return `text`, `refusal`, `image`, `link`, `cards`, `data` or `nothing`."""
+        """Return `text`, `refusal`, `media`, `image`, `link`, `cards`, `data` or `nothing`."""
         if self.part.is_text:
             return "refusal" if self.part.kind == "refusal" else "text"
         if self.part.value in (None, "", {}, []):
             return "nothing"
+        if self.media:
+            return "media"
         if self.part.kind in _URL_KINDS:
             return "image" if self.part.kind == "image" and self.url else "link"
         return "cards" if self.cards else "data"
@@ -277,6 +294,12 @@ def usage_rows(usage: Any) -> list[tuple[str, str]]:
         return []
     rows = ((value_text(str(name), 60), value_text(value, 60)) for name, value in usage.items())
     return [(name.replace("_", " "), value) for name, value in islice(rows, 12) if value]
+
+
+def listed_tools(value: Any) -> list[Any] | None:
+    """Return the tools in the value of a part (`mcp_list_tools`), None if it lists none."""
+    tools = value.get("tools") if isinstance(value, Mapping) else None
+    return tools if isinstance(tools, list) else None
 
 
 def display_text(text: str) -> str:

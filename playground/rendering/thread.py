@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from django.template.loader import get_template
@@ -39,7 +40,7 @@ DEPTH = 3
 MAX_ACTIONS = 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ChildRun:
     """A child run as its template shows it."""
 
@@ -78,7 +79,7 @@ class ChildRun:
         """Return the URL that it was sent to, on a read-only page without credentials."""
         return clean_url_template(self.run.url) if self.thread.readonly else self.run.url
 
-    @property
+    @cached_property
     def answered(self) -> list[tuple[str, str]]:
         """Return its answers to a question of the action before it, empty for none."""
         return answer_values(self.run)

@@ -69,7 +69,9 @@ def tool_list_view(agent: Agent, url: str) -> ToolListView | None:
     handshake_text = _HANDSHAKES.get(session.generation, "")
     if session.generation == handshake.INITIALIZED:
         handshake_text += (
-            " The server uses a session." if session.id else " The server does not use a session."
+            " The server uses a session."
+            if session.uses_id
+            else " The server does not use a session."
         )
     return ToolListView(
         url=url,

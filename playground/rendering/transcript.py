@@ -16,6 +16,7 @@ from playground.models.conversations import (
     branch_to,
     turn_of,
 )
+from playground.protocols import registry
 from playground.protocols.diff.json_values import Values
 from playground.protocols.nlweb.requests import previous_queries
 from playground.rendering.formatting import ago
@@ -76,7 +77,7 @@ class TranscriptRow:
         name = self.run.agent_name
         return "" if self.before and self.before.agent_name == name else name
 
-    @property
+    @cached_property
     def answered(self) -> list[tuple[str, str]]:
         """Return its answers, empty for a turn that asked."""
         return answer_values(self.run)
@@ -199,6 +200,12 @@ class Transcript:
     def queries(self) -> list[str]:
         """Return the previous queries of the next request (`context.prev`, NLWeb 3.2)."""
         return previous_queries(branch_queries([row.turn for row in self.rows]))
+
+    @property
+    def omitted(self) -> str:
+        """Return a sentence about previous queries that the next request omits, "" if none."""
+        last = self.last.run
+        return registry.omitted_previous(last.protocol, last.request, self.queries)
 
 
 def transcript_of(run: Run, *, onward: bool = True) -> Transcript:

@@ -10,6 +10,7 @@ import "./json-list.js";
 import "./on-demand.js";
 import "./json-rows.js";
 import "./add-field.js";
+import "./request-operation.js";
 import "./header-rows.js";
 import "./json-editor.js";
 import "./conversation-strip.js";

@@ -102,12 +102,13 @@ class RequestComposer extends HTMLElement {
     if (!this.isSendable && event.target.matches("#composer, #effective")) event.preventDefault();
     if (event.target !== this.form) return;
     const { isEmpty, lack } = languageOf(this.form);
-    if (!this.isSendable || !isEmpty(this.document.value([]))) return;
+    const value = this.document.value([]);
+    if (!this.isSendable || !isEmpty(value)) return;
     event.preventDefault();
     this.querySelector("tab-set").show("tab-request");
     const field = wordsField(this.form);
-    field?.complain(lack);
-    if (!field) this.#say(lack);
+    field?.complain(lack(value));
+    if (!field) this.#say(lack(value));
     (field ?? this.querySelector(".form-section:not([hidden]) [data-add]")).focus();
   }
 
@@ -123,7 +124,7 @@ class RequestComposer extends HTMLElement {
     if (event.target !== this.form || !successful || xhr.status >= 400) return;
     this.#clearProblems();
     this.form.classList.remove("composer--first");
-    const text = languageOf(this.form).words(this.document.value([])).slice(0, MAX_TITLE);
+    const text = languageOf(this.form).title(this.document.value([])).slice(0, MAX_TITLE);
     document.title = `${text} · NLWeb Playground`;
   }
 }

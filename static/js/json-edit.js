@@ -6,7 +6,7 @@ import { parse } from "./json-text.js";
 const STEP = "  ";
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 /** The order in which the specification names the sections of a request. */
-const SECTIONS = ["query", "context", "prefer", "meta"];
+const SECTIONS = ["promise_token", "action", "query", "context", "prefer", "meta"];
 
 /** The node that `keys` lead to, undefined where there is none. The last of equal keys counts. */
 export function find(root, keys) {

@@ -6,17 +6,25 @@ const NLWEB = {
     ["context", "prev"],
     ["meta", "session_context"],
   ],
-  lack: "Enter a query: query.text is required.",
-  field: '[data-pointer="/query/text"]',
+  lack: (document) =>
+    operationOf(document) === "await"
+      ? "Enter a promise token: promise_token is required."
+      : "Enter a query: query.text is required.",
+  fields: { ask: '[data-pointer="/query/text"]', await: '[data-pointer="/promise_token"]' },
   fresh: (text, version) => ({ query: { text }, prefer: { streaming: true }, meta: { version } }),
   words: (document) => String(document?.query?.text ?? ""),
-  isEmpty: (document) => !NLWEB.words(document).trim(),
+  /** The name of a request: its query, or the action of an await request. */
+  title: (document) => (operationOf(document) === "await" ? textOf(document.action) : NLWEB.words(document)),
+  isEmpty: (document) =>
+    operationOf(document) === "await"
+      ? !String(document.promise_token ?? "").trim()
+      : !NLWEB.words(document).trim(),
 };
 
 const AGENT_API = {
   carried: [["session_id"], ["response_id"]],
-  lack: "Enter a message: a request needs one.",
-  field: '[data-pointer^="/input/"][data-pointer$="/text"]',
+  lack: () => "Enter a message: a request needs one.",
+  fields: { ask: '[data-pointer^="/input/"][data-pointer$="/text"]' },
   fresh: (text) => ({
     input: [{ role: "user", type: "message", content: [{ type: "text", text }] }],
     stream: true,
@@ -30,6 +38,7 @@ const AGENT_API = {
           .map(({ text }) => textOf(text))
           .join(" ");
   },
+  title: (document) => AGENT_API.words(document),
   isEmpty: (document) => {
     const { input = [] } = document ?? {};
     // What is no list of messages is wrong rather than empty: the server says in which way.
@@ -56,14 +65,29 @@ export function freshText(protocol, words, version) {
 
 /** The control that the words are written into. */
 export function wordsField(form) {
-  return form.querySelector(`json-field${languageOf(form).field}`);
+  const { fields } = languageOf(form);
+  return form.querySelector(`json-field${fields[form.dataset.operation] ?? fields.ask}`);
+}
+
+/** The operation of an NLWeb request: "await" for one with a promise token, else "ask". */
+export function operationOf(document) {
+  const isAwait = document instanceof Object && "promise_token" in document && !("query" in document);
+  return isAwait ? "await" : "ask";
+}
+
+/** Shows the sections of the form's protocol and operation, and hides the others. */
+export function showSections(form) {
+  const { protocol, operation = "ask" } = form.dataset;
+  for (const section of form.querySelectorAll(".form-section, request-operation")) {
+    const { protocol: own, operation: only = operation } = section.dataset;
+    section.hidden = own !== protocol || only !== operation;
+  }
 }
 
 /** Shows the sections and the versions of a protocol, and hides those of the others. */
 export function showProtocol(form, protocol, version) {
   form.dataset.protocol = protocol;
-  for (const section of form.querySelectorAll(".form-section"))
-    section.hidden = section.dataset.protocol !== protocol;
+  showSections(form);
   const select = form.elements.version;
   for (const option of select.options) option.hidden = option.disabled = option.dataset.of !== protocol;
   const own = [...select.options].filter((option) => !option.disabled);

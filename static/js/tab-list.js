@@ -58,7 +58,7 @@ export const nameOf = (tab) => tab.name || titleOf(tab) || "New request";
 export function titleOf({ fields, title = "" }) {
   try {
     return language(fields.protocol)
-      .words(toValue(parse(fields.document)))
+      .title(toValue(parse(fields.document)))
       .trim();
   } catch {
     return title;

@@ -30,10 +30,10 @@ PANTRY = {"type": "function", "function": {"name": "get_pantry"}}
 CALENDAR = {"type": "function", "function": {"name": "get_calendar"}}
 
 
-def asking(text: str, **rest: Any) -> str:
+def asking(text: str, agent: str = "demo-agent-api", **rest: Any) -> str:
     """The address of a request to the demo agent."""
     message = {"role": "user", "type": "message", "content": [{"type": "text", "text": text}]}
-    return f"{DEMO}&request={quote(json.dumps({'input': [message], **rest}))}"
+    return f"/?agent={agent}&request={quote(json.dumps({'input': [message], **rest}))}"
 
 
 def said(workbench: Workbench, number: int = 0) -> Any:
@@ -192,7 +192,11 @@ class TestThread:
         )
 
     def test_the_demo_thinks_calls_answers_and_shows_cards(self, workbench: Workbench) -> None:
-        page = workbench.open(asking("soup with lentils")).send().page
+        # The specification does not list messages of type reasoning.
+        url = f"{workbench.server.url}/demo/agent-api?extensions=1"
+        protocol = {"protocol": "agent-api", "version": "1"}
+        thinking = client_of(workbench.server).add_agent("ThinkingAgent", url, **protocol)
+        page = workbench.open(asking("soup with lentils", thinking)).send().page
         completed(workbench)
         expect(page.locator('.msg[data-family="reasoning"] .msg-text')).to_be_hidden()
         page.locator('.msg[data-family="reasoning"] summary').click()

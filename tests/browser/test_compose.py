@@ -491,3 +491,44 @@ def test_no_part_of_a_request_or_a_response_is_out_of_view(
         if width < 1440:  # The row scrolls.
             part.scroll_into_view_if_needed()
         expect(part).to_be_in_viewport(ratio=0.99)
+
+
+def test_an_await_request_is_composed_in_the_form_and_sent(workbench: Workbench) -> None:
+    page = workbench.open().compose("pears").page
+    query = workbench.document
+    operation = page.get_by_role("radiogroup", name="Operation")
+    assert operation.get_by_role("radio", name="ask").is_checked()
+    operation.locator("label", has_text="await").click()
+    token = page.get_by_role("textbox", name="promise_token")
+    expect(token).to_be_focused()
+    expect(workbench.text).to_be_hidden()
+    assert workbench.document == {
+        "promise_token": "", "action": "checkin", "meta": query["meta"],
+    }  # fmt: skip
+    page.get_by_role("button", name="Send").first.click()
+    expect(page.locator('json-field[data-pointer="/promise_token"]')).to_contain_text(
+        "Enter a promise token: promise_token is required."
+    )
+    token.fill("no-such-promise")
+    page.get_by_role("combobox", name="action required").fill("cancel")
+    expect(workbench.effective).to_contain_text("/demo/await")
+    assert findings(page) == []
+    workbench.send()
+    expect(page.locator(".response-question")).to_have_text("cancel")
+    # What was composed before is kept, and so is what is entered here.
+    operation.locator("label", has_text="ask").click()
+    expect(workbench.text).to_have_value("pears")
+    assert workbench.document == query
+    operation.locator("label", has_text="await").click()
+    expect(token).to_have_value("no-such-promise")
+
+
+def test_the_form_shows_the_operation_of_the_json(workbench: Workbench) -> None:
+    page = workbench.open().page
+    workbench.write_json('{"promise_token": "t1", "action": "checkin"}')
+    page.locator("#compose-tab-request").click()
+    expect(page.get_by_role("textbox", name="promise_token")).to_have_value("t1")
+    expect(page.get_by_role("radio", name="await")).to_be_checked()
+    workbench.choose_agent("demo-agent-api")
+    expect(page.get_by_role("radiogroup", name="Operation")).to_be_hidden()
+    expect(page.get_by_role("textbox", name="promise_token")).to_be_hidden()

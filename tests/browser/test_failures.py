@@ -12,7 +12,7 @@ from tests.browser.workbench import Workbench
 from tests.support.playground_server import PlaygroundServer
 
 CAME = [
-    ("failure-details", "NLWeb failure", "INVALID_PARAMETER"),
+    ("failure-details", "NLWeb failure", "INVALID_QUERY"),
     ("foreign-error", "JSON, but not an NLWeb response", "Internal Server Error"),
     ("html-error", "HTML page", "HTML"),
     ("empty-error", "Empty", "is empty"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -11,8 +12,10 @@ from playground.cli import output
 from playground.cli.output import MessagePrinter
 from playground.models import Run
 from playground.protocols import events as ev
+from playground.protocols.agent_api import AgentAPIReader, constants
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
+from tests.support.pictures import PNG
 
 META = {"version": "0.55"}
 FRAME = Frame(4, 1_234, FrameKind.EVENT, b"data: {}\n\n")
@@ -73,6 +76,13 @@ class TestJsonLines:
         kinds = {kind.__name__ for kind in ev.Event.__subclasses__()}
         assert {type(event).__name__ for event, _ in LINES} == kinds
 
+    def test_a_handshake_that_was_understood_is_not_unknown(self) -> None:
+        (text,) = output.json_lines(FRAME, [ev.Handshake(4, "mcp initialize", {"a": 1})])
+        line = json.loads(text)
+        assert (line["type"], line["name"], line["data"]) == (
+            "handshake", "mcp initialize", {"a": 1},
+        )  # fmt: skip
+
     def test_an_error_of_the_transfer(self) -> None:
         problem = Problem("failed", Stage.TLS, "It broke.", "Mend it.", "SSL", None)
         (text,) = output.json_lines(Frame(9, 0, FrameKind.ERROR, problem.to_bytes()), [])
@@ -83,6 +93,11 @@ class TestJsonLines:
         (text,) = output.json_lines(FRAME, [ev.Text(4, hostile)])
         assert not set(text) & set("\x1b\x9b\u202e\x00\x7f\x07\n")
         assert json.loads(text)["text"] == hostile
+
+
+def test_a_ping_of_a_server_has_no_line() -> None:
+    ping = ev.Note(4, "mcp ping")
+    assert [*output.json_lines(FRAME, [ping])] == []
 
 
 def test_lines_for_people() -> None:
@@ -109,6 +124,35 @@ def test_lines_for_people() -> None:
         assert "evil" in line
 
 
+class TestMedia:
+    """Contents of tools, named with their type and size."""
+
+    @pytest.mark.parametrize(
+        ("item", "lines"),
+        [
+            ({"type": "image", "data": base64.b64encode(PNG + bytes(12_500)).decode(),
+              "mimeType": "image/png"}, ["[image image/png, 12.3 KB]"]),
+            ({"type": "audio", "data": "AAAA", "mimeType": "audio/wav"},
+             ["[audio audio/wav, 3 B]"]),
+            ({"type": "resource", "resource": {"uri": "demo://a/notes.txt", "text": "Hello\nyou",
+              "mimeType": "text/plain"}},
+             ["[file text/plain, 9 B] notes.txt demo://a/notes.txt", "     Hello you"]),
+            ({"type": "resource_link", "uri": "https://a.example/b.pdf", "name": "Menu",
+              "mimeType": "application/pdf", "size": 2048},
+             ["[link application/pdf, 2.0 KB] Menu https://a.example/b.pdf"]),
+            ({"kind": "file", "file": {"bytes": "AAAA", "mimeType": "image/png", "name": "x.png"}},
+             ["[image image/png, 3 B] x.png"]),
+        ],
+    )  # fmt: skip
+    def test_in_lines(self, item: Any, lines: list[str]) -> None:
+        assert list(output.text_lines([ev.Result(1, item)])) == lines
+
+    def test_a_list_of_many_tools_is_cut(self) -> None:
+        tools = tuple({"name": f"t{n}"} for n in range(5_000))
+        (line,) = output.text_lines([ev.Tools(1, tools, more=True)])
+        assert line.endswith("t39 and 4,960 more (the list is incomplete)")
+
+
 class TestSpeech:
     """Contents of messages, printed in parts on the line of their message."""
 
@@ -118,7 +162,7 @@ class TestSpeech:
         for event in events:
             speech.listen([event])
             text += "".join(speech.pieces([event]))
-        return text + "".join(speech.close())
+        return text + "".join(speech.end())
 
     def piece(
         self, text: Any, home: ev.EntryRef = (1, 0), index: int = 0, **rest: Any
@@ -150,6 +194,70 @@ class TestSpeech:
         assert told == (
             'message image https://a.example/b.png\nmessage data {"a": 2}\nfailure E · No.\n'
         )
+
+    def test_a_picture_that_is_never_completed(self) -> None:
+        data = "data:image/png;base64," + base64.b64encode(PNG + bytes(12_500)).decode()
+        opened = ev.Message(1, "m", "message")
+        one = self.piece(data, kind="image", delta=False, status="in_progress")
+        assert self.told(opened, one) == "message [image image/png, 12.3 KB]\n"
+        there = {"url": "https://a.example/b.png", "mime_type": "image/png"}
+        one = self.piece(there, kind="image", delta=False, status="in_progress")
+        assert self.told(opened, one) == "message [image image/png] https://a.example/b.png\n"
+
+    def test_a_sound_and_a_file(self) -> None:
+        told = self.told(
+            ev.Message(1, "m", "message"),
+            self.piece({"data": "AAAA", "format": "wav"}, kind="audio", delta=False),
+            self.piece({"file_data": "AAAA", "filename": "a.pdf"}, kind="file", index=1),
+        )
+        assert told == "message [audio audio/wav, 3 B]\nmessage [file 3 B] a.pdf\n"
+
+    @pytest.mark.parametrize(
+        "ending",
+        [
+            ev.Status(9, "content", "m", "completed", (1, 0), index=0),
+            ev.Status(9, "message", "m", "completed", (1, 0)),
+            None,
+        ],
+    )
+    def test_data_that_are_completed_later_or_never(self, ending: ev.Event | None) -> None:
+        events = [
+            ev.Message(1, "m", "component"),
+            self.piece({"a": "x"}, kind="data", status="in_progress"),
+            self.piece({"a": "y"}, kind="data", status="in_progress"),
+            *([ending] if ending else []),
+        ]
+        assert self.told(*events) == 'component data {"a": "xy"}\n'
+
+    def test_many_tools(self) -> None:
+        tools = {"tools": [{"name": f"t{n}"} for n in range(5_000)]}
+        told = self.told(
+            ev.Message(1, "m", "mcp_list_tools"),
+            self.piece(tools, kind="data", delta=False, status="in_progress"),
+            ev.Status(9, "message", "m", "completed", (1, 0)),
+        )
+        assert told.startswith("mcp_list_tools tools t0, t1, ")
+        assert told.endswith("t39 and 4,960 more\n")
+
+    @pytest.mark.parametrize("kind", [*constants.MESSAGE_TYPES, *constants.EXTRA_MESSAGE_TYPES])
+    def test_every_type_of_message_is_printed(self, kind: str) -> None:
+        """Whatever is in it, and even if there is nothing in it."""
+        reader = AgentAPIReader("1")
+        message = {"object": "message", "id": "m", "type": kind, "status": "completed"}
+        told = self.told(*reader.document(1, message))
+        name = {"error": "failure"}.get(kind, kind)
+        assert name in told
+        reader = AgentAPIReader("1")
+        data = {"object": "content", "type": "data", "msg_id": "m", "data": {"name": "soup"}}
+        events = [
+            *reader.document(1, {**message, "status": "in_progress"}),
+            *reader.document(2, {**data, "index": 0, "status": "in_progress"}),
+        ]
+        assert kind in self.told(*events)
+
+    def test_a_heartbeat_is_printed_once(self) -> None:
+        beat = ev.Note(2, "heartbeat", {})
+        assert self.told(beat, beat) == "heartbeat\n"
 
     def test_nothing_that_a_terminal_would_obey_is_printed(self) -> None:
         hostile = "\x1b[2J\x9b31m\u202e\x07evil"

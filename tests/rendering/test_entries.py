@@ -220,6 +220,31 @@ def test_a_format_is_told_once_until_it_changes() -> None:
     assert flood.count(Placement.ASIDE) == MAX_ASIDES - 3
 
 
+WIDGET = {"openai/outputTemplate": "ui://widget", "openai/widgetAccessible": True}
+
+
+@pytest.mark.parametrize("name", ["_meta", "end"])
+def test_metadata_that_come_late_are_told_above_the_results(name: str) -> None:
+    entry = entry_at(ev.Note(1, name, {"_meta": {**WIDGET, "version": "0.54"}}))
+    assert entry
+    assert (entry.template, entry.pinned) == ("format", True)
+    text = " ".join(assert_inert(render_entry(entry), ENTRY_TAGS).text.split())
+    assert "openai/outputTemplateui://widget" in text
+    assert entry_at(ev.Note(1, name, {"_meta": {"version": "0.54"}})) is None
+
+
+def test_the_widget_of_a_tool_is_told_with_it() -> None:
+    tools = ({"name": "ask", "_meta": WIDGET}, {"name": "await", "_meta": "odd"})
+    entry = entry_at(ev.Tools(1, tools))
+    assert entry
+    markup = assert_inert(render_entry(entry), ENTRY_TAGS)
+    assert "openai/outputTemplateui://widget" in " ".join(markup.text.split())
+    assert "openai/widgetAccessibleyes" in markup.text
+    assert [each.attributes["for"] for each in markup.find("copy-button")] == [
+        "entry-1-0-tool-1-fact-1"
+    ]
+
+
 def test_a_free_format_is_no_app() -> None:
     entry = entry_at(ev.Completed(1, {"response_format": {"any": "json"}}))
     assert entry
@@ -250,3 +275,12 @@ def test_a_redirect_elsewhere_than_the_web_has_no_link() -> None:
     markup = read(render(event))
     assert not markup.find("a")
     assert "javascript:alert(1)" in markup.text
+
+
+def test_a_server_with_many_tools_is_counted() -> None:
+    tools = tuple({"name": f"t{n}"} for n in range(5_000))
+    entry = entry_of(ev.Tools(1, tools), 0, Placement.ASIDE)
+    assert entry
+    context = entry.context()
+    assert (len(context["tools"]), context["total"], context["hidden"]) == (40, 5_000, 4_960)
+    assert (context["more"], context["incomplete"]) == (False, False)

@@ -63,6 +63,13 @@ class AgentCard:
     security: tuple[str, ...]
     #: Members that are missing or of the wrong type, as sentences.
     problems: tuple[str, ...] = ()
+    #: Whether the agent can send the state of a task to a webhook of its client.
+    push_notifications: bool = False
+
+    @property
+    def is_push_only(self) -> bool:
+        """Return whether the agent announces results by push notifications and has no streams."""
+        return self.push_notifications and not self.streaming
 
     @property
     def chosen(self) -> Interface | None:
@@ -93,7 +100,10 @@ class AgentCard:
                 }
                 for each in self.interfaces
             ],
-            "capabilities": {"streaming": self.streaming},
+            "capabilities": {
+                "streaming": self.streaming,
+                "pushNotifications": self.push_notifications,
+            },
             "securityRequirements": [{"schemes": {name: []}} for name in self.security],
             "skills": [
                 {"id": each.id, "name": each.name, "description": each.description}
@@ -124,17 +134,18 @@ def read_card(value: Any) -> AgentCard:
     """Return the card in a JSON value. Never raises."""
     raw: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     skills = raw.get("skills")
-    capabilities = raw.get("capabilities")
+    found = raw.get("capabilities")
+    capabilities: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
     interfaces = tuple(_interfaces(raw))
-    streaming = isinstance(capabilities, Mapping) and capabilities.get("streaming") is True
     return AgentCard(
         name=_text(raw.get("name"), MAX_NAME),
         description=_text(raw.get("description")),
         interfaces=interfaces,
         skills=tuple(_skills(skills)),
-        streaming=streaming,
+        streaming=capabilities.get("streaming") is True,
         security=tuple(_security(raw)),
         problems=tuple(_problems(raw, interfaces)),
+        push_notifications=capabilities.get("pushNotifications") is True,
     )
 
 

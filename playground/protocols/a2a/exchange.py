@@ -18,7 +18,7 @@ from playground.protocols.a2a.reader import A2AReader
 from playground.protocols.a2a.responses import RpcResponse
 from playground.protocols.a2a.versions import GET_TASK_METHODS
 from playground.protocols.calls import HttpCall
-from playground.protocols.events import Event, Log, Note, Outcome
+from playground.protocols.events import Event, Handshake, Log, Note, Outcome
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 
@@ -28,6 +28,11 @@ MAX_POLLS = 60
 FIRST_DELAY, GROWTH, MAX_DELAY = 0.5, 1.5, 5.0
 #: Skills that a sentence lists.
 _MAX_LISTED = 10
+_PUSH_IN_CARD = "The agent card offers push notifications and no streaming"
+_PUSH_IN_REPLY = "The agent says that it sends push notifications"
+_PUSH_FIX = (
+    "The playground receives no push notifications. The agent must answer tasks/get, or stream."
+)
 
 
 class A2AExchange:
@@ -42,6 +47,10 @@ class A2AExchange:
         self._rpc_response: RpcResponse | None = None
         self._is_sent = False
         self._poll_count = 0
+        #: Whether the last call reads the task, and whether only for its artifacts.
+        self._is_polling = self._reads_artifacts = False
+        #: Whether the hint at push notifications was given.
+        self._has_push_hint = False
         self._problem: Problem | None = None
 
     @property
@@ -69,7 +78,12 @@ class A2AExchange:
             return ()
         if self._card_response is not None:
             return self._receive_card(self._card_response, frame)
-        return self._rpc_response.receive(frame) if self._rpc_response is not None else ()
+        if self._rpc_response is None:
+            return ()
+        events = self._rpc_response.receive(frame)
+        if frame.kind is not FrameKind.END:
+            return events
+        return [*events, *self._after_response(frame.seq, self._rpc_response)]
 
     @property
     def outcome(self) -> Outcome:
@@ -80,7 +94,9 @@ class A2AExchange:
     def problem(self) -> Problem | None:
         """Return why the exchange cannot continue."""
         own = self._problem or self._discovery.problem
-        return own or (self._rpc_response.problem if self._rpc_response is not None else None)
+        if own is not None or self._rpc_response is None or self._reads_artifacts:
+            return own
+        return self._rpc_response.problem
 
     @property
     def session_context(self) -> None:
@@ -111,15 +127,19 @@ class A2AExchange:
         card, response = self._discovery.card, self._rpc_response
         if card is None or card.version is None or response is None or not response.ended:
             return None
-        if not self._reader.is_open:
+        # A task without artifacts is read once: some agents leave them out of their streams.
+        lacks_artifacts = self._reader.lacks_artifacts and not self._is_polling
+        if not self._reader.is_open and not (lacks_artifacts and self._reader.task):
             return None
+        if self._is_polling and self._reader.outcome is Outcome.FAILURE:
+            return None  # The agent refuses to read its task.
         if self._poll_count >= MAX_POLLS:
-            self._problem = _still_open()
+            self._problem = _still_open(self._push_reason)
             return None
         number = messages.FIRST_ID + self._poll_count + 1
         document = messages.get_task(card.version, self._reader.task, number)
         call = messages.post_rpc(self._outgoing, card.version, document)
-        delay = min(FIRST_DELAY * GROWTH**self._poll_count, MAX_DELAY)
+        delay = 0.0 if lacks_artifacts else min(FIRST_DELAY * GROWTH**self._poll_count, MAX_DELAY)
         return HttpCall(call.method, call.url, call.headers, call.body, delay=delay)
 
     # Frames
@@ -131,10 +151,36 @@ class A2AExchange:
             self._card_response = CardResponse(self._max_depth)
             return
         method, number = _method_and_id(data)
-        if method in GET_TASK_METHODS:
-            self._poll_count += 1
+        self._is_polling = method in GET_TASK_METHODS
+        self._reads_artifacts = self._is_polling and self._reader.lacks_artifacts
+        self._poll_count += self._is_polling
         self._is_sent = True
         self._rpc_response = RpcResponse(self._reader, number, max_depth=self._max_depth)
+
+    def _after_response(self, seq: int, response: RpcResponse) -> list[Event]:
+        """Return what is to say about a response that has ended."""
+        if self._reads_artifacts and response.problem is not None:
+            cause = response.problem.cause
+            return [Log(seq, "warning", f"Reading the artifacts failed: {cause}", "task")]
+        reason = self._push_reason
+        if not reason or not self._reader.is_open:
+            return []
+        if self._is_polling and self._reader.outcome is Outcome.FAILURE:
+            cause = f"{reason}, and refuses tasks/get: its result may only be sent to a webhook."
+            self._problem = Problem("truncated", Stage.DECODE, cause, _PUSH_FIX)
+        if self._has_push_hint:
+            return []
+        self._has_push_hint = True
+        hint = f"{reason}. The playground receives none, so it polls the task with tasks/get."
+        return [Log(seq, "warning", hint, "task")]
+
+    @property
+    def _push_reason(self) -> str:
+        """Return why results may be sent by push notification, "" if nothing says so."""
+        if self._reader.mentions_push:
+            return _PUSH_IN_REPLY
+        card = self._discovery.card
+        return _PUSH_IN_CARD if card is not None and card.is_push_only else ""
 
     def _receive_card(self, response: CardResponse, frame: Frame) -> Sequence[Event]:
         if not response.receive(frame):
@@ -147,7 +193,7 @@ class A2AExchange:
             return [Note(frame.seq, "card", {"remark": f"It {response.received}."})]
         self._problem = _disagreement(card, self._outgoing.url)
         facts = {"name": card.name, "url": card.url, "streaming": card.streaming}
-        events: list[Event] = [Note(frame.seq, "card", facts)]
+        events: list[Event] = [Handshake(frame.seq, "card", facts)]
         if warning := unknown_skill(card, self._outgoing.skill):
             events.append(Log(frame.seq, "warning", warning, "card"))
         return events
@@ -180,13 +226,13 @@ def _disagreement(card: AgentCard, agreed: str) -> Problem | None:
     )
 
 
-def _still_open() -> Problem:
-    return Problem(
-        "truncated",
-        Stage.LIMIT,
-        f"The task had not ended after {MAX_POLLS} polls.",
-        "Try again later; the run keeps the data received so far.",
-    )
+def _still_open(push_reason: str) -> Problem:
+    cause = f"The task had not ended after {MAX_POLLS} polls."
+    fix = "Try again later; the run keeps the data received so far."
+    if push_reason:
+        cause = f"{cause} {push_reason}, so its result may only be sent to a webhook."
+        fix = _PUSH_FIX
+    return Problem("truncated", Stage.LIMIT, cause, fix)
 
 
 def _method_and_id(call: bytes) -> tuple[str, Any]:

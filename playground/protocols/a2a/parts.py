@@ -7,6 +7,7 @@ from typing import Any
 
 from playground.protocols import nlweb
 from playground.protocols.events import Elicitation, Event, Promise, Result, Text, Unknown
+from playground.protocols.media import media_of
 
 #: Parts of one message or artifact that are read.
 MAX_PARTS = 1_000
@@ -48,6 +49,8 @@ def _part(seq: int, part: Any) -> list[Event]:
         return [Unknown(seq, "part", part, "The message part is not an object.")]
     if "data" in part:
         return _data(seq, part["data"])
+    if media_of(part) is not None:
+        return [Result(seq, part)]
     if file := _file(part):
         return [Result(seq, file)]
     return [Unknown(seq, "part", part, "This part is not text, data or a file.")]

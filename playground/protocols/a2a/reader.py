@@ -7,6 +7,7 @@ which have had events. Total: any JSON value is read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,7 +15,16 @@ from playground.protocols.a2a import parts, task_states
 from playground.protocols.a2a.artifacts import Artifacts
 from playground.protocols.a2a.input_required import elicitation_of
 from playground.protocols.a2a.task_states import TaskPhase, TaskState
-from playground.protocols.events import Completed, Event, Failure, Outcome, Progress, Unknown
+from playground.protocols.events import (
+    Completed,
+    Event,
+    Failure,
+    Log,
+    Outcome,
+    Progress,
+    Text,
+    Unknown,
+)
 from playground.protocols.jsonrpc import Error
 
 #: The kind of a result by its one member (1.0) or by its `kind` (0.3).
@@ -26,6 +36,13 @@ _KINDS = {
     "artifactUpdate": "artifact",
     "artifact-update": "artifact",
 }
+#: Members of a result by which an agent says that it sends push notifications.
+_PUSH_MEMBERS = frozenset(
+    {"pushNotification", "pushNotificationConfig", "taskPushNotificationConfig"}
+)
+_PUSH_TEXT = re.compile(r"push[ -]?notif|webhook", re.IGNORECASE)
+#: Members with the id of a task in an object that is none of A2A.
+_TASK_IDS = ("taskId", "task_id")
 #: The status of an artifact that was still open when its task stopped.
 _CLOSED_STATUS = {TaskPhase.FAILED: "failed"}
 
@@ -39,6 +56,10 @@ class A2AReader:
         self._state: TaskState | None = None
         #: The text of the latest status.
         self._text = ""
+        #: Whether the task has ended without its artifacts, which a stream may leave out.
+        self.lacks_artifacts = False
+        #: Whether the agent says in a result that it sends push notifications.
+        self.mentions_push = False
         #: The number of events that the frame has before the present result.
         self._number = 0
         #: The ids of the task and of the context that it belongs to.
@@ -48,6 +69,7 @@ class A2AReader:
             "task": self._task,
             "status": self._status_update,
             "artifact": self._artifact_update,
+            "submitted": self._submitted,
         }
 
     @property
@@ -60,9 +82,14 @@ class A2AReader:
         """Return whether there is a task that the agent still works on."""
         return bool(self.task) and self._state is not None and self._state.phase is TaskPhase.OPEN
 
+    @property
+    def _is_done(self) -> bool:
+        return self._state is not None and self._state.phase is TaskPhase.DONE
+
     def result(self, seq: int, value: Any, number: int = 0) -> list[Event]:
         """Return the events of one result, which has `number` events before it in the frame."""
         self._number = number
+        self.mentions_push = self.mentions_push or _mentions_push(value)
         kind, body = _kind_of(value)
         if body is None:
             return [Unknown(seq, "result", value, "This is not a message or a task.")]
@@ -71,7 +98,10 @@ class A2AReader:
         return self._readers[kind](seq, body)
 
     def error(self, seq: int, error: Error) -> list[Event]:
-        """Return the failure of a JSON-RPC error."""
+        """Return the failure of a JSON-RPC error; a warning if the task has ended before."""
+        if self.lacks_artifacts:
+            cause = f"{error.code}, {error.message}" if error.message else f"{error.code}"
+            return [Log(seq, "warning", f"Reading the artifacts failed: {cause}", "task")]
         self._outcome = Outcome.FAILURE
         code = "JSON-RPC error" if error.code is None else str(error.code)
         return [Failure(seq, code, error.message, error.data, error.raw)]
@@ -89,13 +119,31 @@ class A2AReader:
         listed = found[: parts.MAX_PARTS] if isinstance(found, list) else []
         events = [event for each in listed for event in self._artifacts.complete(seq, each)]
         events += self._status(seq, body.get("status"))
-        if self._state and self._state.phase is TaskPhase.DONE and not self._artifacts:
+        if self._is_done and not self._artifacts:
             events = [*self._last_message(seq, body), *events]
+        has_nothing = all(isinstance(each, Completed) for each in events)
+        self.lacks_artifacts = self._is_done and not self._artifacts and has_nothing
         return events
 
     def _status_update(self, seq: int, body: Mapping[str, Any]) -> list[Event]:
         self._remember(body.get("taskId"), body.get("contextId"))
-        return self._status(seq, body.get("status"))
+        events = self._status(seq, body.get("status"))
+        self.lacks_artifacts = self._is_done and not self._artifacts
+        return events
+
+    def _submitted(self, seq: int, body: Mapping[str, Any]) -> list[Event]:
+        """Return the events of a state alone, with the id of a task or without one."""
+        message = body.get("message")
+        text = message if isinstance(message, str) else ""
+        names = _TASK_IDS if "jsonrpc" in body else (*_TASK_IDS, "id")
+        task = next((body[name] for name in names if isinstance(body.get(name), str)), "")
+        if task:
+            self._remember(task, body.get("contextId"))
+            parts_ = [{"text": text}] if text else []
+            return self._status(seq, {"state": body["status"], "message": {"parts": parts_}})
+        # There is nothing to poll for.
+        sentence = text or task_states.get_task_state(body["status"]).sentence
+        return [Text(seq, f"{sentence} (no task id)", kind=str(body["status"]), raw=body)]
 
     def _artifact_update(self, seq: int, body: Mapping[str, Any]) -> list[Event]:
         self._remember(body.get("taskId"), body.get("contextId"))
@@ -173,4 +221,26 @@ def _kind_of(value: Any) -> tuple[str, Mapping[str, Any] | None]:
         return "task", value  # The result of GetTask in 1.0, which has no member of that name.
     if isinstance(value.get("parts"), list):
         return "message", value
+    if is_submitted(value):
+        return "submitted", value
     return "", None
+
+
+def is_submitted(value: Any) -> bool:
+    """Return whether an object only says that a task was accepted: `{"status": "submitted"}`."""
+    return isinstance(value, Mapping) and task_states.is_open(value.get("status"))
+
+
+def _mentions_push(value: Any) -> bool:
+    """Return whether a result says that the agent sends push notifications."""
+    if not isinstance(value, Mapping):
+        return False
+    body = _kind_of(value)[1] or value
+    metadata = body.get("metadata")
+    holders = (value, body, metadata if isinstance(metadata, Mapping) else {})
+    if any(not _PUSH_MEMBERS.isdisjoint(each) for each in holders):
+        return True
+    status = body.get("status")
+    message = status.get("message") if isinstance(status, Mapping) else body.get("message")
+    text = message if isinstance(message, str) else parts.message_text(message)
+    return bool(_PUSH_TEXT.search(text))

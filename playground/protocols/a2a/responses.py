@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playground.protocols import json_decoder, jsonrpc
-from playground.protocols.a2a.reader import A2AReader
+from playground.protocols.a2a.reader import A2AReader, is_submitted
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Note, Outcome, Unknown
 from playground.protocols.frames import Frame, FrameKind
@@ -71,6 +71,9 @@ class RpcReader:
             events = self._reader.result(seq, message.result, number)
         elif message.kind is MessageKind.ERROR and message.error is not None:
             events = self._reader.error(seq, message.error)
+        elif is_submitted(message.raw):
+            # An agent that only says that it has accepted a task.
+            events = self._reader.result(seq, message.raw, number)
         else:
             return [Unknown(seq, message.kind, message.raw, "This is not a JSON-RPC response.")]
         return [*(events or [Note(seq, "unchanged")]), *self._remarks(seq, message)]

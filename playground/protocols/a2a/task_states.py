@@ -56,6 +56,11 @@ STATES: Mapping[str, TaskState] = MappingProxyType({row.name: row for row in _RO
 _ALIASES = {"cancelled": "canceled"}
 
 
+def is_open(value: Any) -> bool:
+    """Return whether a value is a state in which the agent works on the task."""
+    return get_task_state(value).phase is TaskPhase.OPEN
+
+
 def get_task_state(value: Any) -> TaskState:
     """Return the row of a state as an agent writes it; a new row for an unknown state."""
     if not isinstance(value, str):

@@ -14,6 +14,7 @@ from tests.support import json_values
 NAMES = [
     "name", "description", "url", "protocolVersion", "preferredTransport", "additionalInterfaces",
     "supportedInterfaces", "protocolBinding", "skills", "id", "capabilities", "streaming",
+    "pushNotifications",
     "security", "securityRequirements", "schemes", "transport",
 ]  # fmt: skip
 
@@ -38,6 +39,22 @@ class TestRecordedCards:
         ]  # fmt: skip
         assert found.version
         assert (found.url, found.version.name) == ("http://127.0.0.1:9208/a2a", "1.0")
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "push_only"),
+    [
+        ({"pushNotifications": True}, True),
+        ({"pushNotifications": True, "streaming": True}, False),
+        ({"pushNotifications": "yes"}, False),
+        ({}, False),
+        (None, False),
+    ],
+)
+def test_push_notifications_and_no_streaming(capabilities: Any, push_only: bool) -> None:
+    found = read_card({**CARD_10, "capabilities": capabilities})
+    assert found.is_push_only is push_only
+    assert read_card(found.to_json()).is_push_only is push_only
 
 
 @pytest.mark.parametrize(

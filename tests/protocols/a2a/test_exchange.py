@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -438,6 +439,168 @@ class TestArtifacts:
         assert [event.text for event in of(talk, Text)][-2:] == ["late", "late"]
 
 
+class TestArtifactsThatAreNotSent:
+    """Some agents write artifacts to their store only; `tasks/get` brings them."""
+
+    ARTIFACT: Mapping[str, Any] = {"artifactId": "a", "parts": [{"text": "done"}]}
+
+    @pytest.mark.parametrize("text", ["", "Finished."])
+    def test_are_asked_for_once_after_a_stream(self, text: str) -> None:
+        talk = begun(CARD_03).results({"task": task("submitted")}, status("completed", text)).call()
+        assert (talk.sent["method"], talk.sent["params"]) == ("tasks/get", {"id": "t"})
+        assert talk.calls[-1].delay == 0
+        talk.result({"kind": "task", **task("completed", artifacts=[self.ARTIFACT])})
+        assert [event.text for event in of(talk, Text)] == [text, "done"][not text :]
+        assert talk.is_over
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
+
+    def test_are_asked_for_once_after_a_document(self) -> None:
+        talk = begun().result({"task": task("TASK_STATE_COMPLETED")}).call()
+        assert talk.sent["method"] == "GetTask"
+        talk.result(task("TASK_STATE_COMPLETED"))
+        assert talk.is_over
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
+
+    @pytest.mark.parametrize(
+        "results",
+        [
+            [chunk({"text": "one"}, lastChunk=True), status("completed")],
+            [{"task": task("completed", artifacts=[ARTIFACT])}],
+            [{"task": task("completed", history=[{"role": "agent", "parts": [{"text": "x"}]}])}],
+            [status("failed")],
+            [status("input-required")],
+        ],
+    )
+    def test_nothing_is_asked_for_where_something_came(self, results: list[Any]) -> None:
+        assert begun(CARD_03).results(*results).is_over
+
+    def test_a_task_that_was_read_is_not_read_again(self) -> None:
+        talk = begun().result({"task": task("working")}).call().result(task("completed"))
+        assert talk.is_over
+
+    def test_without_its_id_nothing_can_be_asked_for(self) -> None:
+        assert begun(CARD_03).results({"statusUpdate": {"status": {"state": "completed"}}}).is_over
+
+    @pytest.mark.parametrize(
+        ("body", "code"),
+        [
+            ({"jsonrpc": "2.0", "id": 2, "error": {"code": -32001, "message": "Not found"}}, 200),
+            (b"<html>", 404),
+        ],
+    )
+    def test_an_agent_that_forgets_its_tasks_has_still_completed_them(
+        self, body: Any, code: int
+    ) -> None:
+        talk = begun(CARD_03).results({"task": task("working")}, status("completed"))
+        talk.call().answer(body, code)
+        assert "Reading the artifacts failed" in of(talk, Log)[-1].data
+        assert of(talk, Failure) == []
+        assert talk.is_over
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
+
+
+class TestSubmitted:
+    """A response that only says that the agent has accepted the task."""
+
+    BARE: Mapping[str, Any] = {"task_id": "t", "status": "submitted", "message": "Accepted."}
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            BARE,
+            {"jsonrpc": "2.0", "id": 1, "result": BARE},
+            {"jsonrpc": "2.0", "id": 1, "result": {"id": "t", "status": "TASK_STATE_SUBMITTED"}},
+            {"jsonrpc": "2.0", "id": 1, "result": {"task": task("submitted")}},
+        ],
+    )
+    def test_is_a_task_to_follow(self, body: Any) -> None:
+        talk = begun().answer(body)
+        assert talk.exchange.problem is None
+        assert of(talk, Failure, Unknown) == []
+        talk.call()
+        assert talk.sent["params"] == {"id": "t"}
+        talk.result(task("completed", artifacts=[{"parts": [{"text": "done"}]}]))
+        assert talk.exchange.outcome is Outcome.ANSWER
+
+    @pytest.mark.parametrize(
+        "body",
+        [{"status": "submitted"}, {"jsonrpc": "2.0", "id": "1", "status": "submitted"}],
+    )
+    def test_is_a_note_where_it_has_no_id(self, body: Any) -> None:
+        talk = begun().answer(body)
+        assert [event.text for event in of(talk, Text)] == [
+            "The agent accepted the task. (no task id)"
+        ]
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.NONE, None)
+        assert talk.is_over
+
+    @pytest.mark.parametrize("status_", ["ok", "completed", 7, None])
+    def test_another_status_is_none(self, status_: Any) -> None:
+        assert begun().answer({"task_id": "t", "status": status_}).exchange.problem
+
+
+class TestPush:
+    """Agents that send results to a webhook, which the playground does not have."""
+
+    CARD: Mapping[str, Any] = {**CARD_10, "capabilities": {"pushNotifications": True}}
+
+    def test_a_card_that_offers_nothing_else_is_told_apart(self) -> None:
+        talk = begun(self.CARD).result({"task": task("working")})
+        (hint,) = of(talk, Log)
+        assert hint.data.startswith("The agent card offers push notifications and no streaming.")
+        # It may answer tasks/get all the same.
+        talk.call().result(task("working")).call()
+        talk.result(task("completed", artifacts=[{"parts": [{"text": "done"}]}]))
+        assert len(of(talk, Log)) == 1
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
+
+    @pytest.mark.parametrize(
+        "result",
+        [
+            {"task": {**task("working"), "metadata": {"pushNotificationConfig": {}}}},
+            {"task": {**task("working"), "pushNotification": True}},
+            status("working", "The result comes by push notification."),
+            status("working", "I will call your webhook."),
+            {"task_id": "t", "status": "submitted", "message": "Result follows by webhook."},
+        ],
+    )
+    def test_so_is_a_reply_that_says_so(self, result: Any) -> None:
+        (hint,) = of(begun().result(result), Log)
+        assert hint.data.startswith("The agent says that it sends push notifications.")
+
+    @pytest.mark.parametrize(
+        ("capabilities", "result"),
+        [
+            ({"pushNotifications": True, "streaming": True}, {"task": task("working")}),
+            ({"pushNotifications": "yes"}, {"task": task("working")}),
+            ({"pushNotifications": True}, {"message": {"parts": [{"text": "hi"}]}}),
+            ({}, status("working", "Pushing on.")),
+        ],
+    )
+    def test_others_are_not(self, capabilities: Any, result: Any) -> None:
+        talk = begun({**CARD_10, "capabilities": capabilities}).results(result)
+        assert of(talk, Log) == []
+
+    def test_a_task_that_cannot_be_read(self) -> None:
+        talk = begun(self.CARD).result({"task": task("working")}).call()
+        error = {"code": -32601, "message": "Method not found"}
+        talk.answer({"jsonrpc": "2.0", "id": 2, "error": error})
+        assert talk.is_over
+        problem = talk.exchange.problem
+        assert problem
+        assert problem.state == "truncated"
+        assert "push notifications" in problem.cause
+        assert "tasks/get" in problem.fix
+
+    def test_a_task_that_never_ends(self) -> None:
+        talk = begun(self.CARD).result({"task": task("working")})
+        for _ in range(module.MAX_POLLS):
+            talk.call().result(task("working"))
+        assert talk.is_over
+        assert talk.exchange.problem
+        assert "only be sent to a webhook" in talk.exchange.problem.cause
+
+
 class TestQuestions:
     def test_a_question_in_words(self) -> None:
         talk = begun().results(status("TASK_STATE_INPUT_REQUIRED", "How many?", final=True))
@@ -469,6 +632,13 @@ class TestQuestions:
 
 
 class TestErrors:
+    def test_an_agent_that_refuses_to_read_its_task_is_not_asked_again(self) -> None:
+        talk = begun().result({"task": task("working")}).call()
+        talk.answer({"jsonrpc": "2.0", "id": 2, "error": {"code": -32001, "message": "None"}})
+        assert [event.code for event in of(talk, Failure)] == ["-32001"]
+        assert talk.is_over
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.FAILURE, None)
+
     def test_an_error_of_json_rpc(self) -> None:
         error = {"code": -32009, "message": "Unsupported", "data": [{"reason": "X"}]}
         talk = begun().answer({"jsonrpc": "2.0", "id": 1, "error": error})
