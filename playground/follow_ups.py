@@ -6,10 +6,11 @@ the protocol and the answer strategies.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playground.elicitation import ElicitationForm, build_form, next_request
+from playground.elicitation import ElicitationForm, build_form, next_request, omissions
 from playground.models import Run
 from playground.models.conversations import branch_queries, branch_to
 from playground.protocols import registry
@@ -22,13 +23,21 @@ def follow_up_document(run: Run, text: str = "") -> dict[str, Any]:
     """Return a follow-up to `run`, with the previous queries and the session context."""
     turns = branch_to(run)
     last = turns[-1]
-    return registry.follow_up_document(
+    document = registry.follow_up_document(
         run.protocol,
         last.run.request,
         prev=branch_queries(turns),
         session_context=last.next_session_context,
         text=text,
     )
+    return _with_own_request_id(last.run, document)
+
+
+def follow_up_omissions(run: Run) -> list[str]:
+    """Return sentences about what a follow-up to `run` omits."""
+    turns = branch_to(run)
+    sentence = registry.omitted_previous(run.protocol, turns[-1].run.request, branch_queries(turns))
+    return [sentence] if sentence else []
 
 
 def answer_document(
@@ -41,7 +50,7 @@ def answer_document(
     """
     turns = branch_to(run)
     last = turns[-1]
-    return next_request(
+    document = next_request(
         last.run.request,
         form,
         values,
@@ -49,6 +58,21 @@ def answer_document(
         prev=branch_queries(turns),
         session_context=last.next_session_context,
         template=template,
+    )
+    return document if strategy == "template" else _with_own_request_id(last.run, document)
+
+
+def answer_omissions(run: Run, strategy: str) -> list[str]:
+    """Return sentences about what an answer to `run` omits, or sends in another place."""
+    turns = branch_to(run)
+    return omissions(turns[-1].run.request, strategy, prev=branch_queries(turns))
+
+
+def _with_own_request_id(turn: Run, document: dict[str, Any]) -> dict[str, Any]:
+    """Return a follow-up with an id of its own: the same for its preview and when it is sent."""
+    number = turn.children.count()
+    return registry.with_request_id(
+        turn.protocol, document, str(uuid.uuid5(turn.pk, f"request-{number}"))
     )
 
 

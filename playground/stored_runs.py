@@ -18,14 +18,19 @@ from django.conf import settings
 
 from playground.expectations import Failed, RunFacts, TimedEvent
 from playground.models import Run
-from playground.models.promises import earlier_progress
+from playground.models.promises import (
+    PollingStatus,
+    progress_before,
+    promise_before,
+    session_context_before,
+)
 from playground.protocols import registry
 from playground.protocols.events import EntryRef, Event, Failure, event_label
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame
 
 if TYPE_CHECKING:
-    from playground.conformance import ConformanceReport
+    from playground.conformance import ConformanceReport, EarlierResponses
 
 # The rules are imported where they are run: that takes 15 ms, and few commands run them.
 
@@ -115,7 +120,30 @@ def conformance_report(run: Run) -> ConformanceReport:
         binding=run.binding,
         operation=registry.operation(run.protocol, run.request),
         state=run.state,
-        earlier_progress=tuple(earlier_progress(run)),
+        earlier=earlier_responses(run),
+    )
+
+
+def earlier_responses(run: Run) -> EarlierResponses:
+    """Return the facts that earlier responses of the conversation have for the rules."""
+    from playground.conformance import EarlierResponses, TaskEnd
+
+    promise = promise_before(run)
+    if promise is None:
+        return EarlierResponses()
+    ends = {
+        PollingStatus.FULFILLED: TaskEnd.ANSWERED,
+        PollingStatus.CANCELLED: TaskEnd.CANCELLED,
+    }
+    has_ended = (
+        promise.ended_at is not None
+        and run.started_at is not None
+        and promise.ended_at < run.started_at
+    )
+    return EarlierResponses(
+        tuple(progress_before(promise, run)),
+        ends.get(PollingStatus(promise.status)) if has_ended else None,
+        frozenset(session_context_before(promise, run) or ()),
     )
 
 

@@ -44,6 +44,7 @@ def asked(
 ) -> ElicitationAnswer:
     facts = {
         "kind": RunKind.ASK,
+        "protocol": "nlweb",
         "state": "streaming",
         "url": "http://agent.example/mcp",
         "version": "0.55",

@@ -160,7 +160,9 @@ def test_the_scenarios_are_asked_for_what_they_can_do() -> None:
     """With the times that ship, which the runs below shorten."""
     asked = {}
     for request in requests("misbehaving"):
-        scene = read_request(RequestFactory().post(request["address"]))
+        scene = read_request(
+            RequestFactory().post(request["address"], "{}", content_type="application/json")
+        )
         if scene.every or scene.seconds:
             asked[request["slug"]] = (scene.every, scene.seconds)
     assert asked == {

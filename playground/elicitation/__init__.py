@@ -18,9 +18,10 @@ from playground.elicitation.answers import (
     Answers,
     read_answers,
     to_data,
+    with_labels,
 )
 from playground.elicitation.form import ElicitationForm, QuestionField, build_form
-from playground.elicitation.strategies import STRATEGIES, Strategy, next_request
+from playground.elicitation.strategies import STRATEGIES, Strategy, next_request, omissions
 from playground.elicitation.template import TemplateError, default_template
 
 __all__ = [
@@ -35,6 +36,8 @@ __all__ = [
     "build_form",
     "default_template",
     "next_request",
+    "omissions",
     "read_answers",
     "to_data",
+    "with_labels",
 ]

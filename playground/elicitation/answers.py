@@ -77,6 +77,20 @@ def to_data(form: ElicitationForm, values: Mapping[str, Any]) -> dict[str, list[
     }
 
 
+def with_labels(form: ElicitationForm, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return answers by question id, with the labels of the chosen options for their values."""
+    labels = {
+        field.id: dict(zip(field.options, field.labels, strict=False)) for field in form.fields
+    }
+
+    def labelled(name: str, value: Any) -> Any:
+        if isinstance(value, list):
+            return [labelled(name, each) for each in value]
+        return labels.get(name, {}).get(value, value) if isinstance(value, str) else value
+
+    return {name: labelled(name, value) for name, value in values.items()}
+
+
 def _within(field: QuestionField, value: Any) -> Any:
     if message := constraint_error(field.constraints, value):
         raise _RefusedError(message)

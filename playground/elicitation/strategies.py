@@ -1,7 +1,9 @@
 """Answer strategies: each derives the next request from the previous one and the answers.
 
 Every strategy keeps the members of the previous request, so that those of earlier elicitations
-stay; appends its query to `context.prev`; and echoes the session context.
+stay; appends its query to `context.prev`; and echoes the session context. A context of a type of
+its own stays as it is (0.55 section 3.2: its type determines its attributes): `omissions` has what
+is sent differently for that reason.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any
 from playground.elicitation import template as templates
 from playground.elicitation.form import ElicitationForm
 from playground.protocols.nlweb import requests
+from playground.protocols.text import shorten
 
 #: Members of the query that a question must not overwrite.
 _QUERY = frozenset({"text", "site"})
@@ -103,15 +106,32 @@ def _text(turn: _StrategyInput) -> dict[str, Any]:
     return turn.carry({**turn.request, "query": query})
 
 
+def omissions(request: Any, strategy: str, *, prev: Sequence[str]) -> list[str]:
+    """Return sentences about what an answer to `request` omits, or sends in another place.
+
+    The arguments are those of `next_request`. A template has what its author put there.
+    """
+    kind = requests.foreign_context(request)
+    if not kind or strategy == "template":
+        return []
+    found = [requests.omitted_previous(request, [*prev, requests.query_text(request)])]
+    if strategy == "context":
+        found.append(
+            f"Answers are sent as filters: the context type {shorten(kind, 60)} is not changed."
+        )
+    return [sentence for sentence in found if sentence]
+
+
 def _context(turn: _StrategyInput) -> dict[str, Any]:
-    """Add the answers to the context; its `@type` announces them."""
+    """Add the answers to the context; as filters if its type has attributes of its own."""
+    if requests.foreign_context(turn.request):
+        return _filters(turn)
     context = {
+        "@type": requests.CONVERSATION,
         **requests.as_object(turn.request.get("context")),
-        "@type": "ElicitationAnswers",
         **_members(turn.values, _CONTEXT),
-        "prev": turn.prev,
     }
-    return requests.with_session_context({**turn.request, "context": context}, turn.session_context)
+    return turn.carry({**turn.request, "context": context})
 
 
 def _template(turn: _StrategyInput) -> dict[str, Any]:
@@ -183,7 +203,7 @@ _ROWS = (
     Strategy(
         "context",
         "Context object",
-        "Repeats the query with the answers in context, as type ElicitationAnswers.",
+        "Repeats the query with the answers as attributes of its context.",
         _context,
     ),
     Strategy(

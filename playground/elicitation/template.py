@@ -28,15 +28,19 @@ class TemplateError(ValueError):
 def default_template(request: Any, has_session: bool) -> str:
     """Return a template to begin with: the previous request, with the answers in its context.
 
-    `has_session` tells whether there is a session context to echo.
+    In its query, if the context has a type of its own. `has_session` tells whether there is a
+    session context to echo.
     """
     previous = requests.as_object(request)
     meta = requests.without(requests.as_object(previous.get("meta")), "session_context")
     if has_session:
         meta["session_context"] = "{{session_context}}"
+    query, context = {"text": "{{text}}"}, {"prev": "{{prev}}", "answers": "{{answers}}"}
+    if requests.foreign_context(previous):
+        query, context = {**query, "answers": "{{answers}}"}, previous["context"]
     document = {
-        "query": {"text": "{{text}}"},
-        "context": {"@type": "ElicitationAnswers", "prev": "{{prev}}", "answers": "{{answers}}"},
+        "query": query,
+        "context": context,
         "prefer": requests.as_object(previous.get("prefer")),
         "meta": meta,
     }

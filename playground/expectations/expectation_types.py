@@ -29,8 +29,8 @@ OUTCOMES = ("answer", "elicitation", "promise", "failure", "none")
 #: Kinds of events, as in the Events list.
 EVENTS = (
     "started", "result", "text", "elicitation", "promise", "failure", "completed", "note",
-    "unknown", "message", "content", "status", "tool call", "tool output", "progress", "log",
-    "tools",
+    "handshake", "unknown", "message", "content", "status", "tool call", "tool output",
+    "progress", "log", "tools",
 )  # fmt: skip
 #: Operators on the values at a path; an expectation has exactly one of them.
 OPERATORS = {

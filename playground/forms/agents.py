@@ -13,6 +13,7 @@ from playground.json_input import check_header, parse_header_templates
 from playground.models import Agent
 from playground.protocols import registry
 from playground.protocols.headers import is_credential
+from playground.protocols.mcp import versions as mcp_versions
 from playground.protocols.origins import origin_of, same_origin
 from playground.transport import check_url
 from playground.transport.redaction import MASK
@@ -44,12 +45,15 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
     Its secrets are write-only: an empty field, or a mask in a header, keeps the stored value. They
     belong to the origin that they were entered for, so for another one they have to be entered
     again. Fields that do not apply to the protocol or the binding are ignored. The MCP handshake is
-    dropped when the URL or the authentication changes that it was made with.
+    dropped when the URL, the MCP version or the authentication changes that it was made with.
     """
 
     version = forms.ChoiceField(
         choices=[(v.name, v.label) for p in registry.PROTOCOLS for v in registry.versions(p)],
         initial="0.55",
+    )
+    mcp_version = forms.ChoiceField(
+        choices=[("", "Automatic"), *mcp_versions.CHOICES], required=False, label="MCP version"
     )
     auth_secret = forms.CharField(
         required=False, strip=True, label="Secret", widget=forms.PasswordInput
@@ -59,13 +63,14 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Agent
         fields = [
-            "name", "url", "protocol", "binding", "version", "ask_tool", "await_tool", "auth",
-            "auth_header", "auth_user", "auth_secret", "headers", "load_pictures", "notes",
+            "name", "url", "protocol", "binding", "version", "ask_tool", "await_tool",
+            "mcp_version", "own_ids", "auth", "auth_header", "auth_user", "auth_secret", "headers",
+            "load_pictures", "notes",
         ]  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in ("protocol", "binding"):
+        for name in ("protocol", "binding", "own_ids"):
             self.fields[name].required = False
         if not settings.AGENT_IMAGES:
             del self.fields["load_pictures"]  # As stored, for when pictures are loaded again.
@@ -87,6 +92,10 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         if self.cleaned_data.get("protocol") != Agent.Protocol.NLWEB:
             return str(Agent.Binding.HTTP)
         return self.cleaned_data["binding"] or str(self.instance.binding)
+
+    def clean_own_ids(self) -> str:
+        """Return whether own ids are sent, as `clean_protocol`."""
+        return self.cleaned_data["own_ids"] or str(self.instance.own_ids)
 
     def clean_version(self) -> str:
         """Return the version, which has to be one of the protocol."""
@@ -147,11 +156,11 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         if needs_secret and not cleaned.get("auth_secret") and "auth_secret" not in self.errors:
             self.add_error("auth_secret", "Enter a token or key.")
         if cleaned.get("binding") != Agent.Binding.MCP:
-            cleaned |= {"ask_tool": "", "await_tool": ""}
+            cleaned |= {"ask_tool": "", "await_tool": "", "mcp_version": ""}
         return cleaned
 
     def save(self, commit: bool = True) -> Agent:
-        """Save the agent; drop its handshake if the URL or the authentication has changed."""
+        """Save the agent; drop its handshake if it was made with other settings."""
         if self.instance.handshake_key != self._opened_with:
             self.instance.handshake = {}
         agent: Agent = super().save(commit)

@@ -21,6 +21,7 @@ Every other package may import this one; it imports the standard library only.
 `json_pointer`    JSON Pointer (RFC 6901)
 `jsonrpc`         JSON-RPC 2.0: messages and error codes, for MCP and A2A
 `mcp`             MCP, stateful and stateless: NLWeb over MCP, and calls of any tool
+`media`           pictures, sounds and files in responses: their types and data
 `nlweb`           the NLWeb protocol: 0.54, 0.55, and the legacy server
 `origins`         origins of URLs, and an agent's URL over the other binding
 `placement`       placement of events: entry, pinned, aside or none

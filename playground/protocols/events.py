@@ -145,6 +145,11 @@ class Note(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Handshake(Note):
+    """A response to a call that a binding makes before the request: MCP's opening, A2A's card."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown(Event):
     """Data that could not be read as any other event, verbatim."""
 

@@ -92,7 +92,7 @@ def _brackets(document: str) -> Iterator[bytes]:
     yield rest.ljust(_WORD, b"0")
 
 
-def _has_too_many_values(text: str) -> bool:
+def has_too_many_values(text: str) -> bool:
     """Return whether there are more than `MAX_VALUES` values in `text`."""
     if len(text) < 2 * MAX_VALUES or sum(map(text.count, "[{,")) < MAX_VALUES:
         return False
@@ -130,6 +130,13 @@ def _tables() -> tuple[list[int], list[int]]:
     return net, peak
 
 
+def has_half_pair(text: str) -> bool:
+    """Return whether a JSON text has an escape that is half of a surrogate pair."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return False
+    return any(escape[1] for escape in _ESCAPE.finditer(text))
+
+
 def _replace_half_pair(escape: re.Match[str]) -> str:
     return "\\ufffd" if escape[1] else escape[0]
 
@@ -140,6 +147,7 @@ def _finite(text: str) -> float | str:
 
 
 _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=str)
+_WHITE_SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def decode(text: str) -> Any:
@@ -150,13 +158,39 @@ def decode(text: str) -> Any:
     if the text is not JSON, `TooManyValuesError` if it is too large) and `RecursionError`: see
     `exceeds_depth`.
     """
-    if _has_too_many_values(text):
-        raise TooManyValuesError(f"The document has more than {MAX_VALUES:,} values")
-    if "\\ud" in text or "\\uD" in text:
-        text = _ESCAPE.sub(_replace_half_pair, text)
+    text = _decodable(text)
     if text[:1] in ("{", "["):
         # Faster without a search for white space around the value: in a stream there is none.
         value, end = _DECODER.raw_decode(text)
         if end == len(text):
             return value
     return _DECODER.decode(text)
+
+
+def decode_sequence(text: str) -> list[Any]:
+    """Return the values of a text of JSON values one after another, maybe with white space between.
+
+    Raises as `decode` does, also for a text with anything else in it; an empty text has no values.
+    """
+    text = _decodable(text)
+    values: list[Any] = []
+    end = _space_end(text, 0)
+    while end < len(text):
+        value, end = _DECODER.raw_decode(text, end)
+        values.append(value)
+        end = _space_end(text, end)
+    return values
+
+
+def _decodable(text: str) -> str:
+    """Return a text without halves of surrogate pairs. Raises `TooManyValuesError`."""
+    if has_too_many_values(text):
+        raise TooManyValuesError(f"The document has more than {MAX_VALUES:,} values")
+    if "\\ud" in text or "\\uD" in text:
+        return _ESCAPE.sub(_replace_half_pair, text)
+    return text
+
+
+def _space_end(text: str, start: int) -> int:
+    found = _WHITE_SPACE.match(text, start)
+    return found.end() if found else start

@@ -46,11 +46,18 @@ class ProtocolSpec:
     reader: Callable[[str], Reader]
     #: (document) to the name of its operation: the last part of an HTTP URL.
     operation: Callable[[Mapping[str, Any]], str]
-    #: (version, request, token, action, session_context by name) to a request that polls a
-    #: promise or cancels it.
+    #: (version, request, token, action, session_context, request_id by name) to a request that
+    #: polls a promise or cancels it.
     await_request: Callable[..., dict[str, Any]]
     #: (document, prev, session_context, text by name) to the document of the next turn.
     follow_up_document: Callable[..., dict[str, Any]]
+    #: (document, prev) to a sentence about previous queries that a follow-up to the document
+    #: omits, "" for none.
+    omitted_previous: Callable[[Any, Sequence[str]], str]
+    #: (document, id) to the document with another id of the request, if it has one.
+    with_request_id: Callable[[Mapping[str, Any], str], dict[str, Any]]
+    #: (document, version) to the document in that version.
+    with_version: Callable[[Mapping[str, Any], str], dict[str, Any]]
     #: (document) to its text: for titles and for the search.
     request_text: Callable[[Mapping[str, Any]], str]
     #: (document) to the query that later requests of the conversation repeat, "" for none.
@@ -90,6 +97,9 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         operation=nlweb.operation,
         await_request=nlweb.new_await,
         follow_up_document=nlweb.follow_up_document,
+        omitted_previous=nlweb.omitted_previous,
+        with_request_id=nlweb.with_request_id,
+        with_version=nlweb.with_version,
         request_text=nlweb.text_of_request,
         query_text=nlweb.query_text,
         session_context=nlweb.session_context,
@@ -109,6 +119,9 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         operation=agent_api.operation,
         await_request=_no_promises,
         follow_up_document=agent_api.follow_up_document,
+        omitted_previous=lambda document, prev: "",
+        with_request_id=lambda document, request_id: dict(document),
+        with_version=lambda document, version: dict(document),
         request_text=agent_api.text_of_request,
         query_text=agent_api.text_of_request,
         session_context=agent_api.session_context,
@@ -228,14 +241,21 @@ def await_request(
     token: Any,
     action: str,
     session_context: Mapping[str, Any] | None = None,
+    request_id: str = "",
 ) -> dict[str, Any]:
     """Return the request that polls a promise (`checkin`) or cancels it (`cancel`).
 
-    `request` is the one whose response was the promise. Raises `ValueError` for an unknown name.
+    `request` is the one whose response was the promise; `request_id` replaces the id that it had.
+    Raises `ValueError` for an unknown name.
     """
     spec = _row(PROTOCOLS, protocol, "protocol")
     return spec.await_request(
-        version, request, token=token, action=action, session_context=session_context
+        version,
+        request,
+        token=token,
+        action=action,
+        session_context=session_context,
+        request_id=request_id,
     )
 
 
@@ -253,6 +273,25 @@ def follow_up_document(
     """
     spec = _row(PROTOCOLS, protocol, "protocol")
     return spec.follow_up_document(request, prev=prev, session_context=session_context, text=text)
+
+
+def omitted_previous(protocol: str, document: Any, prev: Sequence[str]) -> str:
+    """Return a sentence about previous queries that a follow-up to `document` omits.
+
+    "" if it omits none, and for an unknown protocol.
+    """
+    spec = PROTOCOLS.get(protocol)
+    return spec.omitted_previous(document, prev) if spec else ""
+
+
+def with_request_id(protocol: str, document: Mapping[str, Any], request_id: str) -> dict[str, Any]:
+    """Return a document with another id of the request, if it has one. Raises like `exchange`."""
+    return _row(PROTOCOLS, protocol, "protocol").with_request_id(document, request_id)
+
+
+def with_version(protocol: str, document: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """Return a document in another version. Raises `ValueError` for an unknown name."""
+    return _row(PROTOCOLS, protocol, "protocol").with_version(document, version)
 
 
 def request_text(protocol: str, request: Mapping[str, Any]) -> str:

@@ -121,10 +121,7 @@ def prepare_form(request: HttpRequest) -> PreparationResult:
     # Without the field, the active environment of the top bar applies.
     is_named = "environment" in request.POST
     environment = form.cleaned_data["environment"] if is_named else active_environment(request)
-    found = prepare(_request_template(form), VariableScope(environment), owner_of(request.user))
-    if found.prepared and found.prepared.agent.pk is None:
-        found.prepared.agent.detected = form.cleaned_data["detected"]
-    return found
+    return prepare(_request_template(form), VariableScope(environment), owner_of(request.user))
 
 
 def _request_template(form: SendForm) -> RequestTemplate:
@@ -141,6 +138,7 @@ def _request_template(form: SendForm) -> RequestTemplate:
         auth=clean_auth(found["auth"]),
         saved=found["saved"],
         expectations=found["expectations"],
+        detected=found["detected"],
     )
 
 

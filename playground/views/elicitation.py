@@ -22,7 +22,7 @@ from playground.elicitation_answers import (
     prepare_answer,
     record_answer,
 )
-from playground.follow_ups import elicitation_at
+from playground.follow_ups import answer_omissions, elicitation_at
 from playground.models import Agent, Run
 from playground.models.conversations import ancestors
 from playground.models.elicitation_status import declined_key
@@ -77,6 +77,7 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
         "unanswered": sum(each.field.name in errors for each in view.controls),
         "wrong": [errors[name] for name in (STRATEGY, TEMPLATE) if name in errors],
         "problems": () if view.is_of_action else preparation.problems,
+        "omissions": [] if view.is_binding_elicitation else _omissions(view),
     }
     prepared = preparation.prepared
     if prepared and not preparation.errors:
@@ -85,6 +86,11 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
         elif call := next_call(submitted.answer, prepared):
             context["call"] = describe_call(call, prepared.redact)
     return render(request, "runs/elicitation/preview.html", context)
+
+
+def _omissions(view: ElicitationView) -> list[str]:
+    """Return what an answer by the chosen strategy omits, as sentences."""
+    return answer_omissions(view.run, view.filled.text(STRATEGY))
 
 
 @require_POST

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
+from playground.follow_ups import follow_up_omissions
 from playground.models import Agent, Environment, Run, Variable
 from playground.models.conversations import branch_to, turn_of
 from playground.protocols.headers import is_credential
@@ -84,13 +85,18 @@ def document_of(run: Run) -> Any:
 def parent_fields(parent: Run | None) -> dict[str, str]:
     """Return the composer's fields about the turn that a request follows.
 
-    `parent` is its key, `continues` its number and text; both "" without one.
+    `parent` is its key, `continues` its number, its text and what the request omits of the
+    conversation; both "" without one.
     """
     if parent is None:
         return {"parent": "", "continues": ""}
     turn = turn_of(parent)
     text = turn.text[:MAX_CONTINUED] or "JSON request"
-    return {"parent": str(turn.pk), "continues": f"turn {branch_to(turn)[-1].number}, “{text}”"}
+    continues = f"turn {branch_to(turn)[-1].number}, “{text}”"
+    return {
+        "parent": str(turn.pk),
+        "continues": ". ".join([continues, *follow_up_omissions(turn)]),
+    }
 
 
 def headers_of(run: Run) -> list[list[str]]:

@@ -13,6 +13,7 @@ from playground.elicitation import (
     build_form,
     default_template,
     next_request,
+    omissions,
 )
 from playground.protocols.events import Elicitation, Question
 from playground.protocols.nlweb import validate_request
@@ -117,7 +118,7 @@ def test_context() -> None:
     made = answer("context")
     assert made["query"] == REQUEST["query"]
     assert made["context"] == {
-        "@type": "ElicitationAnswers",
+        "@type": "ConversationalContext",
         "memory": "no nuts",
         **VALUES,
         "prev": ["lunch", "dinner"],
@@ -129,7 +130,7 @@ def test_context_keeps_the_answers_of_a_chain_and_its_own_members() -> None:
     first = answer("context", {"sauce": "cream", "prev": "x", "@type": "y"})
     second = answer("context", {"kids": True}, request=first)
     assert second["context"] == {
-        "@type": "ElicitationAnswers",
+        "@type": "ConversationalContext",
         "memory": "no nuts",
         "sauce": "cream",
         "answer_prev": "x",
@@ -137,6 +138,47 @@ def test_context_keeps_the_answers_of_a_chain_and_its_own_members() -> None:
         "kids": True,
         "prev": ["lunch", "dinner"],
     }
+
+
+DIET = {"@type": "UserDiet", "@context": "https://example.com/diet", "restrictions": ["vegan"]}
+NO_PREV = "Previous queries are not sent: the context type UserDiet has no prev."
+
+
+@pytest.mark.parametrize("strategy", ["filters", "text", "context"])
+def test_a_context_of_another_type_is_not_changed(strategy: str) -> None:
+    made = answer(strategy, {"sauce": "cream"}, request={**REQUEST, "context": DIET})
+    assert made["context"] == DIET
+    assert "cream" in json.dumps(made["query"])
+    assert made["meta"]["session_context"] == SESSION
+
+
+@pytest.mark.parametrize(
+    ("strategy", "context", "prev", "expected"),
+    [
+        ("filters", DIET, [], [NO_PREV]),
+        ("context", DIET, ["lunch"], [
+            NO_PREV,
+            "Answers are sent as filters: the context type UserDiet is not changed.",
+        ]),
+        ("text", {"@type": ["A", "B"]}, [], [
+            'Previous queries are not sent: the context type ["A", "B"] has no prev.',
+        ]),
+        ("template", DIET, ["lunch"], []),
+        ("context", {"@type": "ConversationalContext"}, ["lunch"], []),
+        ("context", {"@type": None, "memory": "m"}, ["lunch"], []),
+        ("filters", {}, ["lunch"], []),
+        ("filters", "words", ["lunch"], []),
+    ],
+)  # fmt: skip
+def test_what_is_omitted_is_said(
+    strategy: str, context: Any, prev: list[str], expected: list[str]
+) -> None:
+    request = {**REQUEST, "context": context}
+    assert omissions(request, strategy, prev=prev) == expected
+
+
+def test_without_queries_there_is_nothing_to_omit() -> None:
+    assert omissions({"context": DIET}, "filters", prev=[]) == []
 
 
 def test_template() -> None:
@@ -252,6 +294,12 @@ def test_a_template_to_begin_with_is_like_the_request() -> None:
     assert made.get("prefer") == REQUEST.get("prefer")
     assert made["meta"] == {**REQUEST["meta"], "session_context": SESSION}
     assert "session_context" not in default_template(REQUEST, False)
+
+
+def test_a_template_to_begin_with_keeps_a_context_of_another_type() -> None:
+    made = answer("template", template=default_template({**REQUEST, "context": DIET}, True))
+    assert made["context"] == DIET
+    assert made["query"] == {"text": "dinner", "answers": VALUES}
 
 
 @pytest.mark.parametrize("request_", [None, [], "text", {"meta": 7, "prefer": "fast"}])

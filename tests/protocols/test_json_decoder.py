@@ -145,3 +145,26 @@ class TestDecode:
     def test_what_is_not_json(self, text: str) -> None:
         with pytest.raises(ValueError, match=r"."):
             json_decoder.decode(text)
+
+
+class TestSequence:
+    @pytest.mark.parametrize("between", ["", "\n", " \r\n\t"])
+    @given(st.lists(st.dictionaries(st.text('"\\[{'), VALUES, max_size=3), max_size=4))
+    def test_of_values_one_after_another(self, between: str, values: list[Any]) -> None:
+        text = between.join(["", *map(json.dumps, values), ""])
+        assert json_decoder.decode_sequence(text) == values
+
+    def test_makes_only_what_can_be_encoded(self) -> None:
+        found = json_decoder.decode_sequence('{"a": NaN}{"b": "\\ud800"}')
+        assert found == [{"a": "NaN"}, {"b": "\ufffd"}]
+
+    @pytest.mark.parametrize("text", ["{}, {}", "{} and", "{}{", "soup"])
+    def test_what_is_none(self, text: str) -> None:
+        with pytest.raises(json.JSONDecodeError):
+            json_decoder.decode_sequence(text)
+
+    def test_has_no_more_values_than_a_document(self) -> None:
+        with mock.patch.object(json_decoder, "MAX_VALUES", 10):
+            assert len(json_decoder.decode_sequence("{}" * 5)) == 5
+            with pytest.raises(json_decoder.TooManyValuesError):
+                json_decoder.decode_sequence("{}" * 20)

@@ -431,6 +431,7 @@ class TestRunning:
             await _post(async_client, run, confirmed="1")
             asking = await _ended()
             assert asking.outcome == "elicitation"
+            assert await _asker(async_client, asking) == "Waiter: input required"
             place = await sync_to_async(_question)(asking)
             fields = {"seq": str(place[0]), "part": str(place[1]), "q0": "two", "nested": "1",
                       "page": str(run.pk)}  # fmt: skip
@@ -463,6 +464,7 @@ class TestRunning:
             await _post(async_client, run, server_url=url, confirmed="1")
             asking = await _ended()
             assert (asking.outcome, asking.binding) == ("elicitation", "mcp")
+            assert await _asker(async_client, asking) == "kitchen: input required"
             fields = await _place(asking, q0="vegan", q1="4", action=action)
             answers = f"/runs/{asking.pk}/answers/"
             shown = await async_client.post(f"{answers}preview/", fields, headers=HTMX)
@@ -509,6 +511,17 @@ class TestRunning:
         response = await async_client.post(f"/runs/{asking.pk}/answers/", fields, headers=HTMX)
         assert response.status_code == 422
         assert await Run.objects.acount() == 2
+
+
+async def _asker(client: AsyncClient, run: Run) -> str:
+    """The label of the elicitation on the page of a run."""
+    page = read((await client.get(f"/runs/{run.pk}/")).content.decode())
+    (label,) = [
+        element.attributes["aria-label"]
+        for element in page.find("section")
+        if element.attributes.get("class") == "ask"
+    ]
+    return str(label)
 
 
 async def _place(run: Run, **fields: str) -> dict[str, str]:

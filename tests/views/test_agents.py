@@ -344,3 +344,15 @@ def test_stored_headers_come_back_to_be_edited(client: Client, agent: Agent) -> 
     Agent.objects.update(headers=[["X-A", '<"1">']])
     html = client.get("/agents/recipes/").content.decode()
     assert json.dumps([["X-A", '<"1">']]) in read(html).text
+
+
+def test_own_ids_are_a_setting_of_agents_of_the_agent_api(client: Client) -> None:
+    fields = {"name": "Scope", "url": "http://s.example/process", "protocol": "agent-api",
+              "version": "1", "auth": "none", "headers": "[]"}  # fmt: skip
+    client.post("/agents/", fields)
+    assert Agent.objects.get().own_ids == "auto"
+    client.post("/agents/scope/", {**fields, "own_ids": "on"})
+    assert Agent.objects.get().own_ids == "on"
+    client.post("/agents/scope/", fields)
+    assert Agent.objects.get().own_ids == "on"
+    assert 'data-when="protocol=agent-api"' in client.get("/agents/scope/").content.decode()

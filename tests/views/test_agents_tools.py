@@ -55,12 +55,27 @@ class TestForm:
         assert (chat.protocol, chat.binding, chat.version) == ("agent-api", "http", "1")
 
     def test_ignores_what_does_not_apply(self, client: Client) -> None:
-        typed = {"binding": "mcp", "ask_tool": "search", "await_tool": "later"}
+        typed = {
+            "binding": "mcp", "ask_tool": "search", "await_tool": "later",
+            "mcp_version": "2025-11-25",
+        }  # fmt: skip
         client.post("/agents/", fields(protocol="agent-api", version="1", **typed))
         client.post("/agents/", fields(name="B", protocol="nlweb", **{**typed, "binding": "http"}))
-        assert set(Agent.objects.values_list("binding", "ask_tool", "await_tool")) == {
-            ("http", "", "")
-        }
+        columns = ("binding", "ask_tool", "await_tool", "mcp_version")
+        assert set(Agent.objects.values_list(*columns)) == {("http", "", "", "")}
+
+    def test_takes_a_version_of_mcp_and_drops_what_was_found_in_another(
+        self, client: Client, agent: Agent
+    ) -> None:
+        client.post("/agents/recipes/", own(mcp_version="1999-01-01"))
+        agent.refresh_from_db()
+        assert (agent.mcp_version, bool(agent.handshake)) == ("", True)
+        client.post("/agents/recipes/", own(mcp_version="2026-07-28"))
+        agent.refresh_from_db()
+        assert (agent.mcp_version, agent.handshake) == ("2026-07-28", {})
+        assert agent.target().mcp_version == "2026-07-28"
+        shown = client.get("/agents/recipes/").content.decode()
+        assert '<option value="2026-07-28" selected>Stateless (2026-07-28)</option>' in shown
 
     @pytest.mark.parametrize(
         ("changed", "message"),

@@ -10,7 +10,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 
-from playground.models import Agent, Run, RunKind
+from playground.models import Agent, Run, RunKind, Share
 from playground.models.liveness import this_driver
 from playground.protocols.frames import Frame, FrameKind
 from tests.support.markup import read
@@ -114,6 +114,35 @@ class TestForm:
         assert '"action": "accept"' in text
         assert '"guests": 3' in text
         assert "Mcp-Session-Id" in text
+
+
+@pytest.mark.django_db
+class TestAnswers:
+    """Answers are shown by the titles of the options that were chosen."""
+
+    @pytest.mark.parametrize(("diet", "shown"), [("v", "Vegan"), ("n", "n"), ("other", "other")])
+    def test_in_the_transcript_and_in_a_share(
+        self, client: Client, agent: Agent, diet: str, shown: str
+    ) -> None:
+        first = instead(speak_mcp(agent))
+        answer = Recording(
+            parent=first, kind="answer", parent_entry_seq=4, parent_entry_part=0, binding="mcp",
+            conversation=first.conversation, answers={"diet": diet, "guests": 3},
+            resume={"kind": "mcp-input", "inputResponses": {"w": {"action": "accept"}}},
+        ).end()  # fmt: skip
+        expected = f"diet{shown}guests3"
+        for run in (first, answer):
+            assert expected in "".join(page(client, run).text.split())
+        share = client.get(Share.objects.create(run=first).get_absolute_url())
+        assert expected in "".join(read(share.content.decode()).text.split())
+
+    def test_into_the_open_call(self, client: Client, agent: Agent) -> None:
+        run = in_call(speak_mcp(agent))
+        Recording(
+            parent=run, kind="reply", parent_entry_seq=4, parent_entry_part=0, binding="mcp",
+            answers={"diet": "v"}, resume={"kind": "mcp-response", "result": {"action": "accept"}},
+        ).end()  # fmt: skip
+        assert "dietVegan" in page(client, run).text
 
 
 @pytest.mark.django_db(transaction=True)

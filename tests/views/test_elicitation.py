@@ -88,6 +88,21 @@ class TestForm:
         assert "Your answer" in markup.text
         assert not controls(markup, "partial")
 
+    def test_what_an_answer_omits_is_said(self, client: Client, agent: Agent) -> None:
+        diet = {"@type": "UserDiet", "restrictions": ["vegan"]}
+        run = elicitation_run(agent, request={"query": {"text": "pasta"}, "context": diet})
+        omitted = "Previous queries are not sent: the context type UserDiet has no prev."
+        as_filters = "Answers are sent as filters: the context type UserDiet is not changed."
+        text = read(page(client, run)).text
+        assert (omitted in text, text.count(as_filters)) == (True, 1)
+        for strategy, expected in (("filters", 0), ("context", 1)):
+            data = {**FILLED, "strategy": strategy}
+            shown = client.post(f"/runs/{run.pk}/answers/preview/", data).content.decode()
+            assert (omitted in shown, shown.count(as_filters)) == (True, expected)
+            assert "ElicitationAnswers" not in shown
+        plain = read(page(client, elicitation_run(agent))).text
+        assert "not sent: the context" not in plain
+
     def test_a_question_for_a_secret_carries_a_warning(self, client: Client, agent: Agent) -> None:
         question = {"id": "pin", "text": "Your password?", "type": "free_text"}
         markup = read(page(client, elicitation_run(agent, [question])))

@@ -54,6 +54,9 @@ GET: dict[str, tuple[int, int, int]] = {
     "run-message-text": (404, 404, 302),
     # None without a signed URL.
     "run-picture": (404, 404, 302),
+    # The owner's run has no media; the tests of media fetch those that there are.
+    "run-content": (404, 404, 302),
+    "run-message-content": (404, 404, 302),
     "run-results": (200, 404, 302),
     "run-events": (200, 404, 302),
     "run-event": (200, 404, 302),

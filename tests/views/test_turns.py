@@ -211,6 +211,18 @@ class TestCompose:
         assert "turn 2, “pasta”" in html
         assert f'data-run="{talk[1].pk}"' in html
 
+    def test_what_the_next_request_omits_is_said(self, client: Client, agent: Agent) -> None:
+        diet = {"@type": "UserDiet", "restrictions": ["vegan"]}
+        only = turn(agent, request={"query": {"text": "pasta"}, "context": diet})
+        omitted = "Previous queries are not sent: the context type UserDiet has no prev."
+        html = get(client, only, "next/")
+        assert composed(html)["context"] == diet
+        assert f"Follow-up to turn 1, “eggs”. {omitted}" in said(html)
+        text = said(get(client, only))
+        assert f"{omitted} No session context returned by the agent." in text
+        assert "Includes" not in text
+        assert omitted in said(get(client, only, "session/"))
+
     def test_the_transcript_then_ends_at_the_turn_that_is_followed(
         self, client: Client, talk: list[Run]
     ) -> None:

@@ -49,9 +49,19 @@ def actions_of(item: Any) -> list[Action]:
     return found
 
 
+def attribute(action: Action, name: str) -> Any:
+    """Return an attribute of an action, None if it has none.
+
+    In 0.54 (section 4.1.1) an action has a URL, whose attribute it does not name: `url` replaces
+    an address that is missing.
+    """
+    value = action.raw.get(name)
+    return action.raw.get("url") if value is None and name in _ADDRESSES else value
+
+
 def attribute_text(action: Action, name: str) -> str:
     """Return an attribute of an action that must be a string, "" if it is none."""
-    value = action.raw.get(name)
+    value = attribute(action, name)
     return value.strip() if isinstance(value, str) else ""
 
 
@@ -154,6 +164,8 @@ def _optional(name: str) -> _Attribute:
     return _Attribute(name, False, error)
 
 
+#: The attributes with the address of an action, by protocol.
+_ADDRESSES = ("endpoint", "server", "agent_url")
 _COMMON = (_required("name"), _required("description"), _required("protocol"))
 _ATTRIBUTES: Mapping[str, tuple[_Attribute, ...]] = {
     HTTP: (_required("method"), _required("endpoint"), _optional("params"), _optional("headers")),
@@ -168,7 +180,9 @@ def _problems(raw: Mapping[str, Any], protocol: str) -> Iterator[str]:
         yield f"“{shown}” is not an action protocol. NLWeb defines HTTP, MCP and A2A."
     for name, required, error in (*_COMMON, *_ATTRIBUTES.get(protocol, ())):
         if raw.get(name) is None:
-            if required:
+            if required and name in _ADDRESSES and raw.get("url") is not None:
+                yield f"The action has no {name}; its url is used."
+            elif required:
                 yield f"The action has no {name}."
         elif found := error(raw[name]):
             yield f"The action’s {name} {found}."

@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from playground.protocols import headers as rules
 from playground.protocols.actions import endpoints
-from playground.protocols.actions.extract import HTTP, Action
+from playground.protocols.actions.extract import HTTP, Action, attribute
 from playground.protocols.actions.plans import UNSET, ActionPlan, Headers, ServerInfo, Unset
 from playground.protocols.actions.response import ActionExchange
 from playground.protocols.calls import HttpCall
@@ -35,7 +35,7 @@ def plan(
     raw: Mapping[str, Any] = action.raw
     params = raw.get("params") if params is UNSET else params
     method, method_error = _method(raw.get("method"), params)
-    endpoint = endpoints.resolve(raw.get("endpoint"), agent_url)
+    endpoint = endpoints.resolve(attribute(action, "endpoint"), agent_url)
     params_in = _params_in(method, params)
     url, params_error = _with_query(endpoint, params if params_in == "query" else None)
     own, header_errors = _headers(raw.get("headers"))

@@ -16,7 +16,10 @@ from playground.protocols.agent_api import failures, versions
 from playground.protocols.agent_api.constants import FAILED_STATUSES
 from playground.protocols.agent_api.messages import Messages, identifier
 from playground.protocols.agent_api.outcome import OutcomeReader
-from playground.protocols.events import Event, Failure, Note, Outcome, Status, Unknown
+from playground.protocols.events import Event, Failure, Note, Outcome, Status, Text, Unknown
+
+#: Statuses of a task that an agent has accepted, in answers that are none of the Agent API.
+_ACCEPTED = frozenset({"submitted", "accepted", "pending", "queued"})
 
 Payload = Mapping[str, Any]
 _Read = Callable[[list[Event], int, Payload], None]
@@ -94,9 +97,11 @@ class AgentAPIReader:
 
     def _guess(self, payload: Payload) -> _Read | None:
         """Return the reader of an object that does not name its kind."""
-        return next(
-            (read for name, read in self._kind_members() if payload.get(name) is not None), None
-        )
+        members = self._kind_members()
+        found = next((read for name, read in members if payload.get(name) is not None), None)
+        if found in (None, self._bare_error) and _text(payload.get("status")).lower() in _ACCEPTED:
+            return self._submitted
+        return found
 
     def _kind_members(self) -> tuple[tuple[str, _Read], ...]:
         """Return the members that identify the kind of an object, the most specific first."""
@@ -151,6 +156,13 @@ class AgentAPIReader:
 
     def _bare_error(self, found: list[Event], seq: int, payload: Payload) -> None:
         found.append(failures.of_error(seq, payload, payload))
+
+    def _submitted(self, found: list[Event], seq: int, payload: Payload) -> None:
+        """Read what a background endpoint of an agent says: that it has accepted a task."""
+        text = _text(payload.get("message")) or "The agent accepted the task."
+        task = failures.first_text(payload, "task_id", "taskId", "id")
+        label = f"task {task}" if task else "no task id"
+        found.append(Text(seq, f"{text} ({label})", kind=payload["status"], raw=payload))
 
     # Common to all objects
 

@@ -19,13 +19,16 @@ from playground.protocols.nlweb.requests import (
     http_call,
     new_await,
     new_request,
+    omitted_previous,
     operation,
     query_text,
     session_context,
     text_of_request,
     validate_request,
     wants_stream,
+    with_request_id,
     with_session_context,
+    with_version,
 )
 from playground.protocols.nlweb.versions import SUPPORTED_VERSIONS, VERSIONS
 
@@ -38,11 +41,14 @@ __all__ = [
     "mask_block",
     "new_await",
     "new_request",
+    "omitted_previous",
     "operation",
     "query_text",
     "session_context",
     "text_of_request",
     "validate_request",
     "wants_stream",
+    "with_request_id",
     "with_session_context",
+    "with_version",
 ]

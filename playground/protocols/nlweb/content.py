@@ -20,6 +20,7 @@ from playground.protocols.events import (
     Text,
     Unknown,
 )
+from playground.protocols.media import media_of
 
 Payload = dict[str, Any]
 
@@ -80,6 +81,10 @@ def texts(seq: int, value: Any) -> list[Event]:
     return [_text(seq, part) for part in listed(value)]
 
 
+#: Members of items, which no text has.
+_ITEM_MEMBERS = frozenset({"@type", "schema_object"})
+
+
 def _text(seq: int, part: Any) -> Event:
     if isinstance(part, str):
         return Text(seq, part, raw=part)
@@ -89,6 +94,10 @@ def _text(seq: int, part: Any) -> Event:
         if isinstance(text, str):
             kind = first_text(part, "type", "Type") or "text"
             return Text(seq, text, delta=part.get("delta") is True, kind=kind, raw=part)
+        if not _ITEM_MEMBERS.isdisjoint(part):
+            return Result(seq, part)  # An older server has its items in `content`.
+        if media_of(part) is not None:
+            return Result(seq, part)  # MCP's contents, beside texts (appendix A.3).
     return Unknown(seq, "content", part, "This content part has no text.")
 
 

@@ -8,7 +8,8 @@ string `"false"`. Members without a parameter are not sent, and `legacy_warnings
 
 Its responses have no `_meta`; messages are unnamed and told apart by `message_type`. Results come
 in batches, progress in many small notes. `_READERS` is all that is known of it; a type that is
-not in that table becomes a note.
+not in that table becomes a note. A whole response has the same messages in one of two forms: a
+list of them, or an object with a member for each, named by its type.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from playground.protocols import http, sse
+from playground.protocols import http, json_decoder, sse
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Completed, Elicitation, Event, Failure, Note, Text
 from playground.protocols.exchange import RequestProblem, Target
 from playground.protocols.json_pointer import pointer_of
-from playground.protocols.nlweb.content import Payload, first_text, results
+from playground.protocols.nlweb.content import PARTS, Payload, first_text, results
 
 Document = Mapping[str, Any]
 
@@ -42,6 +43,9 @@ _PARAMETERS: Mapping[tuple[str, str], str] = {
 #: Members without a parameter that the server does not need.
 _OMITTED = frozenset({("meta", "version"), ("meta", "api_version"), ("context", "@type")})
 _SECTIONS = ("query", "context", "prefer", "meta")
+
+#: Types of messages with content that no version has as a member of a response.
+MESSAGE_MEMBERS = frozenset({"nlws", "ask_user", "result_batch"})
 
 MASK = "••••••"
 
@@ -137,6 +141,36 @@ def read_message(seq: int, payload: Payload) -> list[Event]:
     return reader(seq, payload) if reader else [Note(seq, name, payload)]
 
 
+def is_message(value: Any) -> bool:
+    """Return whether a value is a message of the legacy server: it has a type."""
+    return isinstance(value, Mapping) and isinstance(value.get("message_type"), str)
+
+
+def has_messages(payload: Mapping[str, Any]) -> bool:
+    """Return whether a whole response has messages with content as members."""
+    # Other agents may have a text of that name.
+    if isinstance(payload.get("summary"), dict):
+        return True
+    return any(isinstance(payload.get(name), dict | list | str) for name in MESSAGE_MEMBERS)
+
+
+def read_members(seq: int, payload: Payload) -> list[Event]:
+    """Return the events of the messages that a whole response has as members, named by their type.
+
+    Members that a response of every version may have, such as `results`, are not read; neither are
+    numbers and ids.
+    """
+    found: list[Event] = []
+    for name, value in payload.items():
+        if name in PARTS or name == "complete":
+            continue
+        if isinstance(value, dict):
+            found += read_message(seq, {**value, "message_type": name})
+        elif name in _READERS and isinstance(value, str | list) and value:
+            found += read_message(seq, {"message_type": name, "content": value})
+    return found
+
+
 def mask_keys(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return an `api_key` message without its keys."""
     return {name: value if name in _PUBLIC else MASK for name, value in payload.items()}
@@ -173,8 +207,25 @@ def _mask_json(value: Any) -> Any:
     if isinstance(value, dict):
         if value.get("message_type") == "api_key":
             return mask_keys(value)
-        return {name: _mask_json(inner) for name, inner in value.items()}
-    return [_mask_json(inner) for inner in value] if isinstance(value, list) else value
+        return {name: _mask_member(name, inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_mask_json(inner) for inner in value]
+    return _mask_nested(value) if isinstance(value, str) and '"api_key"' in value else value
+
+
+def _mask_member(name: str, value: Any) -> Any:
+    """Return a member masked; in a whole response, an `api_key` message is a member."""
+    return mask_keys(value) if name == "api_key" and isinstance(value, dict) else _mask_json(value)
+
+
+def _mask_nested(text: str) -> str:
+    """Return a text masked if it is JSON, as in the result of an MCP tool."""
+    try:
+        found = json_decoder.decode_sequence(text)
+    except (ValueError, RecursionError):
+        return text
+    masked = [_mask_json(each) for each in found]
+    return text if masked == found else "\n".join(json.dumps(each) for each in masked)
 
 
 def _mask_text(data: bytes) -> bytes:
@@ -185,6 +236,9 @@ def _mask_text(data: bytes) -> bytes:
 
 
 def _batch(seq: int, payload: Payload) -> list[Event]:
+    if isinstance(text := payload.get("content"), str) and "results" not in payload:
+        kind = "summary" if payload.get("@type") == "Summary" else "text"
+        return [Text(seq, text, kind=kind, raw=payload)]
     for name in ("results", "content", "items"):
         if name in payload:
             return results(seq, payload[name])
@@ -202,7 +256,8 @@ def _answer(seq: int, payload: Payload) -> list[Event]:
 
 
 def _question(seq: int, payload: Payload) -> list[Event]:
-    return [Elicitation(seq, first_text(payload, "content", "text", "message"), raw=payload)]
+    text = first_text(payload, "content", "text", "message", "question")
+    return [Elicitation(seq, text, raw=payload)]
 
 
 def _error(seq: int, payload: Payload) -> list[Event]:

@@ -25,6 +25,7 @@ from playground.protocols.events import (
 from playground.protocols.nlweb import content, legacy, versions
 from playground.protocols.nlweb.content import Payload
 from playground.protocols.nlweb.outcome import OutcomeReader
+from playground.protocols.placement import format_facts
 
 #: Members of a stream message that are not metadata even if the metadata is the payload itself.
 _NOT_META = frozenset({*content.PARTS, "index", "item", "_meta", "meta"})
@@ -72,16 +73,24 @@ class NLWebReader:
         self._outcome.settle()
 
     def document(self, seq: int, payload: Any) -> list[Event]:
-        """Return the events of a whole response (section 4); one `Unknown` if it is not NLWeb."""
+        """Return the events of a whole response (section 4); one `Unknown` if it is not NLWeb.
+
+        A list with messages of the legacy server is read as their stream.
+        """
+        if isinstance(payload, list) and any(map(legacy.is_message, payload)):
+            return self._messages(seq, payload)
         if not isinstance(payload, dict):
             return [Unknown(seq, "document", payload, "The response is not a JSON object.")]
-        if isinstance(payload.get("message_type"), str):
-            return self._with_outcome(legacy.read_message(seq, payload))
+        if legacy.is_message(payload):
+            return self._messages(seq, [payload])
         meta = self._read_meta(payload)
-        if not meta and content.PARTS.keys().isdisjoint(payload):
+        is_legacy = not meta and legacy.has_messages(payload)
+        if not meta and not is_legacy and content.PARTS.keys().isdisjoint(payload):
             reason = "The object has no members of an NLWeb response."
             return [Unknown(seq, "document", payload, reason)]
         found = content.read_parts(seq, payload, content.DOCUMENT_PARTS)
+        if is_legacy:
+            found += legacy.read_members(seq, payload)
         if not found and self._outcome.announced is Outcome.FAILURE:
             found = content.failure(seq, payload)
         self._with_outcome(found)
@@ -90,6 +99,13 @@ class NLWebReader:
         head: list[Event] = [Started(seq, meta)] if meta else []
         stray = content.stray_meta(seq, payload)
         return [*head, *self._summaries(seq, meta), *found, *stray, Completed(seq, meta)]
+
+    def _messages(self, seq: int, payloads: list[Any]) -> list[Event]:
+        """Return the events of a whole response that is a list of stream messages."""
+        found = [event for each in payloads for event in self.payload(seq, None, each)]
+        self.end()
+        is_complete = any(type(event) is Completed for event in found)
+        return found if is_complete else [*found, Completed(seq)]
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
         """Return the events of one stream message (section 6.1), whatever its name and data."""
@@ -110,7 +126,23 @@ class NLWebReader:
         # A payload that is one `Unknown` includes its metadata.
         if any(type(event) is Unknown and event.data is payload for event in events):
             return events
-        return [*events, *content.stray_meta(seq, payload)]
+        return [
+            *self._late_format(seq, payload, events),
+            *events,
+            *content.stray_meta(seq, payload),
+        ]
+
+    def _late_format(self, seq: int, payload: Any, events: list[Event]) -> list[Event]:
+        """Return a note about the format in the metadata beside content, which is no event itself.
+
+        In 0.54 (section 8.4) any one of the messages has the metadata.
+        """
+        meta = payload.get("_meta", payload.get("meta")) if isinstance(payload, dict) else None
+        if not isinstance(meta, dict) or not format_facts(meta):
+            return []
+        if any(isinstance(event, Started | Completed | Note) for event in events):
+            return []
+        return [Note(seq, "_meta", {"_meta": meta})]
 
     # Messages by name
 
@@ -182,7 +214,7 @@ class NLWebReader:
         """Read a message by its members, in any combination (the public ask agent)."""
         if not isinstance(payload, dict):
             return _not_an_object(seq, "message", payload)
-        if isinstance(payload.get("message_type"), str):
+        if legacy.is_message(payload):
             return self._with_outcome(legacy.read_message(seq, payload))
         meta = self._read_meta(payload)
         found: list[Event] = []

@@ -10,6 +10,7 @@ of any shape is accepted. No argument is changed; the new document shares the pa
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,13 +19,14 @@ from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import RequestProblem, Target
 from playground.protocols.json_pointer import pointer_of
 from playground.protocols.nlweb import legacy, versions
+from playground.protocols.text import shorten
 
 Document = Mapping[str, Any]
 
 #: Most earlier queries that are sent; the oldest are dropped.
 MAX_PREVIOUS = 50
 
-_CONVERSATION = "ConversationalContext"
+CONVERSATION = "ConversationalContext"
 #: Members of an await request (section 4.2), which are not part of the next query.
 _AWAIT_ONLY = frozenset({"promise_token", "action"})
 
@@ -45,11 +47,13 @@ def new_await(
     token: Any,
     action: str,
     session_context: Mapping[str, Any] | None,
+    request_id: str,
 ) -> dict[str, Any]:
     """Return an await request (section 4.2) for the promise that `request` was answered with.
 
     `action` is `checkin` or `cancel`. The metadata is that of the request, with the latest
-    session context in it. Raises `ValueError` for an unknown version.
+    session context in it, and with `request_id` if the request had one. Raises `ValueError` for an
+    unknown version.
     """
     meta = {
         "version": versions.get_version(version).name,
@@ -58,7 +62,7 @@ def new_await(
     meta.pop("session_context", None)
     if session_context is not None:
         meta["session_context"] = dict(session_context)
-    return {"promise_token": token, "action": action, "meta": meta}
+    return with_request_id({"promise_token": token, "action": action, "meta": meta}, request_id)
 
 
 def http_call(target: Target, document: Document) -> HttpCall:
@@ -145,16 +149,39 @@ def with_previous(document: Mapping[str, Any], prev: Iterable[Any]) -> dict[str,
     A context of another type than NLWeb's own is not changed: only its schema defines the meaning
     of `prev`.
     """
+    if foreign_context(document):
+        return dict(document)
     queries = previous_queries(prev)
     context = document.get("context")
     if isinstance(context, Mapping):
-        if context.get("@type", _CONVERSATION) != _CONVERSATION:
-            return dict(document)
         added = {"prev": queries} if queries else {}
         return {**document, "context": {**without(context, "prev"), **added}}
     if not queries:
         return dict(document)
-    return {**document, "context": {"@type": _CONVERSATION, "prev": queries}}
+    return {**document, "context": {"@type": CONVERSATION, "prev": queries}}
+
+
+def foreign_context(document: Any) -> str:
+    """Return the type of a request's context if that does not define `prev`; "" if it does.
+
+    ConversationalContext defines it, which is also the type of a context without one (section 3.2).
+    """
+    context = as_object(as_object(document).get("context"))
+    kind = context.get("@type")
+    if kind is None or kind == CONVERSATION:
+        return ""
+    return kind if isinstance(kind, str) and kind.strip() else json.dumps(kind)
+
+
+def omitted_previous(document: Any, prev: Iterable[Any]) -> str:
+    """Return a sentence about previous queries that a follow-up omits; "" if it omits none.
+
+    `document` is the follow-up, or the request before it: both have the same context.
+    """
+    kind = foreign_context(document)
+    if not kind or not previous_queries(prev):
+        return ""
+    return f"Previous queries are not sent: the context type {shorten(kind, 60)} has no prev."
 
 
 def with_session_context(
@@ -167,6 +194,28 @@ def with_session_context(
     if not isinstance(meta, Mapping):
         return dict(document)
     return {**document, "meta": without(meta, "session_context")}
+
+
+def with_request_id(document: Mapping[str, Any], request_id: str) -> dict[str, Any]:
+    """Return the document with another `meta.request_id` (0.54 section 4.2), if it has one."""
+    meta = document.get("meta")
+    if not isinstance(meta, Mapping) or "request_id" not in meta:
+        return dict(document)
+    return {**document, "meta": {**meta, "request_id": request_id}}
+
+
+def with_version(document: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """Return the document with the version in its metadata, under the name that it has there.
+
+    Raises `ValueError` for an unknown version.
+    """
+    known = versions.get_version(version)
+    meta = as_object(document.get("meta"))
+    name = "version"
+    if "api_version" in meta and "api_version" in known.traits["version_fields"]:
+        name = "api_version"
+    kept = {key: value for key, value in meta.items() if key not in ("version", "api_version")}
+    return {**document, "meta": {name: known.name, **kept}}
 
 
 def as_object(value: Any) -> Mapping[str, Any]:
@@ -283,11 +332,8 @@ def _check_section_names(document: Document, known: tuple[str, ...]) -> Iterator
 
 
 def _context_types(document: Document) -> Mapping[str, _Type]:
-    context = document.get("context")
     # A custom @type (section 3.2) has attributes of its own, with any names.
-    if isinstance(context, Mapping) and context.get("@type", _CONVERSATION) != _CONVERSATION:
-        return {"@type": _TEXT}
-    return _CONTEXT
+    return {"@type": _TEXT} if foreign_context(document) else _CONTEXT
 
 
 _Type = tuple[Callable[[Any], bool], str]

@@ -30,6 +30,8 @@ VERSIONS: tuple[Version, ...] = (
                 "error_codes": ("NO_RESULTS",),
                 # HTTP examples, section 2: the summary is in `_meta.summary`.
                 "summary_in": "meta",
+                # Section 3.3.1 names no default.
+                "default_format": None,
             }
         ),
     ),
@@ -65,6 +67,8 @@ VERSIONS: tuple[Version, ...] = (
                 ),
                 # Section 4.1.1: an item of type SearchSummary.
                 "summary_in": "item",
+                # Section 3.3.1.
+                "default_format": RESPONSE_FORMATS[0],
             }
         ),
     ),
@@ -83,6 +87,7 @@ LEGACY = Version(
             "question_types": (),
             "error_codes": (),
             "summary_in": "message",
+            "default_format": None,
             # Requests are flat parameters: see `playground.protocols.nlweb.legacy`.
             "flat": True,
         }

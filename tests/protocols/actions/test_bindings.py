@@ -205,6 +205,20 @@ class TestEndpoints:
         assert (made.origin, made.inferred, made.errors) == (origin, frozenset(), ())
 
     @pytest.mark.parametrize(
+        ("attributes", "url"),
+        [
+            ({"url": "https://b.example.com/do"}, "https://b.example.com/do"),
+            ({"url": "do"}, "http://agent.example.com/do"),
+            ({"url": "https://b.example.com/do", "endpoint": "/cart"},
+             "http://agent.example.com/cart"),
+        ],
+    )  # fmt: skip
+    def test_a_url_replaces_a_missing_one(self, attributes: Any, url: str) -> None:
+        """0.54 section 4.1.1: an action details its URL."""
+        made = planned(http(**{"endpoint": None, **attributes}), "http://agent.example.com/")
+        assert (made.url, made.errors, made.sendable) == (url, (), True)
+
+    @pytest.mark.parametrize(
         ("endpoint", "refusal"),
         [
             (None, "The action has no endpoint."),

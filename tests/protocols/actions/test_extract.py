@@ -96,6 +96,9 @@ def test_another_protocol_is_a_problem(protocol: str) -> None:
     ("changes", "problems"),
     [
         ({"description": None}, ["The action has no description."]),
+        ({"endpoint": None, "url": "/cook"}, ["The action has no endpoint; its url is used."]),
+        ({"protocol": "MCP", "url": "http://a.example/mcp", "tool": "t"},
+         ["The action has no server; its url is used."]),
         ({"method": None, "endpoint": None},
          ["The action has no method.", "The action has no endpoint."]),
         ({"method": 5}, ["The action’s method is not a string."]),

@@ -16,6 +16,7 @@ from playground.protocols.events import (
     Note,
     Outcome,
     Status,
+    Text,
     ToolCall,
     ToolOutput,
     Unknown,
@@ -620,3 +621,31 @@ class TestMessagesOfAStream:
     def test_a_version_that_there_is_not(self) -> None:
         with pytest.raises(ValueError, match="Unknown Agent API version '2'"):
             AgentAPIReader("2")
+
+
+class TestAcceptedTasks:
+    """What a background endpoint answers instead of a response."""
+
+    @pytest.mark.parametrize(
+        ("payload", "text"),
+        [
+            ({"task_id": "t", "status": "submitted", "message": "Task submitted"},
+             "Task submitted (task t)"),
+            ({"status": "Submitted"}, "The agent accepted the task. (no task id)"),
+            ({"id": 7, "status": "queued", "code": 0, "message": ""},
+             "The agent accepted the task. (task 7)"),
+        ],
+    )  # fmt: skip
+    def test_are_notes_and_no_failures(self, payload: Any, text: str) -> None:
+        events, reader = read([payload])
+        assert events == [Text(1, text, kind=payload["status"], raw=payload)]
+        assert reader.outcome is Outcome.NONE
+
+    @pytest.mark.parametrize("status", ["failed", "ok", None, 7])
+    def test_another_status_is_none(self, status: Any) -> None:
+        events, _ = read([{"task_id": "t", "status": status, "message": "No."}])
+        assert [type(event) for event in events] == [Failure]
+
+    def test_a_response_that_waits_is_a_response(self) -> None:
+        events, _ = read([{"status": "queued", "output": []}])
+        assert [type(event) for event in events] == [Status]

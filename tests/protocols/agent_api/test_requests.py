@@ -275,3 +275,18 @@ class TestOverHttp:
     def test_there_are_no_promises(self) -> None:
         with pytest.raises(ValueError, match="no promises"):
             registry.await_request("agent-api", "1", REQUEST, token="t", action="checkin")
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ({}, {"session_id": "ours", "user_id": "ours"}),
+        ({"user_id": "ada"}, {"session_id": "ours", "user_id": "ada"}),
+        ({"user_id": None}, {"session_id": "ours", "user_id": None}),
+        ({"session_id": "s"}, {"session_id": "s"}),
+        ({"session_id": None}, {"session_id": None}),
+        ({"response_id": "r"}, {"response_id": "r"}),
+    ],
+)
+def test_ids_of_a_first_request(document: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert requests.with_own_ids(document, "ours") == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
@@ -11,12 +12,22 @@ from hypothesis import given
 
 from playground.protocols import registry
 from playground.protocols.calls import HttpCall
-from playground.protocols.events import Completed, Note, Outcome, Result
+from playground.protocols.events import (
+    Completed,
+    Elicitation,
+    Event,
+    Failure,
+    Note,
+    Outcome,
+    Result,
+    Text,
+    Unknown,
+)
 from playground.protocols.exchange import Target
 from playground.protocols.nlweb import legacy
 from playground.protocols.placement import Placement, PlacementAssigner, is_server_log
 from tests.support.json_values import values
-from tests.support.playbook import CAPTURES, Playbook, event, read_stream, target
+from tests.support.playbook import CAPTURES, Playbook, event, read_document, read_stream, target
 
 VALUES = values(["text", "site", "prev", "mode", "generate_mode", "streaming"], ["list, summarize"])
 STREAM = {"prefer": {"streaming": True}}
@@ -165,3 +176,127 @@ class TestReading:
         (note,) = play.events
         assert is_server_log(note)
         assert "s3cr3t" not in repr(note)
+
+
+SOUP = {"url": "https://a.example/1", "name": "Soup", "schema_object": {"@type": "Recipe"}}
+ANSWER = {"@type": "GeneratedAnswer", "answer": "Lentil soup.", "items": [SOUP]}
+#: Messages of streams, with their outcome.
+SPOKEN: dict[str, tuple[list[dict[str, Any]], Outcome]] = {
+    "list": ([{"message_type": "result_batch", "results": [SOUP, SOUP]}], Outcome.ANSWER),
+    "summarize": (
+        [{"message_type": "result_batch", "results": [SOUP]},
+         {"message_type": "summary", "content": "One soup."}],
+        Outcome.ANSWER,
+    ),
+    "generate": (
+        [{"message_type": "decontextualized_query", "decontextualized_query": "soup"},
+         {"message_type": "nlws", **ANSWER}],
+        Outcome.ANSWER,
+    ),
+    "ask_user": ([{"message_type": "ask_user", "message": "Which city?"}], Outcome.ELICITATION),
+    "error": ([{"message_type": "error", "message": "No index."}], Outcome.FAILURE),
+}  # fmt: skip
+SHOWN = Result, Text, Elicitation, Failure
+
+
+def shown(play: Playbook) -> list[Any]:
+    """What the events of a response say, without their numbers."""
+    parts = [found for found in play.events if isinstance(found, SHOWN)]
+    return [(type(each), getattr(each, "item", None) or vars_of(each)) for each in parts]
+
+
+def vars_of(found: Event) -> list[str]:
+    return [str(getattr(found, name, "")) for name in ("kind", "text", "message")]
+
+
+class TestWholeResponses:
+    """A response that is not streamed has what the stream has, in one of three forms."""
+
+    @pytest.mark.parametrize("version", ["legacy", "0.55"])
+    @pytest.mark.parametrize("name", SPOKEN)
+    def test_a_list_of_messages(self, name: str, version: str) -> None:
+        messages, outcome = SPOKEN[name]
+        whole = read_document(messages, version)
+        assert shown(whole) == shown(read_stream(*map(event, messages), version="legacy"))
+        assert whole.exchange.outcome is outcome
+        assert isinstance(whole.events[-1], Completed)
+
+    @pytest.mark.parametrize("version", ["legacy", "0.55"])
+    @pytest.mark.parametrize("name", sorted(SPOKEN.keys() - {"error"}))
+    def test_members_that_are_named_by_their_type(self, name: str, version: str) -> None:
+        messages, outcome = SPOKEN[name]
+        document: dict[str, Any] = {"query_id": "q1"}
+        for message in messages:
+            kind = message["message_type"]
+            inner = {each: value for each, value in message.items() if each != "message_type"}
+            document |= inner if kind == "result_batch" else {kind: inner}
+        whole = read_document(document, version)
+        assert shown(whole) == shown(read_stream(*map(event, messages), version="legacy"))
+        assert whole.exchange.outcome is outcome
+        assert isinstance(whole.events[-1], Completed)
+
+    @pytest.mark.parametrize("name", SPOKEN)
+    def test_one_message(self, name: str) -> None:
+        message, outcome = SPOKEN[name][0][-1], SPOKEN[name][1]
+        whole = read_document(message, "legacy")
+        assert shown(whole) == shown(read_stream(event(message), version="legacy"))
+        assert whole.exchange.outcome is outcome
+
+    def test_what_it_tells_of_its_work_is_told_as_in_the_stream(self) -> None:
+        document = {"nlws": ANSWER, "tool_selection": {"selected_tool": "search"}, "count": 4}
+        told = [found for found in read_document(document).events if is_server_log(found)]
+        assert [found.name for found in told if isinstance(found, Note)] == ["tool_selection"]
+
+    def test_items_in_content(self) -> None:
+        play = read_document({"conversation_id": "c", "content": [SOUP, {"@type": "Recipe"}]})
+        assert [type(found) for found in play.events] == [Result, Result, Completed]
+        assert play.exchange.outcome is Outcome.ANSWER
+
+    def test_a_summary_among_results(self) -> None:
+        message = {"message_type": "result", "@type": "Summary", "content": "Two soups."}
+        (found,) = read_stream(event(message), version="legacy").events
+        assert isinstance(found, Text)
+        assert (found.kind, found.text) == ("summary", "Two soups.")
+
+    def test_a_question_of_the_first_version(self) -> None:
+        (found, *_) = read_document({"ask_user": {"question": "Which city?"}}).events
+        assert isinstance(found, Elicitation)
+        assert found.text == "Which city?"
+
+    @pytest.mark.parametrize(
+        "document", [{"summary": "x"}, {"nlws": 7}, {"tool_selection": {}}, [{"a": 1}], [7]]
+    )
+    def test_what_is_none(self, document: Any) -> None:
+        assert [type(found) for found in read_document(document).events] == [Unknown]
+
+    def test_members_beside_metadata_are_none_of_its_messages(self) -> None:
+        document = {"_meta": {"response_type": "answer"}, "results": [SOUP], "nlws": ANSWER}
+        assert len([e for e in read_document(document).events if isinstance(e, Result)]) == 1
+
+    @given(VALUES)
+    def test_any_value_can_be_a_message(self, value: Any) -> None:
+        names = ["nlws", "ask_user", "summary", "result_batch", "api_key", "other"]
+        assert read_document(dict.fromkeys(names, value)).events
+        assert read_document([{"message_type": "nlws"}, value]).events
+
+
+class TestMaskedKeys:
+    KEY: Mapping[str, Any] = {"key_name": "maps", "key_value": "s3cr3t"}
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {"api_key": KEY, "results": []},
+            [{"message_type": "api_key", **KEY}],
+            {"result": {"content": [{"text": json.dumps({"message_type": "api_key", **KEY}) * 2}]}},
+        ],
+    )
+    def test_a_key_in_a_whole_response(self, body: Any) -> None:
+        masked = legacy.mask_block(json.dumps(body).encode())
+        assert b"s3cr3t" not in masked
+        assert b"maps" in masked
+        assert legacy.mask_block(masked) == masked
+
+    def test_a_text_that_names_one_is_unchanged(self) -> None:
+        body = json.dumps({"text": 'Set "api_key" in {"a": 1}', "more": '{"api_key": "x"}'})
+        assert legacy.mask_block(body.encode()) == body.encode()

@@ -482,6 +482,23 @@ class TestUnnamedEvents:
         later = {"_meta": {"session_context": {"id": 1}}}
         assert stream((None, {"_meta": META}), (None, later))[0][1] == Note(0, "_meta", later)
 
+    @pytest.mark.parametrize(
+        ("name", "payload"),
+        [
+            (None, {"results": [{"a": 1}]}),
+            (None, {"content": "words"}),
+            ("result", {"index": 0, "item": {"a": 1}}),
+        ],
+    )
+    def test_a_format_beside_content_is_a_note(self, name: str | None, payload: Any) -> None:
+        meta = {**META, "openai/outputTemplate": "ui://widget"}
+        found = stream((None, {"_meta": META}), (name, {**payload, "_meta": meta}))[0]
+        assert found[1] == Note(0, "_meta", {"_meta": meta})
+        plain = stream((None, {"_meta": META}), (name, {**payload, "_meta": META}))[0]
+        assert [type(event) for event in plain] == [
+            type(event) for event in found if type(event) is not Note
+        ]
+
     def test_wrapped_items(self) -> None:
         assert one(None, {"index": 1, "item": {"a": 1}}) == Result(0, {"a": 1}, 1)
 

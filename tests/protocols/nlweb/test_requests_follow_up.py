@@ -57,6 +57,7 @@ def test_a_session_context_may_be_empty() -> None:
         ({"memory": "m"}, {"memory": "m", "prev": ["eggs"]}),
         ({"@type": "UserDiet", "prev": 1}, {"@type": "UserDiet", "prev": 1}),
         ({"@type": ["a"]}, {"@type": ["a"]}),
+        ({"@type": None}, {"@type": None, "prev": ["eggs"]}),
     ],
 )
 def test_previous_queries_by_kind_of_context(context: Any, expected: Any) -> None:
@@ -114,3 +115,49 @@ def test_any_request_is_followed(request: Any, prev: list[Any], session: Any, te
     assert json.dumps(made)
     again = follow(made, prev=prev, session_context=session, text=text)
     assert again == made
+
+
+@pytest.mark.parametrize(
+    ("meta", "version", "expected"),
+    [
+        ({"version": "0.55", "user": "ada"}, "0.54", {"version": "0.54", "user": "ada"}),
+        ({"api_version": "0.54"}, "0.54", {"api_version": "0.54"}),
+        ({"api_version": "0.54"}, "0.55", {"version": "0.55"}),
+        ({"version": "0.54", "api_version": "0.54"}, "0.55", {"version": "0.55"}),
+        ({}, "0.54", {"version": "0.54"}),
+        (None, "0.55", {"version": "0.55"}),
+    ],
+)
+def test_another_version(meta: Any, version: str, expected: Any) -> None:
+    made = requests.with_version({"query": {"text": "a"}, "meta": meta}, version)
+    assert made == {"query": {"text": "a"}, "meta": expected}
+    assert validate_request(made, version) == []
+
+
+@pytest.mark.parametrize(
+    ("meta", "expected"),
+    [
+        ({"request_id": "req_1", "user": "ada"}, {"request_id": "req_2", "user": "ada"}),
+        ({"user": "ada"}, {"user": "ada"}),
+        ({}, {}),
+        (None, None),
+    ],
+)
+def test_another_request_id(meta: Any, expected: Any) -> None:
+    assert requests.with_request_id({"meta": meta}, "req_2") == {"meta": expected}
+
+
+def test_an_await_request_has_an_id_of_its_own() -> None:
+    made = requests.new_await(
+        "0.54",
+        {"query": {"text": "a"}, "meta": {"version": "0.54", "request_id": "req_1"}},
+        token="t",
+        action="checkin",
+        session_context=None,
+        request_id="req_2",
+    )
+    assert made == {
+        "promise_token": "t",
+        "action": "checkin",
+        "meta": {"version": "0.54", "request_id": "req_2"},
+    }
