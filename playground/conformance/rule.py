@@ -46,6 +46,8 @@ class Violation(NamedTuple):
     seq: int | None
     #: JSON pointer into that frame's JSON.
     pointer: str = ""
+    #: The level where the text has another one for this violation; None for the rule's.
+    level: Level | None = None
 
 
 class Inconclusive(NamedTuple):
@@ -131,6 +133,12 @@ def rule(
         return Rule(name, title, requirements, check, when, needs_complete_response, fallback)
 
     return make_rule
+
+
+def wrong_type(transcript: AnyTranscript, message: str, seq: int | None, pointer: str) -> Violation:
+    """Report a value of another JSON type; 0.54 shows most types in examples only."""
+    level = Level.SHOULD if transcript.version == "0.54" else None
+    return Violation(message, seq, pointer, level)
 
 
 def missing(

@@ -118,9 +118,10 @@ def _finding(
     rule: Rule[Any], transcript: AnyTranscript, verdict: Verdict, issue: RuleIssue
 ) -> Finding:
     level, section = rule.requirement(transcript.version)
-    message, seq, _ = issue
-    pointer = transcript.resolve_pointer(seq, issue.pointer)
-    return Finding(rule.id, level, section, verdict, pointer, message, seq)
+    if isinstance(issue, Violation) and issue.level:
+        level = issue.level
+    pointer = transcript.resolve_pointer(issue.seq, issue.pointer)
+    return Finding(rule.id, level, section, verdict, pointer, issue.message, issue.seq)
 
 
 def _verdict_finding(rule: Rule[Any], version: str, verdict: Verdict) -> Finding:

@@ -10,17 +10,24 @@ _OTHER += r"\uf900-\ufdcf\ufdf0-\ufeff\uff00-\uffef\U00010000-\U0001fffd\U000200
 _CHARACTER = rf"(?:[A-Za-z0-9\-._~!$&'()*+,;=:@{_OTHER}]|%[0-9A-Fa-f]{{2}})"
 _REFERENCE = re.compile(
     rf"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*):)?"
-    rf"(?://(?:{_CHARACTER}|[\[\]])*+)?"
+    rf"(?://(?P<authority>(?:{_CHARACTER}|\[[0-9A-Fa-f:.]++\])*+))?"
     rf"(?:{_CHARACTER}|/)*+(?:\?(?:{_CHARACTER}|[/?])*+)?(?:\#(?:{_CHARACTER}|[/?])*+)?"
 )
 
 
 def is_uri_reference(text: str) -> bool:
     """Return whether a text is a URI or a relative reference: `https://a/b`, `/b`, `b?c#d`."""
-    return bool(text) and _REFERENCE.fullmatch(text) is not None
+    return bool(text) and _match(text) is not None
 
 
 def is_uri(text: str) -> bool:
     """Return whether a text is a URI, which begins with a scheme: `https://a/b`, `ui://a`."""
-    match = _REFERENCE.fullmatch(text)
+    match = _match(text)
     return match is not None and match["scheme"] is not None
+
+
+def _match(text: str) -> re.Match[str] | None:
+    match = _REFERENCE.fullmatch(text)
+    if match and (match["scheme"] or "").lower() in ("http", "https") and not match["authority"]:
+        return None  # RFC 9110, section 4.2: they have a host.
+    return match

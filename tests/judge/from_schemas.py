@@ -12,6 +12,7 @@ its replies, or whose level moves; for wrong levels there is the other set.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -68,7 +69,17 @@ DEFINED_BY_054 = re.compile(
 )
 MISSING_MUST_054 = re.compile(r"/_meta/version|/elicitation|/error")
 # In a stream of 0.54, what `start` has and the index are examples.
-EXAMPLES_054 = {"start": "/_meta", "result": "/index"}
+EXAMPLES_054 = {
+    "start": re.compile("/_meta(/response_type|/version|/streaming)?"),
+    "result": re.compile("/index"),
+}
+
+# What agents send and the schemas describe, but the text does not define.
+OF_AGENTS = {
+    "response": re.compile(r"/output/\d+/(usage|metadata)"),
+    "message": re.compile("/(usage|metadata)"),
+    "content": re.compile("/metadata"),
+}
 
 
 def _from_schemas() -> Iterator[Mutant]:
@@ -185,7 +196,8 @@ def _variations(protocol: str, version: str, name: str, example: Any) -> Iterato
     if version == "0.54":
         attributes = [_of_054(attribute, name) for attribute in attributes]
     if protocol == "agent-api":
-        attributes = [_of_agent_api(attribute) for attribute in attributes]
+        others = OF_AGENTS[name]
+        attributes = [_of_agent_api(each) for each in attributes if not others.match(each.pointer)]
     yield Variation("as it is", example, "", f"An example of the {where}.")
     seen = set()
     for variation in vary(example, attributes):
@@ -213,11 +225,13 @@ def _of_054(attribute: Attribute, schema: str) -> Attribute:
     """Give an attribute the level that the text of 0.54 gives it."""
     pointer = attribute.pointer
     example = EXAMPLES_054.get(schema.removeprefix("event-"))
-    defined = DEFINED_BY_054.fullmatch(pointer) and not (example and pointer.startswith(example))
+    defined = DEFINED_BY_054.fullmatch(pointer) and not (example and example.fullmatch(pointer))
     level: Level = "must" if defined else "should"
     required: Level = "should" if attribute.required == "should" else level
     if MISSING_MUST_054.fullmatch(pointer) and schema != "event-start":
         required = "must"
+    if pointer == "/item":
+        required = "should"
     return Attribute(
         pointer,
         # Section 7 shows one action without its array.
@@ -248,11 +262,12 @@ def _of_agent_api(attribute: Attribute) -> Attribute:
             values=attribute.values,
             empty=attribute.empty,
         )
+    shown = re.fullmatch(r"/output/\d+/(type|content/\d+/object)", attribute.pointer)
     return Attribute(
         attribute.pointer,
         types,
         attribute.sentence,
-        attribute.required,
+        attribute.required or ("should" if shown else ""),
         values=attribute.values,
         empty=attribute.empty,
     )
@@ -364,13 +379,7 @@ def _out_of_range(root: Any, schema: Any, instance: Any, at: str) -> Iterator[tu
 # The rules
 
 # The level of each rule: in NLWeb 0.54 and 0.55 ("-" for a version without it), or in the Agent
-# API. Where the text asks for another level than the rules did when this was written:
-# `await-cancelled` (4.2 states the code), `http-status-fits-code` (7.4: should), `action-address`
-# (5: a URL), `stream-complete-present` in 0.54 (notes 4: must), `version-asked` (no sentence asks
-# for it), `stream-events-known` (no sentence forbids others), `actions-list` in 0.54 (section 7
-# shows an object), `mcp.result-content` in 0.54 (its examples have none); in the Agent API the
-# closed lists and the type of sequence_number (must), what is optional or contradicted by the
-# first example (info), and what only the order of the examples shows (should).
+# API. Read from the texts, not from the rules.
 LEVELS_TEXT = """
 http-retry-after                   -      should
 streaming-honoured                 should should
@@ -389,7 +398,7 @@ output-template-uri                must   must
 format-named                       must   must
 schema-metadata                    must   must
 response-type-consistent           must   must
-schema-reply                       must   must
+schema-reply                       should must
 answer-content                     must   must
 answer-structured                  info   info
 content-parts                      must   must
@@ -401,7 +410,7 @@ item-type                          should should
 item-type-string                   must   must
 item-url                           should should
 item-grounding                     must   must
-actions-list                       info   must
+actions-list                       must   must
 actions-single                     info   -
 meta-top-level                     info   -
 promise-object                     must   must
@@ -421,24 +430,26 @@ version-in-failure                 info   -
 failure-error                      must   must
 failure-code                       should must
 failure-code-known                 info   info
-promise-progress-monotone          should should
+promise-progress-monotone          info   info
 promise-kept                       must   must
 promise-cancellation-kept          info   must
 await-reply                        info   info
-await-cancelled                    info   must
+await-cancelled                    info   should
 await-cancelled-code               info   must
 await-token-kept                   info   info
 action-complete                    should must
 action-protocol                    info   must
 action-target                      should must
-action-address                     should must
+action-address                     should should
 action-url                         should must
 action-method                      should must
+action-headers                     should must
 schema-action                      should must
 stream-closed                      should should
 stream-bom                         info   info
 format-named-stream                info   info
 stream-data-json                   must   must
+stream-data-present                info   info
 stream-events-named                should must
 stream-events-known                info   info
 stream-start-first                 should must
@@ -511,9 +522,9 @@ mcp.tool-await-schema              must   must
 mcp.tool-await-invalid             should should
 mcp.tool-described                 should should
 mcp.nlweb-reply                    must   must
-mcp.reply-shape                    info   should
+mcp.reply-shape                    info   info
 mcp.result-content                 info   must
-mcp.content-parts                  should must
+mcp.content-parts                  info   must
 mcp.is-error                       must   must
 mcp.error-described                should should
 mcp.error-agrees                   should should
@@ -528,7 +539,7 @@ mcp.progress-increasing            must   must
 mcp.log                            must   must
 mcp.log-requested                  must   must
 mcp.notification-known             info   info
-mcp.request-modern                 should should
+mcp.request-modern                 must   must
 agent-api.reply                    must
 agent-api.content-type             should
 agent-api.error-status             info
@@ -546,7 +557,7 @@ agent-api.response-members         should
 agent-api.message-members          should
 agent-api.content-fields           must
 agent-api.content-index            must
-agent-api.content-msg-id           info
+agent-api.content-msg-id           should
 agent-api.content-status           should
 agent-api.content-delta            info
 agent-api.listed-delta             should
@@ -565,8 +576,9 @@ agent-api.nothing-after-end        must
 agent-api.response-ended           must
 agent-api.document-ended           must
 agent-api.message-ended            should
+agent-api.output-ended             must
 agent-api.message-ended-failed     should
-agent-api.messages-in-output       info
+agent-api.messages-in-output       should
 agent-api.sequence-present         info
 agent-api.sequence-type            must
 agent-api.sequence-digits          should
@@ -580,20 +592,20 @@ agent-api.message-id-kept          must
 agent-api.message-id-unique        must
 agent-api.content-kept             should
 agent-api.content-in-message       must
-agent-api.message-announced        should
+agent-api.message-announced        must
 agent-api.message-before-content   should
 agent-api.content-after-message    must
 agent-api.content-after-end        must
 agent-api.content-ended            must
-agent-api.content-index-gapless    should
-agent-api.delta-sum                info
+agent-api.content-index-gapless    must
+agent-api.delta-sum                must
 agent-api.delta-sum-punctuation    info
-agent-api.text-in-pieces           should
+agent-api.text-in-pieces           must
 agent-api.data-in-pieces           info
 agent-api.message-content          should
 agent-api.call-fields              info
 agent-api.call-types               must
-agent-api.call-arguments           should
+agent-api.call-arguments           info
 agent-api.output-fields            must
 agent-api.output-members           info
 agent-api.output-paired            should
@@ -612,17 +624,17 @@ agent-api.session-echoed           should
 LEVELS: Mapping[str, tuple[str, ...]] = {
     row.split()[0]: tuple(row.split()[1:]) for row in LEVELS_TEXT.split("\n") if row
 }
-# Where one rule speaks of several sentences: the level of its nth reply.
-EXCEPTIONS: Mapping[tuple[str, int], Level] = {
-    ("item-type", 1): "must",  # a list of types, where 4.1.1 says string
-    ("elicitation-object", 2): "should",  # every attribute is optional
-    ("agent-api.object-known", 1): "should",  # it has a default
-    ("agent-api.response-fields", 0): "should",  # as above: id and status are missing
-    ("agent-api.message-fields", 1): "should",  # as above
-    ("agent-api.call-arguments", 0): "must",  # an object, where section 2 says string
-    ("agent-api.call-arguments", 1): "info",  # section 2 itself says that it may be no JSON
-    ("agent-api.call-arguments", 2): "info",  # as above
+
+# What 0.54 says to be there, with the type that only its examples show.
+TYPES_054: Mapping[str, type] = {
+    "version": str,
+    "response_format": str,
+    "protocol": str,
+    "error": dict,
+    "elicitation": dict,
+    "questions": list,
 }
+RULES_OF_NLWEB = {case.rule for case in NLWEB}
 
 
 def _from_cases() -> Iterator[Mutant]:
@@ -642,7 +654,9 @@ def _from_case(case: Case, version: str, numbers: Counter[tuple[str, str]]) -> I
         number = numbers[case.rule, version]
         numbers[case.rule, version] += 1
         frames = tuple(_with_data(frame, version, reply) for frame in reply.frames)
-        level: Any = EXCEPTIONS.get((case.rule, number), fixed)
+        is_example = version == "0.54" and case.rule in RULES_OF_NLWEB
+        is_untyped = is_example and _is_of_another_type(reply, locations)
+        level: Any = "should" if is_untyped else fixed
         protocol: Any = reply.protocol
         binding: Any = reply.binding
         operation: Any = reply.operation
@@ -662,6 +676,17 @@ def _from_case(case: Case, version: str, numbers: Counter[tuple[str, str]]) -> I
             state=reply.state,
             earlier=reply.earlier,
         )
+
+
+def _is_of_another_type(reply: ScriptedResponse, locations: Any) -> bool:
+    """Return whether the value at the first location has another type than in the examples."""
+    pointer = locations[0][1] if locations else ""
+    body = b"".join(frame.data for frame in reply.frames if frame.kind in BODY_KINDS)
+    try:
+        value = pointed(json.loads(body.replace(VERSION.encode(), b"0.54")), pointer)
+    except (LookupError, ValueError):
+        return False
+    return not isinstance(value, TYPES_054.get(pointer.rpartition("/")[2], object))
 
 
 def _with_data(frame: Any, version: str, reply: ScriptedResponse) -> Any:

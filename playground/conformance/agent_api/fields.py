@@ -135,13 +135,17 @@ def response_members(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 @rule(
     "message-members",
-    "Messages have an id and a status.",
+    "Messages have an id and a status, and a type within an output.",
     should("4"),
     when=lambda t: bool(t.messages),
 )
 def message_members(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Both have default values, and every example has both."""
+    """They have default values, and the examples have all of them.
+
+    The example of a message that ends has no type: it was sent before.
+    """
     yield from _present(t.messages, "id", "status")
+    yield from _present([each for each in t.messages if each.pointer], "type")
 
 
 @rule(

@@ -129,14 +129,25 @@ def document_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
 @rule(
     "message-ended",
     "All messages end before their response is completed.",
-    must(_STATUSES),
+    should(_STATUSES),
     when=lambda t: bool(t.messages),
     needs_complete_response=True,
 )
 def message_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Completed means that the operation has finished."""
+    """The examples end each message before the response."""
     if t.stream_state.status not in _OTHER_ENDS:
-        yield from _unended(t)
+        yield from _open_messages(t)
+
+
+@rule(
+    "output-ended",
+    "All messages in the output of a completed response have ended.",
+    must(_STATUSES),
+    when=lambda t: bool(t.messages) and t.stream_state.status not in _OTHER_ENDS,
+)
+def output_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """Completed means that the operation has finished."""
+    yield from _unended_output(t)
 
 
 @rule(
@@ -148,13 +159,17 @@ def message_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
 )
 def message_ended_failed(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients show a message without an end as in progress."""
-    yield from _unended(t)
+    yield from _unended_output(t)
+    yield from _open_messages(t)
 
 
-def _unended(t: AgentTranscript) -> Iterator[RuleIssue]:
+def _unended_output(t: AgentTranscript) -> Iterator[RuleIssue]:
     for seq, pointer, value in t.stream_state.unfinished_messages:
         message = f"The response has ended, but this message is {value['status']}. Complete it."
         yield Violation(message, seq, f"{pointer}/status")
+
+
+def _open_messages(t: AgentTranscript) -> Iterator[RuleIssue]:
     if not t.http_response.streamed:
         return
     if not t.is_complete and not is_final(t.stream_state.status):
@@ -327,6 +342,7 @@ RULES = (
     response_ended,
     document_ended,
     message_ended,
+    output_ended,
     message_ended_failed,
     messages_in_output,
     sequence_present,

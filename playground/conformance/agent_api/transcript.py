@@ -79,7 +79,7 @@ class AgentTranscript:
             Location(event.seq, "", event.payload)
             for event in self.events
             if event.members.get("error") is not None
-            and event.members.get("object") is None
+            and "object" not in event.members
             and event.seq not in known
         )
 

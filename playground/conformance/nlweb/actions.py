@@ -6,10 +6,19 @@ import re
 from collections.abc import Iterator
 
 from playground.conformance.response_parts import Location
-from playground.conformance.rule import RuleIssue, Violation, info, must, rule, should
+from playground.conformance.rule import (
+    RuleIssue,
+    Violation,
+    info,
+    must,
+    rule,
+    should,
+    wrong_type,
+)
 from playground.conformance.transcript import Transcript
 from playground.conformance.uris import is_uri_reference
 from playground.conformance.values import is_nonempty_text, type_with_article
+from playground.protocols.json_pointer import escape
 
 #: Required members by protocol.
 _NEEDED = {
@@ -26,6 +35,9 @@ _HTTP_METHODS = frozenset(
     "PROPFIND PROPPATCH PUT QUERY REBIND REPORT SEARCH TRACE UNBIND UNCHECKOUT UNLINK UNLOCK "
     "UPDATE UPDATEREDIRECTREF VERSION-CONTROL".split()
 )
+#: Methods and names of headers (RFC 9110, section 5.6.2).
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 #: An HTTP scheme and a host.
 _CALLABLE = re.compile(r"\s*https?://[^\s/?#@:\\]", re.IGNORECASE)
 
@@ -44,13 +56,17 @@ def _has_actions(t: Transcript) -> bool:
 
 @rule(
     "actions-list",
-    "The actions of a result are an array.",
+    "The actions of a result are an array of objects.",
     v55=must("4.1.1"),
     v54=must("4.1.1"),
     when=_has_lists,
 )
 def actions_list(t: Transcript) -> Iterator[RuleIssue]:
     """The example in section 7 of 0.54 has a single object: see another rule."""
+    for seq, pointer, action in t.actions:
+        if not isinstance(action, dict):
+            message = f"This action is {type_with_article(action)}; expected an object."
+            yield Violation(message, seq, pointer)
     for seq, pointer, value in t.action_lists:
         if not isinstance(value, list) and not (t.version == "0.54" and isinstance(value, dict)):
             actual = type_with_article(value)
@@ -79,19 +95,14 @@ def actions_single(t: Transcript) -> Iterator[RuleIssue]:
 
 @rule(
     "action-complete",
-    "Actions are objects with a name and a description.",
+    "Actions have a name and a description.",
     v55=must("5"),
     v54=should("7"),
     when=_has_actions,
 )
 def action_complete(t: Transcript) -> Iterator[RuleIssue]:
     """The name for programs, the description for people."""
-    for seq, pointer, action in t.actions:
-        if not isinstance(action, dict):
-            yield Violation(
-                f"This action is {type_with_article(action)}; expected an object.", seq, pointer
-            )
-            continue
+    for seq, pointer, action in _actions(t):
         for name in ("name", "description"):
             if not is_nonempty_text(action.get(name)):
                 yield Violation(f"Set {name} to a string.", seq, f"{pointer}/{name}")
@@ -116,9 +127,11 @@ def action_protocol(t: Transcript) -> Iterator[RuleIssue]:
                 f'"{protocol[:40]}"' if isinstance(protocol, str) else type_with_article(protocol)
             )
             actual = f"is {named_so}"
-        yield Violation(
-            f"protocol {actual}. Set it to HTTP, MCP or A2A.", seq, f"{pointer}/protocol"
-        )
+        message = f"protocol {actual}. Set it to HTTP, MCP or A2A."
+        if "protocol" in action and not isinstance(protocol, str):
+            yield wrong_type(t, message, seq, f"{pointer}/protocol")
+        else:
+            yield Violation(message, seq, f"{pointer}/protocol")
 
 
 @rule(
@@ -168,10 +181,11 @@ def action_address(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response and next(_addresses(t), None) is not None,
 )
 def action_url(t: Transcript) -> Iterator[RuleIssue]:
-    """Spaces and some other characters have to be escaped."""
+    """URLs of HTTP have a host. Spaces and some other characters have to be escaped."""
     for seq, pointer, address in _addresses(t):
         if not is_uri_reference(address):
-            yield Violation("This is not a URL. Escape spaces and other characters.", seq, pointer)
+            message = "This is not a URL. Add a host; escape spaces and other characters."
+            yield Violation(message, seq, pointer)
 
 
 def _methods(t: Transcript) -> Iterator[Location]:
@@ -182,17 +196,46 @@ def _methods(t: Transcript) -> Iterator[Location]:
 
 @rule(
     "action-method",
-    "The method of an HTTP action is a registered HTTP method.",
+    "The method of an HTTP action is an HTTP method.",
     v55=must("5"),
     v54=should("7"),
     when=lambda t: t.has_response and next(_methods(t), None) is not None,
 )
 def action_method(t: Transcript) -> Iterator[RuleIssue]:
-    """Methods are case-sensitive (RFC 9110, section 9.1)."""
+    """Methods are words without spaces, and case-sensitive (RFC 9110, section 9.1)."""
     for seq, pointer, method in _methods(t):
-        if method not in _HTTP_METHODS:
+        capitals = method.upper()
+        is_misspelled = method != capitals and capitals in _HTTP_METHODS
+        if is_misspelled or not _TOKEN.fullmatch(method):
             message = "This is not an HTTP method. Use one such as POST or GET, in capitals."
             yield Violation(message, seq, pointer)
+
+
+def _headers(t: Transcript) -> Iterator[Location]:
+    for seq, pointer, action in _actions(t):
+        if isinstance(action.get("headers"), dict):
+            yield Location(seq, f"{pointer}/headers", action["headers"])
+
+
+@rule(
+    "action-headers",
+    "The headers of an HTTP action have valid names and values.",
+    v55=must("5"),
+    v54=should("7"),
+    when=lambda t: t.has_response and next(_headers(t), None) is not None,
+)
+def action_headers(t: Transcript) -> Iterator[RuleIssue]:
+    """By the grammar of HTTP (RFC 9110, section 5): each value is one line of text."""
+    for seq, pointer, headers in _headers(t):
+        for name, value in headers.items():
+            at = f"{pointer}/{escape(name)}"
+            if not _TOKEN.fullmatch(name):
+                yield Violation("This is not the name of a header.", seq, at)
+            elif value is None or isinstance(value, dict | list):
+                message = f"This value is {type_with_article(value)}; expected a string."
+                yield Violation(message, seq, at)
+            elif isinstance(value, str) and _CONTROLS.search(value):
+                yield Violation("Remove line breaks and control characters.", seq, at)
 
 
 RULES = (
@@ -204,4 +247,5 @@ RULES = (
     action_address,
     action_url,
     action_method,
+    action_headers,
 )

@@ -182,10 +182,13 @@ def _format_of(t: Transcript) -> tuple[str, Location | None]:
 def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
     """A preference: the agent chooses the best match among its formats.
 
-    The default of 0.55 is conversational_search; 0.54 has none.
+    The default of 0.55 is conversational_search; 0.54 has none. A format of the agent's own is
+    only compared with one that was asked for.
     """
     requested, (received, location) = _requested_format(t), _format_of(t)
     named = next(_named_formats(t), None)
+    if named and not t.prefer("response_format") and named.value not in RESPONSE_FORMATS:
+        named = None
     if (not received or received == requested) and named and named.value != requested:
         yield Violation(
             f"The request asks for {requested}, but response_format has another value.",

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from playground.conformance.response_parts import Location
-from playground.conformance.rule import RuleIssue, Violation, info, missing, must, rule, should
+from playground.conformance.rule import (
+    RuleIssue,
+    Violation,
+    info,
+    missing,
+    must,
+    rule,
+    should,
+    wrong_type,
+)
 from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_nonempty_text, is_number, type_with_article
 
@@ -57,7 +66,8 @@ def elicitation_object(t: Transcript) -> Iterator[RuleIssue]:
         yield missing(t, "Add elicitation, an object.", t.last_seq, "/elicitation")
     for seq, pointer, value in t.parts.get("elicitation", ()):
         if not isinstance(value, dict):
-            yield Violation(
+            yield wrong_type(
+                t,
                 f"elicitation is {type_with_article(value)}; expected an object with text and "
                 "questions.",
                 seq,
@@ -66,8 +76,8 @@ def elicitation_object(t: Transcript) -> Iterator[RuleIssue]:
             continue
         if "questions" in value and not isinstance(questions := value["questions"], list):
             actual = type_with_article(questions)
-            yield Violation(
-                f"questions is {actual}; expected an array.", seq, f"{pointer}/questions"
+            yield wrong_type(
+                t, f"questions is {actual}; expected an array.", seq, f"{pointer}/questions"
             )
 
 

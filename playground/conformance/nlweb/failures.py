@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from playground.conformance.response_parts import Location
-from playground.conformance.rule import RuleIssue, Violation, info, missing, must, rule, should
+from playground.conformance.rule import (
+    RuleIssue,
+    Violation,
+    info,
+    missing,
+    must,
+    rule,
+    should,
+    wrong_type,
+)
 from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_nonempty_text, type_with_article
 from playground.protocols.nlweb import versions
@@ -42,7 +51,8 @@ def failure_error(t: Transcript) -> Iterator[RuleIssue]:
     """A response of type failure has an error; an error event has one, too (0.55, 6.1)."""
     for location in t.parts.get("error", ()):
         if not isinstance(location.value, dict):
-            yield Violation(
+            yield wrong_type(
+                t,
                 f"error is {type_with_article(location.value)}; expected an object with code and "
                 "message.",
                 location.seq,

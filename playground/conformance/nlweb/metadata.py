@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from playground.conformance.findings import Level
 from playground.conformance.response_parts import Location
-from playground.conformance.rule import RuleIssue, Violation, info, missing, must, rule, should
+from playground.conformance.rule import (
+    RuleIssue,
+    Violation,
+    info,
+    missing,
+    must,
+    rule,
+    wrong_type,
+)
 from playground.conformance.transcript import Transcript, type_of
 from playground.conformance.uris import is_uri
 from playground.conformance.values import is_nonempty_text, type_with_article
@@ -55,6 +64,7 @@ def meta_present(t: Transcript) -> Iterator[RuleIssue]:
                 f"{name} is {type_with_article(location.value)}; expected an object.",
                 location.seq,
                 location.pointer,
+                _level_of_block(t, location),
             )
         elif name not in t.traits["meta_fields"]:
             yield Violation("Rename meta to _meta.", location.seq, "/meta")
@@ -99,15 +109,26 @@ def meta_top_level(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_meta,
 )
 def response_type(t: Transcript) -> Iterator[RuleIssue]:
-    """Of every block; its capitalisation is checked by another rule."""
+    """Of every block; its capitalisation is checked by another rule.
+
+    In a stream of 0.54, only the last block has to be complete.
+    """
     for location in _blocks(t):
         if type_of(location.value):
             continue
         actual = "is not defined by NLWeb" if "response_type" in location.value else "is missing"
-        pointer = f"{location.pointer}/response_type"
         yield Violation(
-            f"response_type {actual}. Set it to one of {_ONE_OF}.", location.seq, pointer
+            f"response_type {actual}. Set it to one of {_ONE_OF}.",
+            location.seq,
+            f"{location.pointer}/response_type",
+            _level_of_block(t, location),
         )
+
+
+def _level_of_block(t: Transcript, location: Location) -> Level | None:
+    """Return "should" for blocks that 0.54 shows in examples only: not the last of a stream."""
+    is_example = t.version == "0.54" and t.streamed and location.seq != t.metas[-1].seq
+    return Level.SHOULD if is_example else None
 
 
 @rule(
@@ -118,15 +139,18 @@ def response_type(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_meta,
 )
 def response_type_lowercase(t: Transcript) -> Iterator[RuleIssue]:
-    """0.54 capitalises the types in its prose and writes them in lower case in its examples."""
+    """0.54 has initial capitals in its prose and lowercase in its examples: both are accepted."""
     for location in _blocks(t):
         kind = type_of(location.value)
-        if kind and location.value["response_type"] != kind:
-            yield Violation(
-                f'Write "{kind}" in lowercase and without spaces.',
-                location.seq,
-                f"{location.pointer}/response_type",
-            )
+        if not kind or (written := location.value["response_type"]) == kind:
+            continue
+        is_listed = t.version != "0.54" or written == kind.capitalize()
+        yield Violation(
+            f'Write "{kind}" in lowercase and without spaces.',
+            location.seq,
+            f"{location.pointer}/response_type",
+            None if is_listed else _level_of_block(t, location) or Level.MUST,
+        )
 
 
 @rule(
@@ -190,12 +214,12 @@ def version_present(t: Transcript) -> Iterator[RuleIssue]:
         version = location.value.get("version")
         if _is_failure_without_version(t, location.value):
             continue
-        if not isinstance(version, str) or not version.strip():
-            yield Violation(
-                f'Set version to the string "{t.version}".',
-                location.seq,
-                f"{location.pointer}/version",
-            )
+        message = f'Set version to the string "{t.version}".'
+        pointer = f"{location.pointer}/version"
+        if version is None or (isinstance(version, str) and not version.strip()):
+            yield Violation(message, location.seq, pointer, _level_of_block(t, location))
+        elif not isinstance(version, str):
+            yield wrong_type(t, message, location.seq, pointer)
 
 
 def _is_failure_without_version(t: Transcript, meta: dict[str, object]) -> bool:
@@ -233,8 +257,8 @@ def _requested_version(t: Transcript) -> str:
 @rule(
     "version-asked",
     "Responses use the requested protocol version.",
-    v55=should("3.4"),
-    v54=should("3.4"),
+    v55=info("3.4"),
+    v54=info("3.4"),
     when=lambda t: _has_meta(t) and bool(_requested_version(t)),
 )
 def version_asked(t: Transcript) -> Iterator[RuleIssue]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from playground.conformance.findings import Level
 from playground.conformance.nlweb.answers import is_content_alone
 from playground.conformance.response_parts import RESULTS, DecodedPayload, Location
 from playground.conformance.rule import Inconclusive, RuleIssue, Violation, must, rule, should
@@ -27,7 +28,11 @@ def _filtered_violations(
     schema_filter = SchemaFilter(version, name)
     for seq, pointer, value in locations:
         for violation in schema_filter.violations(value):
-            yield Violation(violation.message, seq, pointer + violation.pointer)
+            at = pointer + violation.pointer
+            # 0.54 states the types of the openai fields only.
+            is_stated = version != "0.54" or "/openai~1" in violation.pointer
+            level = Level.SHOULD if not is_stated else None
+            yield Violation(violation.message, seq, at, level)
     if schema_filter.overflowed:
         yield Inconclusive(
             f"Only the first {MAX_GROUPS} of these were validated against the schema."

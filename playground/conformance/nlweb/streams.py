@@ -53,12 +53,26 @@ def _has_event(name: str) -> Callable[[Transcript], bool]:
     when=_is_stream_with_events,
 )
 def stream_data_json(t: Transcript) -> Iterator[RuleIssue]:
-    """Data that were cut off at the end of a stream are not a violation here."""
+    """Another rule reports empty data; data cut off at the end are not a violation here."""
     for message in t.messages:
-        if not message.readable:
+        if not message.readable and message.text:
             yield Violation(
                 f"{message.reason} Send one JSON object as the data of each event.", message.seq
             )
+
+
+@rule(
+    "stream-data-present",
+    "Events have data.",
+    v55=info("6.1"),
+    v54=info("8.4"),
+    when=_is_stream_with_events,
+)
+def stream_data_present(t: Transcript) -> Iterator[RuleIssue]:
+    """Clients of event streams ignore an event without data, as browsers do."""
+    for message in t.messages:
+        if not message.readable and not message.text:
+            yield Violation("This event has no data, so clients ignore it.", message.seq)
 
 
 @rule(
@@ -78,12 +92,15 @@ def stream_events_named(t: Transcript) -> Iterator[RuleIssue]:
 @rule(
     "stream-events-known",
     "Event names are listed in the specification.",
-    v55=should("6.1"),
-    v54=should("HTTP examples 5"),
+    v55=info("6.1"),
+    v54=info("HTTP examples 5"),
     when=lambda t: _is_stream_with_events(t) and any(message.name for message in t.messages),
 )
 def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
-    """0.55: start, result, error, complete. 0.54 also content and end, and no error."""
+    """0.55: start, result, error, complete. 0.54 also content and end, and no error.
+
+    No sentence forbids others.
+    """
     known: tuple[str, ...] = t.traits["stream_events"]
     for message in t.messages:
         if message.name is not None and message.name not in known:
@@ -154,7 +171,7 @@ def _after(t: Transcript, name: str) -> tuple[DecodedPayload, ...]:
     "stream-complete-present",
     "Streams end with a complete event.",
     v55=must("6.1"),
-    v54=should("HTTP examples 5"),
+    v54=must("HTTP examples, notes 4"),
     when=_is_nlweb_stream,
     needs_complete_response=True,
 )
@@ -516,6 +533,7 @@ def _short(number: int) -> str:
 
 RULES = (
     stream_data_json,
+    stream_data_present,
     stream_events_named,
     stream_events_known,
     stream_start_first,

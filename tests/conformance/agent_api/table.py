@@ -150,7 +150,10 @@ FIELDS = (
     case(
         "message-members",
         GOOD,
-        (whole(response("completed", output=[{}])), at("/output/0/id", "/output/0/status")),
+        (
+            whole(response("completed", output=[{}])),
+            at("/output/0/id", "/output/0/status", "/output/0/type"),
+        ),
     ),
     case(
         "content-fields",
@@ -281,6 +284,10 @@ LIFECYCLE = (
         GOOD,
         (numbered(response(), message(), response("completed")), at("/status", seq=3)),
         (numbered(response(), message()), at("/status", seq=3)),
+    ),
+    case(
+        "output-ended",
+        whole(response("completed", output=[message("completed"), message("failed", "n")])),
         (
             whole(response("completed", output=[message("in_progress"), message("created", "n")])),
             at("/output/0/status", "/output/1/status"),

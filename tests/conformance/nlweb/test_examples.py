@@ -137,10 +137,10 @@ AS_OTHER = {
     ],
     ("0.54", "stream-http-5"): [
         # 0.55 dropped content and end.
-        "should stream-events-known 4",
-        "should stream-events-known 6",
-        "should stream-events-known 8",
-        "should stream-events-known 11",
+        "info stream-events-known 4",
+        "info stream-events-known 6",
+        "info stream-events-known 8",
+        "info stream-events-known 11",
         "must stream-complete-last 11",
     ],
     # The version is that of the request, or none was asked for.
@@ -177,11 +177,11 @@ def test_examples_of_actions() -> None:
 CAPTURED: dict[tuple[str, str], list[str]] = {
     # Asked as 0.55, answered as 0.54.
     ("ask_agent/ask_json", "0.55"): [
-        "should version-asked 3 /_meta/version",
+        "info version-asked 3 /_meta/version",
         "must response-type-lowercase 3 /_meta/response_type",
     ],
     ("ask_agent/ask_json", "0.54"): [
-        "should version-asked 3 /_meta/version",
+        "info version-asked 3 /_meta/version",
         "info response-type-lowercase 3 /_meta/response_type",
     ],
     ("ask_agent/ask_stream", "0.54"): [
@@ -190,7 +190,7 @@ CAPTURED: dict[tuple[str, str], list[str]] = {
         "should stream-events-named 3",
         "should stream-events-named 4",
         "should stream-start-first 2",
-        "should stream-complete-present 4",
+        "must stream-complete-present 4",
     ],
     ("ask_agent/ask_stream", "0.55"): [
         "must response-type-lowercase 2 /_meta/response_type",
@@ -207,7 +207,7 @@ CAPTURED: dict[tuple[str, str], list[str]] = {
         "should stream-events-named 2",
         "should stream-events-named 3",
         "should stream-start-first 2",
-        "should stream-complete-present 3",
+        "must stream-complete-present 3",
     ],
 }
 
@@ -252,6 +252,6 @@ def test_a_failure_in_mid_stream() -> None:
         "incomplete should stream-closed None",
         "fail should stream-events-named 2",
         "fail should stream-start-first 2",
-        "incomplete should stream-complete-present 2",
+        "incomplete must stream-complete-present 2",
         "fail must one-reply 3",
     ]

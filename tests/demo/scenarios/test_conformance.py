@@ -44,7 +44,7 @@ BREAKS: Mapping[str, str] = {
     "promise-no-token": "promise-token",
     "promise-progress-7": "promise-progress",
     "promise-half": "promise-progress",
-    "actions-shapes": "action-complete",
+    "actions-shapes": "actions-list",
     "actions-endpoints": "action-address",
     "actions-headers": "schema-action",
 }

@@ -299,6 +299,7 @@ ACTS = (
         acting(ACTION),
         (answer({"@type": "Recipe", "actions": "save"}), at(ACTIONS)),
         (answer({"@type": "Recipe", "actions": None}), at(ACTIONS)),
+        (acting(ACTION, "save"), at(f"{ACTIONS}/1")),
     ),
     case(
         "actions-list",
@@ -323,6 +324,22 @@ ACTS = (
         acting(ACTION, A2A),
         (acting({**ACTION, "endpoint": "https://example.com/a b"}), at(f"{ACTIONS}/0/endpoint")),
         (acting({**A2A, "agent_url": "https://a/{id}"}), at(f"{ACTIONS}/0/agent_url")),
+        (acting({**A2A, "agent_url": "https://"}), at(f"{ACTIONS}/0/agent_url")),
+        (acting({**ACTION, "endpoint": "https://[::1/cart"}), at(f"{ACTIONS}/0/endpoint")),
+    ),
+    case(
+        "action-method",
+        acting({**ACTION, "method": "PURGE"}),
+    ),
+    case(
+        "action-headers",
+        acting({**ACTION, "headers": {"X-Cart": "1", "Retry": 3}}),
+        (acting({**ACTION, "headers": {"X Cart": "1"}}), at(f"{ACTIONS}/0/headers/X Cart")),
+        (
+            acting({**ACTION, "headers": {"A/b": {}, "A": []}}),
+            at(f"{ACTIONS}/0/headers/A~1b", f"{ACTIONS}/0/headers/A"),
+        ),
+        (acting({**ACTION, "headers": {"A": "1\r\nB: 2"}}), at(f"{ACTIONS}/0/headers/A")),
     ),
     case(
         "action-method",
@@ -337,7 +354,6 @@ ACTS = (
             acting(without(ACTION, "name", "description")),
             at(f"{ACTIONS}/0/name", f"{ACTIONS}/0/description"),
         ),
-        (acting(ACTION, "save"), at(f"{ACTIONS}/1")),
         (
             answer(NESTED),
             at(

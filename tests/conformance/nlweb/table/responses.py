@@ -193,10 +193,11 @@ RESPONSES: tuple[Case, ...] = (
         "format-honoured",
         answer(ITEM, response_format=FORMAT).asked(query={"text": "eggs"}),
         (document(app()).asked(query={"text": "eggs"}), at("/structuredData")),
-        (
-            answer(ITEM, response_format="rss").asked(query={"text": "eggs"}),
-            at("/_meta/response_format"),
-        ),
+        versions=V55,
+    ),
+    case(
+        "format-honoured",
+        answer(ITEM, response_format="rss").asked(query={"text": "eggs"}),
         versions=V55,
     ),
     case(
@@ -264,6 +265,7 @@ RESPONSES: tuple[Case, ...] = (
     case(
         "http-status-fits-code",
         failure({"code": "INVALID_QUERY"}, 400),
+        (failure({"code": "NO_RESULTS"}, 404), at("", seq=1)),
         (failure({"code": "INTERNAL_ERROR"}, 400), at("", seq=1)),
     ),
     # The example of 0.54 has NO_RESULTS for a lack of tokens, an error of the server.
@@ -282,7 +284,7 @@ RESPONSES: tuple[Case, ...] = (
     case(
         "http-status-fits-code",
         failure({"code": "INVALID_QUERY"}),
-        (failure({"code": "NO_RESULTS"}, 404), at("", seq=1)),
+        (failure({"code": "NO_RESULTS"}, 500), at("", seq=1)),
         (failure({"code": "RATE_LIMITED"}, 500), at("", seq=1)),
         versions=V55,
     ),

@@ -25,6 +25,11 @@ STREAMING: tuple[Case, ...] = (
         "stream-data-json",
         STREAM,
         (stream(START, event("result", "eggs"), COMPLETE), at("", seq=3)),
+        (stream(START, b"event: result\ndata:  \n\n", COMPLETE), at("", seq=3)),
+    ),
+    case(
+        "stream-data-present",
+        STREAM,
         (stream(START, b"event: result\n\n", COMPLETE), at("", seq=3)),
     ),
     case(
