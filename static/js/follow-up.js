@@ -117,10 +117,14 @@ document.addEventListener("htmx:afterSwap", ({ detail }) => {
   if (!isPending()) sendNext();
 });
 
-// Browsers restore no fields of a page that they may not store.
-window.addEventListener("pagehide", () => {
+// Browsers restore no fields of a page that they may not store. "pagehide" may run after the next
+// page was opened, or never.
+function keep() {
   if (field()?.value) remember(draftKey(), field().value, sessionStorage);
-});
+  else if (form()) forget(draftKey(), sessionStorage);
+}
+document.addEventListener("input", ({ target }) => target.id === "follow-up-text" && keep());
+window.addEventListener("pagehide", keep);
 if (form()) {
   field().value ||= recall(draftKey(), sessionStorage) ?? "";
   forget(draftKey(), sessionStorage);

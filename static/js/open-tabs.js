@@ -100,6 +100,7 @@ function arrive() {
 function keep() {
   clearTimeout(timer);
   timer = undefined;
+  window.removeEventListener("beforeunload", keep);
   const { active } = list;
   active.fields = readFields(form);
   active.title = titleOf(active);
@@ -111,6 +112,8 @@ function keep() {
 
 function keepSoon() {
   timer ??= setTimeout(keep, KEEP_AFTER_MS);
+  // "pagehide" may run after the next page was opened; browsers keep no page with this listener.
+  window.addEventListener("beforeunload", keep);
 }
 
 function render() {

@@ -107,6 +107,23 @@ def test_an_edited_request_of_a_run_survives_back(either: Workbench, mode: str) 
     expect(page.locator("#follow-up-text")).to_have_value("and for dessert?")
 
 
+def test_drafts_are_kept_without_pagehide(workbench: Workbench) -> None:
+    """Where it runs in another process, the next page may be open before."""
+    late = "addEventListener('pagehide', (event) => event.stopImmediatePropagation(), true)"
+    page = workbench.page
+    page.add_init_script(late)
+    workbench.open("/?agent=demo").compose("soup").send()
+    expect(workbench.badge).to_have_text("Completed")
+    page.reload()
+    expect(workbench.text).to_have_value("soup")
+    workbench.compose("soup, edited")
+    page.locator("#follow-up-text").fill("and for dessert?")
+    follow(page, "/history/")
+    page.go_back()
+    expect(workbench.text).to_have_value("soup, edited")
+    expect(page.locator("#follow-up-text")).to_have_value("and for dessert?")
+
+
 def test_a_follow_up_that_was_sent_does_not_come_back(workbench: Workbench) -> None:
     page = workbench.open("/?agent=demo").compose("soup").send().page
     expect(workbench.badge).to_have_text("Completed")
