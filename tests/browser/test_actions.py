@@ -158,6 +158,22 @@ def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
     tab_to(page, "Open run")
 
 
+def test_the_card_stays_in_view_while_its_action_runs(page: Page, workbench: Workbench) -> None:
+    """Also if that was the end of the list when its panel closed."""
+    card = recipe(workbench)
+    panel = open_panel(card, "Save recipe")
+    panel.get_by_role("button", name="Run action").click()
+    panel.get_by_role("button", name="Send POST").click()
+    expect(reply(card)).to_contain_text('"saved": true')
+    run = open_panel(card, "Find in cookbook").get_by_role("button", name="Run action")
+    page.evaluate("document.addEventListener('run:progress', () => { document.title = 'moved'; })")
+    run.click()
+    expect(panel).to_have_count(0)
+    expect(page).to_have_title("moved")
+    expect(reply(card)).to_contain_text('"list": "cookbook"')
+    expect(card.get_by_role("button", name="More", exact=True)).to_be_in_viewport()
+
+
 def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) -> None:
     workbench = Workbench(still, playground)
     card = recipe(workbench)

@@ -16,7 +16,7 @@ class PagedList extends HTMLElement {
     this.lastTop = 0;
     this.abort = new AbortController();
     const { signal } = this.abort;
-    document.addEventListener("run:progress", () => this.update(), { signal });
+    document.addEventListener("run:progress", () => this.update({ isProgress: true }), { signal });
     this.button.addEventListener("click", () => this.fetchMore(), { signal });
     this.addEventListener("change", (event) => event.target.matches("[data-order]") && this.restart(), {
       signal,
@@ -55,12 +55,20 @@ class PagedList extends HTMLElement {
     return Number(this.cursor[(this.order === "index" && countByIndex) || count] ?? 0);
   }
 
+  /** Whether the reader chooses from a menu, which would move away. */
+  get hasMenu() {
+    return Boolean(this.items.querySelector(".action-menu:popover-open"));
+  }
+
   get shown() {
     return this.items.children.length;
   }
 
-  /** Show what is missing, and keep a reader who is at the end there. */
-  update() {
+  /**
+   * Show what is missing, and keep a reader who is at the end there. After the run has ended,
+   * progress is that of the actions of a card, whose reader stays at it.
+   */
+  update({ isProgress = false } = {}) {
     if (this.panel.hidden) return;
     // What is still growing has no order but that of its arrival.
     const choice = this.querySelector(".order");
@@ -72,7 +80,9 @@ class PagedList extends HTMLElement {
     if (this.seen === undefined) this.seen = this.total;
     this.seen = Math.max(this.seen, this.begunInView());
     const isOver = "final" in this.cursor;
-    if (this.following) this.toEnd();
+    const isPassed = isProgress && this.isOver;
+    this.isOver = isOver;
+    if (this.following && !isPassed && !this.hasMenu) this.toEnd();
     else this.showPill(isOver ? 0 : this.total - this.seen);
     if (missing && (this.visible || (!this.shown && !("push" in this.dataset)))) this.fetchMore();
   }
