@@ -455,7 +455,7 @@ stream-events-known                info   info
 stream-start-first                 should must
 stream-start-once                  should must
 stream-start-meta                  should must
-stream-complete-present            must   must
+stream-complete-present            should must
 stream-complete-once               should must
 stream-complete-last               should must
 stream-complete-meta               must   must

@@ -187,18 +187,20 @@ def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
     """
     requested, (received, location) = _requested_format(t), _format_of(t)
     named = next(_named_formats(t), None)
-    if named and not t.prefer("response_format") and named.value not in RESPONSE_FORMATS:
+    is_default = not t.prefer("response_format")
+    if named and is_default and named.value not in RESPONSE_FORMATS:
         named = None
+    asked = f"{requested} is the default" if is_default else f"The request asks for {requested}"
     if (not received or received == requested) and named and named.value != requested:
         yield Violation(
-            f"The request asks for {requested}, but response_format has another value.",
+            f"{asked}, but response_format has another value.",
             named.seq,
             named.pointer,
         )
     elif received not in ("", requested) and location and not is_content_alone(t):
         yield Violation(
-            f"The request asks for {requested}, but the response is {received}. Use the "
-            "requested format or fail with UNSUPPORTED_FORMAT.",
+            f"{asked}, but the response is {received}. Use {requested} or fail with "
+            "UNSUPPORTED_FORMAT.",
             location.seq,
             location.pointer,
         )

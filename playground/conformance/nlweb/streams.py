@@ -171,7 +171,7 @@ def _after(t: Transcript, name: str) -> tuple[DecodedPayload, ...]:
     "stream-complete-present",
     "Streams end with a complete event.",
     v55=must("6.1"),
-    v54=must("HTTP examples, notes 4"),
+    v54=should("HTTP examples 5"),
     when=_is_nlweb_stream,
     needs_complete_response=True,
 )
