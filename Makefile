@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WITHOUT_BROWSER := $(BIN)/pytest --dist=worksteal --ignore=tests/browser --ignore=tests/firefox \
 	-p no:playwright -p no:base_url
 
-.PHONY: help setup run quick test test-without-browser test-browser test-scale test-peers check format bench judge load faults build browser clean
+.PHONY: help setup run quick test test-without-browser test-browser test-scale test-peers check format bench examples judge load faults build browser clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -83,6 +83,9 @@ format: setup $(MODULES) ## Rewrite the code in the house style
 
 bench: setup browser ## Measure speed and memory; prints the table of docs/benchmarks.md
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+examples: setup ## Generate the examples of the rules' pages from the tests' tables
+	@$(BIN)/python -m tests.conformance.examples
 
 judge: setup ## Measure what the conformance rules find in mutants of replies
 	@$(BIN)/python -m tests.judge $(ARGS)

@@ -84,6 +84,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<uuid:pk>/conformance/count/", conformance.count, name="run-conformance-count"),
     path("runs/<uuid:pk>/conformance.json", conformance.document, name="run-conformance-json"),
     path("rules/", conformance.rules, name="rules"),
+    path("rules/<slug:group>/<str:rule_id>/", conformance.rule, name="rule"),
     path("runs/<uuid:pk>/checks/", expectations.checks, name="run-checks"),
     path("runs/<uuid:pk>/checks/count/", expectations.count, name="run-checks-count"),
     path("runs/<uuid:pk>/failure/", run_tabs.first_failure, name="run-first-failure"),

@@ -5,6 +5,7 @@
 `rulesets`          rule sets: the rules of a protocol over a binding
 `findings`          levels, verdicts, findings and the conformance report
 `rule`              rule, requirement and violation; the decorator of NLWeb's rules
+`examples`          example responses of each rule, in `examples.json`
 `json_text`         rules on JSON itself, for every protocol
 `earlier`           facts in earlier responses of a conversation, for rules over several runs
 `nlweb`             rules of NLWeb, a module for each part of the specification

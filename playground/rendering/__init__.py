@@ -24,6 +24,7 @@ commands and `playground.cli`.
 `history`               rows of the history
 `error_card`            error of a run: cause, the button that helps, details
 `import_preview`        changes of an import in groups
+`json_spans`            positions of JSON pointers in the text of a document
 `linked_turns`          label, answers and status of a linked turn
 `links`                 URLs from agents that may become links
 `live`                  the response pane, and live updates of runs and collection runs
@@ -37,6 +38,7 @@ commands and `playground.cli`.
 `pictures`              pictures that agents name, loaded by the playground on request
 `progress`              progress of a call as percent and text
 `promises`              polled promises: status, times, polls and sparkline
+`rules`                 pages of rules: requirements and example responses with their findings
 `run_status`            status, metrics, version and binding of a run as text
 `search`                search in collections
 `server_log`            log lines of a server

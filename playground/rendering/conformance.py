@@ -18,7 +18,13 @@ VERDICTS: Mapping[Verdict, str] = {
     Verdict.PASS: "Passed",
     Verdict.NOT_APPLICABLE: "Not applicable",
 }
-_TITLES = {rule.id: rule.title for ruleset in RULESETS.values() for rule in ruleset.rules}
+#: The title of each rule, and the slug of its group.
+_RULES = {
+    rule.id: (rule.title, group.slug)
+    for ruleset in RULESETS.values()
+    for group in ruleset.groups
+    for rule in group.rules
+}
 #: Protocol and binding to the subject of a report; the Agent API has one version without a name.
 _SUBJECTS: Mapping[tuple[str, str], str] = {
     ("nlweb", "http"): "NLWeb {}",
@@ -83,6 +89,8 @@ class RuleReport:
     """A rule with its findings."""
 
     id: str
+    #: The slug of its rule group.
+    group: str
     title: str
     section: str
     level: Level
@@ -97,7 +105,7 @@ class RuleReport:
     @property
     def source(self) -> str:
         """Return the section of the rule, by number or by name."""
-        return f"section {self.section}" if _NUMBERED.match(self.section) else self.section
+        return source_of(self.section)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,10 +214,20 @@ def view_of(report: ConformanceReport, locator: PointerLocator) -> ReportView:
     ]
     rules.sort(key=lambda rule: _RANK[rule.verdict])
     levels = [LevelReport(level, [r for r in rules if r.level is level]) for level in LEVELS]
-    subject = _SUBJECTS.get((report.protocol, report.binding), "{}").format(report.version)
+    subject = subject_of(report.protocol, report.binding, report.version)
     view = ReportView(subject, report.version, levels)
     counts = [(verdict.value, word, view.count(verdict)) for verdict, word in VERDICTS.items()]
     return replace(view, verdicts=counts)
+
+
+def subject_of(protocol: str, binding: str, version: str) -> str:
+    """Return protocol, version and binding as the subject of a report."""
+    return _SUBJECTS.get((protocol, binding), "{}").format(version)
+
+
+def source_of(section: str) -> str:
+    """Return a section as text, by number or by name."""
+    return f"section {section}" if _NUMBERED.match(section) else section
 
 
 def version_label(protocol: str, version: str) -> str:
@@ -221,9 +239,15 @@ def _rule_report(findings: list[Finding], locator: PointerLocator) -> RuleReport
     first = findings[0]
     has_findings = first.verdict in (Verdict.FAIL, Verdict.INCOMPLETE)
     spots = [FindingLocation(f.message, f.pointer, locator.wire(f.seq)) for f in findings]
-    title = _TITLES.get(first.rule, first.rule)
+    title, group = _RULES.get(first.rule, (first.rule, ""))
     return RuleReport(
-        first.rule, title, first.section, first.level, first.verdict, spots if has_findings else []
+        first.rule,
+        group,
+        title,
+        first.section,
+        first.level,
+        first.verdict,
+        spots if has_findings else [],
     )
 
 

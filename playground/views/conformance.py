@@ -1,4 +1,4 @@
-"""Conformance of a run: the report, its count, its JSON, and the list of all rules."""
+"""Conformance of a run: the report, its count, its JSON, and the pages of rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -30,6 +30,7 @@ from playground.rendering.conformance import (
     version_label,
     view_of,
 )
+from playground.rendering.rules import rule_groups, rule_view
 from playground.stored_runs import earlier_responses
 from playground.views.helpers import get_run, make_download
 
@@ -126,25 +127,32 @@ def document(request: HttpRequest, pk: str) -> HttpResponse:
 @require_safe
 def rules(request: HttpRequest) -> HttpResponse:
     """List every rule: its requirement level in each version, and its section."""
-    return render(request, "rules.html", {"groups": list(_groups())})
+    return render(request, "rules/list.html", {"groups": list(_groups())})
+
+
+@require_safe
+def rule(request: HttpRequest, group: str, rule_id: str) -> HttpResponse:
+    """Show a rule: its requirements, and a conforming and a violating response."""
+    view = rule_view(group, rule_id)
+    if view is None:
+        raise Http404(f"No rule {rule_id} in {group}.")
+    return render(request, "rules/page.html", {"rule": view})
 
 
 def _groups() -> Iterator[dict[str, Any]]:
-    """Yield the rule groups of all rule sets, each once: the first of a name has the most rules."""
-    seen: set[str] = set()
-    for (protocol, _), rules in RULESETS.items():
-        for group in rules.groups:
-            if group.slug in seen:
-                continue
-            seen.add(group.slug)
-            versions = rules.versions
-            yield {
-                "title": group.title,
-                "slug": group.slug,
-                "about": ABOUT[group.slug],
-                "columns": [version_label(protocol, name) for name in versions],
-                "rows": [
-                    (rule, [(name, rule.requirements.get(name)) for name in versions])
-                    for rule in group.rules
-                ],
-            }
+    """Yield the rule groups with their rows."""
+    for group in rule_groups():
+        protocol, rules = next(
+            (protocol, rules) for (protocol, _), rules in RULESETS.items() if group in rules.groups
+        )
+        versions = rules.versions
+        yield {
+            "title": group.title,
+            "slug": group.slug,
+            "about": ABOUT[group.slug],
+            "columns": [version_label(protocol, name) for name in versions],
+            "rows": [
+                (rule, [(name, rule.requirements.get(name)) for name in versions])
+                for rule in group.rules
+            ],
+        }

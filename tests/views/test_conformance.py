@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -56,10 +57,15 @@ def part(client: Client, run: Run, path: str = "", **query: str) -> Markup:
     return read(response.content.decode())
 
 
+def rule_links(markup: Markup) -> list[str]:
+    """The addresses of rules that a page links to."""
+    links = (str(link.attributes.get("href", "")) for link in markup.find("a"))
+    return [href for href in links if re.fullmatch(r"/rules/[a-z-]+/[a-z.0-9-]+/", href)]
+
+
 def verdicts(markup: Markup) -> dict[str, str | None]:
     """The verdict of each rule that the report lists."""
-    ids = [str(link.attributes["href"]).removeprefix("/rules/#") for link in markup.find("a")
-           if str(link.attributes.get("href", "")).startswith("/rules/#")]  # fmt: skip
+    ids = [href.split("/")[3] for href in rule_links(markup)]
     rows = [
         row.attributes["data-verdict"]
         for row in markup.find("li")
@@ -351,18 +357,13 @@ class TestReference:
                 assert demand.section in text
         assert "not in this version" in text
 
-    def test_a_section_links_to_its_rule(self, client: Client) -> None:
+    def test_each_rule_links_to_its_page(self, client: Client) -> None:
         rules = read(client.get("/rules/").content.decode())
+        links = rule_links(rules)
+        assert len(links) == len([row for row in rules.find("tr") if "id" in row.attributes])
         report = part(client, streamed(*BAD))
-        ids = {row.attributes["id"] for row in rules.find("tr") if "id" in row.attributes}
-        links = [str(link.attributes["href"]) for link in report.find("a")]
-        links = [link for link in links if link.startswith("/rules/#")]
-        assert len(links) == sum(li.attributes["class"] == "rule" for li in report.find("li")
-                                 if "class" in li.attributes)  # fmt: skip
-        on_page = [str(link.attributes["href"]) for link in rules.find("a")
-                   if link.attributes.get("class") == "rule-section"]  # fmt: skip
-        assert on_page
-        assert {link.partition("#")[2] for link in (*links, *on_page)} <= ids
+        assert len(rule_links(report)) == len(ruleset("nlweb").rules)
+        assert set(rule_links(report)) <= set(links)
 
     def test_leads_to_each_group(self, client: Client) -> None:
         markup = read(client.get("/rules/").content.decode())
@@ -375,6 +376,52 @@ class TestReference:
         groups = [link.removeprefix("#") for link in links if link.startswith("#rules-")]
         assert groups == ["rules-nlweb", "rules-json", "rules-mcp", "rules-agent-api"]
         assert set(groups) <= ids
+
+
+class TestRule:
+    @pytest.mark.parametrize("group", ["nlweb", "json", "mcp", "agent-api"])
+    def test_every_rule_has_a_page(self, client: Client, group: str) -> None:
+        links = rule_links(read(client.get("/rules/").content.decode()))
+        for url in [link for link in links if link.startswith(f"/rules/{group}/")]:
+            response = client.get(url)
+            assert response.status_code == 200
+            markup = read(response.content.decode())
+            assert len(markup.find("h1")) == 1
+            ids = {str(heading.attributes.get("id")) for heading in markup.find("h2")}
+            assert {"requirements", "conforming", "violating"} <= ids
+            notes = [each for each in markup.find("div") if each.attributes.get("role") == "note"]
+            assert notes
+            assert set(rule_links(markup)) <= set(links)
+
+    def test_has_texts_requirements_and_both_responses(self, client: Client) -> None:
+        markup = read(client.get("/rules/nlweb/item-type-string/").content.decode())
+        text = " ".join(markup.text.split())
+        for expected in (
+            "The @type of a result is a string.",
+            "JSON-LD also allows an array of types; NLWeb defines one string.",
+            "NLWeb 0.54 Must section 4.1.1",
+            "NLWeb 0.55 Must section 4.1.1",
+            "Conforming response",
+            "Violating response",
+            "HTTP/1.1 200 OK",
+            "@type is an array; expected a string with a single type.",
+            "/results/0/@type",
+        ):
+            assert expected in text
+        assert len(markup.find("mark")) == 4
+
+    def test_ids_are_unique(self, client: Client) -> None:
+        markup = read(client.get("/rules/mcp/mcp.log/").content.decode())
+        ids = [str(e.attributes["id"]) for tag in ("h1", "h2", "section", "pre", "code")
+               for e in markup.find(tag) if "id" in e.attributes]  # fmt: skip
+        assert len(ids) == len(set(ids))
+
+    @pytest.mark.parametrize("path", ["nlweb/nope/", "nope/item-type/", "mcp/item-type/", "nlweb/"])
+    def test_there_is_no_other(self, client: Client, path: str) -> None:
+        assert client.get(f"/rules/{path}").status_code == 404
+
+    def test_only_for_reading(self, client: Client) -> None:
+        assert client.post("/rules/nlweb/item-type/").status_code == 405
 
 
 @pytest.mark.parametrize("path", ["conformance/", "conformance/count/", "conformance.json"])

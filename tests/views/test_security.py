@@ -114,6 +114,7 @@ GET: dict[str, tuple[int, int, int]] = {
     "compare": (200, 200, 302),
     "compare-choices": (404, 404, 302),
     "rules": (200, 200, 302),
+    "rule": (200, 200, 302),
     "collection-runs": (200, 200, 302),
     # Of no collection, which the address does not name.
     "collection-run-new": (404, 404, 302),
@@ -315,6 +316,7 @@ def cast(hosted: Hosted) -> Cast:
         "pk": run, "slug": "mine", "seq": "2", "part": "0", "number": "0", "protocol": "nlweb",
         "version": "0.55", "name": "ask-request", "saved": "mine", "token": "unguessable",
         "folder": "mine", "removal": "1", "kind": "html",
+        "group": "nlweb", "rule_id": "item-type",
     }  # fmt: skip
     table = dict(line.split("\t") for line in patterns)
     return Cast(owner, stranger, hosted.client(), values, table)

@@ -25,7 +25,7 @@ _MAX_USAGE = 100
     when=lambda t: t.completed is not None,
 )
 def usage(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The lifecycle mentions final usage metrics and leaves their names open."""
+    """The specification mentions final usage metrics, and does not define their names."""
     if location := t.completed:
         pointer, value = f"{location.pointer}/usage", location.value.get("usage")
         if value is None:
@@ -52,7 +52,7 @@ def _is_usage(value: Any) -> bool:
     when=lambda t: t.completed is not None,
 )
 def times(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """For measuring latency; seconds since 1970."""
+    """They are seconds since 1970, for measuring the latency."""
     if location := t.completed:
         for name in ("created_at", "completed_at"):
             if location.value.get(name) is None:

@@ -31,7 +31,7 @@ def _has_contents(t: AgentTranscript) -> bool:
     needs_complete_response=True,
 )
 def message_announced(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The msg_id is the id of a message. Contents without one belong to the open message."""
+    """msg_id is the id of a message. Content without it belongs to the open message."""
     for location, message in t.stream_state.orphans:
         if not message.announced:
             yield Violation(
@@ -49,7 +49,7 @@ def message_announced(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def message_before_content(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """As in the examples: it has the type and the role."""
+    """The message has the type and the role, as in the examples."""
     for location, message in t.stream_state.orphans:
         if message.announced:
             yield Violation(
@@ -82,7 +82,7 @@ def content_after_message(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def content_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The segment with the status completed is the final one."""
+    """The segment with status completed is the final one."""
     for location in t.stream_state.reopened:
         yield Violation(
             "The content with this index is already completed. Use a new index for new content.",
@@ -99,7 +99,7 @@ def content_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def content_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients buffer until then. Contents of failed messages and responses need not complete."""
+    """Clients buffer until then. Failed messages and responses need not complete their content."""
     for seq, pointer, _ in t.stream_state.unfinished_contents:
         message = "The message is completed, but this content is not. Set status to completed."
         yield Violation(message, seq, f"{pointer}/status")
@@ -144,10 +144,10 @@ def content_index_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: streamed(t) and bool(t.stream_state.totals or t.stream_state.doubled),
 )
 def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients that show pieces and clients that wait for the end show the same.
+    """Clients that show deltas and clients that wait for the end show the same text.
 
-    Punctuation at the end may be missing in the deltas, as in an example of the specification:
-    another rule notes it.
+    Deltas without the punctuation at the end are accepted, as in an example of the specification:
+    see `agent-api.delta-sum-punctuation`.
     """
     for location, pieces in t.stream_state.totals:
         text: str = location.value["text"]
@@ -173,7 +173,7 @@ def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: streamed(t) and bool(t.stream_state.totals),
 )
 def delta_sum_punctuation(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """An example of the specification has an exclamation mark in the completed text only."""
+    """In an example of the specification only the completed text ends with an exclamation mark."""
     for location, pieces in t.stream_state.totals:
         if rest := _punctuation_after(pieces, location.value["text"]):
             yield Violation(
@@ -197,7 +197,7 @@ def _punctuation_after(pieces: str, text: str) -> str:
     when=lambda t: streamed(t) and any(p.value.get("type") == "text" for p in t.segments),
 )
 def text_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A segment that is not marked as a delta replaces everything before it."""
+    """A segment that is not a delta replaces everything before it."""
     for location in t.stream_state.replaced:
         if location.value.get("type") == "text":
             message = "This partial segment is not marked as a delta. Set delta to true."
@@ -211,7 +211,7 @@ def text_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: streamed(t) and any(p.value.get("type") != "text" for p in t.segments),
 )
 def data_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The specification defines deltas for text only; other contents are replaced as a whole."""
+    """Deltas are defined for text only. Other content is replaced as a whole."""
     for location in t.stream_state.replaced:
         if location.value.get("type") != "text":
             yield Violation(
@@ -229,9 +229,9 @@ def data_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: streamed(t) and bool(t.stream_state.listed),
 )
 def message_content(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """In the order of their indexes, with the same text, image or data, unless that is left out.
+    """Compared are text, image and data in the order of their indexes, unless left out.
 
-    Also the messages in the output of the response.
+    This includes the messages in the output of the response.
     """
     for location, message in t.stream_state.listed:
         if not message.contents:

@@ -30,8 +30,10 @@ def _errors(t: AgentTranscript) -> list[Location]:
     when=lambda t: bool(_errors(t)),
 )
 def error_object(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The code for programs, the message for people; both are strings. Another rule finds empty
-    ones."""
+    """The code is for programs and the message for people; both are strings.
+
+    For empty ones see `agent-api.error-explained`.
+    """
     for seq, pointer, error in _errors(t):
         if not isinstance(error, dict):
             message = (
@@ -51,7 +53,7 @@ def error_object(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any(isinstance(location.value, dict) for location in _errors(t)),
 )
 def error_explained(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Without them neither programs nor people can tell what failed."""
+    """Without them, neither programs nor people can tell what failed."""
     for seq, pointer, error in _errors(t):
         for name in ("code", "message"):
             text = error.get(name) if isinstance(error, dict) else None
@@ -74,7 +76,7 @@ def _failures(t: AgentTranscript) -> list[Location]:
     when=lambda t: bool(_failures(t)),
 )
 def failed_error(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A response in error; a message in error, or in its own code and message."""
+    """A response has it in error; a message in error, or in its own code and message."""
     for location in _failures(t):
         if location.value.get("error") is not None:
             continue
@@ -98,7 +100,7 @@ def failed_error(t: AgentTranscript) -> Iterator[RuleIssue]:
     ),
 )
 def error_failed(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients check either of them. A message of type error can be complete."""
+    """Clients check either of them. Messages of type error may be completed."""
     for kind, locations in (("response", t.responses), ("message", t.messages)):
         for location in locations:
             if kind == "message" and location.value.get("type") == "error":

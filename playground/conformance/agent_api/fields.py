@@ -101,7 +101,10 @@ def _objects(location: Location, name: str, kind: str) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.responses),
 )
 def response_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Error and sequence number have rules of their own."""
+    """Other rules check the error and the sequence number.
+
+    See `agent-api.error-object` and `agent-api.sequence-type`.
+    """
     for location in t.responses:
         yield from _identifies(location, "id")
         yield from _typed(location, RESPONSE)
@@ -115,7 +118,7 @@ def response_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.messages),
 )
 def message_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Its type is "message" if none is given."""
+    """The default type of a message is message."""
     for location in t.messages:
         yield from _identifies(location, "id")
         yield from _typed(location, MESSAGE)
@@ -129,7 +132,7 @@ def message_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.responses),
 )
 def response_members(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The id has a default value, and every example has both."""
+    """The id has a default value, but every example includes both."""
     yield from _present(t.responses, "id", "status")
 
 
@@ -155,7 +158,7 @@ def message_members(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.contents),
 )
 def content_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Those of a stream, and those within messages."""
+    """This applies to streamed content and to content within messages."""
     for location in t.contents:
         yield from _present([location], "type")
         yield from _identifies(location, "type")
@@ -173,7 +176,7 @@ def _has_segments(t: AgentTranscript) -> bool:
     when=_has_segments,
 )
 def content_index(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """It is the content's position in the message."""
+    """The index is the position of the content in its message."""
     for location in t.segments:
         index = location.value.get("index")
         if not is_integer(index) or index < 0:
@@ -188,7 +191,7 @@ def content_index(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=_has_segments,
 )
 def content_msg_id(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Nothing else assigns it then. An example of the specification with one message has none."""
+    """Without it, clients cannot assign the content. With one open message it is optional."""
     for location in t.stream_state.unassigned:
         message = (
             "Several messages are open. Set msg_id to the id of the one that has this content."
@@ -203,7 +206,7 @@ def content_msg_id(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=_has_segments,
 )
 def content_status(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients buffer pieces until the status is completed."""
+    """Clients buffer segments until the status is completed."""
     for location in t.segments:
         if "status" not in location.value:
             message = "Set status to in_progress, or to completed on the last segment."
@@ -217,7 +220,7 @@ def content_status(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=_has_segments,
 )
 def content_delta(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The model allows null; the examples always have it."""
+    """The specification allows null; its examples always have a value."""
     for location in t.segments:
         if location.value.get("delta") is None:
             actual = "null" if "delta" in location.value else "missing"
@@ -232,7 +235,7 @@ def content_delta(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.stream_state.listed_contents),
 )
 def listed_delta(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """They are complete; a delta would be added to what was received before."""
+    """They are complete. Clients would append a delta to what they received before."""
     for location in t.stream_state.listed_deltas:
         message = "This content is complete. Set delta to false."
         yield Violation(message, location.seq, f"{location.pointer}/delta")
@@ -245,7 +248,7 @@ def listed_delta(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any(location.value.get("type") in _words(_PAYLOAD) for location in t.contents),
 )
 def content_payload(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Optional in the models; contents with the status created are empty."""
+    """The specification makes them optional. Content with status created is empty."""
     for location in t.contents:
         kind = location.value.get("type")
         member = _PAYLOAD.get(kind) if isinstance(kind, str) else None

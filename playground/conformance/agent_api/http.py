@@ -34,7 +34,7 @@ def _is_success(t: AgentTranscript) -> bool:
     when=_is_success,
 )
 def reply(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Another rule checks whether each object is one of the protocol."""
+    """`agent-api.object-known` checks whether each object is defined by the protocol."""
     if not t.events:
         yield missing(t, "The body is empty. Send a response object.", t.http_response.head_seq)
     elif not t.has_response and not t.bare_errors:
@@ -72,7 +72,7 @@ def content_type(t: AgentTranscript) -> Iterator[RuleIssue]:
     ),
 )
 def error_status(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The specification does not mention HTTP; a client takes a 200 for success."""
+    """The specification does not mention HTTP. Clients take status 200 for success."""
     status = t.http_response.status
     if status < 400:
         yield Violation(
@@ -99,7 +99,7 @@ def _wants_stream(t: AgentTranscript) -> bool:
     when=lambda t: t.has_response and isinstance(t.request.get("stream", True), bool),
 )
 def stream_honoured(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """`stream` is true unless the request has it false."""
+    """The default of the parameter `stream` is true."""
     if _wants_stream(t) and not t.http_response.streamed:
         yield Violation(
             "The request asks for a stream (the default), but the response is a single object. "
@@ -121,7 +121,7 @@ def stream_honoured(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: t.http_response.streamed,
 )
 def stream_closed(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Standard clients drop an unterminated event."""
+    """SSE clients discard an event that is not terminated."""
     if not t.http_response.ended:
         yield Inconclusive("The stream was truncated.")
         return
@@ -144,7 +144,7 @@ def _is_done(event: DecodedPayload) -> bool:
     when=lambda t: t.http_response.streamed and bool(t.events),
 )
 def data_json(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Data that were cut off at the end of a stream are not a violation here."""
+    """Data that was cut off at the end of a stream is not a violation of this rule."""
     for event in t.events:
         if isinstance(event.payload, dict) or _is_done(event):
             continue
@@ -159,7 +159,7 @@ def data_json(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: t.http_response.streamed and bool(t.events),
 )
 def done_marker(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Other protocols end with [DONE]: clients of this one have to ignore it."""
+    """Other protocols end with [DONE]; clients of the Agent API have to ignore it."""
     for event in t.events:
         if _is_done(event):
             yield Violation("[DONE] is not part of the protocol. Remove it.", event.seq)
@@ -172,7 +172,7 @@ def done_marker(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: t.http_response.streamed and bool(t.events),
 )
 def event_names(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A client that listens for unnamed events never receives a named one."""
+    """Clients that listen for unnamed events never receive a named one."""
     for event in t.events:
         if event.name not in (None, "message"):
             message = (
@@ -188,7 +188,7 @@ def event_names(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any(event.members for event in t.events) and (_is_success(t) or t.has_response),
 )
 def object_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """By the member `object`. An error by itself is reported by another rule."""
+    """For an error without any object see `agent-api.bare-error`."""
     bare = {location.seq for location in t.bare_errors}
     known = {location.seq for location in t.objects}
     for event in t.events:
@@ -214,7 +214,7 @@ def object_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response,
 )
 def object_present(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """It has a default value, and every example has it."""
+    """The member has a default value, but every example includes it."""
     known = {location.seq: location.value["object"] for location in t.objects}
     for event in t.events:
         if event.seq in known and "object" not in event.members:
@@ -232,7 +232,7 @@ def object_present(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.bare_errors) or any(event.members.get("error") for event in t.events),
 )
 def bare_error(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients look for the response and its status, and ignore an error without them."""
+    """Clients read the status of the response, and ignore an error outside of it."""
     for location in t.bare_errors:
         if t.http_response.status < 400:
             yield Violation(

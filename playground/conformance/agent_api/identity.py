@@ -34,7 +34,7 @@ def _has_several_responses(t: AgentTranscript) -> bool:
     needs_complete_response=True,
 )
 def response_id_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A request has one response."""
+    """Each request has one response."""
     yield from _changed(t, "response", "id")
 
 
@@ -46,7 +46,7 @@ def response_id_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def created_at_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A response is created once; clients measure the latency from then."""
+    """A response is created once. Clients measure the latency from this time."""
     yield from _changed(t, "response", "created_at")
 
 
@@ -70,7 +70,7 @@ def session_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def message_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """As in the examples. Objects without them say nothing about them."""
+    """They do not change in the examples. An object may leave them out."""
     yield from _changed(t, "message", "type", "role")
 
 
@@ -82,9 +82,9 @@ def message_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def message_id_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A message ends, and is repeated in the output, with the id that it began with.
+    """A message keeps its id until it ends, and has the same id in the output.
 
-    In the output this is reported only where it replaces the id of a streamed message.
+    In the output it is reported only where it replaces the id of a streamed message.
     """
     for location in t.stream_state.renamed:
         message = "No message began with this id, and one with another id never ends. Use its id."
@@ -117,7 +117,7 @@ def _identified(response: Location) -> list[Location]:
     when=lambda t: any(isinstance(p.value.get("output"), list) for p in t.responses),
 )
 def message_id_unique(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The id of a message is unique."""
+    """Content is assigned to its message by the id."""
     for location in t.stream_state.duplicates:
         message = "Another message of this output has this id. Use each id once."
         yield Violation(message, location.seq, f"{location.pointer}/id")
@@ -131,7 +131,7 @@ def message_id_unique(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def content_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Segments with the same index belong to one content object."""
+    """Segments with the same index belong to the same content object."""
     yield from _changed(t, "content", "type")
 
 
@@ -142,7 +142,7 @@ def content_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.stream_state.listed_contents),
 )
 def content_in_message(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """It may be missing there, where the array tells the message."""
+    """It may be left out within a message."""
     for location in t.stream_state.misassigned:
         message = "msg_id is not the id of the message around this content. Set it to that id."
         yield Violation(message, location.seq, f"{location.pointer}/msg_id")

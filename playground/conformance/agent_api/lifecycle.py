@@ -35,7 +35,7 @@ _OTHER_ENDS = FINAL_STATUSES - {"completed"}
     when=streamed,
 )
 def response_first(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """As in the examples: it has the id that the following objects belong to."""
+    """Its id identifies the response that all following objects belong to."""
     first = t.objects[0]
     if first.value["object"] != "response":
         yield Violation("Send the response with status created first.", first.seq, "/object")
@@ -48,7 +48,7 @@ def response_first(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: streamed(t) and bool(t.stream_state.starts),
 )
 def initial_status(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The initial state. A message may be sent whole, and a response may fail at once."""
+    """A message may be sent complete at once, and a response may fail at once."""
     for location in t.stream_state.starts:
         status, kind = status_of(location), location.value["object"]
         ends_at_once = is_final(status) if kind == "message" else status in FAILED_STATUSES
@@ -68,7 +68,7 @@ def initial_status(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def status_transitions(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """From created to in_progress, and from either to a final status, which is the last."""
+    """created leads to in_progress, and both to a final status, which is the last."""
     for change in t.stream_state.changes:
         after = change.after if change.after != change.before else "the same status"
         yield Violation(
@@ -102,7 +102,7 @@ def nothing_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def response_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Without a final status a client cannot tell whether more follows."""
+    """Without a final status, clients cannot tell whether more follows."""
     if not is_final(t.stream_state.status):
         yield missing(
             t, "End the stream with the response in status `completed`.", t.objects[-1].seq
@@ -116,7 +116,7 @@ def response_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: not t.http_response.streamed and bool(t.responses),
 )
 def document_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """No other document could report its end."""
+    """No later document could report the end."""
     for location in t.responses:
         if (status := status_of(location)) and not is_final(status):
             message = (
@@ -146,7 +146,7 @@ def message_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.messages) and t.stream_state.status not in _OTHER_ENDS,
 )
 def output_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Completed means that the operation has finished."""
+    """A completed response means that the operation has finished."""
     yield from _unended_output(t)
 
 
@@ -158,7 +158,7 @@ def output_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def message_ended_failed(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients show a message without an end as in progress."""
+    """Clients show a message without a final status as in progress."""
     yield from _unended_output(t)
     yield from _open_messages(t)
 
@@ -190,7 +190,7 @@ def _open_messages(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: streamed(t) and isinstance(_output(t), list),
 )
 def messages_in_output(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """By their ids; a client that reads only the last object misses nothing but heartbeats."""
+    """Compared by id. Clients that read only the last object get everything but heartbeats."""
     listed = {
         message["id"]
         for message in _output(t)
@@ -238,7 +238,7 @@ def _numbered(t: AgentTranscript) -> bool:
     when=streamed,
 )
 def sequence_present(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """ "If implemented", according to the specification: none at all is legal."""
+    """The specification says "if implemented": leaving out all of them is allowed."""
     missing = [location for location in t.objects if location.value.get("sequence_number") is None]
     if not missing:
         return
@@ -256,7 +256,7 @@ def sequence_present(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any(p.value.get("sequence_number") is not None for p in _all(t)),
 )
 def sequence_type(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The model declares a string; agents in use send numbers. Reported once per type."""
+    """The specification declares a string; agents also send numbers. Each type is reported once."""
     odd: dict[str, list[Location]] = {}
     for location in _all(t):
         value = location.value.get("sequence_number")
@@ -300,7 +300,7 @@ def _all(t: AgentTranscript) -> tuple[Location, ...]:
     needs_complete_response=True,
 )
 def sequence_increasing(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """They define the order."""
+    """Sequence numbers define the order of the objects."""
     highest: int | None = None
     for seq, number in _numbers(t):
         if highest is not None and number <= highest:
@@ -318,7 +318,7 @@ def sequence_increasing(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def sequence_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The specification does not require it; after a gap something may be missing."""
+    """The specification does not require this; a gap may mean that objects were lost."""
     before: int | None = None
     for seq, number in _numbers(t):
         if before is not None and number > before + 1:

@@ -79,7 +79,7 @@ def _outputs(t: AgentTranscript) -> list[ToolMessage]:
     when=lambda t: bool(_calls(t)),
 )
 def call_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Both are optional in the model; without them a call cannot be made or paired."""
+    """Both are optional. Without them a call cannot be executed or matched to its output."""
     for tool in _calls(t):
         for name in ("call_id", "name"):
             value = tool.location.value.get(name)
@@ -94,7 +94,7 @@ def call_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(_calls(t)),
 )
 def call_types(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The arguments are JSON as a string."""
+    """The arguments are JSON in a string."""
     for tool in _calls(t):
         seq, pointer, data = tool.location
         for name in ("call_id", "name", "arguments"):
@@ -111,7 +111,7 @@ def call_types(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any("arguments" in tool.location.value for tool in _calls(t)),
 )
 def call_arguments(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Written by a language model, which can fail, as the specification says."""
+    """Language models write the arguments and can make mistakes, as the specification says."""
     for tool in _calls(t):
         seq, pointer, data = tool.location
         arguments: Any = data.get("arguments")
@@ -135,7 +135,7 @@ def _is_object(text: str) -> bool:
     when=lambda t: bool(_outputs(t)),
 )
 def output_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Required in the model of a function's output; other outputs have no model."""
+    """The specification requires them for functions, and does not define other outputs."""
     for tool in _outputs(t):
         for name in ("call_id", "output"):
             value = tool.location.value.get(name)
@@ -151,7 +151,7 @@ def output_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(_outputs(t)),
 )
 def output_members(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Without a call_id an output cannot be paired with its call."""
+    """Without a call_id, an output cannot be matched to its call."""
     for tool in _outputs(t):
         names = ("call_id", "output") if tool.kind != _FUNCTION_OUTPUT else ()
         for name in names:
@@ -186,7 +186,7 @@ def _sent(t: AgentTranscript) -> set[str]:
     when=lambda t: bool(_outputs(t)),
 )
 def output_paired(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """By call_id. A call without one can be that of any output."""
+    """A call without a call_id matches any output."""
     if _has_nameless_call(t):
         return
     known = _sent(t)
@@ -216,7 +216,7 @@ def _has_nameless_call(t: AgentTranscript) -> bool:
     when=lambda t: bool(_calls(t)),
 )
 def call_id_unique(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """It is the id of the call."""
+    """Outputs are matched to their calls by the call_id."""
     yield from _repeated(_calls(t), "call")
 
 
@@ -248,7 +248,7 @@ def _repeated(tools: list[ToolMessage], words: str) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def call_answered(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Plugins, components and tools of MCP; functions are called by the client."""
+    """These are plugins, components and MCP tools. The client executes functions."""
     if not t.is_complete:
         yield Inconclusive("The stream was truncated before this could be checked.")
         return

@@ -61,7 +61,7 @@ def _other_words(
     when=lambda t: bool(t.messages),
 )
 def message_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Each other type is reported once. Types that agents are known to use have another rule."""
+    """Each type is reported once. For types that agents use see `agent-api.message-type-used`."""
     others = [p for p in t.messages if not _is_used(p)]
     yield from _unlisted(others, "type", constants.MESSAGE_TYPES, ())
 
@@ -73,9 +73,9 @@ def message_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.messages),
 )
 def message_type_used(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Each is reported once: reasoning and others, and "assistant".
+    """Agents use reasoning and others, and the examples have assistant.
 
-    The specification's example streams have the type "assistant", which its list does not have.
+    Each type is reported once.
     """
     used = [p for p in t.messages if _is_used(p)]
     for location, word in _other_words(used, "type", ()):
@@ -96,7 +96,7 @@ def _is_used(message: Location) -> bool:
     when=lambda t: bool(t.contents),
 )
 def content_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A message has contents of three types. Each other type is reported once."""
+    """Each unknown type is reported once."""
     listed, extra = constants.CONTENT_TYPES, constants.EXTRA_CONTENT_TYPES
     yield from _unlisted(t.contents, "type", listed, extra)
 
@@ -108,7 +108,7 @@ def content_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any(isinstance(location.value.get("role"), str) for location in t.messages),
 )
 def role_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Each other role is reported once."""
+    """Each unknown role is reported once."""
     yield from _unlisted(t.messages, "role", constants.ROLES, constants.EXTRA_ROLES)
 
 
@@ -119,7 +119,7 @@ def role_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response,
 )
 def status_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Each other status is reported once. `incomplete` of a message has another rule."""
+    """Each status is reported once. For incomplete messages see `agent-api.status-incomplete`."""
     others = [p for p in t.messages if status_of(p) != _MENTIONED_STATUS]
     locations = (*t.responses, *others, *t.contents)
     yield from _unlisted(locations, "status", constants.STATUSES, constants.EXTRA_STATUSES)
@@ -132,7 +132,10 @@ def status_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.messages),
 )
 def status_incomplete(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Section 4 mentions it for messages, and section 1 does not list it: both are accepted."""
+    """Section 4 mentions it for messages, and section 1 does not list it.
+
+    Both are accepted.
+    """
     for location in t.messages:
         if status_of(location) == _MENTIONED_STATUS:
             message = "Section 4 mentions this status, and section 1 does not list it."
@@ -147,7 +150,7 @@ def status_incomplete(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response,
 )
 def members_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Others are not forbidden; each is reported once."""
+    """Other members are not forbidden. Each is reported once."""
     seen: set[tuple[str, str]] = set()
     pairs = (("response", t.responses), ("message", t.messages), ("content", t.contents))
     for kind, locations in pairs:

@@ -30,7 +30,7 @@ def _results(t: McpTranscript, method: str) -> list[LocatedMessage]:
     when=lambda t: bool(_results(t, INITIALIZE)),
 )
 def initialize(t: McpTranscript) -> Iterator[RuleIssue]:
-    """protocolVersion, capabilities, serverInfo."""
+    """Clients learn from them which messages the server supports."""
     for located in _results(t, INITIALIZE):
         result, top = located.result, f"{located.pointer}/result"
         if not is_nonempty_text(result.get("protocolVersion")):
@@ -53,7 +53,7 @@ def initialize(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(_results(t, DISCOVER)),
 )
 def discover(t: McpTranscript) -> Iterator[RuleIssue]:
-    """supportedVersions, an array of at least one string; capabilities, an object."""
+    """supportedVersions is an array of one or more strings, capabilities is an object."""
     for located in _results(t, DISCOVER):
         result, top = located.result, f"{located.pointer}/result"
         versions = result.get("supportedVersions")
@@ -83,7 +83,7 @@ def _negotiated_versions(t: McpTranscript) -> Iterator[tuple[LocatedMessage, str
     when=lambda t: next(_negotiated_versions(t), None) is not None,
 )
 def version_agreed(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A server without the version of the request responds with a version of its own."""
+    """A server that lacks the requested version responds with one that it supports."""
     for located, version in _negotiated_versions(t):
         if version not in STATEFUL_VERSIONS:
             actual = (
@@ -106,7 +106,7 @@ def version_agreed(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: next(_negotiated_versions(t), None) is not None,
 )
 def version_current(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Earlier versions had a transport with two URLs, which clients no longer support."""
+    """Earlier versions have a transport with two URLs, which clients no longer support."""
     for located, version in _negotiated_versions(t):
         if version in STATEFUL_VERSIONS and version < _STREAMABLE:
             yield Violation(
@@ -128,7 +128,7 @@ def _is_stateless(t: McpTranscript) -> list[LocatedMessage]:
     when=lambda t: bool(_is_stateless(t)),
 )
 def result_type(t: McpTranscript) -> Iterator[RuleIssue]:
-    """complete, or input_required if the call has to be repeated with answers."""
+    """It is complete, or input_required if the call has to be repeated with answers."""
     for located in _is_stateless(t):
         if not is_nonempty_text(located.result.get("resultType")):
             message = 'Set resultType to "complete" or "input_required".'
@@ -142,7 +142,7 @@ def result_type(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(_is_stateless(t)),
 )
 def server_named(t: McpTranscript) -> Iterator[RuleIssue]:
-    """In _meta, as io.modelcontextprotocol/serverInfo."""
+    """The name and version are in `_meta`, as `io.modelcontextprotocol/serverInfo`."""
     name = "io.modelcontextprotocol/serverInfo"
     for located in _is_stateless(t):
         meta = located.result.get("_meta")
@@ -169,7 +169,7 @@ def _cacheable_results(t: McpTranscript) -> list[LocatedMessage]:
     when=lambda t: bool(_cacheable_results(t)),
 )
 def cache_hints(t: McpTranscript) -> Iterator[RuleIssue]:
-    """ttlMs, a number of 0 or more, and cacheScope."""
+    """The hints are ttlMs, a number of 0 or more, and cacheScope."""
     for located in _cacheable_results(t):
         result, top = located.result, f"{located.pointer}/result"
         lifetime = result.get("ttlMs")

@@ -35,7 +35,7 @@ def _successful_responses(t: McpTranscript) -> Iterator[RecordedCall]:
     when=lambda t: any(call.payloads for call in _successful_responses(t)),
 )
 def content_type(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The server chooses one of the two; the response to a GET request is a stream."""
+    """The server chooses one of the two. The response to a GET request is a stream."""
     for call in _successful_responses(t):
         is_stream = call.http_response.streamed or call.resumed_from
         wanted = "text/event-stream" if is_stream else "application/json"
@@ -65,7 +65,7 @@ def _calls_without_response(t: McpTranscript) -> list[RecordedCall]:
     when=lambda t: any(call.http_response.status < 300 for call in _calls_without_response(t)),
 )
 def accepted(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A server that cannot accept it responds with an HTTP error."""
+    """A server that cannot accept the message responds with an HTTP error."""
     for call in _calls_without_response(t):
         status = call.http_response.status
         if status < 300 and status != 202:
@@ -84,7 +84,7 @@ def accepted(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any(call.http_response.streamed for call in t.http_calls),
 )
 def stream_closed(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Standard clients drop an unterminated event. A stream that was resumed may break off."""
+    """SSE clients discard an unterminated event. A stream that is resumed may break off."""
     for call in t.http_calls:
         if call.http_response.streamed and not call.http_response.ended and not call.resumptions:
             yield Inconclusive("The stream was truncated.")
@@ -107,7 +107,7 @@ def _sessions(t: McpTranscript) -> list[RecordedCall]:
     when=lambda t: bool(_sessions(t)),
 )
 def session_id(t: McpTranscript) -> Iterator[RuleIssue]:
-    """It comes with the response to initialize, and is sent with every call after that."""
+    """The initialize response sets it, and clients send it with each request after that."""
     for call in _sessions(t):
         if not _VISIBLE.fullmatch(call.http_response.headers[_SESSION]):
             message = f"Use only visible ASCII characters without spaces in {SESSION_HEADER}."
@@ -121,7 +121,7 @@ def session_id(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any(call.sent and call.sent.session for call in _sessions(t)),
 )
 def session_kept(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients send the ID that they received with the response to initialize."""
+    """Clients send the ID that they received with the initialize response."""
     for call in _sessions(t):
         sent = call.sent.session if call.sent else ""
         if sent and call.http_response.headers[_SESSION] != sent:
@@ -143,7 +143,7 @@ def _calls_with_event_ids(t: McpTranscript) -> list[RecordedCall]:
     when=lambda t: bool(_calls_with_event_ids(t)),
 )
 def event_id_unique(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A client resumes one of several streams by it. An event can be delivered once more."""
+    """Clients resume a stream by its event IDs. The same event may be delivered again."""
     seen: set[tuple[str, str]] = set()
     for call in _calls_with_event_ids(t):
         session = call.sent.session if call.sent else ""
@@ -164,7 +164,7 @@ def event_id_unique(t: McpTranscript) -> Iterator[RuleIssue]:
     ),
 )
 def session_modern(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Every request is independent."""
+    """Every request is independent: servers send no session ID."""
     for call in _sessions(t):
         if call.is_stateless and call.http_response.status < 300:
             message = f"Omit {SESSION_HEADER}: this version has no sessions."
@@ -178,7 +178,7 @@ def session_modern(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any(call.http_response.status == 401 for call in t.http_calls),
 )
 def login(t: McpTranscript) -> Iterator[RuleIssue]:
-    """HTTP requires it. MCP 2025-06-18 does, too; since 2025-11-25 there is another way."""
+    """HTTP requires the header, and so does MCP 2025-06-18. Later versions have an alternative."""
     for call in t.http_calls:
         if call.http_response.status == 401 and not call.http_response.headers.get(
             "www-authenticate"

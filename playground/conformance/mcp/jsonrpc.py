@@ -89,7 +89,7 @@ def _expects_messages(call: RecordedCall) -> bool:
     ),
 )
 def json_rpc(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Also of a stream: the data of each event are one message."""
+    """In a stream, the data of each event is one message."""
     for call in _checked_calls(t):
         for payload in call.payloads if _expects_messages(call) else ():
             if not payload.readable and (payload.name is None or payload.name == "message"):
@@ -104,7 +104,7 @@ def json_rpc(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any(call.messages for call in _calls_without_batches(t)),
 )
 def no_batch(t: McpTranscript) -> Iterator[RuleIssue]:
-    """MCP removed batches in version 2025-06-18; 2025-03-26 has them."""
+    """MCP 2025-03-26 has batches, and 2025-06-18 removed them."""
     reported: set[int] = set()
     for call in _calls_without_batches(t):
         for located in call.messages:
@@ -125,7 +125,10 @@ def _calls_without_batches(t: McpTranscript) -> Iterator[RecordedCall]:
     when=lambda t: any(call.responses for call in _checked_calls(t)),
 )
 def response_id(t: McpTranscript) -> Iterator[RuleIssue]:
-    """1 and "1" are different. An error may have null if the id of the request was unreadable."""
+    """The ids 1 and "1" are different. The id of an error may be null.
+
+    That is for requests with an unreadable id.
+    """
     for call in _checked_calls(t):
         for located in call.responses:
             broken = located.message.error is not None and located.message.id is None
@@ -154,7 +157,7 @@ def _calls_of_server(t: McpTranscript) -> list[LocatedMessage]:
     when=lambda t: bool(_calls_of_server(t)),
 )
 def request_id(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Unlike in JSON-RPC, the id of a request is not null."""
+    """Unlike in JSON-RPC, the id of a request is never null."""
     for located in _calls_of_server(t):
         given = located.message.id
         if located.message.kind is MessageKind.REQUEST:
@@ -174,7 +177,7 @@ def request_id(t: McpTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def one_response(t: McpTranscript) -> Iterator[RuleIssue]:
-    """With a result or with an error."""
+    """The response is either a result or an error. Clients wait until they receive it."""
     for call in _checked_calls(t):
         if not _expects_messages(call):
             continue
@@ -208,7 +211,7 @@ def _no_response(t: McpTranscript, call: RecordedCall) -> RuleIssue:
     when=lambda t: any(call.responses for call in _checked_calls(t)),
 )
 def result_or_error(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients that check one of them do not see the other. Null is a value as well."""
+    """Clients that check one of them overlook the other. A member that is null is present."""
     yield from _malformed(t, Deviation.RESULT_AND_ERROR, Deviation.METHOD_IN_RESPONSE)
     for located in _messages(t):
         if (
@@ -231,7 +234,7 @@ def _errors(t: McpTranscript) -> list[LocatedMessage]:
     when=lambda t: bool(_errors(t)),
 )
 def error_object(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The member data is optional and may be anything."""
+    """The member data is optional and may have any value."""
     yield from _malformed(t, Deviation.ODD_ERROR, Deviation.ODD_CODE)
 
 
@@ -244,7 +247,7 @@ def error_object(t: McpTranscript) -> Iterator[RuleIssue]:
     ),
 )
 def error_code(t: McpTranscript) -> Iterator[RuleIssue]:
-    """-32768 to -32000; a server may define -32099 to -32000."""
+    """Reserved are -32768 to -32000; servers may define -32099 to -32000."""
     for located in _errors(t):
         code = located.message.error.code if located.message.error else None
         if code is None or code not in _RESERVED or code in _SERVERS:
@@ -275,7 +278,10 @@ def _stateless_errors(t: McpTranscript) -> list[tuple[LocatedMessage, int]]:
     when=lambda t: bool(_stateless_errors(t)),
 )
 def error_code_modern(t: McpTranscript) -> Iterator[RuleIssue]:
-    """-32020, -32021 and -32022 are defined; -32002 and -32042 were, in earlier versions."""
+    """MCP 2026-07-28 defines -32020, -32021 and -32022.
+
+    Earlier versions defined -32002 and -32042.
+    """
     for located, code in _stateless_errors(t):
         if (code in _MODERN and code not in _MODERN_DEFINED) or code in _MODERN_FORBIDDEN:
             yield Violation(
@@ -293,7 +299,7 @@ def error_code_modern(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: t.answer is not None and t.answer.message.error is not None,
 )
 def error_failure(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Shown in an example of 0.54: it has more information than a code of JSON-RPC."""
+    """The failure tells more than a code of JSON-RPC, as in an example of 0.54."""
     if t.answer and t.found is None:
         message = "Put the NLWeb failure (_meta and error) in data of the error."
         yield Violation(message, t.answer.seq, f"{t.answer.pointer}/error/data")

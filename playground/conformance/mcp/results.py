@@ -65,7 +65,10 @@ def _result(t: McpTranscript) -> Mapping[str, Any]:
     when=_has_result,
 )
 def nlweb_reply(t: McpTranscript) -> Iterator[RuleIssue]:
-    """In any shape of the examples. The text of a failed tool is checked by another rule."""
+    """Any shape of the examples is accepted.
+
+    For the text of a failed tool see `mcp.error-explained`.
+    """
     if t.answer and t.found is None and _result(t).get("isError") is not True:
         message = "The result contains no NLWeb response. Send it as JSON in a text content block."
         yield Violation(message, t.answer.seq, f"{t.answer.pointer}/result")
@@ -79,9 +82,9 @@ def nlweb_reply(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: _done(t) and t.found is not None,
 )
 def reply_shape(t: McpTranscript) -> Iterator[RuleIssue]:
-    """As in 0.55 appendix C; A.3 and 0.54 show other shapes, and none is required.
+    """Appendix C of 0.55 has this shape; A.3 and 0.54 show others, and none is required.
 
-    Clients of MCP pass content to their model and drop the rest.
+    MCP clients pass content to their model and drop the rest.
     """
     if t.answer is None or t.found is None:
         return
@@ -104,7 +107,10 @@ def reply_shape(t: McpTranscript) -> Iterator[RuleIssue]:
     when=_done,
 )
 def result_content(t: McpTranscript) -> Iterator[RuleIssue]:
-    """MCP requires it; all examples of 0.54 but two leave it out, so that both readings pass."""
+    """MCP requires it. In 0.54 all but two examples leave it out.
+
+    For 0.54 both forms are accepted.
+    """
     content = _result(t).get("content")
     if not isinstance(content, list):
         actual = type_with_article(content) if "content" in _result(t) else "missing"
@@ -121,7 +127,10 @@ def result_content(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: _done(t) and isinstance(_result(t).get("content"), list),
 )
 def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
-    """text, image, audio, resource_link, resource. 0.54 shows others in an example."""
+    """MCP defines text, image, audio, resource_link and resource.
+
+    An example of 0.54 has other types.
+    """
     for at, part in enumerate(_result(t)["content"][:MAX_CONTENT]):
         seq, pointer = _member_location(t, f"/content/{at}")
         if not isinstance(part, dict):
@@ -161,7 +170,7 @@ def _odd_resource(resource: Any, seq: int, pointer: str) -> Iterator[RuleIssue]:
     when=lambda t: "isError" in _result(t),
 )
 def is_error(t: McpTranscript) -> Iterator[RuleIssue]:
-    """For failures of the tool; an invalid call is an error of JSON-RPC."""
+    """It is for failures of the tool; an invalid call is an error of JSON-RPC."""
     actual = _result(t)["isError"]
     if not isinstance(actual, bool):
         message = f"isError is {type_with_article(actual)}; expected true or false."
@@ -175,7 +184,7 @@ def is_error(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: _result(t).get("isError") is True,
 )
 def error_described(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients give the text to their model, which corrects the call."""
+    """Clients pass the text to their model, which can correct the call."""
     if not any(is_nonempty_text(text) for _, text in texts_of(_result(t))):
         message = "Describe the error in a text content block."
         yield Violation(message, *_member_location(t, "/content"))
@@ -188,7 +197,7 @@ def error_described(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: t.found is not None and isinstance(_result(t).get("isError"), bool),
 )
 def error_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A failure without it is legal: the tool worked, and the agent refused."""
+    """A failure without isError is allowed: the tool worked, and the agent refused."""
     kind = type_of(t.found.payload.get("_meta")) if t.found else ""
     if _result(t)["isError"] and kind not in ("", "failure"):
         message = f"isError is true, but the response type is {kind}. Set isError to false."
@@ -202,7 +211,7 @@ def error_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: _done(t) and _result(t).get("isError") is True,
 )
 def error_explained(t: McpTranscript) -> Iterator[RuleIssue]:
-    """An exception as text is of little use to a program."""
+    """Programs cannot process an exception as text."""
     if t.found is None:
         message = (
             "The tool returned only text. Send an NLWeb failure: _meta, and error with a code."
@@ -219,7 +228,7 @@ def error_explained(t: McpTranscript) -> Iterator[RuleIssue]:
     ),
 )
 def structured_object(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Up to 2025-11-25. Since 2026-07-28 it is any JSON value."""
+    """This applies up to 2025-11-25. Since 2026-07-28 it may be any JSON value."""
     structured = _result(t)["structuredContent"]
     if not isinstance(structured, dict):
         message = f"structuredContent is {type_with_article(structured)}; expected an object."
@@ -233,7 +242,7 @@ def structured_object(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: isinstance(_result(t).get("structuredContent"), dict),
 )
 def structured_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Older clients read one of them, newer clients the other."""
+    """Older clients read content, newer clients structuredContent."""
     structured = _result(t)["structuredContent"]
     inner = structured.get("result") if set(structured) == {"result"} else None
     texts = [json_in(text) for _, text in texts_of(_result(t))]

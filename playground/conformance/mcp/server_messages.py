@@ -75,7 +75,7 @@ def _input_requests(t: McpTranscript) -> list[Location]:
     when=lambda t: bool(_elicitation_params(t)),
 )
 def elicitation(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A form has requestedSchema, the mode url has a url, and an elicitationId in a request."""
+    """A form has requestedSchema. The mode url has url, and elicitationId in a request."""
     for seq, pointer, params in _elicitation_params(t):
         if not isinstance(params, dict):
             yield Violation(
@@ -128,7 +128,7 @@ def _fields(t: McpTranscript) -> Iterator[Location]:
     when=lambda t: next(_fields(t), None) is not None,
 )
 def elicitation_flat(t: McpTranscript) -> Iterator[RuleIssue]:
-    """No objects, and no arrays except those of choices (since 2025-11-25)."""
+    """Objects are not allowed, nor arrays except multiple choices (since 2025-11-25)."""
     for seq, pointer, field in _fields(t):
         if not isinstance(field, dict) or not _is_flat(field):
             message = (
@@ -153,7 +153,10 @@ def _is_flat(field: Mapping[str, Any]) -> bool:
     when=lambda t: bool(_input_requests(t)),
 )
 def input_required(t: McpTranscript) -> Iterator[RuleIssue]:
-    """inputRequests, an object of requests; requestState, a string. Only tools/call has them."""
+    """inputRequests is an object of requests, and requestState a string.
+
+    Only results of tools/call have them.
+    """
     for seq, pointer, result in _input_requests(t):
         requests, state = result.get("inputRequests"), result.get("requestState")
         if state is not None and not isinstance(state, str):
@@ -200,7 +203,7 @@ def _notifications(t: McpTranscript, method: str = "") -> list[LocatedMessage]:
     when=lambda t: bool(_notifications(t, _PROGRESS)),
 )
 def progress(t: McpTranscript) -> Iterator[RuleIssue]:
-    """progressToken and progress; total and message are optional. None follow the response."""
+    """The members total and message are optional. No progress follows the response."""
     for call in t.calls:
         for located in call.messages:
             if (
@@ -240,7 +243,7 @@ def _odd_progress(located: LocatedMessage, call: RecordedCall) -> Iterator[RuleI
     needs_complete_response=True,
 )
 def progress_increasing(t: McpTranscript) -> Iterator[RuleIssue]:
-    """With each notification for a token."""
+    """Compared are the notifications with the same progressToken."""
     highest: dict[str, float] = {}
     for located in _notifications(t, _PROGRESS):
         params = located.message.params if isinstance(located.message.params, dict) else {}
@@ -260,7 +263,7 @@ def progress_increasing(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(_notifications(t, _LOGGING)),
 )
 def log(t: McpTranscript) -> Iterator[RuleIssue]:
-    """From debug to emergency."""
+    """Levels range from debug to emergency."""
     for located in _notifications(t, _LOGGING):
         params = located.message.params if isinstance(located.message.params, dict) else {}
         if params.get("level") not in LEVELS:
@@ -278,7 +281,7 @@ def log(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(_stateless_logs(t)),
 )
 def log_requested(t: McpTranscript) -> Iterator[RuleIssue]:
-    """In its _meta, as io.modelcontextprotocol/logLevel."""
+    """The level is in `_meta` of the request, as `io.modelcontextprotocol/logLevel`."""
     for located, call in _stateless_logs(t):
         meta = call.sent.params.get("_meta") if call.sent else None
         if not isinstance(meta, Mapping) or _LOG_LEVEL not in meta:
@@ -304,7 +307,7 @@ def _stateless_logs(t: McpTranscript) -> list[tuple[LocatedMessage, RecordedCall
     when=lambda t: bool(_notifications(t)),
 )
 def notification_known(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients ignore others."""
+    """Clients ignore other notifications."""
     for located in _notifications(t):
         if located.message.method not in _NOTIFICATIONS:
             actual = located.message.method[:60]
@@ -319,7 +322,7 @@ def notification_known(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any(call.is_stateless for call in t.calls),
 )
 def request_modern(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Stateless MCP has no stream for the response to it."""
+    """Without sessions there is no stream for the client's response."""
     for call in t.calls:
         for located in call.messages if call.is_stateless else ():
             if located.message.kind is MessageKind.REQUEST:

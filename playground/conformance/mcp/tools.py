@@ -70,7 +70,7 @@ def _listed(t: McpTranscript) -> bool:
     when=_listed,
 )
 def tools_list(t: McpTranscript) -> Iterator[RuleIssue]:
-    """With any name and schema."""
+    """This applies to every tool, not only to ask and await."""
     for located in _pages(t):
         if not isinstance(located.result.get("tools"), list):
             yield Violation(
@@ -97,7 +97,7 @@ def tools_list(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: next(_named_tools(t), None) is not None,
 )
 def tool_names(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The characters since 2025-11-25. Clients and models address tools by their names."""
+    """MCP lists these characters since 2025-11-25. Clients and models call tools by name."""
     seen: set[str] = set()
     has_characters = any(
         t.version_of(call) >= "2025-11-25" for call in t.calls_of(LIST) if call.answer
@@ -125,7 +125,7 @@ def _named_tools(t: McpTranscript) -> Iterator[Location]:
     when=_listed,
 )
 def tools_cursor(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A cursor is a string that leads to the next page, and never to an earlier one."""
+    """A cursor is a string that leads to the next page, never to an earlier one."""
     seen: set[str] = set()
     for located in _pages(t):
         cursor, location = located.result.get("nextCursor"), f"{located.pointer}/result/nextCursor"
@@ -168,7 +168,7 @@ def _unread(t: McpTranscript) -> Location | None:
     when=_listed,
 )
 def tools_whole(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The length is the server's choice; clients stop somewhere, and so does this one."""
+    """MCP sets no limit. Clients stop reading at some point, and so does the playground."""
     if (rest := _unread(t)) is not None:
         message = (
             f"Reading stopped after {len(_pages(t)):,} pages with {sum(1 for _ in _tools(t)):,} "
@@ -192,7 +192,7 @@ def _whole_list(t: McpTranscript) -> bool:
     when=_whole_list,
 )
 def tool_ask(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients of NLWeb find it by its name."""
+    """NLWeb clients find the tool by its name."""
     if _tool(t, "ask") is None:
         located = _pages(t)[-1]
         yield Violation(
@@ -208,7 +208,7 @@ def tool_ask(t: McpTranscript) -> Iterator[RuleIssue]:
     when=_whole_list,
 )
 def tool_await(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A server without promises needs none."""
+    """Only servers that return promises need it."""
     if _tool(t, "await") is None:
         located = _pages(t)[-1]
         message = "No tool is named await, so promises cannot be polled."
@@ -312,7 +312,7 @@ def _unchecked(location: Location, judgement: _Judgement) -> Iterator[RuleIssue]
     when=_has_schema("ask", "await"),
 )
 def tool_schema(t: McpTranscript) -> Iterator[RuleIssue]:
-    """JSON Schema 2020-12, or the dialect that $schema names."""
+    """The dialect is JSON Schema 2020-12, or the one in `$schema`."""
     for location, judgement in _judgements(t):
         if (part := judgement.invalid) is not None:
             yield _at(location, part.path, f"This is not valid JSON Schema: {part.message}.")
@@ -329,7 +329,7 @@ def tool_schema(t: McpTranscript) -> Iterator[RuleIssue]:
     when=_has_schema("ask", "await"),
 )
 def tool_schema_references(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients do not fetch schemas, and reject one that they cannot use."""
+    """Clients do not fetch schemas, and reject those that they cannot use."""
     for location, judgement in _judgements(t):
         for part in judgement.unusable:
             yield _at(location, part.path, f"{part.message} Put its target into $defs.")
@@ -373,7 +373,7 @@ def _accepted(t: McpTranscript, name: str) -> Iterator[RuleIssue]:
     when=_has_schema("ask"),
 )
 def tool_ask_schema(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients validate requests with it. Filters and values that an agent defines are its own."""
+    """Clients validate requests with it. Agents may restrict filters that they define."""
     yield from _rejected(t, "ask")
 
 
@@ -385,7 +385,7 @@ def tool_ask_schema(t: McpTranscript) -> Iterator[RuleIssue]:
     when=_has_schema("ask"),
 )
 def tool_ask_invalid(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Models and forms use it to build requests."""
+    """Models and forms build requests from the schema."""
     yield from _accepted(t, "ask")
 
 
@@ -397,7 +397,7 @@ def tool_ask_invalid(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: _tool(t, "ask") is not None,
 )
 def tool_ask_members(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Optional in a request; strict clients cannot send members that the schema leaves out."""
+    """They are optional in a request. Strict clients cannot send members that the schema lacks."""
     if (location := _tool(t, "ask")) is None:
         return
     for name in ("context", "prefer", "meta"):
@@ -417,7 +417,7 @@ def tool_ask_members(t: McpTranscript) -> Iterator[RuleIssue]:
     when=_has_schema("await"),
 )
 def tool_await_schema(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The actions checkin and cancel, with and without meta."""
+    """Checked are the actions checkin and cancel, with and without meta."""
     yield from _rejected(t, "await")
 
 
@@ -429,7 +429,7 @@ def tool_await_schema(t: McpTranscript) -> Iterator[RuleIssue]:
     when=_has_schema("await"),
 )
 def tool_await_invalid(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Both are strings."""
+    """Both members are strings."""
     yield from _accepted(t, "await")
 
 

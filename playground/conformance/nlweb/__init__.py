@@ -1,9 +1,9 @@
 """Rules of NLWeb, one function each, in the order of the specification's sections.
 
 The title of a rule states the requirement; the docstring of its function gives the reason, or
-how the rule interprets the specification. To add a rule: a function under `rule(...)` in the
-module of its section, its name in that module's `RULES`, and a conforming and a violating
-transcript in `tests/conformance/nlweb/table`.
+how the rule interprets the specification. The page of the rule shows both. To add a rule: a
+function under `rule(...)` in the module of its section, its name in that module's `RULES`, a
+conforming and a violating transcript in `tests/conformance/nlweb/table`, and `make examples`.
 
 ==============  =====================================================================
 `responses`     a response at all, and responses that are HTTP errors alone (section 4)

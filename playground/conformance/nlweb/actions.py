@@ -62,7 +62,7 @@ def _has_actions(t: Transcript) -> bool:
     when=_has_lists,
 )
 def actions_list(t: Transcript) -> Iterator[RuleIssue]:
-    """The example in section 7 of 0.54 has a single object: see another rule."""
+    """The example in section 7 of 0.54 has a single object: see `actions-single`."""
     for seq, pointer, action in t.actions:
         if not isinstance(action, dict):
             message = f"This action is {type_with_article(action)}; expected an object."
@@ -80,7 +80,7 @@ def actions_list(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_lists,
 )
 def actions_single(t: Transcript) -> Iterator[RuleIssue]:
-    """Section 4.1.1 defines an array, and the example in section 7 has an object.
+    """Section 4.1.1 of 0.54 defines an array; the example in section 7 has an object.
 
     Both are accepted.
     """
@@ -101,7 +101,7 @@ def actions_single(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_actions,
 )
 def action_complete(t: Transcript) -> Iterator[RuleIssue]:
-    """The name for programs, the description for people."""
+    """Programs use the name, people read the description."""
     for seq, pointer, action in _actions(t):
         for name in ("name", "description"):
             if not is_nonempty_text(action.get(name)):
@@ -116,7 +116,7 @@ def action_complete(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_actions,
 )
 def action_protocol(t: Transcript) -> Iterator[RuleIssue]:
-    """0.54 shows it in section 7, and its HTTP examples leave it out."""
+    """In 0.54 it is in section 7 only: the HTTP examples leave it out."""
     for seq, pointer, action in _actions(t):
         protocol = action.get("protocol")
         if isinstance(protocol, str) and protocol in _NEEDED:
@@ -142,7 +142,7 @@ def action_protocol(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_actions,
 )
 def action_target(t: Transcript) -> Iterator[RuleIssue]:
-    """HTTP: method and endpoint. MCP: server and tool. A2A: agent_url and skill."""
+    """HTTP requires method and endpoint; MCP server and tool; A2A agent_url and skill."""
     for seq, pointer, action in _actions(t):
         protocol = action.get("protocol", "HTTP")
         for name in _NEEDED.get(protocol, ()) if isinstance(protocol, str) else ():
@@ -166,7 +166,7 @@ def _addresses(t: Transcript) -> Iterator[Location]:
     when=lambda t: t.has_response and next(_addresses(t), None) is not None,
 )
 def action_address(t: Transcript) -> Iterator[RuleIssue]:
-    """The URL to call: a relative one has no base, and other schemes may run code."""
+    """A relative URL has no base here, and other schemes may run code."""
     for seq, pointer, address in _addresses(t):
         if not _CALLABLE.match(address):
             message = "Use an absolute URL with scheme and host; clients don’t call other URLs."
@@ -181,7 +181,7 @@ def action_address(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response and next(_addresses(t), None) is not None,
 )
 def action_url(t: Transcript) -> Iterator[RuleIssue]:
-    """URLs of HTTP have a host. Spaces and some other characters have to be escaped."""
+    """URLs of HTTP have a host. Spaces and some other characters have to be percent-encoded."""
     for seq, pointer, address in _addresses(t):
         if not is_uri_reference(address):
             message = "This is not a URL. Add a host; escape spaces and other characters."

@@ -33,7 +33,8 @@ def _is_document(t: Transcript) -> bool:
 def answer_content(t: Transcript) -> Iterator[RuleIssue]:
     """For single documents; a stream delivers its results one by one.
 
-    Content alone is accepted unless the format is chatgpt_app: see another rule.
+    Content without structuredData is accepted unless the format is chatgpt_app: see
+    `answer-structured`.
     """
     if (document := t.document) is None:
         return
@@ -72,9 +73,9 @@ def is_content_alone(t: Transcript) -> bool:
     when=lambda t: _is_document(t) and "content" in t.parts and "results" not in t.parts,
 )
 def answer_structured(t: Transcript) -> Iterator[RuleIssue]:
-    """Section 4.1.1 of 0.55 requires it, and the example in its appendix A.3 has none.
+    """Section 4.1.1 of 0.55 requires both; the example in its appendix A.3 has content only.
 
-    Both are accepted. 0.54 names both members, and allows one or more (section 4).
+    Both forms are accepted. 0.54 names both members, and allows one or more (section 4).
     """
     if is_content_alone(t):
         yield Violation(
@@ -97,7 +98,10 @@ def _has_content(t: Transcript) -> bool:
     when=_has_content,
 )
 def content_parts(t: Transcript) -> Iterator[RuleIssue]:
-    """For the format chatgpt_app. 0.54 shows other types in its examples: see another rule."""
+    """These are parts of the format chatgpt_app.
+
+    0.54 shows other spellings and types in its text: see `content-parts-spelled`.
+    """
     for seq, pointer, part in _content_parts(t):
         if not isinstance(part, dict):
             actual = type_with_article(part)
@@ -135,7 +139,7 @@ def _is_instruction(t: Transcript, part: dict[str, Any]) -> bool:
     when=_has_content,
 )
 def content_parts_spelled(t: Transcript) -> Iterator[RuleIssue]:
-    """The prose of 0.54 capitalises the names and its examples do not; one has another type.
+    """0.54 capitalises the names in its prose, and has another type in one example.
 
     Both are accepted.
     """
@@ -180,7 +184,7 @@ def _format_of(t: Transcript) -> tuple[str, Location | None]:
     when=lambda t: _is_answer(t) and bool(_requested_format(t)),
 )
 def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """A preference: the agent chooses the best match among its formats.
+    """The format is a preference: agents choose the best match among those they support.
 
     The default of 0.55 is conversational_search; 0.54 has none. A format of the agent's own is
     only compared with one that was asked for.
@@ -214,7 +218,7 @@ def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _is_answer(t) and not t.streamed and bool(_format_of(t)[0]),
 )
 def format_named(t: Transcript) -> Iterator[RuleIssue]:
-    """The name is optional, and names that the specification does not list are allowed."""
+    """The member response_format is optional, and formats that are not listed are allowed."""
     yield from _misnamed_formats(t)
 
 
@@ -226,7 +230,7 @@ def format_named(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _is_answer(t) and t.streamed and bool(_format_of(t)[0]),
 )
 def format_named_stream(t: Transcript) -> Iterator[RuleIssue]:
-    """The specification defines events for results only, and not how chatgpt_app is streamed."""
+    """The specification defines events for results, and not how chatgpt_app is streamed."""
     yield from _misnamed_formats(t)
 
 
@@ -293,9 +297,9 @@ def _wants_summary(t: Transcript) -> bool:
     when=_wants_summary,
 )
 def mode_summarize_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """0.55: an item at any position. 0.54 also allows `_meta.summary` (HTTP examples 2).
+    """In 0.55 the summary is an item at any position; 0.54 also allows `_meta.summary`.
 
-    The type of a summary may be any that fits its domain.
+    The type of the item may be any that fits its domain. For 0.54 see HTTP examples 2.
     """
     if any(_may_be_summary(item.value) for item in t.items) or (
         t.document and "content" in t.parts
@@ -327,7 +331,7 @@ def mode_summarize_honoured(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _is_answer(t) and "list" in _modes(t) and bool(t.items),
 )
 def mode_list_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """An empty list is a list; a summary alone is not."""
+    """The results array may be empty. A summary alone is not a list."""
     if not _results(t):
         location = t.items[0]
         message = "The request has mode list, but the answer has only a summary. Add the results."
@@ -341,7 +345,7 @@ def mode_list_honoured(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response and bool(_summaries(t)),
 )
 def summary_text(t: Transcript) -> Iterator[RuleIssue]:
-    """A string with more than whitespace."""
+    """The text of a summary is a string that is not blank."""
     for location in _summaries(t):
         if not is_nonempty_text(location.value.get("text")):
             message = "Set text to the summary, a string."

@@ -61,7 +61,7 @@ def _has_questions(t: Transcript) -> bool:
     when=lambda t: t.is_kind("elicitation", "elicitation"),
 )
 def elicitation_object(t: Transcript) -> Iterator[RuleIssue]:
-    """Another rule checks that there is something to answer."""
+    """`elicitation-not-empty` checks that there is something to answer."""
     if "elicitation" not in t.parts:
         yield missing(t, "Add elicitation, an object.", t.last_seq, "/elicitation")
     for seq, pointer, value in t.parts.get("elicitation", ()):
@@ -105,7 +105,7 @@ def elicitation_not_empty(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response and bool(_listed(t)),
 )
 def question_complete(t: Transcript) -> Iterator[RuleIssue]:
-    """Required in 0.55; 0.54 shows them in its example."""
+    """0.55 requires them; 0.54 has them in its example."""
     for seq, pointer, question in _listed(t):
         if not isinstance(question, dict):
             yield Violation(
@@ -125,7 +125,7 @@ def question_complete(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_questions,
 )
 def question_ids_unique(t: Transcript) -> Iterator[RuleIssue]:
-    """The id is the key of the answer."""
+    """Answers are assigned to their questions by the id."""
     seen: set[tuple[int, str]] = set()
     for seq, pointer, question in _questions(t):
         if not is_nonempty_text(name := question.get("id")):
@@ -171,7 +171,7 @@ def _with_options(t: Transcript) -> bool:
     when=_with_options,
 )
 def question_options(t: Transcript) -> Iterator[RuleIssue]:
-    """Required for single_select and multi_select, strings in any case."""
+    """Questions of type single_select and multi_select require options."""
     for seq, pointer, question in _questions(t):
         options, at = question.get("options", []), f"{pointer}/options"
         if options == []:
@@ -217,7 +217,7 @@ def _fits(question: dict[str, Any]) -> bool:
     ),
 )
 def question_default(t: Transcript) -> Iterator[RuleIssue]:
-    """The specification allows any value; an invalid answer cannot be preselected."""
+    """The specification allows any value, but clients cannot preselect an invalid answer."""
     for seq, pointer, question in _questions(t):
         if question.get("default") is not None and not _fits(question):
             message = "The default is not a valid answer, so clients can’t use it."
@@ -232,7 +232,7 @@ def question_default(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response and bool(_elicitations(t)),
 )
 def elicitation_readable(t: Transcript) -> Iterator[RuleIssue]:
-    """Left open by the specification: number and length of questions, and texts without markup."""
+    """The specification sets no limits. Checked are number, length and markup of the texts."""
     for location in _elicitations(t):
         questions = location.value.get("questions")
         if isinstance(questions, list) and len(questions) > MAX_QUESTIONS:

@@ -48,7 +48,7 @@ def _has_error(t: Transcript) -> bool:
     when=lambda t: t.is_kind("failure", "error"),
 )
 def failure_error(t: Transcript) -> Iterator[RuleIssue]:
-    """A response of type failure has an error; an error event has one, too (0.55, 6.1)."""
+    """Responses of type failure have it, and error events as well (0.55, section 6.1)."""
     for location in t.parts.get("error", ()):
         if not isinstance(location.value, dict):
             yield wrong_type(
@@ -70,7 +70,7 @@ def failure_error(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_error,
 )
 def failure_code(t: Transcript) -> Iterator[RuleIssue]:
-    """Required in 0.55; 0.54 shows it in its example."""
+    """0.55 requires the code; 0.54 has it in its example."""
     for location in _errors(t):
         if not is_nonempty_text(location.value.get("code")):
             yield Violation(
@@ -88,7 +88,7 @@ def failure_code(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_error,
 )
 def failure_code_known(t: Transcript) -> Iterator[RuleIssue]:
-    """Custom codes are allowed. CANCELLED belongs to await requests (section 4.2)."""
+    """Custom codes are allowed. CANCELLED is only for await requests (section 4.2)."""
     listed = _NAMED[t.version] - {_CANCELLED}
     for location in _errors(t):
         code = location.value.get("code")
@@ -127,7 +127,7 @@ def _type_location(t: Transcript) -> tuple[int | None, str]:
     when=lambda t: _awaits(t, "checkin") and bool(t.kind),
 )
 def await_reply(t: Transcript) -> Iterator[RuleIssue]:
-    """A promise while the task runs, an answer when it is done.
+    """Agents return a promise while the task is running, and the answer when it is done.
 
     The specification allows any standard response, and then names these.
     """
@@ -147,7 +147,7 @@ def await_reply(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _awaits(t, "cancel") and bool(t.kind),
 )
 def await_cancelled(t: Transcript) -> Iterator[RuleIssue]:
-    """A task that was done before returns its answer, and a cancelled one a failure."""
+    """A task that was already done returns its answer; a cancelled task returns a failure."""
     if t.kind not in ("failure", "answer"):
         yield Violation(
             "The cancel request was not answered with a failure with code CANCELLED.",
@@ -163,7 +163,7 @@ def await_cancelled(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _awaits(t, "cancel") and t.kind == "failure" and t.status < 400,
 )
 def await_cancelled_code(t: Transcript) -> Iterator[RuleIssue]:
-    """With an HTTP error the request itself failed, for example for an unknown token."""
+    """Failures with an HTTP error are not checked: there the await request itself failed."""
     codes = [
         Location(location.seq, f"{location.pointer}/code", location.value.get("code"))
         for location in _errors(t)
@@ -181,7 +181,7 @@ def await_cancelled_code(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _awaits(t, "checkin") and bool(_tokens(t)),
 )
 def await_token_kept(t: Transcript) -> Iterator[RuleIssue]:
-    """The specification calls it another promise, and callers should use the new token."""
+    """A promise with another token is another promise; clients should poll the new token."""
     for location in _tokens(t):
         if location.value != t.request.get("promise_token"):
             yield Violation(

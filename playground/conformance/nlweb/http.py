@@ -74,7 +74,7 @@ def _media_type(t: Transcript) -> str:
     when=lambda t: _has_head(t) and t.has_response,
 )
 def http_content_type(t: Transcript) -> Iterator[RuleIssue]:
-    """Standard headers have their standard meaning."""
+    """Standard headers have their standard meaning in NLWeb."""
     actual = _media_type(t)
     wanted = "text/event-stream" if t.streamed else "application/json"
     json_like = not t.streamed and actual.startswith("application/") and actual.endswith("+json")
@@ -91,7 +91,7 @@ def http_content_type(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _has_head(t) and t.has_response and bool(t.kind),
 )
 def http_status(t: Transcript) -> Iterator[RuleIssue]:
-    """A stream that turns out to be a promise has already begun with 200."""
+    """A stream that turns out to be a promise has already started with status 200."""
     kind, status = t.kind, t.status
     fits = status == (202 if kind == "promise" else 200)
     if kind == "failure":
@@ -111,10 +111,9 @@ def http_status(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _has_head(t) and t.has_response and t.kind == "failure",
 )
 def http_status_fits_code(t: Transcript) -> Iterator[RuleIssue]:
-    """A failure of the application typically has 200 in 0.55; others a status of their class.
+    """In 0.55 failures of the application have status 200, others one of their class or 200.
 
-    In 0.55 any failure may have 200; 0.54 has 400 for invalid requests and 500 for errors. A stream
-    has begun with 200 in any version.
+    0.54 has 400 for invalid requests and 500 for errors. A stream has started with status 200.
     """
     for location in t.parts.get("error", ()):
         code = location.value.get("code") if isinstance(location.value, dict) else None
@@ -142,7 +141,7 @@ def http_status_fits_code(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.status == 429,
 )
 def http_retry_after(t: Transcript) -> Iterator[RuleIssue]:
-    """Another rule checks its value."""
+    """Clients that are limited learn when to retry. `http-header-values` checks the value."""
     if not t.headers.get("retry-after", "").strip():
         yield Violation("Add Retry-After, for example 30 (seconds).", t.head_seq)
 
@@ -158,9 +157,9 @@ _CHECKED_HEADERS = ("content-type", "cache-control", "retry-after")
     when=lambda t: _has_head(t) and any(t.headers.get(name) for name in _CHECKED_HEADERS),
 )
 def http_header_values(t: Transcript) -> Iterator[RuleIssue]:
-    """Content-Type, Cache-Control and Retry-After, by the grammar of HTTP.
+    """Checked are Content-Type, Cache-Control and Retry-After, by the grammar of HTTP.
 
-    JSON and event streams are UTF-8, and a stream is not cached, as its example shows.
+    JSON and event streams are UTF-8. Streams are not cached, as in the example.
     """
     content_type, cache_control, retry_after = (
         t.headers.get(name, "").strip() for name in _CHECKED_HEADERS
@@ -201,7 +200,7 @@ def _is_date(text: str) -> bool:
     when=_has_head,
 )
 def http_method(t: Transcript) -> Iterator[RuleIssue]:
-    """Requests are POST requests, to `/ask` and `/await`."""
+    """NLWeb requests are POST requests to `/ask` and `/await`."""
     if t.status == 405:
         yield Violation("The agent rejects the method POST (HTTP 405). Accept it.", t.head_seq)
 
@@ -214,7 +213,7 @@ def http_method(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_head,
 )
 def http_no_redirect(t: Transcript) -> Iterator[RuleIssue]:
-    """NLWeb lists no redirect statuses, and clients drop the body on a redirect."""
+    """NLWeb lists no redirect statuses, and clients may drop the body on a redirect."""
     if t.status // 100 == 3 and t.outcome is Outcome.NONE:
         yield Violation(
             f"The agent redirects (HTTP {t.status}). Respond at this URL or publish the other one.",

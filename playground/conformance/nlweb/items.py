@@ -24,7 +24,7 @@ def _has_items(t: Transcript) -> bool:
     when=_has_items,
 )
 def item_object(t: Transcript) -> Iterator[RuleIssue]:
-    """Strings and numbers have no type and no attributes."""
+    """A string or a number has no type and no attributes."""
     for location in t.items:
         if not isinstance(location.value, dict):
             actual = type_with_article(location.value)
@@ -41,7 +41,7 @@ def item_object(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_items,
 )
 def item_type(t: Transcript) -> Iterator[RuleIssue]:
-    """Recommended. Another rule checks that it is a string."""
+    """The type selects how clients show a result. `item-type-string` checks its value."""
     for location in t.items:
         if not isinstance(location.value, dict):
             continue
@@ -63,7 +63,7 @@ def item_type(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response and any("@type" in _members(p.value) for p in t.items),
 )
 def item_type_string(t: Transcript) -> Iterator[RuleIssue]:
-    """JSON-LD allows lists of types, NLWeb defines one string."""
+    """JSON-LD also allows an array of types; NLWeb defines one string."""
     for location in t.items:
         members = _members(location.value)
         if "@type" in members and not isinstance(kind := members["@type"], str):
@@ -97,7 +97,7 @@ def _urls(t: Transcript) -> Iterator[Location]:
     when=lambda t: t.has_response and any(True for _ in _urls(t)),
 )
 def item_url(t: Transcript) -> Iterator[RuleIssue]:
-    """As in the recommended vocabulary of schema.org; a relative one is allowed."""
+    """The member url is that of schema.org, which NLWeb recommends; it may be relative."""
     for location in _urls(t):
         if not isinstance(location.value, str):
             actual = type_with_article(location.value)
@@ -118,7 +118,7 @@ def item_url(t: Transcript) -> Iterator[RuleIssue]:
     ),
 )
 def item_grounding(t: Transcript) -> Iterator[RuleIssue]:
-    """The origin of the data: sources, citations, references."""
+    """It holds the origin of the data: sources, citations, references."""
     for location in t.items:
         if not isinstance(location.value, dict) or "grounding" not in location.value:
             continue

@@ -53,9 +53,9 @@ def _blocks(t: Transcript) -> Iterator[Location]:
     when=_has_nlweb_response,
 )
 def meta_present(t: Transcript) -> Iterator[RuleIssue]:
-    """0.54 also accepts `meta`, and requires one block anywhere in a stream (its section 8.4).
+    """0.54 also accepts the name `meta`, and requires it once anywhere in a stream (8.4).
 
-    Its example of a promise has `response_type` beside `promise` instead: see another rule.
+    Its example of a promise has no metadata: see `meta-top-level`.
     """
     for location in t.metas:
         name = location.pointer[1:]
@@ -91,7 +91,10 @@ def _has_top_level_type(t: Transcript) -> bool:
     when=lambda t: t.has_response and t.is_kind("promise", "promise") and t.document is not None,
 )
 def meta_top_level(t: Transcript) -> Iterator[RuleIssue]:
-    """Section 4 requires `_meta`, and the example in section 4.1.2 has none: both are accepted."""
+    """Section 4 of 0.54 requires `_meta`; the example in section 4.1.2 has none.
+
+    Both are accepted.
+    """
     if _has_top_level_type(t):
         yield Violation(
             "Section 4 requires _meta, but the example in section 4.1.2 has response_type at the "
@@ -109,7 +112,7 @@ def meta_top_level(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_meta,
 )
 def response_type(t: Transcript) -> Iterator[RuleIssue]:
-    """Of every block; its capitalisation is checked by another rule.
+    """The type is required in every metadata block. `response-type-lowercase` checks its case.
 
     In a stream of 0.54, only the last block has to be complete.
     """
@@ -161,9 +164,9 @@ def response_type_lowercase(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_meta,
 )
 def response_type_consistent(t: Transcript) -> Iterator[RuleIssue]:
-    """The last block of a stream decides; errors beside its results are legal there.
+    """In a stream the last metadata block decides; errors are allowed beside results.
 
-    An earlier block of the stream must not contradict what is sent, either.
+    Earlier metadata of a stream must not contradict the content, either.
     """
     kind = t.announced
     for name, location in _foreign(t, kind):
@@ -206,9 +209,9 @@ def _foreign(t: Transcript, kind: str) -> Iterator[tuple[str, Location]]:
     when=_has_meta,
 )
 def version_present(t: Transcript) -> Iterator[RuleIssue]:
-    """A string; another rule checks whether it is the right one.
+    """The version is a string. `version-asked` checks whether it is the requested one.
 
-    The example of a failure in 0.54 has none: see another rule.
+    In 0.54 the example of a failure has no version: see `version-in-failure`.
     """
     for location in _blocks(t):
         version = location.value.get("version")
@@ -234,7 +237,10 @@ def _is_failure_without_version(t: Transcript, meta: dict[str, object]) -> bool:
     when=lambda t: t.has_response and any(type_of(p.value) == "failure" for p in t.metas),
 )
 def version_in_failure(t: Transcript) -> Iterator[RuleIssue]:
-    """Section 4 requires it, and the example in section 4.1.4 has none: both are accepted."""
+    """Section 4 of 0.54 requires the version; the example in section 4.1.4 has none.
+
+    Both are accepted.
+    """
     for location in _blocks(t):
         if _is_failure_without_version(t, location.value):
             yield Violation(
@@ -262,7 +268,7 @@ def _requested_version(t: Transcript) -> str:
     when=lambda t: _has_meta(t) and bool(_requested_version(t)),
 )
 def version_asked(t: Transcript) -> Iterator[RuleIssue]:
-    """The specification defines the requested version and leaves open whether it binds."""
+    """The specification defines the requested version, and leaves open whether it is binding."""
     requested = _requested_version(t)
     for location in _blocks(t):
         version = location.value.get("version")
@@ -283,7 +289,7 @@ def version_asked(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_meta,
 )
 def session_context_object(t: Transcript) -> Iterator[RuleIssue]:
-    """Callers return it unchanged as `meta.session_context`."""
+    """Callers return the session context unchanged as `meta.session_context`."""
     for location in _blocks(t):
         if "session_context" in location.value:
             context = location.value["session_context"]
@@ -321,7 +327,7 @@ def _sent(t: Transcript) -> frozenset[str]:
     when=_sent_context,
 )
 def session_context_echoed(t: Transcript) -> Iterator[RuleIssue]:
-    """Left open by the specification: callers keep the last one they received."""
+    """The specification leaves this open; callers keep the last session context received."""
     location = next(
         (location for location in reversed(t.metas) if isinstance(location.value, dict)), None
     )
@@ -360,7 +366,7 @@ def session_context_echoed(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response and any(True for _ in _templates(t)),
 )
 def output_template_uri(t: Transcript) -> Iterator[RuleIssue]:
-    """The URI of a widget, with a scheme such as https or ui."""
+    """It is the URI of a widget, with a scheme such as https or ui."""
     for location in _templates(t):
         if not is_uri(location.value):
             yield Violation(

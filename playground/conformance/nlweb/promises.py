@@ -44,7 +44,7 @@ def _members_named(t: Transcript, name: str) -> list[Location]:
     when=_is_promise,
 )
 def promise_object(t: Transcript) -> Iterator[RuleIssue]:
-    """A response of type promise has one."""
+    """The promise object holds the token that clients poll with."""
     for location in t.parts.get("promise", ()):
         if not isinstance(location.value, dict):
             actual = type_with_article(location.value)
@@ -65,7 +65,7 @@ def promise_object(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_promise,
 )
 def promise_token(t: Transcript) -> Iterator[RuleIssue]:
-    """Without it the answer cannot be requested."""
+    """Without the token, clients cannot request the answer."""
     for location in _promises(t):
         if not is_nonempty_text(location.value.get("token")):
             yield Violation(
@@ -83,7 +83,7 @@ def promise_token(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response and bool(_members_named(t, "estimated_time")),
 )
 def promise_estimated_time(t: Transcript) -> Iterator[RuleIssue]:
-    """An integer in 0.55; 0.54 shows one and defines nothing."""
+    """0.55 defines an integer; 0.54 has one in an example."""
     for location in _members_named(t, "estimated_time"):
         if not is_integer(location.value) or location.value < 0:
             yield Violation(
@@ -121,7 +121,7 @@ def promise_estimate_plausible(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response and bool(_members_named(t, "progress")),
 )
 def promise_progress(t: Transcript) -> Iterator[RuleIssue]:
-    """A fraction, not a percentage and not a text."""
+    """Progress is a fraction, not a percentage and not a string."""
     for location in _members_named(t, "progress"):
         if not is_number(location.value) or not 0 <= location.value <= 1:
             yield Violation(
@@ -143,7 +143,7 @@ def _progress(t: Transcript) -> list[Location]:
     when=lambda t: t.has_response and bool(t.earlier.progress) and bool(_progress(t)),
 )
 def promise_progress_monotone(t: Transcript) -> Iterator[RuleIssue]:
-    """From poll to poll. The specification says that it is updated, and not in which direction."""
+    """Compared from poll to poll. The specification says that progress is updated, and no more."""
     before = number_of(t.earlier.progress[-1])
     for location in _progress(t):
         if before is not None and location.value < before:
@@ -167,7 +167,7 @@ def _checks_in(t: Transcript) -> bool:
     when=lambda t: t.has_response and _checks_in(t) and t.earlier.task_end is not None,
 )
 def promise_kept(t: Transcript) -> Iterator[RuleIssue]:
-    """A promise means that the task is still running; later failures are allowed."""
+    """A promise means that the task is still running. A failure is allowed at any time."""
     if t.kind != "promise":
         return
     location = next(iter(t.parts.get("promise", ())), None)
@@ -192,7 +192,10 @@ def promise_kept(t: Transcript) -> Iterator[RuleIssue]:
     ),
 )
 def promise_cancellation_kept(t: Transcript) -> Iterator[RuleIssue]:
-    """Only if the response is one of the application. A promise is reported by another rule."""
+    """HTTP errors without an NLWeb response are not checked.
+
+    `promise-kept` reports a task that is promised again.
+    """
     codes = [
         location.value.get("code")
         for location in t.parts.get("error", ())

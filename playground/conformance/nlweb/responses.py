@@ -36,7 +36,7 @@ def _is_success(t: Transcript) -> bool:
     when=_is_success,
 )
 def reply_object(t: Transcript) -> Iterator[RuleIssue]:
-    """Its members are checked by other rules."""
+    """Clients need an object to read metadata and content from. Other rules check its members."""
     document = t.document
     if document and not isinstance(document.payload, dict):
         actual = document.reason or f"The body is {type_with_article(document.payload)}."
@@ -55,7 +55,7 @@ def reply_object(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.status == 400,
 )
 def http_400_failure(t: Transcript) -> Iterator[RuleIssue]:
-    """The agent itself rejects the request; responses of agents are always JSON objects."""
+    """The status means that the agent rejects the request. Agents always respond with JSON."""
     yield from _without_failure(t)
 
 
@@ -67,7 +67,7 @@ def http_400_failure(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.status > 400,
 )
 def http_error_failure(t: Transcript) -> Iterator[RuleIssue]:
-    """Gateways and login pages respond in their own formats; the specification leaves this open."""
+    """Gateways and login pages respond in other formats. The specification leaves this open."""
     yield from _without_failure(t)
 
 
@@ -103,7 +103,7 @@ def _body(t: Transcript) -> str:
     needs_complete_response=True,
 )
 def one_reply(t: Transcript) -> Iterator[RuleIssue]:
-    """Some servers begin a second response when they fail within a stream, which breaks it."""
+    """Some servers start a second response when they fail during a stream, which breaks it."""
     for frame in t.frames:
         data = frame.data
         if frame.kind is FrameKind.HEAD or not (frame.kind is FrameKind.ERROR or t.streamed):

@@ -52,7 +52,7 @@ def _blocks(t: Transcript) -> list[Location]:
     fallback=True,
 )
 def schema_metadata(t: Transcript) -> Iterator[RuleIssue]:
-    """response_format, the openai fields, and the summary of 0.54."""
+    """Checked are response_format, the openai fields, and in 0.54 the summary."""
     yield from _filtered_violations(t.version, "response-meta", _blocks(t))
 
 
@@ -65,7 +65,7 @@ def schema_metadata(t: Transcript) -> Iterator[RuleIssue]:
     fallback=True,
 )
 def schema_action(t: Transcript) -> Iterator[RuleIssue]:
-    """params, headers, arguments and message are objects, and a type is a string."""
+    """Checked are params, headers, arguments and message (objects), and type (a string)."""
     yield from _filtered_violations(t.version, "action", t.actions)
 
 
@@ -88,7 +88,7 @@ def _named_events(t: Transcript) -> list[DecodedPayload]:
     fallback=True,
 )
 def schema_event(t: Transcript) -> Iterator[RuleIssue]:
-    """The text of a content event, and the members of an error."""
+    """Checked are the text of content events, and the members of errors."""
     messages = _named_events(t)
     for name in sorted({str(message.name) for message in messages}):
         locations = (Location(m.seq, "", m.payload) for m in messages if m.name == name)
@@ -126,7 +126,7 @@ def _is_known_document(t: Transcript) -> bool:
     fallback=True,
 )
 def schema_reply(t: Transcript) -> Iterator[RuleIssue]:
-    """The texts of elicitations, promises and failures, also within a stream.
+    """Checked are the texts of elicitations, promises and failures, also in a stream.
 
     0.54 shows most of these members in examples only.
     """

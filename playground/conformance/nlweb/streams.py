@@ -53,7 +53,7 @@ def _has_event(name: str) -> Callable[[Transcript], bool]:
     when=_is_stream_with_events,
 )
 def stream_data_json(t: Transcript) -> Iterator[RuleIssue]:
-    """Another rule reports empty data; data cut off at the end are not a violation here."""
+    """Data that was cut off at the end of a stream is not a violation of this rule."""
     for message in t.messages:
         if not message.readable and message.text:
             yield Violation(
@@ -83,7 +83,7 @@ def stream_data_present(t: Transcript) -> Iterator[RuleIssue]:
     when=_is_stream_with_events,
 )
 def stream_events_named(t: Transcript) -> Iterator[RuleIssue]:
-    """A client that listens for `result` never receives an unnamed event."""
+    """Clients that listen for `result` events never receive an unnamed one."""
     for message in t.messages:
         if message.name is None:
             yield Violation("Add an event name: a line such as event: result.", message.seq)
@@ -97,9 +97,9 @@ def stream_events_named(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _is_stream_with_events(t) and any(message.name for message in t.messages),
 )
 def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
-    """0.55: start, result, error, complete. 0.54 also content and end, and no error.
+    """0.55 has start, result, error, complete. 0.54 also has content and end, but no error.
 
-    No sentence forbids others.
+    No sentence forbids other events.
     """
     known: tuple[str, ...] = t.traits["stream_events"]
     for message in t.messages:
@@ -119,7 +119,7 @@ def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
     when=_is_nlweb_stream,
 )
 def stream_start_first(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients initialise their view on it."""
+    """Clients initialize their view with it."""
     if t.messages[0].name != "start":
         yield Violation("Send start with the metadata before all other events.", t.messages[0].seq)
 
@@ -133,7 +133,7 @@ def stream_start_first(t: Transcript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def stream_start_once(t: Transcript) -> Iterator[RuleIssue]:
-    """A second one would begin a second response."""
+    """A second start event would begin another response."""
     for message in _events_named(t, "start")[1:]:
         yield Violation("Remove this second start event.", message.seq)
 
@@ -176,7 +176,7 @@ def _after(t: Transcript, name: str) -> tuple[DecodedPayload, ...]:
     needs_complete_response=True,
 )
 def stream_complete_present(t: Transcript) -> Iterator[RuleIssue]:
-    """In 0.55 a stream may also end with an error event instead."""
+    """In 0.55 a stream may also end with an error event."""
     last = t.messages[-1]
     if _events_named(t, "complete") or (
         t.is_complete and last.name == "error" and t.version == "0.55"
@@ -196,7 +196,7 @@ def stream_complete_present(t: Transcript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def stream_complete_once(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients stop listening at the first."""
+    """Clients stop reading at the first one."""
     for message in _events_named(t, "complete")[1:]:
         yield Violation("Remove this second complete event.", message.seq)
 
@@ -210,7 +210,7 @@ def stream_complete_once(t: Transcript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def stream_complete_last(t: Transcript) -> Iterator[RuleIssue]:
-    """In 0.54 one `end` may follow. A second complete is reported by another rule."""
+    """In 0.54 an `end` event may follow. For a second one see `stream-complete-once`."""
     rest = _after(t, "complete")
     if t.version == "0.54" and rest and rest[0].name == "end":
         rest = rest[1:]
@@ -227,7 +227,7 @@ def stream_complete_last(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_event("complete"),
 )
 def stream_complete_meta(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients take the session context from it."""
+    """Clients read the session context from it."""
     for message in _events_named(t, "complete")[:1]:
         name = "meta" if t.version == "0.54" and "_meta" not in message.members else "_meta"
         if not isinstance(message.members.get(name), dict):
@@ -246,7 +246,10 @@ def stream_complete_meta(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _is_nlweb_stream(t) and len(t.metas) > 1,
 )
 def stream_meta_agrees(t: Transcript) -> Iterator[RuleIssue]:
-    """Type, format and version, compared with the last event; a stream may end with a failure."""
+    """Compared are type, format and version with those of the last event.
+
+    A stream may end with a failure.
+    """
     blocks = [(each, each.value) for each in t.metas if isinstance(each.value, dict)]
     for name in ("response_type", "response_format", "version"):
         named = [(each, meta[name]) for each, meta in blocks if is_nonempty_text(meta.get(name))]
@@ -274,7 +277,7 @@ def _comparable(value: str) -> str:
     when=_has_event("error"),
 )
 def error_event(t: Transcript) -> Iterator[RuleIssue]:
-    """The structure of section 4.1.4; the members of the object are checked by other rules."""
+    """The structure is that of failures (4.1.4). Other rules check the members of the object."""
     for message in _events_named(t, "error"):
         if not isinstance(message.members.get("error"), dict):
             actual = "missing" if "error" not in message.members else "not an object"
@@ -292,7 +295,7 @@ def error_event(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_event("error"),
 )
 def error_event_meta(t: Transcript) -> Iterator[RuleIssue]:
-    """An error has the structure of a failure; whether with metadata is left open."""
+    """An error event has the structure of a failure; its metadata is left open."""
     for message in _events_named(t, "error"):
         if message.members and not isinstance(message.members.get("_meta"), dict):
             yield Violation(
@@ -310,7 +313,7 @@ def error_event_meta(t: Transcript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def error_event_last(t: Transcript) -> Iterator[RuleIssue]:
-    """More events are allowed after a recoverable error: clients have to expect them."""
+    """The specification allows more events after a recoverable error; clients expect them."""
     rest = [message for message in _after(t, "error") if message.name != "complete"]
     if rest:
         count = "one more event" if len(rest) == 1 else f"{len(rest)} more events"
@@ -331,7 +334,7 @@ def error_event_last(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.streamed,
 )
 def stream_closed(t: Transcript) -> Iterator[RuleIssue]:
-    """Standard clients drop an unterminated event."""
+    """SSE clients discard an event that is not terminated."""
     tails = [frame for frame in t.frames if frame.kind is FrameKind.TAIL]
     if not t.ended:
         yield Inconclusive("The stream was truncated.", tails[0].seq if tails else None)
@@ -352,7 +355,7 @@ def stream_closed(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.streamed,
 )
 def stream_bom(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients remove one at the very beginning, and misread any other line that begins with one."""
+    """Clients remove one at the start of a stream, and misread any other line with one."""
     for frame in t.frames:
         if frame.kind in BODY_KINDS and _BOM in frame.data and _BOM_AT_LINE.search(frame.data):
             yield Violation("Remove the byte order mark: UTF-8 does not need one.", frame.seq)
@@ -366,7 +369,7 @@ def stream_bom(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.streamed and t.head_seq is not None,
 )
 def stream_compression(t: Transcript) -> Iterator[RuleIssue]:
-    """Compressors buffer events before they pass them on."""
+    """Compression buffers events, which delays them."""
     encoding = t.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
         yield Violation(
@@ -387,7 +390,7 @@ def _has_streaming_preference(t: Transcript) -> bool:
     when=_has_streaming_preference,
 )
 def streaming_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """A preference. The format chatgpt_app has no events and is always one document (6.1)."""
+    """Streaming is a preference. The format chatgpt_app is always one document (6.1)."""
     wanted = t.prefer("streaming")
     if wanted and not t.streamed and "structuredData" not in t.parts:
         yield Violation(
@@ -434,7 +437,7 @@ def _has_indexes(t: Transcript) -> bool:
     when=_has_results,
 )
 def result_event(t: Transcript) -> Iterator[RuleIssue]:
-    """One item per event, wrapped together with its index."""
+    """Each event wraps one item together with its index."""
     for message in _result_events(t):
         if not isinstance(message.payload, dict):
             actual = type_with_article(message.payload)
@@ -453,7 +456,7 @@ def result_event(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_results,
 )
 def result_index(t: Transcript) -> Iterator[RuleIssue]:
-    """The position in the final array of results."""
+    """The index is the position in the final array of results."""
     for message in _result_events(t):
         if message.members and not _is_index(message.members.get("index")):
             yield Violation(
@@ -490,7 +493,7 @@ def result_index_unique(t: Transcript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def result_index_gapless(t: Transcript) -> Iterator[RuleIssue]:
-    """Positions in an array start at 0; the specification does not require that all are sent."""
+    """Positions in an array start at 0. The specification does not require all of them."""
     if not t.is_complete:
         return  # The missing results may have followed.
     expected = 0
@@ -513,7 +516,7 @@ def result_index_gapless(t: Transcript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def result_order(t: Transcript) -> Iterator[RuleIssue]:
-    """Any order is allowed: clients sort results."""
+    """Any order is allowed: clients sort the results."""
     highest = -1
     for seq, index in _indexes(t):
         if index < highest:

@@ -1,0 +1,177 @@
+"""`make examples`: the examples of the rules' pages, from the tables of the rules' tests.
+
+Of the cases of a rule in its latest version, those are chosen that break no other rule, and have
+one finding. Documents are indented and status lines get their reason phrases, which no rule
+reads.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any
+
+from playground.conformance import RULESETS, ConformanceReport, Level, Verdict
+from playground.conformance.examples import (
+    PATH,
+    Example,
+    RuleExamples,
+    findings_of,
+    write_examples,
+)
+from playground.protocols.frames import Frame, FrameKind
+from tests.conformance.agent_api import table as agent_api
+from tests.conformance.case import Case
+from tests.conformance.mcp import table as mcp
+from tests.conformance.nlweb import table as nlweb
+from tests.conformance.scripts import VERSION, ScriptedResponse, document
+
+#: The tables of the rule groups.
+TABLES = (nlweb.CASES, mcp.CASES, agent_api.CASES)
+#: Bytes of a response that fit on a page.
+MAX_BYTES = 4000
+
+
+def recipe(members: bytes) -> ScriptedResponse:
+    """An answer with one result that has these members."""
+    meta = b'{\n  "_meta": {\n    "response_type": "answer",\n    "version": "@version"\n  },\n'
+    item = b'    {\n      "@type": "Recipe",\n      %s\n    }\n' % members
+    return document(meta + b'  "results": [\n' + item + b"  ]\n}")
+
+
+#: Rules on JSON: they are tested with bytes of any protocol.
+JSON_TEXT = {
+    "json-numbers": (b'"calories": null', b'"calories": NaN'),
+    "json-utf8": ('"name": "Crème brûlée"'.encode(), '"name": "Crème brûlée"'.encode("latin-1")),
+    "json-names-unique": (
+        b'"name": "Eggs",\n      "url": "https://example.com/eggs"',
+        b'"name": "Eggs",\n      "name": "Scrambled eggs"',
+    ),
+    "json-surrogates": (b'"name": "Eggs \\ud83c\\udf73"', b'"name": "Eggs \\ud83c"'),
+}
+
+
+def latest_versions() -> dict[str, tuple[str, str, str]]:
+    """Protocol, binding and latest version of each rule, in the order of the rules page."""
+    found: dict[str, tuple[str, str, str]] = {}
+    for (protocol, binding), ruleset in RULESETS.items():
+        for rule in ruleset.rules:
+            found.setdefault(rule.id, (protocol, binding, max(rule.requirements)))
+    return found
+
+
+def examples() -> dict[str, RuleExamples]:
+    """The examples of every rule."""
+    of_rule: dict[str, list[Case]] = defaultdict(list)
+    table_of: dict[str, tuple[Case, ...]] = {}
+    for cases in TABLES:
+        for case in cases:
+            of_rule[case.rule].append(case)
+            table_of[case.rule] = cases
+    made = {}
+    for rule, (protocol, binding, version) in latest_versions().items():
+        if rule in JSON_TEXT:
+            good, bad = ([tidied(recipe(members), version)] for members in JSON_TEXT[rule])
+        else:
+            cases = [case for case in of_rule[rule] if version in case.versions]
+            good = [tidied(case.good, version) for case in cases]
+            bad = [tidied(reply, version) for case in cases for reply, _ in case.bad]
+            if all(blame(reply, rule, version)[:2] != (0, 0) for reply in good):
+                good += [tidied(case.good, version) for case in table_of[rule]]
+        passing = [r for r in good if r.report_for(version).verdicts[rule] is Verdict.PASS]
+        conforming = min(passing, key=lambda reply: blame(reply, rule, version))
+        violating = min(bad, key=lambda reply: blame(reply, rule, version, findings=1))
+        made[rule] = RuleExamples(
+            protocol,
+            binding,
+            version,
+            example(conforming, rule, version),
+            example(violating, rule, version),
+        )
+    return made
+
+
+def example(reply: ScriptedResponse, rule: str, version: str) -> Example:
+    """A response with its findings."""
+    report = reply.report_for(version)
+    return Example(
+        reply.frames,
+        reply.request,
+        reply.operation,
+        reply.state,
+        reply.earlier,
+        findings_of(report, rule),
+        tuple(dict.fromkeys(other for other, _ in others(report, rule))),
+    )
+
+
+def others(report: ConformanceReport, rule: str) -> Iterator[tuple[str, Level]]:
+    """The other rules that a response violates, by level."""
+    for level in Level:
+        yield from ((other, level) for other in report.failing(level) if other != rule)
+
+
+def blame(reply: ScriptedResponse, rule: str, version: str, findings: int = 0) -> Any:
+    """What speaks against a response as an example; the least is chosen."""
+    report = reply.report_for(version)
+    levels = [level for _, level in others(report, rule)]
+    own = len(findings_of(report, rule))
+    size = sum(len(frame.data) for frame in reply.frames)
+    return (
+        levels.count(Level.MUST), levels.count(Level.SHOULD), own != findings,
+        size > MAX_BYTES, len(levels),
+    )  # fmt: skip
+
+
+# Bytes
+
+
+def tidied(reply: ScriptedResponse, version: str) -> ScriptedResponse:
+    """The same as it looks best: with its version, reason phrases and indented documents."""
+    asked = json.loads(json.dumps(reply.request).replace(VERSION, version))
+    return replace(reply, request=asked, frames=tuple(_tidied(reply.frames, version)))
+
+
+def _tidied(frames: Iterable[Frame], version: str) -> Iterator[Frame]:
+    for frame in frames:
+        data = frame.data.replace(VERSION.encode(), version.encode())
+        if frame.kind is FrameKind.HEAD:
+            data = _with_reason(data)
+        elif frame.kind is FrameKind.BODY:
+            data = _indented(data)
+        elif frame.kind is FrameKind.CALL:
+            top, blank, body = data.partition(b"\r\n\r\n")
+            data = top + blank + _indented(body)
+        yield replace(frame, data=data)
+
+
+def _with_reason(head: bytes) -> bytes:
+    line, end, rest = head.partition(b"\r\n")
+    protocol, _, status = line.decode().partition(" ")
+    try:
+        known = HTTPStatus(int(status.split(" ")[0]))
+    except ValueError:
+        return head
+    return f"{protocol} {known.value} {known.phrase}".encode() + end + rest
+
+
+def _indented(body: bytes) -> bytes:
+    """A document with indents, if nothing else about it changes."""
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return body
+    same = json.dumps(value).encode() == body
+    return json.dumps(value, indent=2, ensure_ascii=False).encode() if same else body
+
+
+def text() -> str:
+    """The text of the file."""
+    return json.dumps(write_examples(examples()), indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    PATH.write_text(text(), "utf-8")
