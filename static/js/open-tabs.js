@@ -76,8 +76,9 @@ function tabOfPage() {
 function arrive() {
   const mine = tabOfPage();
   const query = new URLSearchParams(location.search);
-  const { type } = performance.getEntriesByType("navigation")[0] ?? {};
-  const isBack = ["reload", "back_forward"].includes(type);
+  // Only an entry of the history that was shown before has a state; the type of the navigation
+  // is not always that of the history.
+  const isBack = Boolean(history.state?.tab);
   if (query.size) history.replaceState(history.state, "", location.pathname);
   if (query.has("text") || query.has("request") || query.get("agent")?.includes("://"))
     return list.open(mine);
@@ -88,7 +89,7 @@ function arrive() {
   }
   if (query.size) return list.open(mine);
   if (mine.place === "/" && !isBack && current) return list.show(current);
-  const left = type === "back_forward" ? byId(history.state?.tab) : undefined;
+  const left = byId(history.state?.tab);
   const isLeft = left?.place === mine.place;
   const there = isLeft ? left : (list.at(mine.place) ?? (mine.saved && list.withSaved(mine.saved)));
   const isSame = there && (isBack || mine.saved || canonical(there.fields) === mine.base);

@@ -143,7 +143,7 @@ def test_mcp_taken_for_nlweb_is_one_click_away(workbench: Workbench) -> None:
     page = workbench.open("/?agent=demo").compose("soup with lentils").page
     # Not the URL of the demo agent over MCP, which is known.
     send_to(workbench, f"{workbench.server.url}/demo/mcp?pace=0")
-    expect(card(workbench)).to_contain_text("looks like that of an MCP server")
+    expect(card(workbench)).to_contain_text("This is an MCP server")
     first = workbench.run
     card(workbench).get_by_role("button", name="Switch to MCP and resend").click()
     expect(page.locator("#response")).not_to_have_attribute("data-run", first or "")
@@ -226,7 +226,7 @@ def test_each_wrong_agent_has_one_cause_and_one_button(
     with web_server() as plain, web_server(Certificate(tmp_path, [THIS_HOST])) as tls:
         cases = (
             (f"http://127.0.0.1:{free_port()}", "Nothing listens on 127.0.0.1", "Retry"),
-            (f"{base}/demo/nowhere", "This URL serves a web page", "Diagnose connection"),
+            (f"{base}/rules/", "This URL serves a web page", "Diagnose connection"),
             (f"{base}/demo/scenarios/html-error", "The server failed", "Retry"),
             (f"https://127.0.0.1:{plain}", "does not speak TLS", "Use this URL and resend"),
             (f"https://127.0.0.1:{tls}", "is self-signed", "Retry"),

@@ -138,7 +138,7 @@ def test_the_form_shows_what_applies(workbench: Workbench) -> None:
     page.get_by_label("Protocol").select_option("agent-api")
     expect(tool).to_be_hidden()
     expect(page.get_by_label("Binding")).to_be_hidden()
-    expect(page.get_by_label("Version")).to_have_value("1")
+    expect(page.get_by_label("Version", exact=True)).to_have_value("1")
 
 
 def test_the_tools_of_an_agent_are_read(workbench: Workbench) -> None:
