@@ -66,8 +66,9 @@ class Media:
             return unquote_to_bytes(self.data[:limit].encode("utf-8", "replace"))
         # Without white space, any four characters are three bytes.
         text = self.data if limit is None else self.data[: limit * 2]
+        is_cut = len(text) < len(self.data)
         text = "".join(text.split()).translate(_URL_SAFE).rstrip("=")
-        if limit is not None:
+        if is_cut:
             text = text[: len(text) // 4 * 4]
         try:
             return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
@@ -200,11 +201,15 @@ def _kind_of(media_type: str) -> str:
 
 
 def _file_name(url: str) -> str:
-    """Return the last segment of a URL's path, "" if it has none."""
+    """Return the last segment of a URL's path, "" if it has none; `a.txt` for `demo://a.txt`."""
     try:
-        return urlsplit(url).path.rstrip("/").rpartition("/")[2]
+        parts = urlsplit(url)
     except ValueError:
         return ""
+    segment = parts.path.rstrip("/").rpartition("/")[2]
+    if segment or parts.scheme in ("http", "https"):
+        return segment
+    return parts.netloc.rpartition("@")[2]
 
 
 def _text(item: Mapping[str, Any], *names: str) -> str:

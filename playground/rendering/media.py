@@ -23,6 +23,8 @@ MAX_INLINE = MIB
 MAX_TEXT = 20_000
 #: Bytes of the beginning that tell the type of a picture.
 _HEAD = 64
+#: Extensions of common types that `mimetypes` does not know.
+_EXTENSIONS = {"audio/wav": ".wav", "audio/mp3": ".mp3", "audio/webm": ".webm"}
 _LABELS = {"image": "Image", "audio": "Audio", "video": "Video", "file": "File", "link": "Link"}
 
 
@@ -69,13 +71,21 @@ class MediaView:
         return self._is_image and (self.media.size or 0) > MAX_INLINE
 
     @property
+    def can_be_saved(self) -> bool:
+        """Return whether there is inline data, and its beginning is not damaged."""
+        return self.media.has_data and self.media.read(MAX_INLINE) is not None
+
+    @property
     def reason(self) -> str:
-        """Return why an inline picture is not shown, "" if it is, or if it is none."""
-        if not self._is_image or not self.media.has_data or self.picture_url:
+        """Return why inline data is not shown or saved, "" if it is, or if there is none."""
+        if not self.media.has_data or self.picture_url:
+            return ""
+        if not self.can_be_saved:
+            return "The data is not valid base64."
+        if not self._is_image:
             return ""
         if self._raster_type:
-            limit = f"Pictures of up to {size(MAX_INLINE)} are shown."
-            return limit if self.is_too_large else "The data is not valid base64."
+            return f"Pictures of up to {size(MAX_INLINE)} are shown."
         if "svg" in self.media.media_type.lower():
             return "SVG can contain scripts, so it is not shown."
         return "The data is not a PNG, JPEG, GIF, WebP or AVIF picture."
@@ -110,7 +120,8 @@ class MediaView:
         if name.strip("._ "):
             return name.strip()
         media_type = self._raster_type or self.media.media_type.partition(";")[0]
-        return f"{self.media.kind}{mimetypes.guess_extension(media_type) or ''}"
+        extension = _EXTENSIONS.get(media_type) or mimetypes.guess_extension(media_type) or ""
+        return self.media.kind + extension
 
     @property
     def _is_image(self) -> bool:

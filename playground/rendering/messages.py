@@ -251,6 +251,12 @@ class MessagePartView:
         return value_text(value, 4_000)
 
     @property
+    def name(self) -> str:
+        """Return the name of a picture, a sound or a file, "" without one."""
+        view = content_view(self.part.kind, self.part.value)
+        return view.name if view else ""
+
+    @property
     def preview(self) -> str:
         """Return the URL in one line."""
         return value_text(self.url_text, 120)

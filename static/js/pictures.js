@@ -128,6 +128,22 @@ async function failure(url) {
   }
 }
 
+// <inline-picture>: a picture whose data is in the response; a sentence if the data is damaged.
+class InlinePicture extends HTMLElement {
+  connectedCallback() {
+    const image = this.querySelector("img");
+    if (!image) return;
+    image.addEventListener("error", () => this.#fail());
+    if (image.complete && !image.naturalWidth) this.#fail();
+  }
+
+  #fail() {
+    this.replaceChildren(
+      make("span", { className: "media-reason" }, "The browser can’t decode the picture."),
+    );
+  }
+}
+
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-show-pictures]");
   if (!button) return;
@@ -139,3 +155,4 @@ document.addEventListener("click", ({ target }) => {
 });
 
 customElements.define("agent-picture", AgentPicture);
+customElements.define("inline-picture", InlinePicture);

@@ -19,7 +19,7 @@ class RequestOperation extends HTMLElement {
       if (detail.isOther) this.kept = {};
       this.show();
     });
-    this.addEventListener("change", ({ target }) => this.#choose(target.value));
+    this.addEventListener("change", ({ target }) => this.#choose(target));
     this.show();
   }
 
@@ -33,14 +33,16 @@ class RequestOperation extends HTMLElement {
     showSections(this.form);
   }
 
-  #choose(operation) {
+  #choose(input) {
+    const operation = input.value;
     this.kept[this.form.dataset.operation] = this.request.text;
     const { version } = this.form.elements;
     const meta = this.request.source(["meta"]) || JSON.stringify({ version: version.value });
     const fresh =
       operation === "await" ? JSON.stringify(AWAIT, null, 2) : freshText("nlweb", "", version.value);
     this.request.write(set(this.kept[operation] ?? fresh, ["meta"], meta));
-    wordsField(this.form).focus();
+    // Arrow keys go on from one operation to the other.
+    if (!input.matches(":focus-visible")) wordsField(this.form).focus();
   }
 }
 

@@ -36,6 +36,13 @@ def asking(text: str, agent: str = "demo-agent-api", **rest: Any) -> str:
     return f"/?agent={agent}&request={quote(json.dumps({'input': [message], **rest}))}"
 
 
+def thinking(workbench: Workbench) -> str:
+    """Add the demo agent with reasoning, which the specification does not list; return its slug."""
+    url = f"{workbench.server.url}/demo/agent-api?extensions=1"
+    protocol = {"protocol": "agent-api", "version": "1"}
+    return client_of(workbench.server).add_agent("ThinkingAgent", url, **protocol)
+
+
 def said(workbench: Workbench, number: int = 0) -> Any:
     """The text of a message in the composer."""
     pointer = f"/input/{number}/content/0/text"
@@ -192,11 +199,7 @@ class TestThread:
         )
 
     def test_the_demo_thinks_calls_answers_and_shows_cards(self, workbench: Workbench) -> None:
-        # The specification does not list messages of type reasoning.
-        url = f"{workbench.server.url}/demo/agent-api?extensions=1"
-        protocol = {"protocol": "agent-api", "version": "1"}
-        thinking = client_of(workbench.server).add_agent("ThinkingAgent", url, **protocol)
-        page = workbench.open(asking("soup with lentils", thinking)).send().page
+        page = workbench.open(asking("soup with lentils", thinking(workbench))).send().page
         completed(workbench)
         expect(page.locator('.msg[data-family="reasoning"] .msg-text')).to_be_hidden()
         page.locator('.msg[data-family="reasoning"] summary').click()
@@ -292,7 +295,7 @@ def test_accessible_in_every_state(still: Page, playground: PlaygroundServer) ->
         expect(workbench.tab(name)).not_to_be_empty()
         still.wait_for_load_state("networkidle")
         assert findings(still) == [], name
-    workbench.open(asking("soup with lentils")).send()
+    workbench.open(asking("soup with lentils", thinking(workbench))).send()
     completed(workbench)
     still.locator(".msg-fold > summary").click()
     assert findings(still, both_themes=True) == [], "an answer"

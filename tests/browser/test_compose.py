@@ -523,6 +523,24 @@ def test_an_await_request_is_composed_in_the_form_and_sent(workbench: Workbench)
     expect(token).to_have_value("no-such-promise")
 
 
+def test_an_operation_is_chosen_with_the_keyboard(workbench: Workbench) -> None:
+    page = workbench.open().page
+    page.get_by_role("radio", name="ask").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("radio", name="await")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("textbox", name="promise_token")).to_be_focused()
+    lefts = [
+        page.locator(f'json-field[data-pointer="{pointer}"] .field-editor').bounding_box()
+        for pointer in ("/promise_token", "/action", "/meta/version")
+    ]
+    assert len({box["x"] for box in lefts if box}) == 1
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("radio", name="ask")).to_be_focused()
+    expect(workbench.text).to_be_visible()
+
+
 def test_the_form_shows_the_operation_of_the_json(workbench: Workbench) -> None:
     page = workbench.open().page
     workbench.write_json('{"promise_token": "t1", "action": "checkin"}')

@@ -50,6 +50,11 @@ CONTENTS = [
         },
     },
     {
+        "type": "image",
+        "data": base64.b64encode(PICTURE[:8] + bytes(200)).decode(),
+        "mimeType": "image/png",
+    },
+    {
         "type": "resource_link",
         "uri": "https://pictures.example/plan.png",
         "name": "Meal plan",
@@ -80,12 +85,13 @@ def test_contents_are_shown_as_what_they_are(
     size = picture.evaluate("image => image.decode().then(() => image.naturalWidth)")
     assert size == 480
     cards = page.locator('.card[data-type="media"]')
-    expect(cards).to_have_count(5)
+    expect(cards).to_have_count(6)
     expect(cards.nth(1)).to_contain_text("SVG can contain scripts")
     expect(cards.nth(2)).to_contain_text("audio/wav, 8.8 KB")
     expect(cards.nth(3)).to_contain_text("Soak the lentils.")
+    expect(cards.nth(4)).to_contain_text("The browser can’t decode the picture.")
     # One elsewhere is loaded after a click only.
-    expect(cards.nth(4).locator("agent-picture button")).to_be_visible()
+    expect(cards.nth(5).locator("agent-picture button")).to_be_visible()
     for card in cards.all():
         box = card.bounding_box()
         assert box

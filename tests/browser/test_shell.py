@@ -193,7 +193,7 @@ def test_suggestions_follow_the_agent_and_own_links_raise_no_warning(
     page = workbench.open("/?agent=demo").page
     suggestions = page.locator("#response agent-tour:not([hidden])")
     expect(suggestions).to_contain_text("Elicitation")
-    sidebar(page).get_by_role("link", name=re.compile("Demo Agent API")).click()
+    sidebar(page).locator('[data-choose-agent="demo-agent-api"]').click()
     expect(suggestions).to_have_count(1)
     expect(suggestions).to_contain_text("Function call")
     suggestions.get_by_role("link", name="Approval").click()

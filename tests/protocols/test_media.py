@@ -55,6 +55,19 @@ def test_inline_data_of_a_content(kind: str, value: Any) -> None:
     assert (found.kind, found.read()) == (kind, PNG)
 
 
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("demo://a/notes.txt", "notes.txt"), ("demo://notes.txt", "notes.txt"),
+        ("demo://me:secret@notes.txt", "notes.txt"), ("https://a.example/", ""),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_file_is_in_its_url(url: str, name: str) -> None:
+    found = media_of({"type": "resource", "resource": {"uri": url, "text": "x"}})
+    assert found
+    assert found.name == name
+
+
 def test_a_text_and_a_link() -> None:
     text = {"uri": "demo://a/notes.txt", "text": "Grüße", "mimeType": "text/plain"}
     assert media_of({"type": "resource", "resource": text}) == Media(

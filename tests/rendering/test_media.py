@@ -61,6 +61,12 @@ class TestPictures:
         )
         assert (damaged.picture_url, damaged.reason) == ("", "The data is not valid base64.")
 
+    @pytest.mark.parametrize("kind", ["image", "audio", "file"])
+    def test_damaged_data_can_not_be_saved(self, kind: str) -> None:
+        damaged = MediaView(Media(kind, size=9, data="%%%"))
+        assert (damaged.can_be_saved, damaged.reason) == (False, "The data is not valid base64.")
+        assert view(kind=kind).can_be_saved
+
     @pytest.mark.parametrize(
         ("kind", "media_type", "url", "is_loaded"),
         [
@@ -90,6 +96,19 @@ def test_the_name_of_a_file(name: str, file_name: str) -> None:
     assert MediaView(Media("image", "image/png", name=name, data=base64_of(PNG))).file_name == (
         file_name
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "media_type", "file_name"),
+    [
+        ("audio", "audio/wav", "audio.wav"), ("audio", "audio/mpeg", "audio.mp3"),
+        ("file", "x/y", "file"), ("file", "", "file"),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_file_has_the_extension_of_its_type(
+    kind: str, media_type: str, file_name: str
+) -> None:
+    assert view(media_type=media_type, kind=kind).file_name == file_name
 
 
 def shown(run: Run, *, readonly: bool = False) -> Markup:
@@ -157,6 +176,20 @@ class TestOnThePage:
         # Pictures are loaded under the policy of those that agents name: after a click.
         assert len(markup.find("agent-picture")) == (media_type == "image/png")
         assert markup.find("img") == []
+
+    @pytest.mark.parametrize(
+        "where", [{"file_data": base64_of(b"a,b")}, {"file_url": "https://a.example/b"}]
+    )
+    def test_a_file_of_a_message_has_its_name(self, where: dict[str, str]) -> None:
+        made = recording()
+        part = whole("m1", type="file", filename="shopping list.csv", **where)
+        made.add(CALL, OPEN, HEAD, message("m1"), part, END)
+        assert "shopping list.csv" in shown(made.end()).text
+
+    def test_damaged_data_have_no_button(self) -> None:
+        markup = shown(item_run({"type": "audio", "data": "%%%", "mimeType": "audio/wav"}))
+        assert "The data is not valid base64." in markup.text
+        assert markup.find("form") == []
 
     def test_a_media_object_of_schema_org(self) -> None:
         url = "https://a.example/b"

@@ -13,7 +13,7 @@ _ACTIVE = ("hx-", "data-hx-", "on", "ws-", "style", "srcdoc", "formaction")
 #: Elements that the templates of entries write.
 ENTRY_TAGS = frozenset(
     "article section div p h3 span a dl dt dd details summary ul ol li code progress raw-json "
-    "table caption tr th td copy-button agent-picture bdi form button "
+    "table caption tr th td copy-button agent-picture inline-picture bdi form button "
     "answer-form fieldset legend label input textarea datalist option svg use".split()
 )  # fmt: skip
 

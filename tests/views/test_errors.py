@@ -8,8 +8,10 @@ from unittest import mock
 from uuid import uuid4
 
 import pytest
+from django.contrib.staticfiles import finders
 from django.db import IntegrityError, InterfaceError, OperationalError
 from django.db.backends.utils import CursorWrapper
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
@@ -73,6 +75,15 @@ def test_the_page_of_an_unavailable_database_needs_no_database(client: Client) -
     with mock.patch.object(CursorWrapper, "execute", side_effect=OperationalError("away")):
         response = client.get("/")
     assert response.status_code == 503
+
+
+def test_the_files_of_standalone_pages_exist() -> None:
+    markup = read(render_to_string("503.html"))
+    links = [each.attributes["href"] for each in markup.find("link")]
+    scripts = [each.attributes["src"] for each in markup.find("script")]
+    for url in filter(None, links + scripts):
+        assert finders.find(url.removeprefix("/static/"))
+    assert len(links) == len(scripts) == 1
 
 
 DOCUMENT = '{"query": {"text": "soup"}}'

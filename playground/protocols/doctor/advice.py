@@ -15,6 +15,9 @@ NAME_IT = "Configure the agent to send the content type application/json or text
 NOT_A_PAGE = "Enter the URL of the agent’s endpoint; its path often ends in /ask."
 COMPARE = "Compare the response below with the agent’s documentation."
 
+#: Limits of a diagnosis on the time without a response.
+TIMEOUTS = ("total_timeout", "idle_timeout")
+
 #: Text of an error page for plain HTTP at a port with TLS (nginx and others).
 _TLS_PORT = re.compile(r"plain HTTP request was sent to (?:HTTPS|a TLS|an HTTPS)", re.IGNORECASE)
 _MISSING = {
@@ -80,8 +83,10 @@ def cause_of(problem: Problem) -> str:
 
 def fix_of(problem: Problem) -> str:
     """Return the fix of a failed call. Raising the limits of runs would not help here."""
-    if problem.limit in ("total_timeout", "idle_timeout"):
+    if problem.limit in TIMEOUTS:
         return "Check the agent’s log; runs have a longer timeout than diagnoses."
+    if problem.limit:
+        return "Select the protocol and version; runs have higher limits than diagnoses."
     return problem.fix
 
 

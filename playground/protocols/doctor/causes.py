@@ -263,7 +263,9 @@ def cause_of_diagnosis(
     if first is None:
         return None
     if first.connected and first.problem and first.problem.limit:
-        headline = "The server accepts connections but does not respond."
+        headline = advice.cause_of(first.problem)
+        if first.problem.limit in advice.TIMEOUTS:
+            headline = "The server accepts connections but does not respond."
         return Cause(headline, advice.fix_of(first.problem), Remedy.RETRY)
     if other := _scheme_of_port(found, target):
         return other

@@ -523,6 +523,7 @@ class TestTheCause:
             (problem(Stage.CONNECT), "It broke at connect.", "retry"),
             (problem(Stage.HEADERS, "idle_timeout"),
              "The server accepts connections but does not respond.", "retry"),
+            (problem(Stage.LIMIT, "max_bytes"), "It broke at limit.", "retry"),
             (problem(Stage.RESOLVE), "It broke at resolve.", "edit"),
             (response({"hello": "world"}), f"No agent found at {AGENT}.", "edit"),
         ],
