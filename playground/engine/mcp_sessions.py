@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 #: Time without a run after which a session is ended.
 IDLE = timedelta(minutes=30)
-#: Seconds between two searches for sessions to end, and sessions that one search ends.
+#: Seconds between two searches for sessions to end, and sessions that are ended at once.
 EVERY, MAX_PER_ROUND = 60.0, 100
 #: Seconds and bytes of the call that ends a session.
 TIME, MAX_BYTES = 5.0, 64 * 1024
@@ -66,8 +66,9 @@ def store_session(run: Run, target: Target, session: tuple[str, str]) -> None:
 
 
 async def end_sessions_of(conversations: Collection[UUID | None]) -> None:
-    """End the sessions of these conversations: the command that used them ends."""
-    await _end(McpSession.objects.filter(conversation__in=conversations))
+    """End all sessions of these conversations: the command that used them ends."""
+    while await _end(McpSession.objects.filter(conversation__in=conversations)):
+        pass
 
 
 async def end_unused_sessions() -> None:
@@ -77,9 +78,11 @@ async def end_unused_sessions() -> None:
     await _end(McpSession.objects.filter(Q(conversation=None) | is_idle))
 
 
-async def _end(rows: QuerySet[McpSession]) -> None:
+async def _end(rows: QuerySet[McpSession]) -> bool:
+    """End the first of these sessions; return whether there may be more."""
     sessions = await run_in_writer(_take, rows)
     await asyncio.gather(*map(_end_session, sessions))
+    return len(sessions) == MAX_PER_ROUND
 
 
 def _take(rows: QuerySet[McpSession]) -> Sequence[McpSession]:

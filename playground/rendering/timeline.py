@@ -1,5 +1,7 @@
 """Timeline of a run: phases as bars, arrivals as marks, silences as gaps, child runs as lanes.
 
+The calls after the first, of a handshake or a resumption, are marks, too.
+
 Positions are percentages of the width of the drawing, so that the page needs no script and no
 inline style to place them. The axis leaves out time in which nothing happened: an action that is
 run an hour after the answer would otherwise press the answer into a hair's breadth. Time in which
@@ -166,6 +168,8 @@ class FrameTimes:
         if kind not in self.moments:
             self.moments[kind] = at_us
             self.is_reused = self.is_reused or (kind is FrameKind.OPEN and is_reused(frame))
+        elif kind is FrameKind.CALL:
+            self.arrivals.append((at_us, frame.seq, "call"))
         if at_us > self.last_us:
             self.last_us = at_us
         if label := _ARRIVALS.get(kind):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 from collections.abc import Callable
@@ -216,6 +217,20 @@ class TestEnd:
             assert (("DELETE", "s1") in seen(server)) is is_ended
         assert await McpSession.objects.aexists() is not is_ended
 
+    async def test_by_the_task_of_a_server(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(mcp_sessions, "EVERY", 0.01)
+        async with serve(answer=sessions()) as server:
+            await send(await saved(server.url))
+            task = engine.start_session_cleanup()
+            assert engine.start_session_cleanup() is task
+            await McpSession.objects.aupdate(used_at=timezone.now() - timedelta(hours=1))
+            async with asyncio.timeout(10):
+                while ("DELETE", "s1") not in seen(server):
+                    await asyncio.sleep(0.01)
+            task.cancel()
+            await asyncio.wait([task])
+        assert not await McpSession.objects.aexists()
+
     async def test_when_the_command_ends(self) -> None:
         async with serve(answer=sessions()) as server:
             agent = await saved(server.url)
@@ -224,6 +239,16 @@ class TestEnd:
             assert [each for each in seen(server) if each[0] == "DELETE"] == [("DELETE", "s1")]
         [left] = [row async for row in McpSession.objects.all()]
         assert left.conversation_id == second.conversation_id
+
+    async def test_however_many_there_are(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(mcp_sessions, "MAX_PER_ROUND", 2)
+        async with serve(answer=sessions()) as server:
+            agent = await saved(server.url)
+            runs = [await send(agent) for _ in range(5)]
+            await engine.end_sessions_of([run.conversation_id for run in runs])
+            ended = [session for method, session in seen(server) if method == "DELETE"]
+        assert sorted(ended) == ["s1", "s2", "s3", "s4", "s5"]
+        assert not await McpSession.objects.aexists()
 
     async def test_of_a_server_that_is_gone_is_no_error(self) -> None:
         async with serve(answer=sessions()) as server:

@@ -116,6 +116,15 @@ def test_arrivals_are_named_for_what_they_mean() -> None:
     ]  # fmt: skip
 
 
+def test_every_call_after_the_first_is_a_mark() -> None:
+    one = [(K.CALL, 0), (K.HEAD, 10), (K.END, 20)]
+    drawing = timeline_of(frames(*one, *((kind, at + 80) for kind, at in one)), 100)
+    assert [(m.kind, m.x, m.first) for m in drawing.marks] == [
+        ("end", 20, 3), ("call", 80, 4), ("end", 100, 6),
+    ]  # fmt: skip
+    assert drawing.counts == [("end", "end", 2), ("call", "request", 1)]
+
+
 def test_what_is_drawn_stays_in_place_while_the_run_goes_on() -> None:
     moments = [(K.CALL, 0), (K.HEAD, 100_000), (K.EVENT, 200_000)]
     places = [

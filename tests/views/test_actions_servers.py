@@ -93,6 +93,21 @@ class TestMcp:
         assert "Different origin than the agent" in text
         assert can_run(markup)
 
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            {"$ref": "#"},
+            {"properties": {"dish": {"$ref": "#"}, "cold": {"type": "boolean"}}},
+            {"properties": {"dish": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/a"}}},
+        ],
+    )
+    def test_a_schema_that_refers_to_itself_has_a_form(self, client: Client, schema: Any) -> None:
+        (tool,) = TOOLS["tools"]  # type: ignore[misc]
+        known("mcp", "kitchen", {**TOOLS, "tools": [{**tool, "inputSchema": schema}]})  # type: ignore[dict-item]
+        markup, text = panel(client, SCALE)
+        assert "has the tool scale" in text
+        assert can_run(markup)
+
     @pytest.mark.database
     def test_an_address_can_be_changed(self, client: Client) -> None:
         known("mcp", "kitchen", TOOLS)

@@ -211,6 +211,13 @@ RESPONSES: tuple[Case, ...] = (
         (GOOD.asked(prefer={"mode": "Summarize"}), at("/results/0")),
         (STREAM.asked(prefer={"mode": "summarize"}), at("/item", seq=3)),
     ),
+    # A summary may have any type.
+    case(
+        "mode-summarize-honoured",
+        answer({"@type": "Digest", "text": "Two recipes."}, ITEM).asked(
+            prefer={"mode": "list, summarize"}
+        ),
+    ),
     case(
         "mode-summarize-honoured",
         document(app()).asked(prefer={"mode": "summarize"}),
