@@ -56,6 +56,8 @@ class RecordedCall:
     resumed_from: str = ""
     #: The GET requests that resumed its stream, in order. `payloads` and `messages` include theirs.
     resumptions: tuple[RecordedCall, ...] = ()
+    #: Whether it is a GET request whose response the client closed: it had what it needed.
+    is_closed_by_client: bool = False
 
     @property
     def method(self) -> str:
@@ -76,6 +78,11 @@ class RecordedCall:
     def last_http_call(self) -> RecordedCall:
         """Return the last GET request that resumed its stream, or else the call."""
         return self.resumptions[-1] if self.resumptions else self
+
+    @property
+    def has_ended(self) -> bool:
+        """Return whether the response ended as its framing requires, or the client closed it."""
+        return self.http_response.ended or self.is_closed_by_client
 
     @cached_property
     def event_ids(self) -> tuple[tuple[int, str], ...]:
@@ -155,10 +162,30 @@ def _http_calls(frames: tuple[Frame, ...]) -> Iterator[RecordedCall]:
         http_method = data.partition(b" ")[0].decode("latin-1")
         headers = read_head(data.partition(b"\r\n\r\n")[0])[1]
         resumed_from = headers.get("last-event-id", "") if http_method == "GET" else ""
-        yield replace(call, http_method=http_method, resumed_from=resumed_from)
+        is_get = http_method == "GET" and not resumed_from
+        yield replace(
+            call,
+            http_method=http_method,
+            resumed_from=resumed_from,
+            is_closed_by_client=is_get and _has_shown_transport(call.http_response),
+        )
+
+
+def _has_shown_transport(http_response: RecordedResponse) -> bool:
+    """Return whether a response to GET shows if it is the stream of the older transport.
+
+    Its first event does, or a response that is no stream; the client closes it then.
+    """
+    kinds = {frame.kind for frame in http_response.frames}
+    is_open = FrameKind.HEAD in kinds and not kinds & {FrameKind.END, FrameKind.ERROR}
+    return is_open and (FrameKind.EVENT in kinds or not http_response.streamed)
 
 
 def _resumed(call: RecordedCall, resumption: RecordedCall) -> RecordedCall:
+    frames = resumption.http_response.frames
+    is_open = not any(frame.kind in (FrameKind.END, FrameKind.ERROR) for frame in frames)
+    has_answer = any(_is_accepted(call, each) for each in resumption.responses)
+    resumption = replace(resumption, is_closed_by_client=is_open and has_answer)
     return replace(
         call,
         payloads=(*call.payloads, *resumption.payloads),
@@ -167,6 +194,13 @@ def _resumed(call: RecordedCall, resumption: RecordedCall) -> RecordedCall:
         overflowed=call.overflowed or resumption.overflowed,
         resumptions=(*call.resumptions, resumption),
     )
+
+
+def _is_accepted(call: RecordedCall, located: LocatedMessage) -> bool:
+    """Return whether a client takes a response for that to the call."""
+    given = located.message.id
+    wanted = call.sent.message.id if call.sent else None
+    return given is None or call.answers(located) or str(given) == str(wanted)
 
 
 def _recorded_call(sent: SentMessage | None, frames: tuple[Frame, ...]) -> RecordedCall:

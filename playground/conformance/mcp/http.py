@@ -84,9 +84,12 @@ def accepted(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any(call.http_response.streamed for call in t.http_calls),
 )
 def stream_closed(t: McpTranscript) -> Iterator[RuleIssue]:
-    """SSE clients discard an unterminated event. A stream that is resumed may break off."""
+    """SSE clients discard an unterminated event.
+
+    A stream that is resumed may break off. Clients close it after the response.
+    """
     for call in t.http_calls:
-        if call.http_response.streamed and not call.http_response.ended and not call.resumptions:
+        if call.http_response.streamed and not call.has_ended and not call.resumptions:
             yield Inconclusive("The stream was truncated.")
         for frame in call.http_response.frames if call.http_response.ended else ():
             if frame.kind is FrameKind.TAIL:

@@ -193,7 +193,7 @@ def _no_response(t: McpTranscript, call: RecordedCall) -> RuleIssue:
     last = call.last_http_call
     if call is t.calls[-1] and not t.is_complete:
         return missing(t, "", None)
-    if not last.http_response.ended:
+    if not last.has_ended:
         return Inconclusive("The response is incomplete: the connection was lost.")
     if call.is_resumable and not call.resumptions:
         return Inconclusive("The server ended the stream after an event ID: it may be resumed.")

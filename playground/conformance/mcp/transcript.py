@@ -32,7 +32,7 @@ class McpTranscript:
     calls: tuple[RecordedCall, ...]
     #: The last tool call, None without one.
     call: RecordedCall | None
-    #: Whether the last response ended as its framing requires, in a run that has ended by itself.
+    #: Whether the last response ended, see `RecordedCall.has_ended`, in a run that ended by itself.
     is_complete: bool
     overflowed: bool
     #: The NLWeb response in the response to the call, None without one.
@@ -111,7 +111,7 @@ def read(
         calls=calls,
         call=call,
         is_complete=last is not None
-        and last.last_http_call.http_response.ended
+        and last.last_http_call.has_ended
         and not last.is_cut_off
         and state not in INCOMPLETE_STATES | _RUNNING,
         overflowed=any(call.overflowed for call in calls),

@@ -321,6 +321,9 @@ class TestSchemas:
         assert report.failed("should")
 
 
+CALL_OF_GET = (FrameKind.CALL, b"GET /mcp HTTP/1.1\r\nAccept: text/event-stream\r\n\r\n")
+
+
 def resumption(*later: Pair | list[Pair], **options: Any) -> ScriptedResponse:
     """A stream that ends after its first event ID, and what follows."""
     first = streamed(block("id: 1\ndata:"), block("retry: 500"))
@@ -397,6 +400,68 @@ class TestStreamsThatEndWithoutTheResponse:
         end = (FrameKind.CALL, b"DELETE /mcp HTTP/1.1\r\nMcp-Session-Id: a\r\n\r\n")
         made = run(ask(session="a"), told(response(result())), end, nothing(405))
         assert not verdicts(made.report_for(), Verdict.FAIL, Verdict.INCOMPLETE)
+
+
+class TestStreamsThatTheClientCloses:
+    """A client that has the response closes the stream, so its end is not recorded."""
+
+    OF_THE_END = {"mcp.one-response", "mcp.progress-increasing", "mcp.stream-closed"}
+    FOUND = (CALL_OF_GET, streamed(block("event: endpoint\ndata: /messages"))[:-1])
+
+    @pytest.mark.parametrize("number", [1, "1", None])
+    def test_a_resumed_stream_after_the_response(self, number: Any) -> None:
+        final = streamed(identified("2", response(result(), number)))[:-1]
+        report = resumption(resumed("1"), final).report_for()
+        assert not verdicts(report, Verdict.INCOMPLETE)
+        assert "mcp.stream-closed" in verdicts(report, Verdict.PASS)
+
+    def test_progress_on_the_way(self) -> None:
+        steps = [
+            identified(str(n), notification("notifications/progress", progressToken=1, progress=n))
+            for n in (2, 3)
+        ]
+        made = resumption(resumed("1"), streamed(*steps, identified("4", response(result())))[:-1])
+        assert verdicts(made.report_for(), Verdict.PASS) >= self.OF_THE_END
+
+    @pytest.mark.parametrize(
+        "last",
+        [
+            notification("notifications/message", level="info", data=1),
+            response(result(), 7),
+            {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+        ],
+    )
+    def test_a_resumed_stream_before_the_response(self, last: Any) -> None:
+        made = resumption(resumed("1"), streamed(identified("2", last))[:-1])
+        report = replace(made, state="truncated").report_for()
+        assert report.verdicts["mcp.stream-closed"] is Verdict.INCOMPLETE
+        assert report.verdicts["mcp.one-response"] is not Verdict.PASS
+
+    def test_a_stream_that_broke_off_after_the_response(self) -> None:
+        final = streamed(identified("2", response(result())))[:-1]
+        made = resumption(resumed("1"), final, (FrameKind.ERROR, b"{}"))
+        report = replace(made, state="truncated").report_for()
+        assert report.verdicts["mcp.stream-closed"] is Verdict.INCOMPLETE
+
+    def test_a_posted_stream_is_read_to_its_end(self) -> None:
+        report = replace(run(ask(), told(response(result()))[:-1]), state="cancelled").report_for()
+        assert report.verdicts["mcp.stream-closed"] is Verdict.INCOMPLETE
+
+    def test_the_stream_of_the_older_transport(self) -> None:
+        refused = [call("initialize"), *nothing(405)]
+        report = replace(run(refused, *self.FOUND), state="failed").report_for()
+        assert not verdicts(report, Verdict.INCOMPLETE)
+        assert "mcp.stream-closed" in verdicts(report, Verdict.PASS)
+
+    def test_the_older_transport_is_not_there(self) -> None:
+        refused = [call("initialize"), *nothing(405)]
+        made = replace(run(refused, CALL_OF_GET, nothing(405)[:-1]), state="failed")
+        assert not verdicts(made.report_for(), Verdict.INCOMPLETE)
+
+    def test_a_silent_stream_of_the_older_transport(self) -> None:
+        made = run([call("initialize"), *nothing(405)], CALL_OF_GET, streamed()[:-1])
+        report = replace(made, state="failed").report_for()
+        assert report.verdicts["mcp.stream-closed"] is Verdict.INCOMPLETE
 
 
 class TestEventsWithoutAMessage:
