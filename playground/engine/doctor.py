@@ -97,6 +97,8 @@ async def diagnose(
         allowed = EACH
         if listener:
             await listener(_dated(diagnosis, "running"))
+    if end_call := diagnosis.end_call():
+        await _frames(end_call, EACH, prepared.redact)
     return _dated(diagnosis, "done")
 
 

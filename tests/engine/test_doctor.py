@@ -180,6 +180,26 @@ class TestServersOfTheOfficialPackages:
         assert failed(expected) == ["ask"]
         assert step(expected, "ask")["fix"] == "Set the binding to MCP."
 
+    @pytest.mark.parametrize("is_brief", [False, True])
+    @pytest.mark.parametrize("status", ["200 OK", "401 Unauthorized", "405 Method Not Allowed"])
+    async def test_the_session_is_ended(self, status: str, is_brief: bool) -> None:
+        opened = {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18"}}
+        head = b"\r\nMcp-Session-Id: s1\r\n\r\n"
+        answer = answering(
+            initialize=reply(json.dumps(opened).encode()).replace(b"\r\n\r\n", head, 1),
+            notifications_initialized=reply(b"", status="202 Accepted"),
+            tools_list=TOOLS,
+            mcp=reply(b"", status=status),
+        )
+        async with serve(answer=answer) as server:
+            agent = Agent(name="scripted", url=f"{server.url}/mcp", binding="mcp")
+            report = await doctor.diagnose(request_to(agent, {}), is_brief=is_brief)
+        assert failed(report) == []
+        ended = [request for request in server.requests if request.startswith(b"DELETE /mcp ")]
+        assert len(ended) == 1
+        assert b"mcp-session-id: s1\r\n" in ended[0].lower()
+        assert server.requests[-1] == ended[0]
+
     async def test_mcp_with_the_transport_before_streamable_http(self) -> None:
         with mcp_servers.serving_http_sse() as url:
             report = await diagnose(url, binding="mcp")

@@ -1,6 +1,7 @@
 """Diagnosis of one target: which call is next, and the report on all of them.
 
-Driven from outside, as an exchange is: `next_call`, then `add` with the frames of that call.
+Driven from outside, as an exchange is: `next_call`, then `add` with the frames of that call; at
+the end `end_call`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from playground.protocols.doctor.detection import DetectedProtocol
 from playground.protocols.doctor.evidence import Evidence, evidence_of
 from playground.protocols.doctor.probes import (
     AGENT_API,
+    END_SESSION,
     MCP,
     NLWEB,
     Probe,
@@ -54,7 +56,7 @@ class AnnouncedCall:
 def announce(target: Target) -> list[AnnouncedCall]:
     """Return every call that a diagnosis of the target may make."""
     found: list[AnnouncedCall] = []
-    for probe in ordered(target):
+    for probe in (*ordered(target), END_SESSION):
         call = probe.make(_as_sent(target, probe), {})
         if call is not None:
             has_auth = bool(target.headers) and not probe.without_credentials
@@ -101,6 +103,14 @@ class Diagnosis:
     def give_up(self) -> None:
         """End the diagnosis at its time limit, without the calls that are left."""
         self._is_over = self._is_late = True
+
+    def end_call(self) -> HttpCall | None:
+        """Return the call that ends the MCP session of the diagnosis, None without one.
+
+        Make it after all others. Its response is no evidence.
+        """
+        is_due = END_SESSION.is_due(self._target, self._found)
+        return END_SESSION.make(self._target, self._found) if is_due else None
 
     def _calls(self) -> Iterator[tuple[str, HttpCall]]:
         if self._url_error:

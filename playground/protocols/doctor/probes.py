@@ -226,6 +226,10 @@ def _tools(target: Target, found: EvidenceByCall) -> HttpCall:
     return mcp.post_message(_at_answer(target, found), message, version=STATELESS_VERSION)
 
 
+def _end_session(target: Target, found: EvidenceByCall) -> HttpCall:
+    return mcp.end_session(_at_answer(target, found), *_session(found))
+
+
 def _is_without_mcp(_: Target, found: EvidenceByCall) -> bool:
     """Return whether no MCP server was found so far, not even one that requires credentials."""
     return first_detected(found, MCP) is None and not any(
@@ -359,6 +363,16 @@ PROBES: tuple[Probe, ...] = (
         "if the URL is not that of an Agent API agent",
     ),
     Probe("card", A2A, "A2A: the agent card.", _card, without_credentials=True),
+)
+
+#: The last call. It tells nothing of the server, which need not let clients end a session.
+END_SESSION = Probe(
+    "end-session",
+    MCP,
+    "MCP: DELETE, to end the session.",
+    _end_session,
+    lambda _, found: bool(_session(found)[1]),
+    "if a session was initialized",
 )
 
 #: The protocol of each call.

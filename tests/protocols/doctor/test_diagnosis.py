@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from playground.protocols.calls import HttpCall
 from playground.protocols.doctor import Diagnosis, announce
-from playground.protocols.doctor.probes import PROBES
+from playground.protocols.doctor.probes import END_SESSION, PROBES
 from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage
 from tests.protocols.doctor.wire import (
@@ -298,6 +298,16 @@ class TestMcp:
         assert "session-of-mine" not in json.dumps(seen.report)
         assert "mcp-session-id: (not kept)" in seen.report["calls"]["initialize"]["received"]
         assert "MCP 2025-06-18" in seen.step("mcp")["cause"]
+        end = seen.calls[-1]
+        assert (end.method, end.url) == ("DELETE", self.MCP.url)
+        assert dict(end.headers)["Mcp-Session-Id"] == "session-of-mine"
+
+    def test_without_a_session_to_end(self) -> None:
+        stateless = {"server_discover": DISCOVERED, "tools_list": tools("ask")}
+        opened = response({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18"}})
+        for answers in (stateless, {"initialize": opened}):
+            seen = FullDiagnosis(self.MCP, server(**answers))
+            assert "DELETE" not in {call.method for call in seen.calls}
 
     def test_without_a_tool_for_queries(self) -> None:
         seen = FullDiagnosis(
@@ -579,7 +589,8 @@ class TestAnnouncement:
                     assert announced[call.method, call.url]
 
     def test_every_call_has_a_name_of_its_own(self) -> None:
-        assert len({probe.name for probe in PROBES}) == len(PROBES)
+        probes = (*PROBES, END_SESSION)
+        assert len({probe.name for probe in probes}) == len(probes)
 
 
 BODIES = st.one_of(

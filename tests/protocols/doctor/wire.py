@@ -81,6 +81,8 @@ class FullDiagnosis:
             diagnosis.add(frames_of(server(call), call))
             # Each report on the way must be valid JSON like the last one.
             json.dumps(diagnosis.report())
+        if call := diagnosis.end_call():
+            self.calls.append(call)
         self.report = diagnosis.report()
 
     def step(self, name: str) -> dict[str, Any]:
