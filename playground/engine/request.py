@@ -235,8 +235,16 @@ def action_request(
     own = agent.auth_headers() if as_agent else []
     if own and not same_origin(url, agent.url):
         raise ValueError("An agent’s credentials are only sent to its own origin.")
-    sent = tuple(merge_headers(own, headers))
-    target = Target(url, registry.ACTION, binding, "", headers=sent, resume=resume)
+    version = action.get("mcp_version")
+    target = Target(
+        url,
+        registry.ACTION,
+        binding,
+        "",
+        headers=tuple(merge_headers(own, headers)),
+        mcp_version=version if isinstance(version, str) else "",
+        resume=resume,
+    )
     return PreparedRequest(agent, action, url, target, headers)
 
 

@@ -30,6 +30,8 @@ class ActionServer(models.Model):
     #: Its name in actions: an identifier (MCP) or a URL (A2A).
     identifier = models.CharField(max_length=MAX_URL)
     url = models.CharField("URL", max_length=MAX_URL)
+    #: The version of MCP to use, "" to find out. See `Agent.mcp_version`.
+    mcp_version = models.CharField("MCP version", max_length=10, blank=True)
     #: The tools of an MCP server or the card of an A2A agent, as read last.
     description = JSONTextField(null=True, blank=True)
     described_at = models.DateTimeField(null=True, blank=True)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import transaction
 from django.forms import ValidationError
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, QueryDict
 from django.utils import timezone
 
 from playground import engine
@@ -25,6 +25,7 @@ from playground.protocols.actions.bindings import BINDINGS
 from playground.protocols.actions.extract import A2A, HTTP, MCP, attribute_text
 from playground.protocols.actions.tool_form import PREFIX, arguments_of
 from playground.protocols.calls import HttpCall
+from playground.protocols.mcp import versions
 from playground.protocols.origins import MAX_URL, origin_of, same_origin
 from playground.rendering import action_panel_servers
 from playground.rendering.action_buttons import action_at, headers_of, label_of
@@ -83,6 +84,8 @@ class SubmittedAction:
     problems: list[str] = field(default_factory=list)
     #: The URL of the MCP server.
     url: str = ""
+    #: The version of MCP that is set for the server, "" to find out.
+    mcp_version: str = ""
     #: The URL in an agent card that the user has confirmed.
     confirmed_url: str = ""
     #: The id of the message to an A2A agent: the previewed one is sent.
@@ -95,7 +98,19 @@ class SubmittedAction:
         description = panel.description
         if panel.protocol == MCP and panel.server and panel.server.url != self.url:
             description = None  # It is of another server.
-        return ServerInfo(self.url, description, self.message_id)
+        return ServerInfo(
+            url=self.url,
+            mcp_version=self.mcp_version
+            or _version_of_agent(panel.agent, self.url or identifier_of(panel.action)),
+            description=description,
+            message_id=self.message_id,
+        )
+
+
+def _version_of_agent(agent: Agent, url: str) -> str:
+    """Return the version of MCP that is set for the agent, "" if it is another server."""
+    is_server = agent.binding == Agent.Binding.MCP and agent.url == url
+    return agent.mcp_version if is_server else ""
 
 
 def get_action_panel(
@@ -131,8 +146,17 @@ def _stored_server(request: HttpRequest, action: Action) -> ActionServer | None:
 
 
 @transaction.atomic
-def save_server(request: HttpRequest, panel: ActionPanel, url: str, found: Any = None) -> None:
-    """Store the URL of a server and, if given, its description; a new URL drops an old one."""
+def save_server(
+    request: HttpRequest,
+    panel: ActionPanel,
+    submitted: SubmittedAction,
+    url: str,
+    found: Any = None,
+) -> None:
+    """Store URL and version of a server and, if given, its description.
+
+    A new URL drops an old description.
+    """
     identifier = identifier_of(panel.action)
     if len(identifier) > MAX_URL:
         return
@@ -141,6 +165,7 @@ def save_server(request: HttpRequest, panel: ActionPanel, url: str, found: Any =
     server = known or ActionServer(owner=owner_of(request.user), **key)
     if server.url != url:
         server.url, server.description, server.described_at = url, None, None
+    server.mcp_version = submitted.mcp_version
     if found is not None:
         server.description, server.described_at = found, timezone.now()
     server.save()
@@ -148,8 +173,13 @@ def save_server(request: HttpRequest, panel: ActionPanel, url: str, found: Any =
 
 def initial_action(panel: ActionPanel) -> SubmittedAction:
     """Return the fields of a panel that was just opened."""
-    url = panel.server.url if panel.server and panel.protocol == MCP else ""
-    return SubmittedAction(url=url, message_id=str(uuid.uuid4()), as_form=True)
+    server = panel.server if panel.protocol == MCP else None
+    return SubmittedAction(
+        url=server.url if server else "",
+        mcp_version=server.mcp_version if server else "",
+        message_id=str(uuid.uuid4()),
+        as_form=True,
+    )
 
 
 def read_submitted(request: HttpRequest, panel: ActionPanel) -> SubmittedAction:
@@ -158,6 +188,7 @@ def read_submitted(request: HttpRequest, panel: ActionPanel) -> SubmittedAction:
     submitted = SubmittedAction(
         as_agent=form.get("as_agent") == "1",
         url=form.get("server_url", "").strip()[:MAX_URL] if panel.protocol == MCP else "",
+        mcp_version=_submitted_version(form) if panel.protocol == MCP else "",
         confirmed_url=form.get("confirmed_url", ""),
         message_id=form.get("message_id", "")[:100] or str(uuid.uuid4()),
         as_form=form.get("via", "form") == "form",
@@ -174,6 +205,11 @@ def read_submitted(request: HttpRequest, panel: ActionPanel) -> SubmittedAction:
     except ValidationError as error:
         submitted.problems.append(error.messages[0])
     return submitted
+
+
+def _submitted_version(form: QueryDict) -> str:
+    version = form.get("mcp_version", "")
+    return version if version in versions.VERSIONS else ""
 
 
 def _read_arguments(request: HttpRequest, panel: ActionPanel, submitted: SubmittedAction) -> None:
@@ -208,6 +244,7 @@ def panel_context(
         "plan": planned,
         "server": facts,
         "submitted": submitted,
+        "mcp_versions": versions.CHOICES,
         "controls": facts.controls if isinstance(facts, action_panel_servers.McpServerView) else (),
         "params": "" if planned.params is None else readable(planned.params),
         "call": described,

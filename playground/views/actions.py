@@ -99,7 +99,7 @@ def _record(
         response = render(request, "runs/action_panel/confirmation.html", context)
         return reswap(retarget(response, f"#action-panel-{panel.anchor}-confirmation"), "innerHTML")
     if panel.protocol == MCP:
-        save_server(request, panel, planned.url)
+        save_server(request, panel, submitted, planned.url)
     prepared = prepared_action(panel, submitted, planned)
     parent = engine.RunParent(RunKind.ACTION, panel.run, *panel.entry_ref)
     run = engine.create_run(prepared, owner_of(request.user), parent)
@@ -136,8 +136,9 @@ def _prepare_probe(
     # Only an MCP server is where the user says, so headers are meant for it.
     headers = prepared.target.headers if panel.protocol == MCP else ()
     depth = settings.RUN_LIMITS.max_depth
-    exchange = servers.exchange(panel.protocol, url, headers, depth)
     submitted.url = url if panel.protocol == MCP else ""
+    version = submitted.server(panel).mcp_version
+    exchange = servers.exchange(panel.protocol, url, headers, depth, mcp_version=version)
     return panel, submitted, exchange, prepared.redact
 
 
@@ -152,7 +153,7 @@ def _loaded(
     found = None if problem else servers.description(panel.protocol, exchange.handshake)
     if found is not None:
         url = str(servers.message_url(panel.protocol, found) or submitted.url)
-        save_server(request, panel, url[:MAX_URL], found)
+        save_server(request, panel, submitted, url[:MAX_URL], found)
         panel = get_action_panel(request, str(panel.run.pk), panel.entry_ref, panel.number)
     context: dict[str, Any] = panel_context(request, panel, submitted)
     context |= {"problem": problem, "is_silent": found is None and problem is None}

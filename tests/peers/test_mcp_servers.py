@@ -39,6 +39,17 @@ async def test_fastmcp_asks(actions: Actions, action: str) -> None:
     assert expected in await text_of(answered)
 
 
+@pytest.mark.parametrize("action", ["accept", "decline"])
+async def test_fastmcp_asks_in_a_session(actions: Actions, action: str) -> None:
+    with serving("fastmcp") as origin:
+        fields = {"server_url": f"{origin}/mcp", "mcp_version": "2025-11-25"}
+        run = await actions.start(tool_call("book_in_session"), **fields)
+        answered = await actions.answer(run, action=action, q0="Friday", q1="4")
+    assert (answered.state, answered.outcome) == ("completed", "answer")
+    expected = "Booked for 4 on Friday." if action == "accept" else "Not booked: decline."
+    assert expected in await text_of(answered)
+
+
 @pytest.mark.parametrize("form", FORMS)
 async def test_mcp_version_1(mcp: Call, form: tuple[str, ...]) -> None:
     with serving("mcp_v1", *form) as origin:

@@ -16,6 +16,8 @@ from django.utils import timezone
 
 from playground.models import ActionServer, Agent, Run, RunKind
 from playground.protocols.events import Elicitation
+from playground.protocols.frames import FrameKind
+from playground.protocols.mcp.messages import read_call
 from playground.stored_runs import read_events
 from tests.support.a2a_servers import Waiter
 from tests.support.a2a_servers import serving as serving_a2a
@@ -107,6 +109,13 @@ class TestMcp:
         markup, text = panel(client, SCALE)
         assert "has the tool scale" in text
         assert can_run(markup)
+
+    def test_knows_its_version_from_then_on(self, client: Client) -> None:
+        known("mcp", "kitchen", mcp_version="2025-06-18")
+        markup, _ = panel(client, MCP)
+        chosen = [each.attributes["value"] for each in markup.elements
+                  if each.tag == "option" and "selected" in each.attributes]  # fmt: skip
+        assert chosen == ["2025-06-18"]
 
     @pytest.mark.database
     def test_an_address_can_be_changed(self, client: Client) -> None:
@@ -303,6 +312,59 @@ async def _ended(kind: str = RunKind.ACTION) -> Run:
     await wait_for_tasks()
     await run.arefresh_from_db()
     return run
+
+
+@pytest.mark.django_db(transaction=True)
+class TestMcpVersion:
+    """The official package's server speaks both generations."""
+
+    @staticmethod
+    async def _run(client: AsyncClient, url: str, version: str, **fields: Any) -> Run:
+        run = await _offering(MCP, **fields)
+        await _post(client, run, server_url=url, mcp_version=version, confirmed="1")
+        return await _ended()
+
+    @staticmethod
+    async def _methods(run: Run) -> list[str]:
+        def read() -> list[str]:
+            calls = [frame.data for frame in run.read_frames() if frame.kind is FrameKind.CALL]
+            return [str(read_call(data).method) for data in calls]
+
+        return await sync_to_async(read)()
+
+    @pytest.mark.parametrize(
+        ("version", "first"),
+        [("", "server/discover"), ("2025-06-18", "initialize"), ("2026-07-28", "server/discover"),
+         ("2020-01-01", "server/discover")],
+    )  # fmt: skip
+    async def test_of_the_server(self, async_client: AsyncClient, version: str, first: str) -> None:
+        with serving_mcp(Recipes()) as url:
+            run = await self._run(async_client, url, version)
+        assert (await self._methods(run))[0] == first
+        kept = "" if version == "2020-01-01" else version
+        assert run.request.get("mcp_version", "") == kept
+        assert (await ActionServer.objects.aget()).mcp_version == kept
+
+    @pytest.mark.parametrize("binding", ["mcp", "http"])
+    async def test_of_the_agent(self, async_client: AsyncClient, binding: str) -> None:
+        """It holds for the agent's own server, unless another is set for that."""
+        with serving_mcp(Recipes()) as url:
+            agent = await Agent.objects.acreate(
+                name="Kitchen", url=url, binding=binding, mcp_version="2025-11-25"
+            )
+            run = await self._run(async_client, url, "", agent=agent)
+            other = await self._run(async_client, url, "2026-07-28", agent=agent)
+        first = "initialize" if binding == "mcp" else "server/discover"
+        assert (await self._methods(run))[0] == first
+        assert (await self._methods(other))[0] == "server/discover"
+
+    async def test_while_tools_are_loaded(self, async_client: AsyncClient) -> None:
+        with serving_mcp(Recipes()) as url:
+            run = await _offering(MCP)
+            fields = {"server_url": url, "mcp_version": "2025-06-18"}
+            await _post(async_client, run, "server/", **fields)
+        server = await ActionServer.objects.aget()
+        assert (server.mcp_version, server.description["version"]) == ("2025-06-18", "2025-06-18")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -41,6 +41,7 @@ def plan(
     call = messages.post_message(
         Target(url, headers=tuple(headers)), messages.call_tool(_PLANNED_ID, tool, arguments)
     )
+    version = {"mcp_version": server_info.mcp_version} if server_info.mcp_version else {}
     return ActionPlan(
         protocol=MCP,
         method="POST",
@@ -55,6 +56,7 @@ def plan(
             "url": url,
             "tool": tool,
             "arguments": arguments,
+            **version,
         },
         inferred=action.inferred,
         errors=errors,

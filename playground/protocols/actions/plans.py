@@ -28,6 +28,8 @@ class ServerInfo:
 
     #: The URL of the MCP server as the user entered it.
     url: str = ""
+    #: The version of MCP that is set for the server, "" to find out.
+    mcp_version: str = ""
     #: The card of the A2A agent, None until it is read.
     description: Any = None
     #: The id of the message to an A2A agent, unique to it.

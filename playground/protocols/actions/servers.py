@@ -14,15 +14,19 @@ from playground.protocols.exchange import Exchange, Target
 _STORED_MEMBERS = ("generation", "version", "server", "tools", "more")
 
 
-def exchange(protocol: str, url: str, headers: Headers, max_depth: int = 100) -> Exchange:
+def exchange(
+    protocol: str, url: str, headers: Headers, max_depth: int = 100, *, mcp_version: str = ""
+) -> Exchange:
     """Return the exchange that reads the tools of an MCP server, or the card of an A2A agent.
 
     `headers` are sent to an MCP server, whose URL the user has entered, and never with the request
-    for a card, whose URL the action gives. The result is its `handshake`, for `description`. Raise
-    `ValueError` for any other protocol.
+    for a card, whose URL the action gives. `mcp_version` is that of `Target`. The result is its
+    `handshake`, for `description`. Raise `ValueError` for any other protocol.
     """
     if protocol == MCP:
-        return mcp.list_tools(Target(url, headers=tuple(headers)), max_depth)
+        return mcp.list_tools(
+            Target(url, headers=tuple(headers), mcp_version=mcp_version), max_depth
+        )
     if protocol == A2A:
         return a2a.CardExchange(url, max_depth=max_depth)
     raise ValueError("Only MCP and A2A actions have a server description.")
