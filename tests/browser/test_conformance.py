@@ -197,7 +197,8 @@ def test_a_reply_over_mcp_is_judged_by_both(workbench: Workbench) -> None:
         expect(shown(panel, "pass").filter(has_text=rule)).to_be_visible()
     panel.locator(".segment", has_text="0.54").click()
     expect(panel).to_contain_text("Checked against NLWeb 0.54 over MCP")
-    expect(panel.locator('.rule[data-verdict="fail"]').first).to_contain_text("version")
+    # In 0.54 the same response breaks no rule either; the version is not compared.
+    expect(panel).to_contain_text("None failed")
 
 
 def test_axe_finds_nothing_in_a_report_of_the_agent_api(
