@@ -344,6 +344,13 @@ class TestOtherProtocols:
         assert (made.url, made.request["url"]) == (url, url)
         assert (made.sendable, made.missing, made.errors) == (True, "", ())
 
+    @pytest.mark.parametrize("version", ["", "2025-06-18"])
+    def test_mcp_speaks_the_version_that_is_set(self, version: str) -> None:
+        """The agent cannot set it."""
+        given = ServerInfo("https://tools.example.com/mcp", mcp_version=version)
+        made = planned({**MCP, "mcp_version": "2026-07-28"}, server_info=given)
+        assert made.request.get("mcp_version", "") == version
+
     @pytest.mark.parametrize(
         ("changes", "url", "refusal"),
         [
