@@ -197,7 +197,7 @@ def test_a_reply_over_mcp_is_judged_by_both(workbench: Workbench) -> None:
         expect(shown(panel, "pass").filter(has_text=rule)).to_be_visible()
     panel.locator(".segment", has_text="0.54").click()
     expect(panel).to_contain_text("Checked against NLWeb 0.54 over MCP")
-    # In 0.54 the same response breaks no rule either; the version is not compared.
+    # It breaks no rule of 0.54 either.
     expect(panel).to_contain_text("None failed")
 
 
