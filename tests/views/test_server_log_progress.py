@@ -83,7 +83,7 @@ class TestPage:
         html = client.get(f"/runs/{run.pk}/pane/").content.decode()
         text = " ".join(read(html).text.split())
         assert "3+ tools available" in text
-        assert "ask<i>Asks</i>laterno description" in text
+        assert "ask<i>Asks</i>laterNo description" in text
         assert text.index("tools available") < text.index("Eggs")
 
     def test_a_log_is_one_folded_list(self, client: Client, recording: Recording) -> None:
