@@ -294,7 +294,7 @@ class MessagePrinter:
             yield from self._part(ref, key)
 
     def _status(self, event: ev.Status) -> Iterator[str]:
-        """Print what is left of a content, or of a message, that has ended."""
+        """Print the rest of a content object or a message that has ended."""
         ref = event.message_ref
         if ref is None or event.status not in constants.FINAL_STATUSES:
             return

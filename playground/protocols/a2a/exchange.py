@@ -158,7 +158,7 @@ class A2AExchange:
         self._rpc_response = RpcResponse(self._reader, number, max_depth=self._max_depth)
 
     def _after_response(self, seq: int, response: RpcResponse) -> list[Event]:
-        """Return what is to say about a response that has ended."""
+        """Return the warnings and the error of a response that has ended."""
         if self._reads_artifacts and response.problem is not None:
             cause = response.problem.cause
             return [Log(seq, "warning", f"Reading the artifacts failed: {cause}", "task")]

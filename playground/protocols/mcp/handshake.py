@@ -71,7 +71,7 @@ class Session:
     invalid_tools: int = 0
 
     def to_json(self, url: str) -> dict[str, Any]:
-        """Return what is stored with the agent, trimmed: the id belongs to the conversation.
+        """Return the facts to store with the agent, limited in size, without the session id.
 
         Its members are `url`, `generation` (`discover`, `initialize` or `none`), `version`,
         `session`, `server`, `instructions`, `tools`, `more` and `odd`.
