@@ -30,7 +30,7 @@ class Language:
 
     @property
     def meta(self) -> dict[str, str]:
-        """Return the members of `_meta` about the language: its code, and what is not in it."""
+        """Return the members of `_meta` that name the language and its limits."""
         if not self.is_requested:
             return {}
         members = {"content_language": self.code}

@@ -4,7 +4,8 @@ One task does both for everything that an event loop drives: a query for each mo
 run. A database that fails for a moment does not end a heartbeat: a run without one would be taken
 for a run whose process has died.
 
-A server also ends runs without a heartbeat; otherwise they would end when somebody opens them.
+A server also ends runs without a heartbeat, so that they do not seem to be in progress until a
+page of them is opened.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class Agent(models.Model):
         TEMPLATE = "template", "By a template"
 
     class OwnIds(models.TextChoices):
-        """Whether first requests of the Agent API have a session id and a user id of their own."""
+        """The setting that adds a session id and a user id to first requests of the Agent API."""
 
         AUTO = "auto", "Automatic"
         ON = "on", "Send"

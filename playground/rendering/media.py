@@ -67,7 +67,7 @@ class MediaView:
 
     @property
     def is_too_large(self) -> bool:
-        """Return whether a picture is larger than what is shown inline."""
+        """Return whether a picture exceeds the size limit for inline pictures."""
         return self._is_image and (self.media.size or 0) > MAX_INLINE
 
     @property

@@ -241,7 +241,7 @@ class TestSpeech:
 
     @pytest.mark.parametrize("kind", [*constants.MESSAGE_TYPES, *constants.EXTRA_MESSAGE_TYPES])
     def test_every_type_of_message_is_printed(self, kind: str) -> None:
-        """Whatever is in it, and even if there is nothing in it."""
+        """Also if it is empty."""
         reader = AgentAPIReader("1")
         message = {"object": "message", "id": "m", "type": kind, "status": "completed"}
         told = self.told(*reader.document(1, message))

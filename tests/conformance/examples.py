@@ -115,7 +115,7 @@ def others(report: ConformanceReport, rule: str) -> Iterator[tuple[str, Level]]:
 
 
 def blame(reply: ScriptedResponse, rule: str, version: str, findings: int = 0) -> Any:
-    """What speaks against a response as an example; the least is chosen."""
+    """Return a sort key: the response with the fewest other findings is the best example."""
     report = reply.report_for(version)
     levels = [level for _, level in others(report, rule)]
     own = len(findings_of(report, rule))

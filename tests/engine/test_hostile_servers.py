@@ -111,7 +111,7 @@ class HostileServer:
 
 @dataclasses.dataclass
 class Outcome:
-    """What has become of a run."""
+    """The result of a run: what is stored, found and shown."""
 
     run: Run
     events: list[Event]

@@ -27,7 +27,7 @@ class Judged:
 
 @dataclass
 class Rate:
-    """How many mutants of one kind were judged rightly."""
+    """The number of mutants of one kind that were judged correctly, of all."""
 
     right: int = 0
     total: int = 0

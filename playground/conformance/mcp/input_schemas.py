@@ -201,7 +201,7 @@ class InputSchema:
         return reference
 
     def _guarded(self, run: Callable[[], Any]) -> Any:
-        """Return what `run` returns. jsonschema may raise anything on what is not a schema."""
+        """Call `run` and return its result; jsonschema may raise anything for invalid schemas."""
         self._references = 0
         try:
             return run()

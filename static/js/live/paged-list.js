@@ -65,8 +65,8 @@ class PagedList extends HTMLElement {
   }
 
   /**
-   * Show what is missing, and keep a reader who is at the end there. After the run has ended,
-   * progress is that of the actions of a card, whose reader stays at it.
+   * Show how many items are missing, and scroll to the end if the reader was there. After the run
+   * has ended only its actions make progress: then the list does not scroll.
    */
   update({ isProgress = false } = {}) {
     if (this.panel.hidden) return;

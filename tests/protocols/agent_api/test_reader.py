@@ -624,7 +624,7 @@ class TestMessagesOfAStream:
 
 
 class TestAcceptedTasks:
-    """What a background endpoint answers instead of a response."""
+    """A background endpoint acknowledges the request instead of responding."""
 
     @pytest.mark.parametrize(
         ("payload", "text"),

@@ -393,7 +393,7 @@ class TestVersionThatIsSet:
 
 
 class TestSessionOfTheConversation:
-    """What is known of a server, and the session in use."""
+    """The stored facts about a server do not include the session in use."""
 
     def test_a_known_server_is_initialized_without_being_discovered(self) -> None:
         talk = known(handshake=OLDER, session=("", "")).json(

@@ -165,7 +165,7 @@ class TestResumption:
 
 
 class TestServersWithoutEnd:
-    """What a server may do for ever is limited, and the limit is named."""
+    """Limits end what a server would repeat without end, and are named."""
 
     def test_resuming_without_a_message(self) -> None:
         talk = known(handshake=OLDER)

@@ -200,7 +200,7 @@ SHOWN = Result, Text, Elicitation, Failure
 
 
 def shown(play: Playbook) -> list[Any]:
-    """What the events of a response say, without their numbers."""
+    """Return the events of a response without their numbers."""
     parts = [found for found in play.events if isinstance(found, SHOWN)]
     return [(type(each), getattr(each, "item", None) or vars_of(each)) for each in parts]
 
