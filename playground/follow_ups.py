@@ -13,6 +13,7 @@ from typing import Any
 from playground.elicitation import ElicitationForm, build_form, next_request, omissions
 from playground.models import Run
 from playground.models.conversations import branch_queries, branch_to
+from playground.models.runs import TURNS
 from playground.protocols import registry
 from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.events import Elicitation, EntryRef
@@ -69,11 +70,13 @@ def answer_omissions(run: Run, strategy: str) -> list[str]:
 
 
 def _with_own_request_id(turn: Run, document: dict[str, Any]) -> dict[str, Any]:
-    """Return a follow-up with an id of its own: the same for its preview and when it is sent."""
-    number = turn.children.count()
-    return registry.with_request_id(
-        turn.protocol, document, str(uuid.uuid5(turn.pk, f"request-{number}"))
-    )
+    """Return a follow-up with a unique request id: the same for its preview and when it is sent.
+
+    It changes with every turn that follows.
+    """
+    turns = turn.children.filter(kind__in=TURNS).order_by("-created_at")
+    newest = turns.values_list("pk", flat=True).first() or turn.pk
+    return registry.with_request_id(turn.protocol, document, str(uuid.uuid5(newest, "request")))
 
 
 def tool_output_document(run: Run, replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -30,8 +30,8 @@ from playground.protocols import registry
 from playground.protocols.events import Event, Outcome
 from playground.protocols.exchange import (
     Exchange,
-    ResumesStreams,
     Target,
+    ToleratesErrors,
     UsesSession,
     WaitsForUser,
 )
@@ -135,7 +135,7 @@ class Driver:
             target, self._document, max_depth=self._max_depth
         )
         self._interactive = self.exchange if isinstance(self.exchange, WaitsForUser) else None
-        self._resumes = self.exchange if isinstance(self.exchange, ResumesStreams) else None
+        self._tolerant = self.exchange if isinstance(self.exchange, ToleratesErrors) else None
         self._session = self.exchange if isinstance(self.exchange, UsesSession) else None
 
     def stop(self, final: RunState = RunState.CANCELLED) -> None:
@@ -293,7 +293,7 @@ class Driver:
             if frame.kind is FrameKind.HEAD:
                 self._state = transition(self._state, RunState.STREAMING)
             elif frame.kind is FrameKind.ERROR and not (
-                self._resumes and self._resumes.is_resuming
+                self._tolerant and self._tolerant.tolerates_error
             ):
                 self._problem = Problem.from_bytes(frame.data)
             if self._follower:

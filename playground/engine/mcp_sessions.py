@@ -13,11 +13,12 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from playground.engine.call_loop import collect_frames, new_transport
-from playground.executors import run_in_writer
+from playground.executors import UNAVAILABLE, run_in_writer
 from playground.limits import RunLimits
 from playground.models import Conversation, McpSession, Run
 from playground.models.mcp_sessions import MAX_VERSION, key_of
@@ -66,16 +67,28 @@ def store_session(run: Run, target: Target, session: tuple[str, str]) -> None:
 
 
 async def end_sessions_of(conversations: Collection[UUID | None]) -> None:
-    """End all sessions of these conversations: the command that used them ends."""
-    while await _end(McpSession.objects.filter(conversation__in=conversations)):
-        pass
+    """End all sessions of these conversations: the command that used them ends.
+
+    Sessions that another process still uses are left, and so is everything if the database is
+    unavailable: they end when they are idle.
+    """
+    rows = McpSession.objects.filter(_is_unused(), conversation__in=conversations)
+    try:
+        while await _end(rows):
+            pass
+    except UNAVAILABLE:
+        logger.exception("Ending MCP sessions failed")
 
 
 async def end_unused_sessions() -> None:
     """End the sessions that are idle, and those of deleted conversations."""
-    in_progress = Run.objects.unfinished().filter(conversation=OuterRef("conversation"))
-    is_idle = Q(used_at__lt=Now() - IDLE) & ~Exists(in_progress)
+    is_idle = Q(used_at__lt=Now() - IDLE) & _is_unused()
     await _end(McpSession.objects.filter(Q(conversation=None) | is_idle))
+
+
+def _is_unused() -> Q:
+    in_progress = Run.objects.unfinished().filter(conversation=OuterRef("conversation"))
+    return Q(~Exists(in_progress))
 
 
 async def _end(rows: QuerySet[McpSession]) -> bool:
@@ -86,9 +99,12 @@ async def _end(rows: QuerySet[McpSession]) -> bool:
 
 
 def _take(rows: QuerySet[McpSession]) -> Sequence[McpSession]:
-    """Delete rows, and return those that no other process has deleted."""
-    found = list(rows.order_by("used_at")[:MAX_PER_ROUND])
-    return [row for row in found if McpSession.objects.filter(pk=row.pk).delete()[0]]
+    """Delete rows, and return those that no other process deletes."""
+    with transaction.atomic():
+        free = rows.select_for_update(skip_locked=True).order_by("used_at")
+        found = list(free[:MAX_PER_ROUND])
+        McpSession.objects.filter(pk__in=[row.pk for row in found]).delete()
+    return found
 
 
 async def _end_session(session: McpSession) -> None:

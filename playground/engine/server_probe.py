@@ -17,7 +17,7 @@ from playground.engine.call_loop import (
 )
 from playground.limits import MIB, RunLimits
 from playground.protocols.events import Event
-from playground.protocols.exchange import Exchange, UsesSession
+from playground.protocols.exchange import Exchange, ToleratesErrors, UsesSession
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.transport import Transport
@@ -73,7 +73,8 @@ async def _make_calls(
             for frame in frames:
                 seq += 1
                 events += exchange.receive(replace(frame, seq=seq))
-                if frame.kind is FrameKind.ERROR:
+                is_tolerated = isinstance(exchange, ToleratesErrors) and exchange.tolerates_error
+                if frame.kind is FrameKind.ERROR and not is_tolerated:
                     return events, Problem.from_bytes(frame.data)
             if exchange.problem is not None:
                 break

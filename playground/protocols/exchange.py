@@ -173,12 +173,12 @@ class UsesSession(Exchange, Protocol):
 
 
 @runtime_checkable
-class ResumesStreams(Exchange, Protocol):
-    """An exchange that may continue a response that broke off."""
+class ToleratesErrors(Exchange, Protocol):
+    """An exchange with calls that may fail: it continues a response, or has its result without."""
 
     @property
-    def is_resuming(self) -> bool:
-        """Return whether the next call continues the response that has just ended."""
+    def tolerates_error(self) -> bool:
+        """Return whether the run goes on, or ends well, after the ERROR frame of the last call."""
         ...
 
 

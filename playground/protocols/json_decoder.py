@@ -168,14 +168,18 @@ def decode(text: str) -> Any:
 
 
 def decode_sequence(text: str) -> list[Any]:
-    """Return the values of a text of JSON values one after another, maybe with white space between.
+    """Return the objects and arrays of a text that has one after another, or its only value.
 
-    Raises as `decode` does, also for a text with anything else in it; an empty text has no values.
+    White space may stand between them. Raises as `decode` does, also for a text with anything else
+    in it; an empty text has no values.
     """
     text = _decodable(text)
     values: list[Any] = []
     end = _space_end(text, 0)
     while end < len(text):
+        # Others would not be counted against the limit of values, which counts separators.
+        if values and text[end] not in "{[":
+            raise json.JSONDecodeError("Expecting an object or an array", text, end)
         value, end = _DECODER.raw_decode(text, end)
         values.append(value)
         end = _space_end(text, end)

@@ -158,7 +158,7 @@ class TestSequence:
         found = json_decoder.decode_sequence('{"a": NaN}{"b": "\\ud800"}')
         assert found == [{"a": "NaN"}, {"b": "\ufffd"}]
 
-    @pytest.mark.parametrize("text", ["{}, {}", "{} and", "{}{", "soup"])
+    @pytest.mark.parametrize("text", ["{}, {}", "{} and", "{}{", "soup", "{} 1", '{}"a""b"', "1 2"])
     def test_what_is_none(self, text: str) -> None:
         with pytest.raises(json.JSONDecodeError):
             json_decoder.decode_sequence(text)

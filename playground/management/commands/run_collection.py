@@ -145,8 +145,10 @@ def _drive(run: CollectionRun, plan: CollectionRunPlan, printer: StepPrinter) ->
 
 async def _await_end(run: CollectionRun, plan: CollectionRunPlan, printer: StepPrinter) -> None:
     on_stop(lambda: collection_runs.stop(run))
-    await collection_runs.start(run, plan, printer, printer.wait)
-    await engine.end_sessions_of(await sync_to_async(_conversations_of)(run))
+    try:
+        await collection_runs.start(run, plan, printer, printer.wait)
+    finally:
+        await engine.end_sessions_of(await sync_to_async(_conversations_of)(run))
 
 
 def _conversations_of(run: CollectionRun) -> list[UUID]:

@@ -81,6 +81,8 @@ class A2AExchange:
         if self._rpc_response is None:
             return ()
         events = self._rpc_response.receive(frame)
+        if frame.kind is FrameKind.ERROR and self._reads_artifacts:
+            return [*events, _without_artifacts(frame.seq, Problem.from_bytes(frame.data))]
         if frame.kind is not FrameKind.END:
             return events
         return [*events, *self._after_response(frame.seq, self._rpc_response)]
@@ -89,6 +91,11 @@ class A2AExchange:
     def outcome(self) -> Outcome:
         """The outcome so far."""
         return self._reader.outcome
+
+    @property
+    def tolerates_error(self) -> bool:
+        """Return whether the last call only reads the artifacts of a task that has completed."""
+        return self._reads_artifacts
 
     @property
     def problem(self) -> Problem | None:
@@ -160,8 +167,7 @@ class A2AExchange:
     def _after_response(self, seq: int, response: RpcResponse) -> list[Event]:
         """Return the warnings and the error of a response that has ended."""
         if self._reads_artifacts and response.problem is not None:
-            cause = response.problem.cause
-            return [Log(seq, "warning", f"Reading the artifacts failed: {cause}", "task")]
+            return [_without_artifacts(seq, response.problem)]
         reason = self._push_reason
         if not reason or not self._reader.is_open:
             return []
@@ -197,6 +203,10 @@ class A2AExchange:
         if warning := unknown_skill(card, self._outgoing.skill):
             events.append(Log(frame.seq, "warning", warning, "card"))
         return events
+
+
+def _without_artifacts(seq: int, problem: Problem) -> Log:
+    return Log(seq, "warning", f"Reading the artifacts failed: {problem.cause}", "task")
 
 
 def unknown_skill(card: AgentCard, skill: str) -> str:

@@ -142,9 +142,9 @@ class McpExchange:
         return response.is_resumption and response.answer is not None
 
     @property
-    def is_resuming(self) -> bool:
-        """Return whether the next call resumes the stream of the last response."""
-        return self._is_resuming
+    def tolerates_error(self) -> bool:
+        """Return whether the stream is resumed, or the call only looked for the old transport."""
+        return self._is_resuming or (self._sent is not None and self._sent.is_get)
 
     @property
     def outcome(self) -> Outcome:
@@ -244,13 +244,11 @@ class McpExchange:
     # Frames
 
     def _is_over(self, frame: Frame, response: McpResponse) -> bool:
-        """Return whether a response is complete, or broke off and is to be resumed."""
+        """Return whether a response is complete, or broke off and is resumed or not needed."""
         if frame.kind is FrameKind.ERROR:
-            return (
-                response.is_resumable
-                and not response.position.refusal
-                and _is_broken_off(frame.data)
-            )
+            is_search = self._sent is not None and self._sent.is_get
+            is_resumed = response.is_resumable and not response.position.refusal
+            return is_search or (is_resumed and _is_broken_off(frame.data))
         return frame.kind is FrameKind.END or self.has_enough
 
     def _has_other_session(self, sent: SentMessage, response: McpResponse) -> bool:
@@ -363,10 +361,7 @@ class McpExchange:
 
 def _is_broken_off(error: bytes) -> bool:
     """Return whether the problem in an ERROR frame is a body that broke off."""
-    try:
-        return Problem.from_bytes(error).state == "truncated"
-    except (KeyError, TypeError, ValueError):
-        return False
+    return Problem.from_bytes(error).state == "truncated"
 
 
 def _session_lost(seq: int) -> Note:

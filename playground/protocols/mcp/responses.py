@@ -142,7 +142,8 @@ class McpResponse(HttpExchange):
         event = sse.parse(frame.data)
         if self.is_old_transport is None:
             self.is_old_transport = event.event == http_sse.ENDPOINT
-        is_message = bool(event.data.strip()) and event.event != _PING
+        data = event.data.strip()
+        is_message = data.startswith("{") if event.event == _PING else bool(data)
         self.position.read(event, is_message=is_message)
         return self._read(frame.seq, event) if is_message else ()
 

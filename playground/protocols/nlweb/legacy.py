@@ -219,11 +219,11 @@ def _mask_member(name: str, value: Any) -> Any:
 
 
 def _mask_nested(text: str) -> str:
-    """Return a text masked if it is JSON, as in the result of an MCP tool."""
+    """Return a text masked: JSON, as in the result of an MCP tool, or prose with JSON in it."""
     try:
         found = json_decoder.decode_sequence(text)
     except (ValueError, RecursionError):
-        return text
+        return _mask_text(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
     masked = [_mask_json(each) for each in found]
     return text if masked == found else "\n".join(json.dumps(each) for each in masked)
 

@@ -27,6 +27,7 @@ from playground.protocols.events import (
     Unknown,
 )
 from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.problems import Problem, Stage
 from tests.protocols.a2a.conversation import AGENT, CARD_03, CARD_10, Talk, begun, capture
 from tests.support import json_values
 from tests.support.playbook import SSE, every_cut
@@ -480,6 +481,14 @@ class TestArtifactsThatAreNotSent:
 
     def test_without_its_id_nothing_can_be_asked_for(self) -> None:
         assert begun(CARD_03).results({"statusUpdate": {"status": {"state": "completed"}}}).is_over
+
+    def test_an_agent_that_does_not_respond_has_still_completed_its_task(self) -> None:
+        talk = begun(CARD_03).results({"task": task("working")}, status("completed")).call()
+        problem = Problem("failed", Stage.BODY, "No data for 60 s.", "")
+        talk.frame(FrameKind.ERROR, problem.to_bytes())
+        assert talk.exchange.tolerates_error
+        assert "No data for 60 s." in of(talk, Log)[-1].data
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
 
     @pytest.mark.parametrize(
         ("body", "code"),

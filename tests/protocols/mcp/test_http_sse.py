@@ -8,6 +8,7 @@ import pytest
 
 from playground.protocols.events import Outcome
 from playground.protocols.frames import FrameKind
+from playground.protocols.problems import Problem, Stage
 from tests.protocols.mcp.talk import OLDER, Talk, head, known, new_exchange, rpc
 
 ENDPOINT = b"event: endpoint\r\ndata: /messages/?session_id=5\r\n\r\n"
@@ -66,6 +67,15 @@ def test_another_server_is_refused_as_before(status: int, media_type: str, body:
     assert talk.exchange.problem is not None
     assert "HTTP 404" in talk.exchange.problem.cause
     assert talk.exchange.outcome is Outcome.NONE
+
+
+def test_an_error_of_the_search_leaves_the_refusal() -> None:
+    talk = refused(404).call()
+    talk.frame(FrameKind.ERROR, Problem("failed", Stage.BODY, "No data for 60 s.", "").to_bytes())
+    assert talk.exchange.tolerates_error
+    assert talk.exchange.next_call() is None
+    assert talk.exchange.problem is not None
+    assert "HTTP 404" in talk.exchange.problem.cause
 
 
 @pytest.mark.parametrize("status", [401, 406, 500, 503])

@@ -68,6 +68,10 @@ class TestEventsWithoutMessage:
         assert with_it.exchange.outcome is Outcome.ANSWER
         assert (with_it.exchange.problem, with_it.exchange.next_call()) == (None, None)
 
+    def test_is_one_with_a_message_in_it(self) -> None:
+        talk = known(handshake=OLDER).chunks([ANSWER.replace(b"event: message", b"event: ping")])
+        assert talk.exchange.outcome is Outcome.ANSWER
+
     def test_alone_is_a_stream_that_was_cut_short(self) -> None:
         talk = known(handshake=OLDER).chunks([b"event: ping\ndata: \n\n"])
         assert talk.exchange.problem is not None
@@ -119,10 +123,10 @@ class TestResumption:
         talk.frame(FrameKind.EVENT, priming())
         broken = Problem("truncated", Stage.BODY, "Broken.", "Check it.")
         talk.frame(FrameKind.ERROR, broken.to_bytes())
-        assert talk.exchange.is_resuming
+        assert talk.exchange.tolerates_error
         talk.chunks([ANSWER])
         assert talk.exchange.outcome is Outcome.ANSWER
-        assert not talk.exchange.is_resuming
+        assert not talk.exchange.tolerates_error
 
     def test_is_over_with_the_response_though_the_stream_stays_open(self) -> None:
         talk = known(handshake=OLDER).chunks([priming()])

@@ -289,6 +289,7 @@ class TestMaskedKeys:
             {"api_key": KEY, "results": []},
             [{"message_type": "api_key", **KEY}],
             {"result": {"content": [{"text": json.dumps({"message_type": "api_key", **KEY}) * 2}]}},
+            {"text": "Result: " + json.dumps({"message_type": "api_key", **KEY})},
         ],
     )
     def test_a_key_in_a_whole_response(self, body: Any) -> None:
