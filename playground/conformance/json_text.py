@@ -280,7 +280,7 @@ def rules(versions: Iterable[str]) -> tuple[Rule[JsonTranscript], ...]:
 
 
 def _has_json(t: JsonTranscript) -> bool:
-    return bool(t.checked)
+    return bool(t.checked) or t.is_cut_off
 
 
 def _check(flaw: Flaw, why: str) -> Callable[[JsonTranscript], Iterator[RuleIssue]]:

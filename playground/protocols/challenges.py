@@ -10,12 +10,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from playground.protocols.headers import TOKEN
+
 #: Most characters of a header that are read, and of a value that are shown.
 _MAX_HEADER, _MAX_VALUE = 4_000, 200
 
-_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-_PARAM = re.compile(rf"\s*,?\s*({_NAME})\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^\s,\"]*))")
-_SCHEME = re.compile(rf"\s*,?\s*({_NAME})(?=\s|,|$)")
+_PARAM = re.compile(rf"\s*,?\s*({TOKEN})\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^\s,\"]*))")
+_SCHEME = re.compile(rf"\s*,?\s*({TOKEN})(?=\s|,|$)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ RESERVED = frozenset(
     "proxy-connection proxy-authenticate cookie expect".split()
 )
 
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+#: The grammar of a token: a name of a header, a method, a parameter (RFC 9110, section 5.6.2).
+TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - no secret
+_TOKEN = re.compile(TOKEN)
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 #: Words that make a header a credential.
@@ -31,7 +33,7 @@ def header_error(name: str, value: str) -> str | None:
         return f"“{shorten(name, 61)}” is not a valid header name."
     if name.lower() in RESERVED:
         return f"{name} is set by the playground and can’t be overridden."
-    if _CONTROL.search(value):
+    if has_control(value):
         return f"The value of {name} contains a control character."
     if not value.isascii():
         return f"The value of {name} contains non-ASCII characters."
@@ -41,6 +43,11 @@ def header_error(name: str, value: str) -> str | None:
 def is_token(text: str) -> bool:
     """Return whether `text` can be the name of a header or a method (RFC 9110, section 5.6.2)."""
     return _TOKEN.fullmatch(text) is not None
+
+
+def has_control(value: str) -> bool:
+    """Return whether the value of a header has a control character other than a tab."""
+    return _CONTROL.search(value) is not None
 
 
 def is_credential(header: str) -> bool:

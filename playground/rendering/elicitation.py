@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -25,7 +26,6 @@ from playground.models.conversations import turn_of
 from playground.models.elicitation_status import ElicitationStatus
 from playground.protocols.events import Elicitation, EntryRef, Handshake
 from playground.protocols.origins import origin_of, url_label
-from playground.protocols.text import shorten
 from playground.rendering.entry_runs import EntryRuns
 from playground.rendering.formatting import value_text
 from playground.rendering.linked_turns import LinkedTurn
@@ -87,7 +87,7 @@ class QuestionControl:
         return " ".join(f"{self.id}-{name}" for name, text in descriptions.items() if text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ElicitationView:
     """An elicitation as its templates show it."""
 
@@ -122,7 +122,7 @@ class ElicitationView:
         """Return the agent; None if it was deleted, and then no answer can be sent."""
         return self.run.target_agent
 
-    @property
+    @cached_property
     def asker(self) -> str:
         """Return the name of who asks: the agent, or the server or agent of an action."""
         return _action_peer(self.run) if self.is_of_action else str(self.run.agent_name)
@@ -252,13 +252,13 @@ def _action_peer(run: Run) -> str:
     request = run.request if isinstance(run.request, Mapping) else {}
     server = request.get("server")
     if isinstance(server, str) and server.strip() and "://" not in server:
-        return shorten(server.strip(), MAX_NAME)
+        return value_text(server.strip(), MAX_NAME)
     for _, events in islice(read_events(run), _CARD_FRAMES):
         for event in events:
             if isinstance(event, Handshake) and isinstance(event.data, Mapping):
                 name = event.data.get("name")
                 if isinstance(name, str) and name.strip():
-                    return shorten(name.strip(), MAX_NAME)
+                    return value_text(name.strip(), MAX_NAME)
     return url_label(clean_url_template(run.url), MAX_NAME)
 
 

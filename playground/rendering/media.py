@@ -78,11 +78,11 @@ class MediaView:
     @property
     def reason(self) -> str:
         """Return why inline data is not shown or saved, "" if it is, or if there is none."""
-        if not self.media.has_data or self.picture_url:
+        if not self.media.has_data:
             return ""
         if not self.can_be_saved:
             return "The data is not valid base64."
-        if not self._is_image:
+        if not self._is_image or (self._raster_type and not self.is_too_large):
             return ""
         if self._raster_type:
             return f"Pictures of up to {size(MAX_INLINE)} are shown."

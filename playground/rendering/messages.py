@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -186,7 +187,7 @@ class MessageView:
         return not (self.family == "tools" and self.tools)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MessagePartView:
     """A part of a message as its template shows it."""
 
@@ -202,7 +203,7 @@ class MessagePartView:
         """Return the kind as the agent sent it, cut."""
         return value_text(self.part.kind, 40)
 
-    @property
+    @cached_property
     def media(self) -> MediaView | None:
         """Return the picture, sound or file whose data is in the part; None if there is none."""
         view = content_view(self.part.kind, self.part.value)

@@ -92,6 +92,14 @@ def make_download(response: Response, name: str) -> Response:
     return response
 
 
+def make_sandboxed(response: Response) -> Response:
+    """Return a response with data of an agent, in which nothing may run, load or be embedded."""
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cross-Origin-Resource-Policy"] = "same-origin"
+    return response
+
+
 def changed_response(response: HttpResponse) -> HttpResponse:
     """Return the response to a changed collection: it notifies the page, or redirects it."""
     if "HX-Redirect" in response:

@@ -10,7 +10,7 @@ from playground.protocols.media import raster_type
 from playground.rendering.media import MediaView, content_view, item_view
 from playground.rendering.thread_reader import ThreadReader
 from playground.stored_runs import event_at
-from playground.views.helpers import get_run, make_download
+from playground.views.helpers import get_run, make_download, make_sandboxed
 
 
 @require_safe
@@ -37,8 +37,5 @@ def _download(view: MediaView | None) -> HttpResponse:
     if view is None or data is None:
         raise Http404
     media_type = raster_type(data) or "application/octet-stream"
-    response = make_download(HttpResponse(data, content_type=media_type), view.file_name)
-    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Cross-Origin-Resource-Policy"] = "same-origin"
-    return response
+    response = HttpResponse(data, content_type=media_type)
+    return make_sandboxed(make_download(response, view.file_name))

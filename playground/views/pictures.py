@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 
 from playground.engine.pictures import PictureError, fetch_picture
 from playground.rendering.pictures import picture_url
-from playground.views.helpers import get_run
+from playground.views.helpers import get_run, make_sandboxed
 
 #: Seconds that the browser keeps a picture, and a failure. The playground keeps neither.
 MAX_AGE, FAILURE_MAX_AGE = 86_400, 60
@@ -35,10 +35,7 @@ async def picture(request: HttpRequest, pk: str) -> HttpResponse:
     response = HttpResponse(found.data, content_type=found.media_type)
     response["Cache-Control"] = f"private, max-age={MAX_AGE}"
     # It may be opened as a page of its own.
-    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response["Content-Disposition"] = "inline"
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Cross-Origin-Resource-Policy"] = "same-origin"
     # Compressed already: gzip would take a thread's time for nothing.
     response["Content-Encoding"] = "identity"
-    return response
+    return make_sandboxed(response)

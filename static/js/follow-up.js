@@ -127,5 +127,4 @@ document.addEventListener("input", ({ target }) => target.id === "follow-up-text
 window.addEventListener("pagehide", keep);
 if (form()) {
   field().value ||= recall(draftKey(), sessionStorage) ?? "";
-  forget(draftKey(), sessionStorage);
 }

@@ -124,6 +124,9 @@ def test_drafts_need_neither_pagehide_nor_the_type_of_the_navigation(workbench: 
     page.go_back()
     expect(workbench.text).to_have_value("soup, edited")
     expect(page.locator("#follow-up-text")).to_have_value("and for dessert?")
+    follow(page, "/history/")
+    page.go_back()
+    expect(page.locator("#follow-up-text")).to_have_value("and for dessert?")
 
 
 def test_a_follow_up_that_was_sent_does_not_come_back(workbench: Workbench) -> None:

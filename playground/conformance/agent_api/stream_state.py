@@ -167,7 +167,7 @@ class StreamState:
     #: The ids of the messages that were announced and have not ended.
     _open: dict[str, None] = field(default_factory=dict)
     #: Messages that may end the message that was open before them.
-    _candidates: list[tuple[Location, MessageState]] = field(default_factory=list)
+    _candidates: list[tuple[Location, MessageState, MessageState]] = field(default_factory=list)
     #: The first frame of each object that can be repeated, by its message and a digest of its JSON.
     _frames: dict[tuple[str, bytes], int] = field(default_factory=dict)
 
@@ -255,7 +255,7 @@ class StreamState:
             message.contents or (isinstance(listed, list) and len(listed) != len(before.contents))
         )
         if is_same_type and not has_other_contents:
-            self._candidates.append((location, before))
+            self._candidates.append((location, message, before))
 
     def _take_content(self, location: Location) -> None:
         value = location.value
@@ -441,12 +441,12 @@ class StreamState:
 
     def finish(self) -> None:
         """Find the messages whose end has another id, after the last object."""
-        for location, message in self._candidates:
-            if not is_final(message.status) and not message.renamed:
+        for location, message, before in self._candidates:
+            if not is_final(before.status) and not before.renamed:
                 end = _name(location.value.get("id"))
-                message.renamed = self.messages[end].renamed = True
+                before.renamed = message.renamed = True
                 # A missing id is reported by another rule.
-                if isinstance(message.location.value.get("id"), str) and not end.startswith("\0"):
+                if isinstance(before.location.value.get("id"), str) and not end.startswith("\0"):
                     self.renamed.append(location)
         ends = {location.seq for location in self.renamed}
         self.starts = [location for location in self.starts if location.seq not in ends]

@@ -32,14 +32,13 @@ MAX_REFERENCES = 50
 MAX_PATTERN = 1_000
 #: The most errors of one value that are read.
 _MAX_ERRORS = 50
-_MAX_STEPS_TO_PROPERTY = 8
+#: References that are followed one after another, and parts that are searched for a property.
+_MAX_STEPS_TO_PROPERTY, _MAX_PARTS_SEARCHED = 8, 100
+
+#: Keywords with which `unevaluatedProperties` and `unevaluatedItems` are not checked.
+_UNBOUNDED = {"patternProperties", "$dynamicRef", "$recursiveRef", "dependentSchemas"}
 
 Path = tuple[str | int, ...]
-
-
-def never(_: ValidationError) -> bool:
-    """Return False: no error is an own one."""
-    return False
 
 
 class UncheckedError(Exception):
@@ -71,7 +70,8 @@ class InputSchema:
     _paths: dict[int, Path] = field(default_factory=dict)
     _validator: Validator | None = None
     _patterns: dict[str, Any] = field(default_factory=dict)
-    _has_pattern_properties: bool = False
+    #: The keywords in the schema, and other names of members.
+    _names: set[str] = field(default_factory=set)
 
     def invalid_part(self) -> SchemaPart | None:
         """Return the part that is not valid JSON Schema in its dialect, None if all of it is."""
@@ -85,15 +85,17 @@ class InputSchema:
         return SchemaPart(tuple(error.absolute_path), _reason(error))
 
     def rejection(
-        self, value: Any, is_own: Callable[[ValidationError], bool] = never
+        self, value: Any, is_allowed: Callable[[ValidationError], bool] | None = None
     ) -> SchemaPart | None:
         """Return the part that rejects a value, None if the schema accepts it.
 
-        `is_own` tells errors that the schema may have.
+        Errors for which `is_allowed` returns true are ignored.
         """
         validator = self._prepared()
         errors = self._guarded(lambda: _first(validator.iter_errors(value)))
-        error = best_match(each for each in errors if not _is_excused(each, is_own))
+        error = best_match(
+            each for each in errors if not (is_allowed and _is_excused(each, is_allowed))
+        )
         if error is None:
             return None
         return SchemaPart(self._path_of(error), _reason(error))
@@ -137,7 +139,7 @@ class InputSchema:
             for key, value in pairs:
                 if key == "$schema" and isinstance(value, str):
                     continue
-                self._has_pattern_properties |= key == "patternProperties"
+                self._names.add(str(key))
                 inner: Any = value
                 if isinstance(value, Mapping | list):
                     inner = {} if isinstance(value, Mapping) else []
@@ -160,8 +162,9 @@ class InputSchema:
         for name in ("$ref", "$dynamicRef", "$recursiveRef"):
             if name in keywords:
                 keywords[name] = self._reference(name, keywords[name])
-        if "unevaluatedProperties" in keywords:
-            keywords["unevaluatedProperties"] = self._unevaluated(keywords["unevaluatedProperties"])
+        for name in ("unevaluatedProperties", "unevaluatedItems"):
+            if name in keywords:
+                keywords[name] = self._unevaluated(name, keywords[name])
         counted = {name: self._counted(each) for name, each in keywords.items()}
         bounded: type[Validator] = extend(dialect, counted)  # type: ignore[no-untyped-call]
         return bounded
@@ -256,10 +259,12 @@ class InputSchema:
                 return
             yield from validator.descend(value, wanted, path=name)
 
-    def _unevaluated(self, keyword: Any) -> Any:
+    def _unevaluated(self, name: str, keyword: Any) -> Any:
+        """Refuse what jsonschema follows by itself here, past the bounds."""
+
         def unevaluated(validator: Any, wanted: Any, instance: Any, schema: Any) -> Any:
-            if self._has_pattern_properties:
-                raise UncheckedError("It has unevaluatedProperties and patternProperties.")
+            if found := _UNBOUNDED & self._names:
+                raise UncheckedError(f"It has {name} and {min(found)}.")
             return keyword(validator, wanted, instance, schema)
 
         return unevaluated
@@ -276,14 +281,16 @@ def _first(errors: Iterator[ValidationError]) -> list[ValidationError]:
     return list(islice(errors, _MAX_ERRORS))
 
 
-def _is_excused(error: ValidationError, is_own: Callable[[ValidationError], bool]) -> bool:
-    """Return whether an error, or each error in one of its branches, is an own one."""
-    if is_own(error):
+def _is_excused(error: ValidationError, is_allowed: Callable[[ValidationError], bool]) -> bool:
+    """Return whether an error, or each error in one of its branches, is allowed."""
+    if is_allowed(error):
         return True
     branches: dict[Any, list[ValidationError]] = {}
     for each in error.context or ():
         branches.setdefault(each.schema_path[0] if each.schema_path else None, []).append(each)
-    return any(all(_is_excused(each, is_own) for each in branch) for branch in branches.values())
+    return any(
+        all(_is_excused(each, is_allowed) for each in branch) for branch in branches.values()
+    )
 
 
 def _reason(error: ValidationError) -> str:
@@ -315,7 +322,7 @@ def find_property(schema: Any, names: Sequence[str]) -> tuple[Path, bool]:
     path: Path = ()
     part = schema
     for name in names:
-        found = _property(schema, path, part, name, _MAX_STEPS_TO_PROPERTY)
+        found = _property(schema, path, part, name, set())
         if found is None:
             path, _ = _followed(schema, path, part)
             return (*path, "properties", name), False
@@ -324,17 +331,21 @@ def find_property(schema: Any, names: Sequence[str]) -> tuple[Path, bool]:
     return path, True
 
 
-def _property(root: Any, path: Path, part: Any, name: str, steps: int) -> tuple[Path, Any] | None:
+def _property(
+    root: Any, path: Path, part: Any, name: str, seen: set[int]
+) -> tuple[Path, Any] | None:
+    """Search a part, its references and its branches; `seen` has the parts that were searched."""
     path, part = _followed(root, path, part)
-    if not isinstance(part, Mapping) or not steps:
+    if not isinstance(part, Mapping) or id(part) in seen or len(seen) >= _MAX_PARTS_SEARCHED:
         return None
+    seen.add(id(part))
     properties = part.get("properties")
     if isinstance(properties, Mapping) and name in properties:
         return (*path, "properties", name), properties[name]
     for choice in ("anyOf", "oneOf", "allOf"):
         listed = part.get(choice)
         for at, each in enumerate(listed if isinstance(listed, list) else ()):
-            if found := _property(root, (*path, choice, at), each, name, steps - 1):
+            if found := _property(root, (*path, choice, at), each, name, seen):
                 return found
     return None
 

@@ -44,7 +44,7 @@ def invalid_requests(tool: str) -> tuple[InvalidRequest, ...]:
     return _INVALID_AWAIT if tool == "await" else _INVALID_ASK
 
 
-def is_own_value(error: ValidationError) -> bool:
+def is_agent_defined(error: ValidationError) -> bool:
     """Return whether an error is about a value that an agent may define itself.
 
     These are filters other than `text`, the values of `site`, tokens and session contexts.

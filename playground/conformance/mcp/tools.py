@@ -16,14 +16,13 @@ from playground.conformance.mcp.input_schemas import (
     SchemaReferenceError,
     UncheckedError,
     find_property,
-    never,
 )
 from playground.conformance.mcp.rule import rule
 from playground.conformance.mcp.sample_requests import (
     InvalidRequest,
     ValidRequest,
     invalid_requests,
-    is_own_value,
+    is_agent_defined,
     valid_requests,
 )
 from playground.conformance.mcp.transcript import McpTranscript
@@ -251,9 +250,9 @@ def _judge(text: str, tool: str, version: str) -> _Judgement:
         *invalid_requests(tool),
     ]
     for request in requests if invalid is None else []:
-        is_own = is_own_value if isinstance(request, ValidRequest) else never
+        is_allowed = is_agent_defined if isinstance(request, ValidRequest) else None
         try:
-            part = schema.rejection(request.arguments, is_own)
+            part = schema.rejection(request.arguments, is_allowed)
         except SchemaReferenceError as error:
             references.setdefault(error.part.path, error)
             continue

@@ -18,6 +18,7 @@ from playground.conformance.rule import (
 from playground.conformance.transcript import Transcript
 from playground.conformance.uris import is_uri_reference
 from playground.conformance.values import is_nonempty_text, type_with_article
+from playground.protocols.headers import has_control, is_token
 from playground.protocols.json_pointer import escape
 
 #: Required members by protocol.
@@ -35,9 +36,6 @@ _HTTP_METHODS = frozenset(
     "PROPFIND PROPPATCH PUT QUERY REBIND REPORT SEARCH TRACE UNBIND UNCHECKOUT UNLINK UNLOCK "
     "UPDATE UPDATEREDIRECTREF VERSION-CONTROL".split()
 )
-#: Methods and names of headers (RFC 9110, section 5.6.2).
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 #: An HTTP scheme and a host.
 _CALLABLE = re.compile(r"\s*https?://[^\s/?#@:\\]", re.IGNORECASE)
 
@@ -188,9 +186,13 @@ def action_url(t: Transcript) -> Iterator[RuleIssue]:
             yield Violation(message, seq, pointer)
 
 
+def _http_actions(t: Transcript) -> Iterator[Location]:
+    return (each for each in _actions(t) if each.value.get("protocol", "HTTP") == "HTTP")
+
+
 def _methods(t: Transcript) -> Iterator[Location]:
-    for seq, pointer, action in _actions(t):
-        if action.get("protocol", "HTTP") == "HTTP" and is_nonempty_text(action.get("method")):
+    for seq, pointer, action in _http_actions(t):
+        if is_nonempty_text(action.get("method")):
             yield Location(seq, f"{pointer}/method", action["method"])
 
 
@@ -206,13 +208,13 @@ def action_method(t: Transcript) -> Iterator[RuleIssue]:
     for seq, pointer, method in _methods(t):
         capitals = method.upper()
         is_misspelled = method != capitals and capitals in _HTTP_METHODS
-        if is_misspelled or not _TOKEN.fullmatch(method):
+        if is_misspelled or not is_token(method):
             message = "This is not an HTTP method. Use one such as POST or GET, in capitals."
             yield Violation(message, seq, pointer)
 
 
 def _headers(t: Transcript) -> Iterator[Location]:
-    for seq, pointer, action in _actions(t):
+    for seq, pointer, action in _http_actions(t):
         if isinstance(action.get("headers"), dict):
             yield Location(seq, f"{pointer}/headers", action["headers"])
 
@@ -229,12 +231,12 @@ def action_headers(t: Transcript) -> Iterator[RuleIssue]:
     for seq, pointer, headers in _headers(t):
         for name, value in headers.items():
             at = f"{pointer}/{escape(name)}"
-            if not _TOKEN.fullmatch(name):
+            if not is_token(name):
                 yield Violation("This is not the name of a header.", seq, at)
             elif value is None or isinstance(value, dict | list):
                 message = f"This value is {type_with_article(value)}; expected a string."
                 yield Violation(message, seq, at)
-            elif isinstance(value, str) and _CONTROLS.search(value):
+            elif isinstance(value, str) and has_control(value):
                 yield Violation("Remove line breaks and control characters.", seq, at)
 
 

@@ -176,9 +176,10 @@ def response_type_consistent(t: Transcript) -> Iterator[RuleIssue]:
             location.seq,
             location.pointer,
         )
+    contradicting = {other: next(_foreign(t, other), None) for other in _FOREIGN}
     for location in _blocks(t):
         other = type_of(location.value)
-        if other and other != kind and (found := next(_foreign(t, other), None)):
+        if other and other != kind and (found := contradicting[other]):
             yield Violation(
                 f"The response contains {found[0]}, so its type is not {other}. Announce {kind}.",
                 location.seq,

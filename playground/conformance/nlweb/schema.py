@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from playground.conformance.findings import Level
@@ -104,8 +104,7 @@ def _streamed_parts(t: Transcript) -> list[tuple[str, Location]]:
     if t.document is not None:
         return []
     own = {message.seq for message in _named_events(t)}
-    parts = [(n, each) for n in _TYPES for each in t.parts.get(n, ()) if each.seq not in own]
-    return parts[:_MAX_PARTS]
+    return [(n, each) for n in _TYPES for each in t.parts.get(n, ()) if each.seq not in own]
 
 
 def _below(pointer: str) -> str:
@@ -130,13 +129,24 @@ def schema_reply(t: Transcript) -> Iterator[RuleIssue]:
 
     0.54 shows most of these members in examples only.
     """
-    for name, (seq, pointer, value) in _streamed_parts(t):
+    parts = _streamed_parts(t)
+    is_truncated = len(parts) > _MAX_PARTS
+    for name, (seq, pointer, value) in parts[:_MAX_PARTS]:
         part = {"_meta": {"response_type": _TYPES[name], "version": t.version}, name: value}
-        short, _ = _shortened(part)
+        short, is_cut = _shortened(part)
+        is_truncated |= is_cut
         for violation in schema_violations(t.version, _TYPES[name], short):
             yield Violation(violation.message, seq, pointer + _below(violation.pointer))
-    if (document := t.document) is None or not t.kind:
-        return
+    if (document := t.document) is not None and t.kind:
+        is_truncated |= yield from _document_violations(t, document)
+    if is_truncated:
+        yield Inconclusive(f"Only the first {_MAX_PARTS} parts were validated against the schema.")
+
+
+def _document_violations(
+    t: Transcript, document: DecodedPayload
+) -> Generator[RuleIssue, None, bool]:
+    """Yield the violations of a whole response; return whether it was cut."""
     members = document.members
     if is_content_alone(t):
         members = {"structuredData": [], **members}
@@ -148,8 +158,7 @@ def schema_reply(t: Transcript) -> Iterator[RuleIssue]:
         # The existence of metadata, under any name, is checked by another rule.
         if pointer != "/_meta":
             yield Violation(message, document.seq, pointer)
-    if is_truncated:
-        yield Inconclusive(f"Only the first {_MAX_PARTS} parts were validated against the schema.")
+    return is_truncated
 
 
 def _shortened(payload: dict[str, Any]) -> tuple[dict[str, Any], bool]:

@@ -58,13 +58,18 @@ def read_request(body: bytes) -> ParsedRequest:
 
 def _between(least: float, most: float) -> tuple[Check, str]:
     return (
-        lambda value: isinstance(value, int | float) and least <= value <= most,
+        lambda value: _is_number(value) and least <= value <= most,
         f"a number from {least:g} to {most:g}",
     )
 
 
+def _is_number(value: Any) -> bool:
+    # In Python, true and false are numbers.
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _integer(value: Any) -> bool:
-    return isinstance(value, int)
+    return isinstance(value, int) and _is_number(value)
 
 
 def _string(value: Any) -> bool:
@@ -105,9 +110,7 @@ _ROLES = ("assistant", "user", "system")
 
 def _check(value: Any, path: str, is_valid: Check, expected: str) -> None:
     """Check a value, which may be absent. Raise `FailureError`."""
-    # In Python, true and false are numbers.
-    is_flag = isinstance(value, bool) and expected != "true or false"
-    if value is not None and (is_flag or not is_valid(value)):
+    if value is not None and not is_valid(value):
         raise invalid_parameter(path, value, expected, expected)
 
 

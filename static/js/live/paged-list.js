@@ -55,7 +55,7 @@ class PagedList extends HTMLElement {
     return Number(this.cursor[(this.order === "index" && countByIndex) || count] ?? 0);
   }
 
-  /** Whether the reader chooses from a menu, which would move away. */
+  /** True while a menu in the list is open: it would move away. */
   get hasMenu() {
     return Boolean(this.items.querySelector(".action-menu:popover-open"));
   }

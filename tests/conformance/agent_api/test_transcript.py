@@ -194,3 +194,18 @@ class TestWhatIsLarge:
         numbers = [10**400, 10**401, "9" * 5000, 1e300]
         report = at_once(*(response(sequence_number=n) for n in numbers)).report_for("1")
         assert json.dumps(report.to_json())
+
+
+def test_a_message_without_an_id_is_begun_after_one_that_ended_another() -> None:
+    """Another one that begins gets its key."""
+    objects = [
+        message("in_progress", "a"),
+        {"object": "message", "status": "in_progress", "id": "b"},
+        {"object": "message", "status": "completed"},
+        message("completed", "a"),
+        {"object": "message", "status": "in_progress", "id": "b", "type": "heartbeat"},
+        {"object": "message", "status": "created"},
+        message("in_progress", "c"),
+    ]
+    report = numbered(response(), *objects, response("completed")).report_for("1")
+    assert "agent-api.message-ended" in report.verdicts

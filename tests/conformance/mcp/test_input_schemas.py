@@ -41,6 +41,15 @@ def doubled(keyword: str, **more: Any) -> dict[str, Any]:
     return {"$ref": "#/$defs/a0", "$defs": {**parts, "a30": True}, **more}
 
 
+def chained(keyword: str) -> dict[str, Any]:
+    """Two references in each of 60 parts, which jsonschema follows by itself."""
+    parts: dict[str, Any] = {
+        f"a{at}": {"$ref": f"#/$defs/a{at + 1}", "$dynamicRef": f"#/$defs/a{at + 1}"}
+        for at in range(60)
+    }
+    return {keyword: False, "$ref": "#/$defs/a0", "$defs": {**parts, "a60": {}}}
+
+
 class TestBounds:
     @pytest.mark.parametrize(
         ("schema", "reason"),
@@ -52,6 +61,7 @@ class TestBounds:
             (text({"pattern": "(?=a)(a+)+$"}), "exponential time"),
             (text({"pattern": "a" * 1_001}), "1,000 characters"),
             ({"patternProperties": {"q": {}}, "unevaluatedProperties": False}, "unevaluated"),
+            (chained("unevaluatedProperties"), "unevaluatedProperties and .dynamicRef"),
             ({"$schema": "https://example.com/dialect"}, "dialect"),
             ({"$schema": 5}, "dialect"),
         ],
@@ -61,6 +71,10 @@ class TestBounds:
         with pytest.raises(UncheckedError, match=reason):
             InputSchema(schema).rejection(ASKED)
         assert time.process_time() - started < 10
+
+    def test_unevaluated_items_are_bounded_as_well(self) -> None:
+        with pytest.raises(UncheckedError, match="unevaluatedItems and .dynamicRef"):
+            InputSchema(chained("unevaluatedItems")).rejection(["a"])
 
     def test_a_catastrophic_pattern_is_matched(self) -> None:
         part = InputSchema(text({"pattern": "^(a+)+b$"})).rejection(ASKED)
@@ -133,3 +147,9 @@ class TestDialects:
 )
 def test_find_property(schema: Any, path: Any, is_defined: bool) -> None:
     assert find_property(schema, ["a"]) == (path, is_defined)
+
+
+def test_a_property_is_searched_once_in_each_part() -> None:
+    many = {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}] * 20}
+    schema = {**many, "$defs": {"a": many, "b": many}}
+    assert find_property(schema, ["a"]) == (("properties", "a"), False)

@@ -246,6 +246,8 @@ RESPONSES: tuple[Case, ...] = (
                 document(_meta(), media_type="application/json; charset"),
                 document(_meta(), media_type="application/json, text/html"),
                 document(_meta(), extra="Cache-Control: max-age 60\r\n"),
+                document(_meta(), media_type=f"text/html{'; ' * 60}("),
+                document(_meta(), extra=f"Cache-Control: private{', ' * 60}(\r\n"),
                 stream(START, result(0), COMPLETE, extra="Cache-Control: max-age=60\r\n"),
                 failure({"code": "RATE_LIMITED"}, 429, "Retry-After: soon\r\n"),
                 failure({"code": "TIMEOUT"}, 503, "Retry-After: -1\r\n"),
