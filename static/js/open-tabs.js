@@ -72,13 +72,22 @@ function tabOfPage() {
   return tab;
 }
 
+/** How the page was reached: "navigate", "reload" or "back_forward". */
+function arrivalType() {
+  // Where both are there, either may miss a return.
+  const { navigationType } = window.navigation?.activation ?? {};
+  if (navigationType === "traverse") return "back_forward";
+  if (navigationType === "reload") return "reload";
+  const { type } = performance.getEntriesByType("navigation")[0] ?? {};
+  return ["reload", "back_forward"].includes(type) ? type : "navigate";
+}
+
 /** The tab to be shown for the address that was asked for. */
 function arrive() {
   const mine = tabOfPage();
   const query = new URLSearchParams(location.search);
-  // Only an entry of the history that was shown before has a state; the type of the navigation
-  // is not always that of the history.
-  const isBack = Boolean(history.state?.tab);
+  const type = arrivalType();
+  const isBack = type !== "navigate";
   if (query.size) history.replaceState(history.state, "", location.pathname);
   if (query.has("text") || query.has("request") || query.get("agent")?.includes("://"))
     return list.open(mine);
@@ -89,7 +98,7 @@ function arrive() {
   }
   if (query.size) return list.open(mine);
   if (mine.place === "/" && !isBack && current) return list.show(current);
-  const left = byId(history.state?.tab);
+  const left = type === "back_forward" ? byId(history.state?.tab) : undefined;
   const isLeft = left?.place === mine.place;
   const there = isLeft ? left : (list.at(mine.place) ?? (mine.saved && list.withSaved(mine.saved)));
   const isSame = there && (isBack || mine.saved || canonical(there.fields) === mine.base);

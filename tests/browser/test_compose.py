@@ -155,7 +155,7 @@ def test_a_note_covers_nothing_and_goes(workbench: Workbench) -> None:
 
 def test_a_draft_outlives_a_reload_and_a_look_at_a_run(workbench: Workbench) -> None:
     page = workbench.open().compose("to be sent").send().page
-    expect(workbench.badge).to_have_text("Completed")
+    page.wait_for_url("**/runs/*/")
     run = page.url
     page.goto(workbench.server.url)
     workbench.compose("a draft")
