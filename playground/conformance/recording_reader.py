@@ -20,6 +20,7 @@ class RecordingReader(NLWebReader):
     def __init__(self, version: str) -> None:
         super().__init__(version)
         self._recorded: list[DecodedPayload] = []
+        self._is_in_document = False
 
     def read(self, frames: tuple[Frame, ...]) -> tuple[DecodedPayload, ...]:
         """Return the messages of a response, including unreadable ones."""
@@ -49,7 +50,11 @@ class RecordingReader(NLWebReader):
     def document(self, seq: int, payload: Any) -> list[Event]:
         """See `NLWebReader.document`."""
         self._recorded.append(DecodedPayload(seq, None, payload, document=True))
-        return super().document(seq, payload)
+        # The messages in an array, which older servers send, are no responses of their own.
+        self._is_in_document = True
+        events = super().document(seq, payload)
+        self._is_in_document = False
+        return events
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
         """See `NLWebReader.message`."""
@@ -62,5 +67,6 @@ class RecordingReader(NLWebReader):
 
     def payload(self, seq: int, name: str | None, payload: Any) -> list[Event]:
         """See `NLWebReader.payload`."""
-        self._recorded.append(DecodedPayload(seq, name, payload))
+        if not self._is_in_document:
+            self._recorded.append(DecodedPayload(seq, name, payload))
         return super().payload(seq, name, payload)

@@ -8,6 +8,7 @@ import pytest
 
 from playground.conformance import RULES, Level
 from tests.conformance.nlweb.table import CASES
+from tests.conformance.scripts import document
 
 
 class TestTable:
@@ -31,3 +32,9 @@ class TestTable:
     def test_stands_in_the_order_of_sections(self) -> None:
         sections = [rule.requirement("0.55").section.split(".") for rule in RULES]
         assert sections == sorted(sections)
+
+
+def test_an_array_of_messages_is_judged_as_an_array() -> None:
+    """Older servers send it; nothing in it is a response."""
+    report = document([{"message_type": "nlws"}, {"message_type": "complete"}]).report_for("0.55")
+    assert [finding.rule for finding in report.problems] == ["reply-object"]
