@@ -13,6 +13,7 @@ Every other package may import this one; it imports the standard library only.
 `doctor`          diagnosis of an agent's URL: which protocol answers, and how
 `events`          events: `Started`, `Result`, `Text`, `Failure`, …
 `exchange`        the contract between a protocol, a binding and the engine
+`explanations`    meanings of the names of a protocol, from its schemas
 `frames`          `Frame`: one thing that crossed the wire; its binary form
 `headers`         request headers: which can be sent, which are credentials
 `http`            the HTTP binding: one POST, a document or a stream
@@ -25,7 +26,7 @@ Every other package may import this one; it imports the standard library only.
 `nlweb`           the NLWeb protocol: 0.54, 0.55, and the legacy server
 `origins`         origins of URLs, and an agent's URL over the other binding
 `placement`       placement of events: entry, pinned, aside or none
-`problems`        `Problem`: why a run did not complete; `Explanation` of a code
+`problems`        `Problem`: why a run did not complete; `CodeExplanation` of an error code
 `registry`        tables of protocols and bindings
 `schemas`         JSON Schema files of every request, response and stream event
 `sse`             parser for server-sent events

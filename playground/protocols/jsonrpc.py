@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from playground.protocols.problems import Explanation
+from playground.protocols.problems import CodeExplanation
 
 VERSION = "2.0"
 
@@ -261,70 +261,70 @@ def _read_error(given: Any, deviations: list[Deviation]) -> Error:
 
 # Error codes
 
-EXPLAINED: Mapping[int, Explanation] = MappingProxyType(
+EXPLAINED: Mapping[int, CodeExplanation] = MappingProxyType(
     {
-        PARSE_ERROR: Explanation(
+        PARSE_ERROR: CodeExplanation(
             "The server could not parse the message as JSON.",
             "Check the bytes that were sent, and any proxies in between.",
         ),
-        INVALID_REQUEST: Explanation(
+        INVALID_REQUEST: CodeExplanation(
             "The message is JSON, but not a request that the server accepts at this point.",
             "Check the session and the protocol version; servers also use this code for them.",
         ),
-        METHOD_NOT_FOUND: Explanation(
+        METHOD_NOT_FOUND: CodeExplanation(
             "The server does not support this method.",
             "Check that the URL is that of a server for this protocol and version.",
         ),
-        INVALID_PARAMS: Explanation(
+        INVALID_PARAMS: CodeExplanation(
             "The parameters of the method or tool are invalid.",
             "Check the tool name, and compare the arguments with the schema of the tool.",
         ),
-        INTERNAL_ERROR: Explanation(
+        INTERNAL_ERROR: CodeExplanation(
             "Internal server error.",
             "Send it again; if the error persists, check the server’s log.",
         ),
-        -32001: Explanation(
+        -32001: CodeExplanation(
             "MCP servers use this code for timeouts and unknown sessions, A2A agents for unknown "
             "tasks.",
             "Send it again; if the session or task is unknown, start a new one.",
         ),
-        -32002: Explanation(
+        -32002: CodeExplanation(
             "MCP: resource not found. A2A: the task can no longer be cancelled.",
             "Check the name or id in the error message.",
         ),
-        -32003: Explanation(
+        -32003: CodeExplanation(
             "The A2A agent does not support push notifications.",
             "Remove the push notification settings; the playground polls tasks.",
         ),
-        -32004: Explanation(
+        -32004: CodeExplanation(
             "The A2A agent does not support this operation.",
             "Check the capabilities in the agent card.",
         ),
-        -32005: Explanation(
+        -32005: CodeExplanation(
             "The A2A agent does not support this content type.",
             "Compare the message parts with the input modes in the agent card.",
         ),
-        -32009: Explanation(
+        -32009: CodeExplanation(
             "The A2A agent does not support the requested version.",
             "Use a version that the agent card lists.",
         ),
-        -32020: Explanation(
+        -32020: CodeExplanation(
             "Request headers don’t match the body (MCP 2026-07-28).",
             "Remove MCP-Protocol-Version, Mcp-Method and Mcp-Name from the agent’s headers.",
         ),
-        -32021: Explanation(
+        -32021: CodeExplanation(
             "The server requires a client capability that the playground does not support.",
             "See the error data; this tool can’t be called from the playground.",
         ),
-        UNSUPPORTED_PROTOCOL_VERSION: Explanation(
+        UNSUPPORTED_PROTOCOL_VERSION: CodeExplanation(
             "The server does not support the requested MCP version.",
             "The error data lists the supported versions.",
         ),
-        URL_ELICITATION_REQUIRED: Explanation(
+        URL_ELICITATION_REQUIRED: CodeExplanation(
             "The server requires you to open a URL first.",
             "Open the URL if you trust it, follow the instructions, and send the request again.",
         ),
-        -32800: Explanation(
+        -32800: CodeExplanation(
             "The request was cancelled before it completed.",
             "Send it again.",
         ),
@@ -332,26 +332,26 @@ EXPLAINED: Mapping[int, Explanation] = MappingProxyType(
 )
 
 #: Names of the playground for failures over MCP that have no code of their own.
-NAMED: Mapping[str, Explanation] = MappingProxyType(
+NAMED: Mapping[str, CodeExplanation] = MappingProxyType(
     {
-        "TOOL_ERROR": Explanation(
+        "TOOL_ERROR": CodeExplanation(
             "The tool failed.",
             "Read the error message; if it is about the arguments, compare them with the schema.",
         ),
-        "INPUT_REQUIRED": Explanation(
+        "INPUT_REQUIRED": CodeExplanation(
             "The server requires input that only a program can provide.",
             "Use a client that can provide it, such as an LLM application, or call another tool.",
         ),
     }
 )
 
-_SERVER_ERROR = Explanation(
+_SERVER_ERROR = CodeExplanation(
     "Server-defined error code.",
     "Read the error message and data, or look up the code in the server’s documentation.",
 )
 
 
-def explain_code(code: int) -> Explanation | None:
+def explain_code(code: int) -> CodeExplanation | None:
     """Return the explanation of an error code of the standard, MCP or A2A; None for others."""
     if found := EXPLAINED.get(code):
         return found

@@ -1,4 +1,4 @@
-"""Problems: why a run did not complete; and explanations of the codes of failures.
+"""Problems: why a run did not complete; and explanations of error codes.
 
 The transport creates problems (as `ERROR` frames), and so do exchanges (a response that cannot
 be read). The engine stores the one that ended a run, with its stage, cause and fix.
@@ -75,7 +75,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class CodeExplanation:
     """The meaning of an error code and what to do about it, a sentence each."""
 
     meaning: str

@@ -13,59 +13,59 @@ from email.utils import mktime_tz, parsedate_tz
 from types import MappingProxyType
 
 from playground.protocols import jsonrpc, unreadable
-from playground.protocols.problems import Explanation
+from playground.protocols.problems import CodeExplanation
 
-EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
+EXPLAINED: Mapping[str, CodeExplanation] = MappingProxyType(
     {
-        "NO_RESULTS": Explanation(
+        "NO_RESULTS": CodeExplanation(
             "The agent found no results for the query.",
             "Use different or fewer words, or remove filters or the site.",
         ),
-        "INVALID_QUERY": Explanation(
+        "INVALID_QUERY": CodeExplanation(
             "The agent could not interpret the query or the request.",
             "Compare the request that was sent with the specification.",
         ),
-        "UNSUPPORTED_FORMAT": Explanation(
+        "UNSUPPORTED_FORMAT": CodeExplanation(
             "The agent does not support the requested response format.",
             "Set a different format in prefer, or omit it to use the agent’s default.",
         ),
-        "UNSUPPORTED_MODE": Explanation(
+        "UNSUPPORTED_MODE": CodeExplanation(
             "The agent does not support the requested mode.",
             "Set the mode to list, which every agent should support, or omit it.",
         ),
-        "RATE_LIMITED": Explanation(
+        "RATE_LIMITED": CodeExplanation(
             "The agent’s rate limit was exceeded.",
             "Wait before sending again, for as long as the Retry-After header says.",
         ),
-        "INTERNAL_ERROR": Explanation(
+        "INTERNAL_ERROR": CodeExplanation(
             "Internal error of the agent.",
             "Send it again; if the error persists, check the agent’s log.",
         ),
-        "TIMEOUT": Explanation(
+        "TIMEOUT": CodeExplanation(
             "The agent or one of its backends timed out.",
             "Send it again, or request less at once.",
         ),
-        "TOKEN_LIMIT": Explanation(
+        "TOKEN_LIMIT": CodeExplanation(
             "The request is too large for the agent.",
             "Shorten the query or the context, or request less at once.",
         ),
-        "CANCELLED": Explanation(
+        "CANCELLED": CodeExplanation(
             "The request was cancelled before it completed.",
             "Send it again; if it was a promise, its token is no longer valid.",
         ),
-        "INVALID_PARAMETER": Explanation(
+        "INVALID_PARAMETER": CodeExplanation(
             "An attribute of the request has an invalid value.",
             "Correct the attribute named in the details.",
         ),
-        "INVALID_REQUEST": Explanation(
+        "INVALID_REQUEST": CodeExplanation(
             "The agent did not recognize the request.",
             "Remove attributes that the agent may not support, and check the types of the others.",
         ),
-        "MISSING_FIELD": Explanation(
+        "MISSING_FIELD": CodeExplanation(
             "The request lacks a required attribute.",
             "Add the attribute named in the message.",
         ),
-        "INVALID_ACTION": Explanation(
+        "INVALID_ACTION": CodeExplanation(
             "The agent does not support this action for promises.",
             "Use checkin or cancel, the actions that NLWeb defines for promises.",
         ),
@@ -88,7 +88,7 @@ _STATUS_MEANINGS: Mapping[int, str] = {
 _SECONDS = re.compile(r"\d{1,18}(?:\.\d{1,18})?", re.ASCII)
 
 
-def explain(code: str) -> Explanation | None:
+def explain(code: str) -> CodeExplanation | None:
     """Return the explanation of a failure's code in any capitalisation, None for an unknown one.
 
     A number is a code of JSON-RPC, which failures over MCP and A2A have.
@@ -99,10 +99,10 @@ def explain(code: str) -> Explanation | None:
     return EXPLAINED.get(name) or jsonrpc.NAMED.get(name)
 
 
-def explain_status(status: int) -> Explanation | None:
+def explain_status(status: int) -> CodeExplanation | None:
     """Return the explanation of an HTTP status that is an error, None for all others."""
     meaning = _STATUS_MEANINGS.get(status)
-    return Explanation(meaning, unreadable.fix_for_status(status, {})) if meaning else None
+    return CodeExplanation(meaning, unreadable.fix_for_status(status, {})) if meaning else None
 
 
 def retry_after_seconds(value: str, now: str | float) -> float | None:

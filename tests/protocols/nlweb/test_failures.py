@@ -11,7 +11,7 @@ from playground.protocols.nlweb.failures import (
     retry_after_seconds,
 )
 from playground.protocols.nlweb.versions import VERSIONS
-from playground.protocols.problems import Explanation
+from playground.protocols.problems import CodeExplanation
 
 DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
 
@@ -58,7 +58,7 @@ def test_an_unknown_code_is_not(code: str) -> None:
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 502, 503, 504])
 def test_statuses_of_failures(status: int) -> None:
     explanation = explain_status(status)
-    assert isinstance(explanation, Explanation)
+    assert isinstance(explanation, CodeExplanation)
     assert is_one_sentence(explanation.meaning)
     assert is_one_sentence(explanation.advice)
 
