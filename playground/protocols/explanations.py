@@ -95,6 +95,27 @@ def explain_in(
     )
 
 
+def schema_of_request(protocol: str, document: Any) -> str:
+    """Return the name of the schema of a request document."""
+    if protocol != "nlweb":
+        return "request"
+    is_await = isinstance(document, Mapping) and "promise_token" in document
+    return "await-request" if is_await else "ask-request"
+
+
+def schema_of_response(protocol: str, version: str, document: Any, event: str = "") -> str:
+    """Return the name of the schema of a response, or of the data of an event with this name.
+
+    Raises `ValueError` for a protocol or version without schemas.
+    """
+    known = schemas.names(protocol, version)
+    members: Mapping[str, Any] = document if isinstance(document, Mapping) else {}
+    meta = members.get("_meta")
+    kind = meta.get("response_type") if isinstance(meta, Mapping) else members.get("object")
+    candidates = (f"event-{event}", str(kind).lower(), "error" if "error" in members else "")
+    return next((name for name in candidates if name in known), "response")
+
+
 @dataclass(frozen=True, slots=True)
 class _Node:
     """A schema that applies to a value, with the section that it has or inherits."""

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from playground.protocols.explanations import explain, explain_in
+from playground.protocols.explanations import (
+    explain,
+    explain_in,
+    schema_of_request,
+    schema_of_response,
+)
 
 ACTION: dict[str, Any] = {"protocol": "HTTP", "method": "POST"}
 
@@ -100,3 +105,34 @@ def test_the_document_itself() -> None:
     found = explain_in(SCHEMA, "")
     assert found
     assert (found.name, found.text) == ("Thing", "A thing.")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "document", "schema"),
+    [
+        ("nlweb", {"query": {"text": "x"}}, "ask-request"),
+        ("nlweb", {"promise_token": "x"}, "await-request"),
+        ("nlweb", [], "ask-request"),
+        ("agent-api", {"input": []}, "request"),
+    ],
+)
+def test_the_schema_of_a_request(protocol: str, document: Any, schema: str) -> None:
+    assert schema_of_request(protocol, document) == schema
+
+
+@pytest.mark.parametrize(
+    ("protocol", "version", "document", "event", "schema"),
+    [
+        ("nlweb", "0.55", {"_meta": {"response_type": "Promise"}}, "", "promise"),
+        ("nlweb", "0.55", {"_meta": {"response_type": "failure"}}, "error", "event-error"),
+        ("nlweb", "0.54", {"_meta": {}}, "start", "event-start"),
+        ("nlweb", "0.55", {"results": []}, "unheard", "response"),
+        ("nlweb", "0.55", None, "", "response"),
+        ("agent-api", "1", {"object": "message"}, "", "message"),
+        ("agent-api", "1", {"error": "broken"}, "", "error"),
+    ],
+)
+def test_the_schema_of_a_response(
+    protocol: str, version: str, document: Any, event: str, schema: str
+) -> None:
+    assert schema_of_response(protocol, version, document, event) == schema
