@@ -6,6 +6,7 @@ Every other package may import this one; it imports the standard library only.
 `a2a`             A2A 0.3 and 1.0: agent cards, messages, tasks
 `actions`         actions of result items, over HTTP, MCP and A2A
 `agent_api`       the Agent API: messages, and responses of messages and contents
+`annotations`     meanings of every part of the frames of a run
 `calls`           `HttpCall`: one HTTP request, not yet made
 `challenges`      the `WWW-Authenticate` header as advice
 `deep_links`      URLs that open the workbench with a request
@@ -19,6 +20,7 @@ Every other package may import this one; it imports the standard library only.
 `http`            the HTTP binding: one POST, a document or a stream
 `json_decoder`    decoder for JSON from agents, with a depth check
 `json_errors`     errors in JSON text, as descriptions and positions
+`json_members`    positions of the members of a JSON text, also of an incomplete one
 `json_pointer`    JSON Pointer (RFC 6901)
 `jsonrpc`         JSON-RPC 2.0: messages and error codes, for MCP and A2A
 `mcp`             MCP, stateful and stateless: NLWeb over MCP, and calls of any tool
