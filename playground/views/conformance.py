@@ -86,6 +86,16 @@ def _run_rules(
     return report, view_of(report, locator)
 
 
+def report_on(run: Run) -> ReportView | None:
+    """Return the report on a run that has ended, for the version that it was sent as.
+
+    None before its end, and without rules for its version.
+    """
+    if not run.is_final or run.version not in _rule_set(run).versions:
+        return None
+    return _report(run, run.version)[1]
+
+
 @require_safe
 def report(request: HttpRequest, pk: str) -> HttpResponse:
     """Show the report on a run, for `?version=` or the version that it was sent as."""

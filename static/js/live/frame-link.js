@@ -55,12 +55,13 @@ function reach(part, control = part) {
   giveFocus(control, { preventScroll: true });
 }
 
-async function showBlock(run, seq, shown) {
+async function showBlock(_, seq, shown) {
   const jump = document.getElementById("wire-jump");
   jump.replaceChildren();
   for (const marked of document.querySelectorAll(".wire-block[data-found]")) delete marked.dataset.found;
   if (!shown) {
-    const url = `/runs/${run}/wire/?offset=${seq - 1}&count=1`;
+    const { url: blocks } = jump.parentElement.querySelector("paged-list").dataset;
+    const url = `${blocks}?offset=${seq - 1}&count=1&open=1`;
     await window.htmx.ajax("GET", url, { source: jump, target: jump, swap: "innerHTML" });
   }
   const block = shown ?? jump.firstElementChild;

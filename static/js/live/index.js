@@ -1,5 +1,6 @@
 // The live view of a run.
 
+import "./annotated-block.js";
 import "./count-down.js";
 import "./cursor.js";
 import "./elapsed-time.js";
@@ -11,3 +12,4 @@ import "./patch.js";
 import "./raw-json.js";
 import "./refreshed-part.js";
 import "./session-history.js";
+import "./wire-view.js";

@@ -1,0 +1,61 @@
+// <wire-view data-raw="URL" data-annotated="URL">: the view of the Wire tab. Its links
+// ([data-view]) choose between bytes and the annotated exchange; the choice is remembered.
+//
+// Opened as a page, such a link shows the tab in that view: `?wire=annotated`, and with `&frame=7`
+// that frame.
+
+import { recall, remember } from "../storage.js";
+
+const KEY = "wire-view";
+/** Whether the query of the page was read: only the run that was opened with it is shown. */
+let isRead = false;
+
+class WireView extends HTMLElement {
+  connectedCallback() {
+    this.links = [...this.querySelectorAll("[data-view]")];
+    this.addEventListener("click", (event) => this.#onClick(event));
+    const query = new URLSearchParams(location.search);
+    const opened = isRead ? null : query.get("wire");
+    isRead = true;
+    this.#choose(opened ?? recall(KEY) ?? "raw");
+    if (opened) queueMicrotask(() => this.#open(Number(query.get("frame"))));
+  }
+
+  #onClick(event) {
+    const link = event.target.closest("[data-view]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    remember(KEY, link.dataset.view);
+    if (this.#choose(link.dataset.view)) this.#list.restart();
+  }
+
+  get #list() {
+    return this.parentElement.querySelector("paged-list");
+  }
+
+  /** Returns whether the view is another one now. */
+  #choose(view) {
+    const chosen = this.links.find((link) => link.dataset.view === view) ?? this.links[0];
+    for (const link of this.links)
+      if (link === chosen) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    for (const part of this.querySelectorAll("[data-in-view]"))
+      part.hidden = part.dataset.inView !== chosen.dataset.view;
+    const url = this.dataset[chosen.dataset.view];
+    if (this.#list.dataset.url === url) return false;
+    this.#list.dataset.url = url;
+    document.getElementById("wire-jump").replaceChildren();
+    return true;
+  }
+
+  #open(frame) {
+    const response = this.closest("#response");
+    if (frame > 0)
+      response.dispatchEvent(
+        new CustomEvent("frame:show", { bubbles: true, detail: { where: "wire", seq: frame } }),
+      );
+    else this.closest("tab-set").show("tab-wire");
+  }
+}
+
+customElements.define("wire-view", WireView);

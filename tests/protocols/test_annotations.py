@@ -1,0 +1,350 @@
+"""Annotations of runs over every protocol and binding."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.protocols import sse
+from playground.protocols.annotations import (
+    MAX_BYTES,
+    AnnotatedBlock,
+    Annotation,
+    AnnotationKind,
+    Annotator,
+    annotate,
+)
+from playground.protocols.frames import Frame, FrameKind
+from tests.support.stored_runs import PIECES, batches
+
+K = FrameKind
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+
+
+def frames_of(*parts: tuple[FrameKind, bytes]) -> list[Frame]:
+    return [Frame(seq, seq * 10, kind, data) for seq, (kind, data) in enumerate(parts, 1)]
+
+
+def call(document: Any, method: str = "POST", path: str = "/ask") -> tuple[FrameKind, bytes]:
+    head = f"{method} {path} HTTP/1.1\r\nHost: agent.example\r\n\r\n".encode()
+    return K.CALL, head + (b"" if document is None else json.dumps(document).encode())
+
+
+def event(data: Any, name: str = "") -> tuple[FrameKind, bytes]:
+    text = data if isinstance(data, str) else json.dumps(data)
+    return K.EVENT, (f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode()
+
+
+def body(value: Any) -> tuple[FrameKind, bytes]:
+    return K.BODY, value if isinstance(value, bytes) else json.dumps(value).encode()
+
+
+def blocks(
+    *parts: tuple[FrameKind, bytes], sent_as: tuple[str, str, str] = ("nlweb", "http", "0.55")
+) -> list[AnnotatedBlock]:
+    return annotate(frames_of(*parts), *sent_as)
+
+
+def named(block: AnnotatedBlock) -> dict[str, str]:
+    """Return the pointers of the JSON of a block with the bytes that they cover."""
+    return {each.pointer: covered(block, each) for each in block.annotations if each.pointer}
+
+
+def covered(block: AnnotatedBlock, annotation: Annotation) -> str:
+    return block.text[annotation.start : annotation.end]
+
+
+def at(block: AnnotatedBlock, pointer: str) -> Annotation:
+    return next(
+        each
+        for each in block.annotations
+        if each.pointer == pointer and each.kind in (AnnotationKind.MEMBER, AnnotationKind.ELEMENT)
+    )
+
+
+def places(block: AnnotatedBlock) -> dict[str, str]:
+    return {each.pointer: str(each.place) for each in block.annotations if each.pointer}
+
+
+MCP = ("nlweb", "mcp", "0.55")
+ANSWER = {"_meta": {"response_type": "answer"}, "results": [{"@type": "Recipe", "name": "Soup"}]}
+
+
+class TestHttp:
+    def test_request_line_and_headers(self) -> None:
+        block = blocks(call({"query": {"text": "eggs"}}, path="/ask?a=b%20c"))[0]
+        found = [(each.kind.value, each.name, covered(block, each)) for each in block.annotations]
+        assert found[:5] == [
+            ("method", "POST", "POST"),
+            ("target", "/ask?a=b%20c", "/ask?a=b%20c"),
+            ("parameter", "a", "a=b%20c"),
+            ("HTTP version", "HTTP/1.1", "HTTP/1.1"),
+            ("header", "Host", "Host: agent.example"),
+        ]
+        assert str(block.annotations[4].place) == "http/1/request-headers#/host"
+
+    def test_status_and_response_headers(self) -> None:
+        (block,) = blocks((K.HEAD, HEAD))
+        assert [str(each.place) for each in block.annotations] == [
+            "http/1/status#/200",
+            "http/1/response-headers#/content-type",
+        ]
+
+    @pytest.mark.parametrize("head", [b"", b"\r\n", b"nonsense", b"HTTP/1.1\r\n: x\r\n\r\n"])
+    def test_any_head(self, head: bytes) -> None:
+        (block,) = blocks((K.HEAD, head))
+        assert_nested(block)
+
+
+class TestDocuments:
+    def test_a_request_document_is_explained_by_its_schema(self) -> None:
+        (block,) = blocks(call({"query": {"text": "eggs"}, "prefer": {"streaming": True}}))
+        assert named(block)["/query/text"] == '"text": "eggs"'
+        assert str(at(block, "/query/text").place) == "nlweb/0.55/ask-request#/query/text"
+        assert at(block, "/query/text").explanation is not None
+
+    def test_a_body_in_pieces_is_one_text(self) -> None:
+        text = json.dumps(ANSWER, ensure_ascii=False).encode()
+        pieces = [body(text[n : n + 7]) for n in range(0, len(text), 7)]
+        found = blocks(call({}), (K.HEAD, HEAD), *pieces, (K.END, b""))
+        assert len(found) == 3 + len(pieces)
+        assert found[2].text == text.decode()
+        assert (found[2].pieces, found[2].last) == (len(pieces), 2 + len(pieces))
+        assert [each.piece_of for each in found[3:-1]] == [3] * (len(pieces) - 1)
+        assert "/results/0/name" in named(found[2])
+
+    def test_properties_of_an_item_name_its_type(self) -> None:
+        (block,) = blocks(body(ANSWER))
+        assert at(block, "/results/0/name").note == "Property of Recipe."
+
+    @pytest.mark.parametrize("text", [b"<html>", b"Not found", b"\xff\xfe\x00", b"[DONE]"])
+    def test_what_is_not_json(self, text: bytes) -> None:
+        (block,) = blocks(body(text))
+        (found,) = block.annotations
+        assert (found.kind, found.note) == (AnnotationKind.TEXT, "Not JSON.")
+
+    def test_json_that_ends_too_early(self) -> None:
+        (block,) = blocks(body(b'{"results": [{"name": "So'))
+        assert block.annotations[-1].note == "The JSON ends before it is complete."
+        assert named(block)["/results/0/name"] == '"name": "So'
+        assert at(block, "/results").explanation is not None
+
+    def test_json_that_is_invalid(self) -> None:
+        (block,) = blocks(body(b'{"results": [], oops}'))
+        problem = block.annotations[-1]
+        assert (problem.kind, covered(block, problem)) == (AnnotationKind.PROBLEM, "oops}")
+
+    def test_a_byte_order_mark_is_not_part_of_the_document(self) -> None:
+        (block,) = blocks(body(b'\xef\xbb\xbf{"results": []}'))
+        assert named(block)["/results"] == '"results": []'
+
+
+class TestStreams:
+    def test_fields(self) -> None:
+        (block,) = blocks((K.EVENT, b"id: 7\nevent: result\nretry: 5\nfoo: x\n\n"))
+        found = [(each.name, str(each.place), each.note) for each in block.annotations]
+        assert found[:2] == [("id", "http/1/sse#/id", ""), ("event", "http/1/sse#/event", "")]
+        assert found[3] == ("foo", "http/1/sse#/foo", "Unknown field: clients ignore it.")
+
+    def test_the_event_names_the_schema_of_its_data(self) -> None:
+        (block,) = blocks(event({"index": 0, "item": {"name": "x"}}, "result"))
+        assert places(block)["/index"] == "nlweb/0.55/event-result#/index"
+
+    def test_data_in_several_lines_is_one_document(self) -> None:
+        (block,) = blocks((K.EVENT, b'data: {"a":\r\nevent: result\r\ndata: {"b": 1}}\r\n\r\n'))
+        assert_nested(block)
+        assert named(block)["/a/b"] == '"b": 1'
+
+    def test_a_repeated_event_is_recognized(self) -> None:
+        item = {"@type": "Recipe", "name": "x"}
+        found = blocks(
+            event({"index": 0, "item": item}, "result"),
+            event({"index": 1, "item": item}, "result"),
+            event({"index": 2, "item": {"@type": "Movie"}}, "result"),
+            event({"_meta": {}}, "complete"),
+        )
+        assert [block.is_repeated for block in found] == [False, True, False, False]
+
+    @given(st.integers(0, 400))
+    def test_the_chunks_make_no_difference(self, cut: int) -> None:
+        data = "".join(f"{piece}\n\n" for piece in PIECES).encode()
+        assert stream_names([data[:cut], data[cut:]]) == stream_names([data])
+
+
+def stream_names(chunks: Iterable[bytes]) -> list[Any]:
+    splitter = sse.Splitter(1 << 20)
+    frames: list[tuple[FrameKind, bytes]] = []
+    for chunk in chunks:
+        frames += [
+            (K.COMMENT if block.is_comment else K.EVENT, block.data)
+            for block in splitter.feed(chunk)
+        ]
+    found = blocks(*frames)
+    return [(each.name, each.pointer, each.note) for b in found for each in b.annotations]
+
+
+class TestMcp:
+    def test_arguments_are_the_request_document(self) -> None:
+        arguments = {"query": {"text": "eggs"}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                   "params": {"name": "ask", "arguments": arguments}}  # fmt: skip
+        (block,) = blocks(call(message), sent_as=MCP)
+        found = places(block)
+        assert found["/jsonrpc"] == "mcp/1/message#/jsonrpc"
+        assert found["/params/arguments/query/text"] == "nlweb/0.55/ask-request#/query/text"
+
+    @pytest.mark.parametrize(
+        ("result", "pointer", "place"),
+        [
+            (
+                {"content": [{"type": "text", "text": json.dumps(ANSWER)}]},
+                "/result/content/0/text#/results/0",
+                "nlweb/0.55/answer#/results/0",
+            ),
+            (
+                {"content": [], "structuredContent": ANSWER},
+                "/result/structuredContent/results",
+                "nlweb/0.55/answer#/results",
+            ),
+            (ANSWER, "/result/results/0", "nlweb/0.55/answer#/results/0"),
+            (ANSWER, "/result/_meta/response_type", "nlweb/0.55/answer#/_meta/response_type"),
+        ],
+    )
+    def test_where_an_answer_is(self, result: Any, pointer: str, place: str) -> None:
+        (block,) = blocks(body({"jsonrpc": "2.0", "id": 1, "result": result}), sent_as=MCP)
+        assert places(block)[pointer] == place
+        assert at(block, pointer).explanation is not None
+
+    def test_spans_in_a_string_cover_its_escapes(self) -> None:
+        text = json.dumps({"results": [{"name": 'a"b\\ü🍳\n', "url": "x"}]})
+        message = {"result": {"content": [{"type": "text", "text": text}]}}
+        (block,) = blocks(body(message), sent_as=MCP)
+        assert_nested(block)
+        for pointer, shown in named(block).items():
+            if pointer.endswith("#/results/0/url"):
+                assert shown == '\\"url\\": \\"x\\"'
+                return
+        raise AssertionError
+
+    def test_several_values_in_one_text(self) -> None:
+        text = '{"_meta": {}}\n{"results": []}'
+        message = {"result": {"content": [{"type": "text", "text": text}]}}
+        (block,) = blocks(body(message), sent_as=MCP)
+        pointers = named(block)
+        assert "/result/content/0/text#/_meta" in pointers
+        assert "/result/content/0/text#/results" in pointers
+
+    def test_an_array_of_messages(self) -> None:
+        message = {"jsonrpc": "2.0", "id": 1, "result": {}}
+        (block,) = blocks(body([message]), sent_as=MCP)
+        assert places(block)["/0/jsonrpc"] == "mcp/1/message#/jsonrpc"
+
+
+class TestOthers:
+    def test_agent_api(self) -> None:
+        sent_as = ("agent-api", "http", "1")
+        found = blocks(
+            call({"input": [{"role": "user", "content": []}]}),
+            event({"object": "message", "status": "created"}),
+            sent_as=sent_as,
+        )
+        assert places(found[0])["/input/0/role"] == "agent-api/1/request#/input/0/role"
+        assert places(found[1])["/status"].startswith("agent-api/1/message#")
+
+    def test_a2a(self) -> None:
+        found = blocks(
+            call(None, "GET", "/.well-known/agent-card.json"), body({"name": "x"}),
+            call({"method": "message/send"}, path="/a2a"), body({"result": {}}),
+            sent_as=("action", "a2a", ""),
+        )  # fmt: skip
+        assert places(found[1])["/name"] == "a2a/1/card#/name"
+        assert places(found[2])["/method"] == "a2a/1/message#/method"
+
+    @pytest.mark.parametrize("binding", ["http", "mcp", "a2a", "other"])
+    @pytest.mark.parametrize("protocol", ["nlweb", "agent-api", "action", "other"])
+    def test_an_unknown_version_has_no_explanations(self, protocol: str, binding: str) -> None:
+        found = blocks(
+            call({"query": "x"}), (K.HEAD, HEAD), event({"message_type": "result"}),
+            sent_as=(protocol, binding, "legacy"),
+        )  # fmt: skip
+        assert "/query" in named(found[0])
+        assert "/message_type" in named(found[2])
+
+
+class TestPages:
+    def test_skipped_frames_are_remembered(self) -> None:
+        item = {"@type": "Recipe", "name": "x"}
+        frames = frames_of(call({}), (K.HEAD, HEAD), *[event({"item": item}, "result")] * 4)
+        annotator = Annotator("nlweb", "http", "0.55")
+        for frame in frames[:4]:
+            annotator.skip(frame)
+        (block, _) = annotator.blocks(frames[4:])
+        assert block.is_repeated
+
+    def test_a_page_may_begin_within_a_body(self) -> None:
+        frames = frames_of(call({}), (K.HEAD, HEAD), body(b'{"a":'), body(b" 1"), body(b"}"))
+        annotator = Annotator("nlweb", "http", "0.55")
+        for frame in frames[:4]:
+            annotator.skip(frame)
+        (block,) = annotator.blocks(frames[4:])
+        assert (block.piece_of, block.annotations) == (3, [])
+
+
+class TestBounds:
+    def test_only_the_beginning_is_annotated(self) -> None:
+        text = json.dumps([{"n": n} for n in range(100_000)]).encode()
+        (block,) = blocks(body(text))
+        assert block.hidden == len(text) - MAX_BYTES
+        assert len(block.text) == MAX_BYTES
+        assert not any(each.kind is AnnotationKind.PROBLEM for each in block.annotations)
+        assert len(block.annotations) < 20
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            b"[" * MAX_BYTES,
+            b'{"a":' * (MAX_BYTES // 5),
+            b'"' + b"\\" * MAX_BYTES,
+            b"{" + b'"a":1,' * (MAX_BYTES // 6),
+            b"data:" * (MAX_BYTES // 5),
+            "\u202e\u0000\x1b[2J".encode() * 1000,
+        ],
+        ids=["arrays", "objects", "backslashes", "members", "data", "control"],
+    )
+    @pytest.mark.parametrize("kind", [K.BODY, K.EVENT, K.TAIL, K.HEAD, K.CALL])
+    def test_hostile_text(self, text: bytes, kind: FrameKind) -> None:
+        (block,) = blocks((kind, text), sent_as=MCP)
+        assert_nested(block)
+
+
+def assert_nested(block: AnnotatedBlock) -> None:
+    """Check that annotations are within the text and within the ones that they belong to."""
+    around: list[Annotation] = []
+    for each in block.annotations:
+        assert 0 <= each.start <= each.end <= len(block.text)
+        del around[each.depth :]
+        assert len(around) == each.depth
+        if around:
+            assert around[-1].start <= each.start
+            assert each.end <= around[-1].end
+        around.append(each)
+
+
+@given(batches(), st.sampled_from([("nlweb", "http", "0.55"), MCP, ("agent-api", "http", "1")]))
+def test_annotations_of_any_run(drawn: Any, sent_as: tuple[str, str, str]) -> None:
+    frames = [frame for batch in drawn for frame in batch]
+    found = blocks(*[(frame.kind, frame.data) for frame in frames], sent_as=sent_as)
+    assert [block.seq for block in found] == list(range(1, len(frames) + 1))
+    for block in found:
+        assert_nested(block)
+
+
+@given(st.binary(max_size=80), st.sampled_from(list(K)), st.sampled_from(["http", "mcp", "a2a"]))
+def test_annotations_of_any_bytes(data: bytes, kind: FrameKind, binding: str) -> None:
+    (block,) = blocks((kind, data), sent_as=("nlweb", binding, "0.55"))
+    assert_nested(block)
