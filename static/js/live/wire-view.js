@@ -1,24 +1,21 @@
 // <wire-view data-raw="URL" data-annotated="URL">: the view of the Wire tab. Its links
 // ([data-view]) choose between bytes and the annotated exchange; the choice is remembered.
 //
-// Opened as a page, such a link shows the tab in that view: `?wire=annotated`, and with `&frame=7`
-// that frame.
+// Opened as a page, such a link shows the tab in that view (data-open), and with `&frame=7` that
+// frame (data-frame).
 
 import { recall, remember } from "../storage.js";
 
 const KEY = "wire-view";
-/** Whether the query of the page was read: only the run that was opened with it is shown. */
-let isRead = false;
 
 class WireView extends HTMLElement {
   connectedCallback() {
     this.links = [...this.querySelectorAll("[data-view]")];
     this.addEventListener("click", (event) => this.#onClick(event));
-    const query = new URLSearchParams(location.search);
-    const opened = isRead ? null : query.get("wire");
-    isRead = true;
-    this.#choose(opened ?? recall(KEY) ?? "raw");
-    if (opened) queueMicrotask(() => this.#open(Number(query.get("frame"))));
+    const { open, frame } = this.dataset;
+    this.#choose(open ?? recall(KEY) ?? "raw");
+    // Elements that are defined later in the page are needed.
+    if (open) setTimeout(() => this.#open(Number(frame)));
   }
 
   #onClick(event) {
