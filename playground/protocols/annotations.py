@@ -29,6 +29,7 @@ from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.json_members import JsonPart, scalar, scalars_of, scan
 from playground.protocols.json_pointer import escape
 from playground.protocols.mcp.results import is_nlweb_response
+from playground.protocols.nlweb import versions
 
 #: Bytes of a block that are annotated; the download has all of them.
 MAX_BYTES = 128 * 1024
@@ -155,6 +156,8 @@ class Annotator:
     def __init__(self, protocol: str, binding: str, version: str) -> None:
         """Set what the request was sent as: names of `playground.protocols.registry`."""
         self._protocol, self._binding, self._version = protocol, binding, version
+        #: Whether a request is sent as flat parameters: to the legacy server.
+        self._is_flat = version == versions.LEGACY.name
         self._seen: set[Any] = set()
         #: Number of the first piece of the body that the next frame may continue, 0 for none.
         self._body = 0
@@ -281,7 +284,7 @@ class Annotator:
         path, mark, query = target.partition("?")
         for each in _PARAMETER.finditer(query.partition("#")[0]) if mark else ():
             name = unquote_plus(each[0].partition("=")[0])
-            place = SchemaPlace(self._protocol, self._version, "ask-request", f"/{escape(name)}")
+            place = self._request_place({}).below(f"/{escape(name)}")
             start = at + len(path) + 1 + each.start()
             end = start + len(each[0])
             value = unquote_plus(each[0].partition("=")[2])
@@ -443,9 +446,15 @@ class Annotator:
         if self._protocol not in ("nlweb", "agent-api"):
             return []
         if is_request:
-            schema = explanations.schema_of_request(self._protocol, document)
-            return [((), SchemaPlace(self._protocol, self._version, schema), document)]
+            return [((), self._request_place(document), document)]
         return [((), place, document) for place in self._response_places(document, event)]
+
+    def _request_place(self, document: Any) -> SchemaPlace:
+        """Return the place of a request document as it is sent over HTTP."""
+        schema = explanations.schema_of_request(self._protocol, document)
+        if self._protocol == "nlweb" and schema == "ask-request" and self._is_flat:
+            schema = "parameters"
+        return SchemaPlace(self._protocol, self._version, schema)
 
     def _response_places(self, document: Any, event: str = "") -> list[SchemaPlace]:
         try:

@@ -18,7 +18,7 @@ from playground.protocols.explanations import Explanation
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.placement import Placement, PlacementAssigner
 from playground.protocols.text import shorten
-from playground.rendering.conformance import ReportView
+from playground.rendering.conformance import ReportView, source_of
 from playground.rendering.events import kind_label, row_of
 from playground.rendering.formatting import milliseconds, size
 from playground.rendering.wire import blocks_of
@@ -327,7 +327,7 @@ def _meaning(
         indent=min(annotation.depth, MAX_INDENT),
         place=place_text(annotation.place) if found else "",
         text=found.text if found else "",
-        section=found.section if found else "",
+        section=source_of(found.section) if found and found.section else "",
         meaning=annotation.meaning,
         otherwise=found.otherwise if found else "",
         note=annotation.note,

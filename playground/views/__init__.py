@@ -6,7 +6,7 @@ Imported by `playground.urls` only.
 `action_panel`          state of the action panel: action, fields, server, call
 `actions`               the action panel's views: show, preview, load, run
 `agents`                agents and their MCP tools
-`annotations`           annotated exchange of a run, and its exports
+`annotated_exchange`    annotated exchange of a run, and its exports
 `collection_runs`       collection runs: form, page, cancellation, reports
 `collections`           collections: list, page, details, position
 `comparisons`           comparison of any two runs
