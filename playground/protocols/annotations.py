@@ -50,7 +50,7 @@ _PARAMETER = re.compile(r"[^&]+")
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
 _EVENT_NAME = re.compile(rb"(?:^|[\r\n])(?:\xef\xbb\xbf)?event: ?([^\r\n]*)")
 _KIND_MEMBER = re.compile(
-    rb'"(@?type|object|method|message_type|role|response_type)"\s*:\s*"([^"]{0,64})"'
+    rb'"(@?type|object|status|method|message_type|role|response_type)"\s*:\s*"([^"]{0,64})"'
 )
 #: Members of a result of MCP that are its own.
 _MCP_MEMBERS = frozenset({"content", "isError", "resultType", "structuredContent", "_meta"})
@@ -136,7 +136,7 @@ class AnnotatedBlock:
     piece_of: int = 0
     #: Number of the pieces of a body.
     pieces: int = 1
-    #: Whether an earlier block of the run has the same names.
+    #: Whether an earlier block of the run is an event of the same kind.
     is_repeated: bool = False
 
     @property
@@ -605,10 +605,12 @@ def annotate(
 
 
 def _shape(frame: Frame) -> Any:
-    """Return what tells events of a stream apart: the same for those with the same names."""
+    """Return what tells events of a stream apart: their name, type, status and the like."""
     data = frame.data[:_MAX_SHAPE]
     name = _EVENT_NAME.search(data)
-    return name[1] if name else b"", tuple(_KIND_MEMBER.findall(data))
+    # The first of each: those further inside differ from item to item.
+    kinds = dict(reversed(_KIND_MEMBER.findall(data)))
+    return name[1] if name else b"", frozenset(kinds.items())
 
 
 def _value_of(text: str) -> Any:

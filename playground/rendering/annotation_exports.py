@@ -41,7 +41,7 @@ def as_markdown(run: Run, report: ReportView | None) -> str:
     for block in blocks:
         lines += _block_lines(block)
     if left_out := _left_out(run, blocks):
-        lines += [f"{left_out} more frames are not in this file.", ""]
+        lines += [f"{left_out:,} more frames are not in this file.", ""]
     return "\n".join(lines)
 
 
@@ -94,7 +94,7 @@ def _block_lines(block: BlockView) -> Iterator[str]:
         yield f"- {_finding_text(finding)}"
         yield ""
     if block.is_closed:
-        yield "Same names as in an earlier event."
+        yield "Like an earlier event."
         yield ""
     if block.meanings:
         yield "| name | meaning | section |"
@@ -102,7 +102,7 @@ def _block_lines(block: BlockView) -> Iterator[str]:
         yield from map(_row, block.meanings)
         yield ""
     if block.more:
-        yield f"{block.more} more names are not shown."
+        yield f"{block.more:,} more names are not shown."
         yield ""
 
 

@@ -131,7 +131,7 @@ class BlockView:
     replaced: bool
     piece_of: int
     pieces: int
-    #: Whether only its line is shown, because an earlier one has the same names.
+    #: Whether only its line is shown, because an earlier event is of the same kind.
     is_closed: bool
     #: Whether it is an entry in Results.
     is_entry: bool
@@ -152,7 +152,7 @@ def annotated_page(
 
     The page ends with the block that exceeds `max_bytes`.
 
-    `is_open` shows the meanings of events whose names an earlier one has; `shows_all` shows all
+    `is_open` shows the meanings of events like earlier ones; `shows_all` shows all
     meanings of each block. `report` is the conformance report of a run that has ended.
     """
     annotator = Annotator(run.protocol, run.binding, run.version)
@@ -166,6 +166,11 @@ def annotated_page(
             break
     if not blocks:
         return []
+    if not run.is_final and blocks[-1].last >= run.frames:
+        # More of it may follow.
+        blocks[-1].annotations = [
+            each for each in blocks[-1].annotations if each.kind is not AnnotationKind.PROBLEM
+        ]
     readings = _readings(run, offset, max(block.last for block in blocks))
     findings = findings_by_frame(report)
     most = ALL_MEANINGS if shows_all else MEANINGS

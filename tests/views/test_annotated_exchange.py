@@ -74,6 +74,12 @@ def test_a_run_in_progress_has_no_findings(client: Client, db: None) -> None:
     assert "meaning-finding" not in page(client, run)
 
 
+def test_a_body_in_progress_is_not_reported_as_incomplete(client: Client, db: None) -> None:
+    frames = [REQUEST, OPEN, HEAD, Frame(0, 5, K.BODY, b'{"results": [')]
+    assert "before it is complete" not in page(client, recorded([frames], state="streaming"))
+    assert "before it is complete" in page(client, recorded([frames], state="truncated"))
+
+
 def test_nothing_at_all(client: Client, db: None) -> None:
     run = recorded([], state="failed")
     assert page(client, run).strip() == ""
@@ -102,7 +108,7 @@ def test_twenty_thousand_events(client: Client, db: None) -> None:
     assert last.count("<annotated-block") == 26
     assert last.count("data-closed") == 24
     text = html(client, run)
-    assert "18006 more frames are not in this file." in text
+    assert "18,006 more frames are not in this file." in text
     assert len(text) < 3_000_000
 
 

@@ -2,7 +2,8 @@
 // ([data-view]) choose between bytes and the annotated exchange; the choice is remembered.
 //
 // Opened as a page, such a link shows the tab in that view (data-open), and with `&frame=7` that
-// frame (data-frame).
+// frame (data-frame). When the run ends, the annotated exchange is loaded again, with the findings of
+// the conformance report, unless it is being read.
 
 import { recall, remember } from "../storage.js";
 
@@ -11,11 +12,28 @@ const KEY = "wire-view";
 class WireView extends HTMLElement {
   connectedCallback() {
     this.links = [...this.querySelectorAll("[data-view]")];
+    this.abort = new AbortController();
+    this.isFinal = "final" in (document.getElementById("run-cursor")?.dataset ?? {});
+    document.addEventListener("run:progress", ({ detail }) => this.#onProgress(detail), {
+      signal: this.abort.signal,
+    });
     this.addEventListener("click", (event) => this.#onClick(event));
     const { open, frame } = this.dataset;
     this.#choose(open ?? recall(KEY) ?? "raw");
     // Elements that are defined later in the page are needed.
     if (open) setTimeout(() => this.#open(Number(frame)));
+  }
+
+  disconnectedCallback() {
+    this.abort.abort();
+  }
+
+  #onProgress(detail) {
+    if (this.isFinal || !("final" in detail)) return;
+    this.isFinal = true;
+    const list = this.#list;
+    const isShown = list.dataset.url === this.dataset.annotated && list.items?.firstElementChild;
+    if (isShown && !list.querySelector("[data-chosen]")) list.restart();
   }
 
   #onClick(event) {
