@@ -76,7 +76,7 @@ def _block_lines(block: BlockView) -> Iterator[str]:
         yield f"Piece of the body in frame {block.piece_of}."
         yield ""
         return
-    if block.explanation:
+    if block.explanation and block.kind != "event":
         yield _escaped(block.explanation.text)
         yield ""
     if block.facts:
