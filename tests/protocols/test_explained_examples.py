@@ -258,7 +258,7 @@ def explained_as(folder: str, value: Any, is_request: bool) -> list[str]:
             return unexplained("a2a", "1", schema, value)
         case "agentscope":
             schema = "request" if is_request else schema_of_response("agent-api", "1", value)
-            return [] if schema == "error" else unexplained("agent-api", "1", schema, value)
+            return unexplained("agent-api", "1", schema, value)
         case "nlweb":
             return unexplained("nlweb", "legacy", "response", value)
     if is_request:
