@@ -84,8 +84,9 @@ format: setup $(MODULES) ## Rewrite the code in the house style
 bench: setup browser ## Measure speed and memory; prints the table of docs/benchmarks.md
 	@$(BIN)/python -m tests.bench $(ARGS)
 
-examples: setup ## Generate the examples of the rules' pages from the tests' tables
+examples: setup ## Generate the examples and the locations of the rules from the tests' tables
 	@$(BIN)/python -m tests.conformance.examples
+	@$(BIN)/python -m tests.conformance.locations
 
 judge: setup ## Measure what the conformance rules find in mutants of replies
 	@$(BIN)/python -m tests.judge $(ARGS)

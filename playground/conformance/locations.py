@@ -105,6 +105,8 @@ def locate(
             document, pointer = json.loads(resolve(document, outer)), inner
         except (LookupError, TypeError, ValueError):
             return None
+        if not isinstance(document, dict):
+            return None
         kind, name = FrameKind.BODY, ""
     if kind is FrameKind.CALL:
         schema = schema_of_request(protocol, document)

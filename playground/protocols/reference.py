@@ -510,11 +510,7 @@ class _Reader:
         name = self.name if reference == "#" else name
         if name in self.roots:
             return replace(node, schema={}, document=name)
-        try:
-            schema = resolve(self.roots[self.name], reference.removeprefix("#"))
-        except LookupError:
-            schema = {}
-        return replace(node, schema=schema)
+        return replace(node, schema=resolve(self.roots[self.name], reference.removeprefix("#")))
 
 
 def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
