@@ -161,12 +161,14 @@ class Reference:
         attributes = found.attributes if found else ()
         return next((each for each in attributes if each.pointer == pointer), None)
 
-    def find(self, document: str, pointer: str) -> tuple[tuple[str, str], ...]:
+    def find(
+        self, document: str, pointer: str, *, is_exact: bool = False
+    ) -> tuple[tuple[str, str], ...]:
         """Return the places that describe a location, as (document, pointer).
 
         There are several where documents describe the same value together. A location that is not
         described has the nearest place above it, at the last the document itself: its pointer is
-        "". Empty for a document that does not exist.
+        "". With `is_exact` it has none. Empty for a document that does not exist.
         """
         if document not in self._trees:
             return ()
@@ -178,6 +180,8 @@ class Reference:
                 if name is not None:
                     below[at[0], f"{at[1]}/{escape(name)}"] = place.below[name]
             if not below:
+                if is_exact:
+                    return ()
                 break
             # A name that is listed anywhere is not an extension.
             listed = {at: place for at, place in below.items() if not at[1].endswith("/*")}
@@ -279,7 +283,9 @@ def read_reference(
     explained = _Explained(protocol, version, roots)
     documents = tuple(
         _document(name, trees[name], kinds[name], alternatives[name], explained)
-        for name in sorted(roots, key=lambda name: (_KINDS.index(kinds[name]), name))
+        for name in sorted(
+            roots, key=lambda name: (_KINDS.index(kinds[name]), name != "response", name)
+        )
     )
     return Reference(protocol, version, documents, trees)
 

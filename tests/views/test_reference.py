@@ -8,6 +8,7 @@ import re
 from functools import cache
 from html import unescape
 from itertools import pairwise
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import pytest
@@ -132,12 +133,7 @@ def validator(protocol: str, version: str, name: str) -> Draft202012Validator:
 
 
 def test_the_link_on_the_page_opens_that_request(client: Client) -> None:
-    markup = read(page_text(client, reverse("reference", args=["nlweb", "0.54"])))
-    links = {
-        element.attributes["aria-label"]: element.attributes["href"] or ""
-        for element in markup.find("a")
-        if "aria-label" in element.attributes
-    }
+    links = tries(client, "nlweb", "0.54")
     response = client.get(links["Try it: query.text"])
     assert response.context["version"] == "0.54"
     assert response.context["agent"].slug == "demo"
@@ -146,6 +142,32 @@ def test_the_link_on_the_page_opens_that_request(client: Client) -> None:
     )
     assert document
     assert "text" in json.loads(unescape(document[1]))["query"]
+
+
+def tries(client: Client, *version: str) -> dict[str, str]:
+    markup = read(page_text(client, reverse("reference", args=version)))
+    return {
+        element.attributes["aria-label"] or "": element.attributes["href"] or ""
+        for element in markup.find("a")
+        if (element.attributes.get("aria-label") or "").startswith("Try")
+    }
+
+
+def test_a_response_to_try_opens_the_request_for_it(client: Client) -> None:
+    for version in (("nlweb", "0.54"), ("nlweb", "0.55"), ("agent-api", "1")):
+        links = tries(client, *version)
+        shown = [name for name in links if name.startswith("Try a response")]
+        assert len(shown) > 10
+        for name in shown[:3]:
+            response = client.get(links[name])
+            assert response.context["version"] == version[1]
+            assert response.context["protocol"] == version[0]
+    assert "Try a response: error.code" in tries(client, "nlweb", "0.55")
+
+
+def test_without_the_demo_agent_nothing_is_offered_to_try(client: Client, settings: Any) -> None:
+    settings.DEMO_ENABLED = False
+    assert tries(client, "nlweb", "0.55") == {}
 
 
 class TestFilter:
