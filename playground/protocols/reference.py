@@ -328,6 +328,12 @@ class _Explained:
     def at(self, name: str, pointer: str) -> Explanation | None:
         return explain_in(self.roots[name], pointer)
 
+    def required(self, node: _Node) -> Sequence[str]:
+        """Return the names that a schema requires, or the document that it refers to."""
+        schema = self.roots[node.document] if node.document else node.schema
+        names: Sequence[str] = schema.get("required", ())
+        return names
+
 
 def _document(
     name: str,
@@ -367,10 +373,10 @@ def _attribute(
     own = [node for node in below.nodes if not node.document]
     elements = below.below.get(ELEMENT)
     conditions = _conditions_of(below.nodes)
-    required_if = _conditions_of(node for node in place.nodes if _requires(node, name))
-    is_required = any(
-        _requires(node, name) and not node.conditions for node in place.nodes
-    ) or bool(conditions and set(conditions) <= set(required_if))
+    requiring = [node for node in place.nodes if name in explained.required(node)]
+    required_if = _conditions_of(node for node in requiring if not node.is_alternative)
+    is_required = any(not node.is_alternative and not node.conditions for node in requiring)
+    is_required |= bool(conditions and set(conditions) <= set(required_if))
     found = explained.at(document, at)
     default = next((node.schema["default"] for node in own if "default" in node.schema), None)
     return Attribute(
@@ -382,8 +388,7 @@ def _attribute(
         refers_to=below.refers_to,
         elements_refer_to=elements.refers_to if elements else (),
         is_required=is_required,
-        is_alternative=not is_required
-        and any(node.is_alternative and name in _required(node) for node in place.nodes),
+        is_alternative=not is_required and any(node.is_alternative for node in requiring),
         conditions=conditions,
         required_if=() if is_required else required_if,
         choices=_choices_of(own),
@@ -398,19 +403,11 @@ def _attribute(
         default=default,
         text=found.text if found else "",
         section=found.section if found else "",
-        example=found.example if found else None,
+        # The document that it refers to has its own example.
+        example=found.example if found and any("examples" in node.schema for node in own) else None,
         otherwise=found.otherwise if found else "",
         values=found.values if found else {},
     )
-
-
-def _required(node: _Node) -> Sequence[str]:
-    names: Sequence[str] = node.schema.get("required", ())
-    return names
-
-
-def _requires(node: _Node, name: str) -> bool:
-    return not node.is_alternative and name in _required(node)
 
 
 def _conditions_of(nodes: Iterable[_Node]) -> tuple[tuple[Condition, ...], ...]:

@@ -157,6 +157,11 @@ class AttributeView:
     words: str
 
     @property
+    def has_meanings(self) -> bool:
+        """Return whether a value has a meaning."""
+        return any(meaning for _, meaning in self.values)
+
+    @property
     def documents(self) -> str:
         """Return the documents that a value, or an element, is, for links to attributes in them."""
         names = (*self.attribute.refers_to, *self.attribute.elements_refer_to)

@@ -186,6 +186,24 @@ def test_types_and_requirements() -> None:
     assert found.find("thing", "/d/x") == (("other", "/x"),)
 
 
+def test_what_a_part_requires_is_required_where_it_is_used() -> None:
+    found = small(
+        thing={
+            "properties": {
+                "part": {
+                    "allOf": [{"$ref": "#/$defs/part"}],
+                    "properties": {"kind": {"const": "a"}},
+                    "description": "A part.",
+                }
+            }
+        },
+        part={"required": ["kind"], "properties": {"kind": {}}, "examples": [{"kind": "b"}]},
+    )
+    assert at(found, "thing", "/part/kind").is_required
+    # The example of the part is shown with the part.
+    assert at(found, "thing", "/part").example is None
+
+
 def test_conditions() -> None:
     kind = {"properties": {"kind": {"const": "a"}}, "required": ["kind"]}
     found = small(
