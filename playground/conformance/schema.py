@@ -42,7 +42,7 @@ def schema_violations(version: str, name: str, value: Any) -> list[SchemaViolati
 
 @cache
 def _validator(version: str, name: str) -> Draft202012Validator:
-    return Draft202012Validator(schemas.load(_PROTOCOL, version, name))
+    return Draft202012Validator(schemas.load_constraints(_PROTOCOL, version, name))
 
 
 def without_lists(value: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def test_a_name_that_is_not_listed_is_an_extension() -> None:
 
 
 def test_a_place_that_no_schema_describes() -> None:
-    assert explain("nlweb", "0.55", "failure", "/error/details/nested/9") is None
+    assert explain("nlweb", "0.55", "failure", "/error/message/nested/9") is None
 
 
 def test_an_unknown_schema() -> None:
