@@ -118,7 +118,7 @@ class Attribute:
     @property
     def is_listed(self) -> bool:
         """Return whether the specification has this very name."""
-        return OTHER not in keys_of(self.pointer)
+        return [key for key in keys_of(self.pointer) if key != ELEMENT][-1] != OTHER
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def example_request(reference: Reference, attribute: Attribute) -> dict[str, Any
     for condition in next(iter((*attribute.conditions, *attribute.required_if)), ()):
         if condition.values and not condition.is_negated:
             _set(request, above + condition.pointer, condition.values[0])
-    if attribute.example is None and _has(request, pointer):
+    if _has(request, pointer):
         return request
     value = _value(reference, attribute)
     if value is _NONE:
