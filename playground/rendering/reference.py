@@ -173,6 +173,8 @@ class DocumentView:
     """A document as its page shows it."""
 
     document: Document
+    #: Whether it is a list of terms, whose attributes are no members of an object.
+    is_list: bool
     source: str
     example: str
     attributes: list[AttributeView]
@@ -340,6 +342,7 @@ def _document_view(
     example = document.examples[0] if document.examples else None
     return DocumentView(
         document,
+        not any(each.types or each.refers_to for each in document.attributes),
         source_of(document.section) if document.section else "",
         _json(example) if example is not None else "",
         attributes,
@@ -423,6 +426,8 @@ def _requirement(attribute: Attribute) -> str:
         return f"Required if {_conditions(attribute.required_if)}"
     if attribute.is_alternative:
         return "Required in one of several forms"
+    if attribute.name == "0":
+        return ""
     return f"Only if {_conditions(attribute.conditions)}" if attribute.conditions else "Optional"
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
 
@@ -39,12 +44,32 @@ def reference(request: HttpRequest, protocol: str, version: str) -> HttpResponse
     except ValueError:
         raise Http404(f"No reference of {protocol} {version}.") from None
     words = request.GET.get("q", "")[:MAX_WORDS].strip()
-    context = {"reference": view.filtered(words), "words": words}
+    body = _body(protocol, version, words) if words else _full_body(protocol, version)
     if not is_htmx(request):
+        context = {"reference": view, "words": words, "body": body}
         return render(request, "reference/page.html", context)
     url = reverse("reference", args=[protocol, version])
     query = f"?{urlencode({'q': words})}" if words else ""
-    return replace_url(render(request, "reference/body.html", context), f"{url}{query}")
+    return replace_url(HttpResponse(body), f"{url}{query}")
+
+
+def _full_body(protocol: str, version: str) -> SafeString:
+    """Return the HTML of all documents, from the cache if it is there."""
+    return _cached_body(protocol, version, settings.DEMO_ENABLED)
+
+
+@lru_cache(maxsize=32)
+def _cached_body(protocol: str, version: str, has_demo: bool) -> SafeString:
+    """Return the HTML of all documents; `has_demo` tells two kinds of pages apart."""
+    return _body(protocol, version, "")
+
+
+def _body(protocol: str, version: str, words: str) -> SafeString:
+    """Return the HTML of the documents with these words."""
+    view = reference_view(protocol, version).filtered(words)
+    site = {"demo": settings.DEMO_ENABLED}
+    context = {"reference": view, "words": words, "site": site}
+    return render_to_string("reference/body.html", context)
 
 
 @require_safe

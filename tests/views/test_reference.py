@@ -184,7 +184,7 @@ class TestFilter:
     def test_nothing_found(self, client: Client) -> None:
         url = reverse("reference", args=["nlweb", "0.55"])
         text = page_text(client, f"{url}?q=<script>nothing")
-        assert "No attribute contains all of these words." in text
+        assert "No name contains all of these words." in text
         assert "<script>nothing" not in text
 
     def test_htmx_gets_the_documents_and_the_address(self, client: Client) -> None:
