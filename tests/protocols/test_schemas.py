@@ -98,6 +98,42 @@ class TestLoad:
             schemas.load(protocol, version, name)
 
 
+class TestConstraints:
+    @pytest.mark.parametrize(("version", "name"), ALL)
+    def test_have_no_annotations(self, version: str, name: str) -> None:
+        for node in nodes(schemas.load_constraints("nlweb", version, name)):
+            if "type" in node or "description" in node:
+                assert not any(keyword.startswith("x-") for keyword in node)
+                assert not isinstance(node.get("description"), str)
+
+    @pytest.mark.parametrize(("version", "name"), ALL)
+    def test_are_those_of_the_schema(self, version: str, name: str) -> None:
+        examples = schemas.load("nlweb", version, name)["examples"]
+        broken = [
+            variant
+            for example in examples
+            for member in example
+            for variant in (
+                {**example, member: None},
+                {**example, member: {}},
+                {each: value for each, value in example.items() if each != member},
+            )
+        ]
+        validator = jsonschema.Draft202012Validator(
+            schemas.load_constraints("nlweb", version, name)
+        )
+        for value in (*examples, *broken, None):
+            found = [error.json_path for error in validator.iter_errors(value)]
+            assert found == errors(version, name, value)
+
+    def test_do_not_visit_members_that_are_only_described(self) -> None:
+        """An agent may send a session context with a million members."""
+        context = schemas.load("nlweb", "0.55", "response-meta")["properties"]["session_context"]
+        assert "additionalProperties" in context
+        found = schemas.load_constraints("nlweb", "0.55", "response-meta")
+        assert found["properties"]["session_context"] == {"type": "object"}
+
+
 META = {"response_type": "answer", "version": "0.55"}
 
 

@@ -1,0 +1,341 @@
+"""The explanations in the schema files: every name has one, and it says more than the name."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+import jsonschema
+import pytest
+
+from playground.conformance.findings import Level
+from playground.models.runs import RunState
+from playground.protocols import events, nlweb, schemas
+from playground.protocols.a2a.task_states import STATES
+from playground.protocols.agent_api import constants
+from playground.protocols.explanations import explain
+from playground.protocols.frames import FrameKind
+from playground.protocols.jsonrpc import EXPLAINED
+from playground.protocols.mcp.elicitation import ACTIONS
+from playground.protocols.nlweb import legacy
+from playground.protocols.nlweb.versions import RESPONSE_FORMATS, RESPONSE_TYPES
+from tests import strings
+
+FOLDERS = sorted(
+    entry.name for entry in resources.files(schemas.__name__).iterdir() if entry.is_dir()
+)
+#: Schema folders with their files.
+FILES: dict[tuple[str, str], tuple[str, ...]] = {
+    (protocol, version): schemas.names(protocol, version)
+    for protocol, _, version in (name.rpartition("-") for name in FOLDERS)
+    if protocol
+}
+ALL = [(protocol, version, name) for (protocol, version), names in FILES.items() for name in names]
+
+#: Keywords whose values are schemas that describe the same value.
+ALTERNATIVES = ("allOf", "anyOf", "oneOf")
+#: Words that say nothing about a name.
+EMPTY = frozenset(
+    "a an and as at by for from in into is it its no not of on or that the this to was with".split()
+)
+
+
+class Place(NamedTuple):
+    """A schema of a name, or of what a list or an open object contains."""
+
+    where: str
+    #: Name of the property, "" for an element and for a member of any name.
+    name: str
+    schema: Mapping[str, Any]
+    section: str
+
+
+@cache
+def raw(protocol: str, version: str, name: str) -> dict[str, Any]:
+    """Return a schema file as it is."""
+    folder = resources.files(schemas.__name__) / f"{protocol}-{version}"
+    found: dict[str, Any] = json.loads((folder / f"{name}.json").read_text("utf-8"))
+    return found
+
+
+def places(schema: Mapping[str, Any], where: str = "", section: str = "") -> Iterator[Place]:
+    """Yield every schema within a schema that explains a value; conditions are none."""
+    section = schema.get("x-section", section)
+    for name, each in schema.get("properties", {}).items():
+        at = f"{where}/{name}"
+        yield Place(at, name, each, each.get("x-section", section))
+        yield from places(each, at, section)
+    for keyword, step in (("items", "0"), ("additionalProperties", "*")):
+        if isinstance(each := schema.get(keyword), dict):
+            yield Place(f"{where}/{step}", "", each, each.get("x-section", section))
+            yield from places(each, f"{where}/{step}", section)
+    for keyword in ALTERNATIVES:
+        for each in schema.get(keyword, ()):
+            yield from places(each, where, section)
+    for keyword in ("then", "else"):
+        if keyword in schema:
+            yield from places(schema[keyword], where, section)
+
+
+def described(protocol: str, version: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema that explains a value: itself, or the file that it refers to."""
+    if "description" in schema or "$ref" not in schema:
+        return schema
+    return raw(protocol, version, schema["$ref"].removesuffix(".json"))
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text or of a name: `estimated_time` and `cookTime` have two."""
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", text)
+    return [word.lower() for word in re.findall(r"[^\W\d_]+", spaced)]
+
+
+def sentences(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield every text of a schema that users read."""
+    yield schema["description"]
+    if "x-otherwise" in schema:
+        yield schema["x-otherwise"]
+    yield from schema.get("x-values", {}).values()
+
+
+class TestFiles:
+    @pytest.mark.parametrize(("protocol", "version", "name"), ALL)
+    def test_are_schemas_with_examples_that_hold(
+        self, protocol: str, version: str, name: str
+    ) -> None:
+        schema = raw(protocol, version, name)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["title"]
+        assert schema["x-section"]
+        assert schema["description"].endswith(".")
+        validator = jsonschema.Draft202012Validator(schemas.load(protocol, version, name))
+        assert schema["examples"]
+        for example in schema["examples"]:
+            assert list(validator.iter_errors(example)) == []
+
+    def test_there_are_those_that_pages_name(self) -> None:
+        expected = {
+            ("http", "1"): {"request-line", "request-headers", "response-headers", "status", "sse"},
+            ("mcp", "1"): {"message"},
+            ("a2a", "1"): {"card", "message"},
+            ("playground", "1"): {"states", "outcomes", "events", "frames", "phases", "levels"},
+            ("nlweb", "legacy"): {"ask-request", "response", "item", "parameters"},
+        }
+        for folder, names in expected.items():
+            assert names <= set(FILES[folder])
+
+
+def problems(protocol: str, version: str, place: Place) -> Iterator[str]:
+    """Yield what is wrong with the explanation of a place."""
+    schema = described(protocol, version, place.schema)
+    text = schema.get("description", "")
+    if not text.endswith("."):
+        yield "no sentence"
+    if ". " in text:
+        yield "more than one sentence"
+    if len(text.split()) < (4 if place.name else 3):
+        yield "too short"
+    if not place.name:
+        return
+    if not (schema.get("examples") or schema.get("x-values")):
+        yield "no example and no values"
+    if not (place.section or schema.get("x-section")):
+        yield "no section"
+    others = {word for word in words(text) if word not in EMPTY} - set(words(place.name))
+    if len(others) < 3:
+        yield "repeats the name"
+
+
+class TestNames:
+    @pytest.mark.parametrize(("protocol", "version", "name"), ALL)
+    def test_are_explained(self, protocol: str, version: str, name: str) -> None:
+        found = {
+            place.where: listed
+            for place in places(raw(protocol, version, name))
+            if (listed := list(problems(protocol, version, place)))
+        }
+        assert found == {}
+
+    def test_a_text_that_only_repeats_the_name_is_found(self) -> None:
+        schema = {"description": "The name of the user.", "examples": ["Jane"]}
+        place = Place("/user_name", "user_name", schema, "1")
+        assert list(problems("nlweb", "0.55", place)) == ["repeats the name"]
+        nothing = Place("/id", "id", {}, "")
+        assert len(list(problems("nlweb", "0.55", nothing))) == 5
+
+    @pytest.mark.parametrize(("protocol", "version", "name"), ALL)
+    def test_values_that_are_listed_have_a_meaning(
+        self, protocol: str, version: str, name: str
+    ) -> None:
+        for place in places(raw(protocol, version, name)):
+            listed = place.schema.get("enum", [])
+            if "const" in place.schema:
+                listed = [place.schema["const"]]
+            meanings = place.schema.get("x-values", {})
+            missing = [value for value in listed if as_key(value) not in meanings]
+            assert missing == [], place.where
+            # The first example is shown beside the meanings.
+            assert all(isinstance(key, str) and key for key in meanings)
+
+    def test_texts_have_no_refused_phrases(self) -> None:
+        phrases = [phrase.pattern for phrase in strings.refused_phrases()]
+        found = {text for text in all_texts() for phrase in phrases if phrase.search(text)}
+        assert found == set()
+
+    def test_texts_are_sentences_with_typographic_quotes(self) -> None:
+        found = {
+            text
+            for text in all_texts()
+            if not text.endswith(".") or not {"'", '"'}.isdisjoint(text) or "  " in text
+        }
+        assert found == set()
+
+
+@cache
+def all_texts() -> frozenset[str]:
+    """Return every text of every schema that users read."""
+    files = [raw(*each) for each in ALL]
+    explained = [*files, *(place.schema for file in files for place in places(file))]
+    return frozenset(
+        text for schema in explained if "description" in schema for text in sentences(schema)
+    )
+
+
+def as_key(value: Any) -> str:
+    """Return a value as a key of `x-values`: strings unchanged, others as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+TYPES = (*constants.MESSAGE_TYPES, *constants.EXTRA_MESSAGE_TYPES)
+STATUSES = (*constants.STATUSES, *constants.EXTRA_STATUSES)
+CONTENTS = (*constants.CONTENT_TYPES, *constants.EXTRA_CONTENT_TYPES)
+ROLES = (*constants.ROLES, *constants.EXTRA_ROLES)
+A2A_STATES = [
+    *STATES,
+    *(f"TASK_STATE_{name.upper().replace('-', '_')}" for name in STATES),
+]
+
+
+def traits(name: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Return a trait of each version of NLWeb."""
+    return [(version.name, version.traits[name]) for version in nlweb.VERSIONS]
+
+
+#: Closed lists of the code: each value has a meaning at this place.
+LISTS: list[tuple[str, str, str, str, Any]] = [
+    *(
+        ("nlweb", version.name, *place)
+        for version in nlweb.VERSIONS
+        for place in (
+            ("response", "/_meta/response_type", RESPONSE_TYPES),
+            ("response-meta", "/response_format", RESPONSE_FORMATS),
+            ("ask-request", "/prefer/response_format", RESPONSE_FORMATS),
+            ("ask-request", "/prefer/mode", ("list", "summarize")),
+            ("ask-request", "/prefer/streaming", ("true", "false")),
+            ("await-request", "/action", ("checkin", "cancel")),
+            ("item", "/actions/0/protocol", ("HTTP", "MCP", "A2A")),
+        )
+    ),
+    *(
+        ("nlweb", version, "elicitation", "/elicitation/questions/0/type", types)
+        for version, types in traits("question_types")
+    ),
+    *(
+        ("nlweb", version, "failure", "/error/code", codes)
+        for version, codes in traits("error_codes")
+    ),
+    *(("http", "1", "sse", "/event", names) for _, names in traits("stream_events")),
+    *(
+        ("agent-api", "1", *place)
+        for place in (
+            ("message", "/type", TYPES),
+            ("input-message", "/type", TYPES),
+            ("message", "/role", ROLES),
+            ("input-message", "/role", ROLES),
+            ("message", "/status", STATUSES),
+            ("response", "/status", STATUSES),
+            ("content", "/status", STATUSES),
+            ("content", "/type", CONTENTS),
+            ("content", "/delta", ("true", "false", "null")),
+        )
+    ),
+    ("nlweb", "legacy", "response", "/message_type", legacy.MESSAGE_MEMBERS),
+    ("mcp", "1", "message", "/params/inputResponses/x/action", ACTIONS),
+    ("mcp", "1", "message", "/result/resultType", ("complete", "input_required")),
+    ("mcp", "1", "message", "/result/cacheScope", ("public", "private")),
+    ("a2a", "1", "message", "/result/status/state", A2A_STATES),
+    ("a2a", "1", "message", "/params/message/role", ("user", "ROLE_USER", "ROLE_AGENT", "agent")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("protocol", "version", "schema", "pointer", "values"), LISTS)
+def test_values_of_closed_lists_have_a_meaning(
+    protocol: str, version: str, schema: str, pointer: str, values: Any
+) -> None:
+    found = explain(protocol, version, schema, pointer)
+    assert found
+    assert set(values) <= found.values.keys()
+
+
+def test_every_error_code_of_json_rpc_has_a_meaning() -> None:
+    found = [explain(name, "1", "message", "/error/code") for name in ("mcp", "a2a")]
+    meanings = {code for each in found if each for code in each.values}
+    # -32800 is that of the Language Server Protocol.
+    assert {str(code) for code in EXPLAINED} - {"-32800"} <= meanings
+
+
+@pytest.mark.parametrize(
+    ("schema", "names"),
+    [
+        ("states", set(RunState.values)),
+        ("outcomes", {outcome.value for outcome in events.Outcome}),
+        ("frames", {kind.name.lower() for kind in FrameKind}),
+        ("levels", {level.value for level in Level}),
+        ("phases", {"connect", "wait", "first", "stream"}),
+    ],
+)
+def test_words_of_the_playground_are_those_of_the_code(schema: str, names: set[str]) -> None:
+    assert set(raw("playground", "1", schema)["properties"]) == names
+
+
+def test_every_event_of_the_playground_is_explained() -> None:
+    kinds = [each for each in vars(events).values() if isinstance(each, type)]
+    kinds = [each for each in kinds if issubclass(each, events.Event) and each is not events.Event]
+    labels = {events.event_label(object.__new__(kind)) for kind in kinds}
+    assert set(raw("playground", "1", "events")["properties"]) == labels
+
+
+#: Places where 0.54 and 0.55 differ, and with them their explanations.
+DIFFERENCES = {
+    ("ask-request", "/prefer/response_format"),  # 3.3.1: 0.54 has no default.
+    ("ask-request", "/prefer/mode"),  # 3.3.2: 0.55 permits several; the place of the summary.
+    ("await-request", "/action"),  # 4.2: 0.55 names the failure after a cancellation.
+    ("action", "/protocol"),  # 0.54 may omit it.
+    ("failure", "/error/code"),  # 4.1.4: 0.55 lists codes.
+    ("elicitation", "/elicitation/questions/0/type"),  # 4.1.3: 0.55 lists types.
+    ("item", "/@type"),  # 4.1.1: SearchSummary.
+}
+
+
+def test_versions_differ_only_where_the_specifications_do() -> None:
+    found: dict[str, dict[tuple[str, str], Any]] = {}
+    for version in ("0.54", "0.55"):
+        for name in schemas.names("nlweb", version):
+            for place in places(raw("nlweb", version, name)):
+                texts = list(sentences(described("nlweb", version, place.schema)))
+                values = place.schema.get("x-values", {})
+                capital = {
+                    text
+                    for kind, text in values.items()
+                    if kind[0].isupper() and kind.lower() in RESPONSE_TYPES
+                }
+                found.setdefault(version, {})[name, place.where] = [
+                    text for text in texts if text not in capital
+                ]
+    old, new = found["0.54"], found["0.55"]
+    differing = {place for place in old.keys() & new.keys() if old[place] != new[place]}
+    assert differing == DIFFERENCES
