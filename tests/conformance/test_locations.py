@@ -11,6 +11,7 @@ from playground.conformance import RULESETS
 from playground.conformance.locations import (
     PATH,
     RuleLocation,
+    header_names,
     locate,
     locations_of,
     read_locations,
@@ -62,6 +63,26 @@ def test_rules_without_a_location_judge_the_response_as_a_whole() -> None:
 def test_some(rule: str, expected: str | None) -> None:
     found = write_locations({rule: locations_of(rule)})[rule]
     assert expected is None or expected in found
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("Add Retry-After, for example 30 (seconds).", ["retry-after"]),
+        ("Content-Type is text/html; set Content-Type.", ["content-type"]),
+        ("WWW-Authenticate or Mcp-Session-Id", ["www-authenticate", "mcp-session-id"]),
+        ("The Date and a read-only Server-sent event.", []),
+        ("", []),
+    ],
+)
+def test_headers_that_a_message_names(message: str, expected: list[str]) -> None:
+    assert header_names(message) == expected
+
+
+def test_a_finding_in_the_head_is_about_the_header_that_it_names() -> None:
+    assert RuleLocation("http", "1", "response-headers", "/retry-after") in locations_of(
+        "http-retry-after"
+    )
 
 
 def located(frames: tuple[Frame, ...], seq: int | None, pointer: str, **more: Any) -> str:
