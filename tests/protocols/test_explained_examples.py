@@ -14,11 +14,14 @@ from typing import Any
 
 import pytest
 
+from playground.demo.a2a.skills import SKILLS
+from playground.demo.mcp.tools import TOOLS
 from playground.protocols import schemas, sse
 from playground.protocols.agent_api.parameters import PARAMETERS
 from playground.protocols.explanations import explain, schema_of_request, schema_of_response
 from playground.protocols.http import read_head
 from playground.protocols.json_pointer import pointer_of
+from playground.rendering import card_types
 from tests.support.agent_api_examples import REQUEST, STREAMS
 from tests.support.playbook import CAPTURES, EXAMPLES
 
@@ -26,6 +29,7 @@ from tests.support.playbook import CAPTURES, EXAMPLES
 Document = tuple[str, str, str, Any]
 #: A name that the text of 0.54 writes as a placeholder.
 PLACEHOLDER = "..."
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 def unexplained(protocol: str, version: str, schema: str, document: Any) -> list[str]:
@@ -258,7 +262,7 @@ def explained_as(folder: str, value: Any, is_request: bool) -> list[str]:
             return unexplained("a2a", "1", schema, value)
         case "agentscope":
             schema = "request" if is_request else schema_of_response("agent-api", "1", value)
-            return [] if schema == "error" else unexplained("agent-api", "1", schema, value)
+            return unexplained("agent-api", "1", schema, value)
         case "nlweb":
             return unexplained("nlweb", "legacy", "response", value)
     if is_request:
@@ -308,3 +312,44 @@ def test_every_member_of_an_action_is_explained(protocol: str) -> None:
     }[protocol]
     action = {"name": "a", "description": "b", "protocol": protocol, **members}
     assert unexplained("nlweb", "0.55", "item", {"actions": [action]}) == []
+
+
+# --- the demo, and what cards show
+
+
+def test_every_attribute_of_the_demo_corpus_is_explained() -> None:
+    rows = json.loads((FIXTURES / "demo_corpus.json").read_text("utf-8"))
+    documents = [row["fields"]["document"] for row in rows if row["model"] == "demo.item"]
+    assert len(documents) > 100
+    # Items of one type have the same members.
+    for found in {tuple(sorted(pointers(each))): each for each in documents}.values():
+        assert unexplained("nlweb", "0.55", "item", found) == []
+        for name in found:
+            assert_listed("nlweb", "0.55", "item", pointer_of([name]))
+
+
+def test_every_member_that_cards_show_is_listed() -> None:
+    source = Path(card_types.__file__).read_text("utf-8")
+    shown = set(re.findall(r'\.get\("([@\w]+)"', source)) | card_types.PLACED
+    properties = set(names_of(schemas.load("nlweb", "0.55", "item")))
+    assert "recipeIngredient" in shown
+    assert shown - properties == {"type"}, "an alias of @type"
+
+
+def names_of(schema: Any) -> Iterator[str]:
+    """Yield the names of all properties within a schema."""
+    if isinstance(schema, Mapping):
+        if isinstance(found := schema.get("properties"), Mapping):
+            yield from found
+        for inner in schema.values():
+            yield from names_of(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from names_of(inner)
+
+
+def test_every_attribute_of_the_tools_and_skills_of_the_demo_is_explained() -> None:
+    assert TOOLS
+    for tool in TOOLS:
+        assert unexplained("mcp", "1", "tool", tool) == []
+    assert unexplained("a2a", "1", "card", {"skills": list(SKILLS)}) == []
