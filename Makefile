@@ -84,8 +84,10 @@ format: setup $(MODULES) ## Rewrite the code in the house style
 bench: setup browser ## Measure speed and memory; prints the table of docs/benchmarks.md
 	@$(BIN)/python -m tests.bench $(ARGS)
 
-examples: setup ## Generate the examples of the rules' pages from the tests' tables
+examples: setup ## Generate the examples and the locations of the rules from the tests' tables
 	@$(BIN)/python -m tests.conformance.examples
+	@$(BIN)/python -m tests.conformance.locations
+	@WRITE_EXAMPLES=1 $(BIN)/pytest -q -p no:playwright -p no:base_url tests/demo/test_reference_responses.py
 
 judge: setup ## Measure what the conformance rules find in mutants of replies
 	@$(BIN)/python -m tests.judge $(ARGS)

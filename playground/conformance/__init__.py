@@ -6,6 +6,7 @@
 `findings`          levels, verdicts, findings and the conformance report
 `rule`              rule, requirement and violation; the decorator of NLWeb's rules
 `examples`          example responses of each rule, in `examples.json`
+`locations`         locations that the findings of each rule report, in `locations.json`
 `json_text`         rules on JSON itself, for every protocol
 `earlier`           facts in earlier responses of a conversation, for rules over several runs
 `nlweb`             rules of NLWeb, a module for each part of the specification

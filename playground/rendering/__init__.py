@@ -40,6 +40,7 @@ commands and `playground.cli`.
 `pictures`              pictures that agents name, loaded by the playground on request
 `progress`              progress of a call as percent and text
 `promises`              polled promises: status, times, polls and sparkline
+`reference`             pages of the reference: attributes, changes of versions, rules
 `rules`                 pages of rules: requirements and example responses with their findings
 `run_status`            status, metrics, version and binding of a run as text
 `search`                search in collections

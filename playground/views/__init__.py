@@ -28,6 +28,7 @@ Imported by `playground.urls` only.
 `pictures`              pictures that agents name, from the origin of the playground
 `promises`              polling and cancelling promises
 `recordings`            saved responses and HAR files
+`reference`             the reference of the protocols, from their schemas
 `retention`             limits of the history, and deleting beyond them
 `run_deletion`          deletion of selected runs
 `run_tabs`              Results, Events, Timeline and Wire tabs of a run

@@ -30,6 +30,7 @@ from playground.rendering.conformance import (
     version_label,
     view_of,
 )
+from playground.rendering.reference import attributes_of_rule
 from playground.rendering.rules import rule_groups, rule_view
 from playground.stored_runs import earlier_responses
 from playground.views.helpers import get_run, make_download
@@ -146,7 +147,8 @@ def rule(request: HttpRequest, group: str, rule_id: str) -> HttpResponse:
     view = rule_view(group, rule_id)
     if view is None:
         raise Http404(f"No rule {rule_id} in {group}.")
-    return render(request, "rules/page.html", {"rule": view})
+    context = {"rule": view, "attributes": attributes_of_rule(rule_id)}
+    return render(request, "rules/page.html", context)
 
 
 def _groups() -> Iterator[dict[str, Any]]:

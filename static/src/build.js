@@ -29,6 +29,8 @@ const options = {
     shares: path("../css/shares.css"),
     environments: path("../css/environments.css"),
     "environment-table": path("../js/environment-table.js"),
+    reference: path("../css/reference.css"),
+    "reference-page": path("../js/reference-page.js"),
     "collection-runs": path("../css/collection-runs.css"),
   },
   outdir: path("../build"),

@@ -9,7 +9,10 @@ from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
 from tests.support.playground_server import PlaygroundServer
 
-PAGES = ["/", "/agents/", "/agents/new/", "/demo/"]
+PAGES = [
+    *("/", "/agents/", "/agents/new/", "/demo/"),
+    *("/reference/", "/reference/nlweb/0.55/?q=promise", "/reference/nlweb/0.55/changes/"),
+]
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -118,6 +118,9 @@ GET: dict[str, tuple[int, int, int]] = {
     "compare-choices": (404, 404, 302),
     "rules": (200, 200, 302),
     "rule": (200, 200, 302),
+    "references": (200, 200, 302),
+    "reference": (200, 200, 302),
+    "reference-changes": (200, 200, 302),
     "collection-runs": (200, 200, 302),
     # Of no collection, which the address does not name.
     "collection-run-new": (404, 404, 302),

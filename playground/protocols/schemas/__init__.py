@@ -21,6 +21,13 @@ _SUFFIX = ".json"
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples"})
 
 
+def versions() -> tuple[tuple[str, str], ...]:
+    """Return each protocol and version with schemas, sorted."""
+    folders = (entry.name for entry in resources.files(__name__).iterdir() if entry.is_dir())
+    pairs = (folder.rpartition("-") for folder in folders)
+    return tuple(sorted((protocol, version) for protocol, _, version in pairs if protocol))
+
+
 def names(protocol: str, version: str) -> tuple[str, ...]:
     """Return the names of the schemas of a version, sorted.
 

@@ -1,0 +1,95 @@
+"""`make examples`: requests of the reference whose responses have an attribute.
+
+The requests are those of the demo page. They are sent to the demo agent, and the locations in the
+documents of its responses are noted where no earlier request has them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import AsyncClient
+
+from playground.demo.corpus import Corpus
+from playground.demo.examples import GROUPS
+from playground.demo.guides import GUIDES
+from playground.protocols import nlweb, registry, sse
+from playground.protocols.explanations import schema_of_response
+from playground.protocols.json_pointer import escape
+from playground.rendering.reference import RESPONSES
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+
+def requests() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """Agent, protocol, version and document of each request of the demo page."""
+    documents = [dict(example.request) for group in GROUPS for example in group.examples]
+    for version in (each.name for each in nlweb.VERSIONS):
+        for document in documents:
+            if document.get("meta", {}).get("version", version) == version:
+                yield "demo", "nlweb", version, registry.with_version("nlweb", document, version)
+    guide = next(guide for guide in GUIDES if guide.agent == "demo-agent-api")
+    for row in guide.tables[0].rows:
+        yield guide.agent, "agent-api", "1", json.loads(row.request)
+
+
+PATHS = {"nlweb": "/demo/ask", "agent-api": "/demo/agent-api"}
+
+
+async def responses() -> list[dict[str, Any]]:
+    """The requests with the locations that their responses have first."""
+    client, found = AsyncClient(), []
+    seen: set[tuple[str, str, str]] = set()
+    for agent, protocol, version, request in requests():
+        response = await client.post(
+            f"{PATHS[protocol]}?pace=0", json.dumps(request), content_type="application/json"
+        )
+        body = response.content if not response.streaming else await read(response)
+        shown = dict.fromkeys(
+            f"{schema_of_response(protocol, version, document, name)}#{pointer}"
+            for name, document in documents_of(body, response.headers["Content-Type"])
+            for pointer in pointers(document)
+        )
+        fresh = [each for each in shown if (protocol, version, each) not in seen]
+        seen |= {(protocol, version, each) for each in fresh}
+        if fresh:
+            row = {"agent": agent, "protocol": protocol, "version": version}
+            found.append({**row, "request": request, "shows": sorted(fresh)})
+    return found
+
+
+async def read(response: Any) -> bytes:
+    return b"".join([chunk async for chunk in response])
+
+
+def documents_of(body: bytes, content_type: str) -> Iterator[tuple[str, Any]]:
+    """The documents of a response, with the names of their events."""
+    if not sse.is_event_stream(content_type, body):
+        yield "", json.loads(body)
+        return
+    for block in sse.Splitter(1 << 20).feed(body):
+        event = sse.parse(block.data)
+        if not block.is_comment and event.has_data:
+            yield event.event or "", json.loads(event.data)
+
+
+def pointers(value: Any, above: str = "") -> Iterator[str]:
+    """The locations in a document, with `0` for every element."""
+    if isinstance(value, dict):
+        for name, below in value.items():
+            yield f"{above}/{escape(name)}"
+            yield from pointers(below, f"{above}/{escape(name)}")
+    elif isinstance(value, list):
+        for below in value:
+            yield from pointers(below, f"{above}/0")
+
+
+async def test_the_file_is_up_to_date(corpus: Corpus) -> None:
+    text = json.dumps(await responses(), indent=1, ensure_ascii=False) + "\n"
+    if os.environ.get("WRITE_EXAMPLES"):
+        RESPONSES.write_text(text, "utf-8")
+    assert RESPONSES.read_text("utf-8") == text, "Run `make examples`."

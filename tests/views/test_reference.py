@@ -1,0 +1,236 @@
+"""The reference: every page, its links, its filter, and the requests to try."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from functools import cache
+from html import unescape
+from itertools import pairwise
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from django.http import QueryDict
+from django.test import Client
+from django.urls import resolve, reverse
+from jsonschema import Draft202012Validator
+
+from playground.models import Agent
+from playground.protocols import json_pointer, schemas
+from playground.protocols.reference import reference
+from playground.rendering.reference import changes_view, reference_view
+from playground.rendering.rules import rule_groups
+from playground.views.deep_links import read_link
+from tests.support.markup import Markup, read
+
+pytestmark = pytest.mark.django_db
+VERSIONS = schemas.versions()
+#: Versions whose requests the demo agent answers.
+TRIED = {("nlweb", "0.54"), ("nlweb", "0.55"), ("agent-api", "1")}
+PAGES = [
+    reverse("references"),
+    *(reverse("reference", args=pair) for pair in VERSIONS),
+    *(reverse("reference-changes", args=pair) for pair in VERSIONS if changes_view(*pair)),
+]
+
+
+def page_text(client: Client, url: str) -> str:
+    response = client.get(url)
+    assert response.status_code == 200, url
+    return response.content.decode()
+
+
+@pytest.fixture(autouse=True)
+def agents(db: None) -> None:
+    Agent.objects.create(name="Demo", slug="demo", url="http://demo.example/")
+    Agent.objects.create(
+        name="Demo Agent API",
+        slug="demo-agent-api",
+        url="http://demo.example/agent-api",
+        protocol="agent-api",
+        version="1",
+    )
+
+
+def test_every_page_and_every_link_between_them(client: Client) -> None:
+    pages = {url: read(page_text(client, url)) for url in PAGES}
+    anchors = {url: anchors_of(markup) for url, markup in pages.items()}
+    followed = set()
+    for url, markup in pages.items():
+        for element in markup.find("a"):
+            link = urlsplit(urljoin(url, element.attributes["href"] or ""))
+            if link.path in pages:
+                assert not link.fragment or link.fragment in anchors[link.path], (url, link)
+            else:
+                followed.add(link.path)
+    for path in followed:
+        assert resolve(path), path
+    rules = [path for path in followed if path.startswith("/rules/") and path != "/rules/"]
+    shown = {(path.split("/")[2], path.split("/")[3]) for path in rules}
+    assert shown == {(group.slug, rule.id) for group in rule_groups() for rule in group.rules} - {
+        (group.slug, rule.id)
+        for group in rule_groups()
+        if group.slug == "mcp" and ("mcp", "1") not in VERSIONS
+        for rule in group.rules
+    }
+
+
+def anchors_of(markup: Markup) -> set[str]:
+    ids = [each.attributes["id"] for each in markup.elements if "id" in each.attributes]
+    assert len(ids) == len(set(ids)), "an anchor twice"
+    return {name for name in ids if name}
+
+
+@pytest.mark.parametrize("pair", VERSIONS, ids="-".join)
+def test_each_attribute_is_on_its_page_once(client: Client, pair: tuple[str, str]) -> None:
+    anchors = anchors_of(read(page_text(client, reverse("reference", args=pair))))
+    for attribute in reference(*pair).attributes():
+        assert attribute.anchor in anchors
+
+
+@pytest.mark.parametrize("pair", VERSIONS, ids="-".join)
+def test_headings_are_in_order(client: Client, pair: tuple[str, str]) -> None:
+    markup = read(page_text(client, reverse("reference", args=pair)))
+    elements = markup.elements
+    first = next(at for at, each in enumerate(elements) if each.tag == "h1")
+    last = next(at for at, each in enumerate(elements) if each.tag == "command-palette")
+    tags = [each.tag for each in elements[first:last] if re.fullmatch(r"h[1-6]", each.tag)]
+    assert tags.count("h1") == 1
+    for above, below in pairwise(tags):
+        assert int(below[1]) <= int(above[1]) + 1
+    documents = {document.name for document in reference(*pair).documents}
+    assert documents <= {each.attributes.get("id") for each in markup.find("h3")}
+
+
+@pytest.mark.parametrize("pair", VERSIONS, ids="-".join)
+def test_a_request_to_try_opens_the_workbench_with_the_attribute(pair: tuple[str, str]) -> None:
+    agents = Agent.objects.all()
+    tried = 0
+    for group in reference_view(*pair).groups:
+        for document in group.documents:
+            for row in document.attributes:
+                if row.request is None:
+                    continue
+                tried += 1
+                query = QueryDict(mutable=True)
+                query.update(dataclasses.asdict(row.request))
+                linked = read_link(query, agents)
+                assert (linked.protocol, linked.version) == pair
+                assert linked.agent is not None
+                found = reference(*pair).request_location(row.attribute)
+                assert found
+                json_pointer.resolve(linked.document, found[1])
+                problems = list(validator(*pair, found[0]).iter_errors(linked.document))
+                assert not problems, (row.attribute, problems)
+    assert bool(tried) == (pair in TRIED)
+
+
+@cache
+def validator(protocol: str, version: str, name: str) -> Draft202012Validator:
+    return Draft202012Validator(schemas.load(protocol, version, name))
+
+
+def test_the_link_on_the_page_opens_that_request(client: Client) -> None:
+    links = tries(client, "nlweb", "0.54")
+    response = client.get(links["Try it: query.text"])
+    assert response.context["version"] == "0.54"
+    assert response.context["agent"].slug == "demo"
+    document = re.search(
+        r'name="document"[^>]*>(.*?)</textarea>', response.content.decode(), re.DOTALL
+    )
+    assert document
+    assert "text" in json.loads(unescape(document[1]))["query"]
+
+
+def tries(client: Client, *version: str) -> dict[str, str]:
+    markup = read(page_text(client, reverse("reference", args=version)))
+    return {
+        element.attributes["aria-label"] or "": element.attributes["href"] or ""
+        for element in markup.find("a")
+        if (element.attributes.get("aria-label") or "").startswith("Try")
+    }
+
+
+def test_a_response_to_try_opens_the_request_for_it(client: Client) -> None:
+    for version in (("nlweb", "0.54"), ("nlweb", "0.55"), ("agent-api", "1")):
+        links = tries(client, *version)
+        shown = [name for name in links if name.startswith("Try a response")]
+        assert len(shown) > 10
+        for name in shown[:3]:
+            response = client.get(links[name])
+            assert response.context["version"] == version[1]
+            assert response.context["protocol"] == version[0]
+    assert "Try a response: error.code" in tries(client, "nlweb", "0.55")
+
+
+def test_without_the_demo_agent_nothing_is_offered_to_try(client: Client, settings: Any) -> None:
+    settings.DEMO_ENABLED = False
+    assert tries(client, "nlweb", "0.55") == {}
+
+
+class TestFilter:
+    def test_every_word_has_to_occur(self, client: Client) -> None:
+        url = reverse("reference", args=["nlweb", "0.55"])
+        anchors = anchors_of(read(page_text(client, f"{url}?q=ask-request.prefer streaming")))
+        assert "ask-request/prefer/streaming" in anchors
+        assert "ask-request/query/text" not in anchors
+
+    def test_a_field_is_found_by_its_rule(self, client: Client) -> None:
+        url = reverse("reference", args=["nlweb", "0.55"])
+        assert "failure/error/code" in page_text(client, f"{url}?q=failure-code-known")
+
+    def test_nothing_found(self, client: Client) -> None:
+        url = reverse("reference", args=["nlweb", "0.55"])
+        text = page_text(client, f"{url}?q=<script>nothing")
+        assert "No name contains all of these words." in text
+        assert "<script>nothing" not in text
+
+    def test_htmx_gets_the_documents_and_the_address(self, client: Client) -> None:
+        url = reverse("reference", args=["nlweb", "0.55"])
+        response = client.get(url, {"q": "a b"}, headers={"HX-Request": "true"})
+        assert response.headers["HX-Replace-Url"] == f"{url}?q=a+b"
+        assert b"<html" not in response.content
+        assert b'id="reference-body"' in response.content
+
+    def test_a_long_text_is_cut(self, client: Client) -> None:
+        url = reverse("reference", args=["nlweb", "0.55"])
+        assert client.get(url, {"q": "x" * 5000}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/reference/nlweb/9/",
+        "/reference/nothing/1/",
+        "/reference/nlweb/0.54/changes/",
+        "/reference/nlweb/9/changes/",
+        "/reference/nlweb/..%2f..%2f/",
+    ],
+)
+def test_what_does_not_exist(client: Client, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+def test_changes(client: Client) -> None:
+    text = page_text(client, "/reference/nlweb/0.55/changes/")
+    rows = read(text)
+    assert "event-error" in rows.text
+    # From the version table.
+    assert "TOKEN_LIMIT" in rows.text
+    links = [element.attributes.get("href") for element in rows.find("a")]
+    assert "/reference/nlweb/0.54/#event-end" in links
+    assert "/reference/nlweb/0.55/#event-error" in links
+
+
+def test_a_rule_links_to_its_attributes(client: Client) -> None:
+    markup = read(page_text(client, "/rules/nlweb/version-present/"))
+    links = [element.attributes.get("href") for element in markup.find("a")]
+    assert "/reference/nlweb/0.55/#response-meta/version" in links
+    assert "/reference/nlweb/0.54/#response-meta/version" in links
+
+
+def test_the_palette_and_the_help_lead_to_it(client: Client) -> None:
+    links = [each.attributes.get("href") for each in read(page_text(client, "/rules/")).find("a")]
+    assert links.count("/reference/") >= 3
