@@ -9,6 +9,15 @@ const LISTS = "request-composer:not([data-stale]) #effective .problem-item, #com
 /** The messages that the fields show. */
 let shown = new Map();
 
+/** The messages of the problems that the server has found, by the pointers of what they are about. */
+export function listedProblems() {
+  const messages = [...document.querySelectorAll(LISTS)].map((item) => [
+    item.dataset.pointer,
+    item.querySelector(".problem-message").textContent,
+  ]);
+  return new Map(messages.reverse()); // the first one of a pointer counts
+}
+
 /** The field that shows the member a pointer leads to, or the nearest one above it. */
 function fieldAt(pointer) {
   for (let at = pointer; at; at = at.slice(0, at.lastIndexOf("/"))) {

@@ -1,71 +1,63 @@
-// Completion of what the specifications name: members of each section and known values.
+// Completion of the names and values that the schema of the request has.
 
 import { syntaxTree } from "@codemirror/language";
+import { keysOfNode, nameOf, treeOf } from "./json-place.js";
+import { namesAt, valuesAt } from "./json-schema.js";
 
-/** The members of the document itself, by protocol; what is in them has names of its own. */
-const TOP = {
-  nlweb: ["query", "context", "prefer", "meta"],
-  "agent-api": [
-    ...["input", "stream", "model", "temperature", "top_p", "frequency_penalty", "presence_penalty"],
-    ...["max_tokens", "stop", "n", "seed", "tools", "session_id", "response_id"],
-  ],
-};
-const MEMBERS = {
-  query: ["text", "site", "itemType", "location", "price"],
-  context: ["@type", "@context", "prev", "text", "memory"],
-  prefer: ["streaming", "response_format", "mode", "accept-language", "user-agent"],
-  meta: ["version", "session_context", "user", "remember"],
-  input: ["role", "type", "content"],
-  "input.content": ["type", "text", "image_url", "data"],
-  tools: ["type", "function"],
-  "tools.function": ["name", "description", "parameters"],
-};
-const VALUES = {
-  "prefer.response_format": ['"conversational_search"', '"chatgpt_app"'],
-  "prefer.mode": ['"list"', '"summarize"', '"list, summarize"'],
-  "prefer.streaming": ["true", "false"],
-  "meta.remember": ["true", "false"],
-  "meta.version": ['"0.54"', '"0.55"'],
-  "context.@type": ['"ConversationalContext"'],
-  stream: ["true", "false"],
-  "input.role": ['"user"', '"system"', '"assistant"'],
-  "input.type": ['"message"', '"function_call_output"', '"mcp_approval_response"'],
-  "input.content.type": ['"text"', '"image"', '"data"'],
-  "tools.type": ['"function"'],
-};
+/** Characters of a value in the list. */
+const MAX_LABEL = 60;
 
-/** The names of the members that lead to `node`, from the outside in. */
-function pathTo(node, state) {
-  const names = [];
-  for (let at = node; at; at = at.parent) {
-    if (at.name !== "Property") continue;
-    const name = at.getChild("PropertyName");
-    if (name) names.unshift(JSON.parse(state.sliceDoc(name.from, name.to)));
-  }
-  return names;
+/** A completion source for requests; `schema` returns a promise of the schema, null for none. */
+export function completionOf(schema) {
+  return async (context) => {
+    const { state, pos } = context;
+    const node = syntaxTree(state).resolveInner(pos, -1);
+    const word = context.matchBefore(/"?[@\w./-]*/);
+    if (!context.explicit && (!word || word.from === word.to)) return null;
+    const root = await schema();
+    if (!root || context.aborted) return null;
+    // Brackets are closed while they are typed: the quote after the cursor belongs to the word.
+    const isQuoted = state.sliceDoc(word.from, word.from + 1) === '"';
+    const to = isQuoted && state.sliceDoc(pos, pos + 1) === '"' ? pos + 1 : pos;
+    const options = isName(node) ? names(root, node, state, to) : values(root, node, state);
+    return options.length ? { from: word.from, to, options, validFor: /^"?[@\w./-]*"?$/ } : null;
+  };
 }
 
-/** A CodeMirror completion source for requests. */
-export function completeRequest(context) {
-  const node = syntaxTree(context.state).resolveInner(context.pos, -1);
-  const word = context.matchBefore(/"?[@\w.-]*/);
-  if (!context.explicit && (!word || word.from === word.to)) return null;
-  const inName = node.name === "PropertyName" || node.name === "Object" || node.parent?.name === "Object";
-  return inName ? names(node, word, context.state) : values(node, word, context.state);
-}
+const isName = (node) =>
+  node.name === "PropertyName" || node.name === "Object" || node.parent?.name === "Object";
 
-function names(node, word, state) {
+function names(root, node, state, to) {
   const property = node.name === "PropertyName" ? node.parent : node;
   const owner = property.name === "Property" ? property.parent : property;
-  const path = pathTo(owner, state).join(".");
-  const known = path ? MEMBERS[path] : TOP[document.getElementById("composer")?.dataset.protocol];
-  if (!known) return null;
-  const written = owner.getChildren("Property").map((each) => pathTo(each, state).at(-1));
-  const options = known.filter((name) => !written.includes(name));
-  return { from: word.from, options: options.map((name) => ({ label: `"${name}"`, type: "property" })) };
+  const object = owner.name === "Object" ? owner : owner.parent;
+  const own = property.name === "Property" ? nameOf(property, state) : null;
+  const written = object.getChildren("Property").map((each) => nameOf(each, state));
+  const found = namesAt(root, keysOfNode(object, state), treeOf(state));
+  const hasColon = /^\s*:/.test(state.sliceDoc(to, to + 20));
+  return found
+    .filter(({ name }) => name === own || !written.includes(name))
+    .map(({ name, text, isRequired }) => ({
+      label: JSON.stringify(name),
+      apply: `${JSON.stringify(name)}${hasColon ? "" : ": "}`,
+      type: "property",
+      detail: isRequired ? "required" : undefined,
+      info: text || undefined,
+      boost: isRequired ? 1 : 0,
+    }));
 }
 
-function values(node, word, state) {
-  const known = VALUES[pathTo(node, state).join(".")];
-  return known ? { from: word.from, options: known.map((label) => ({ label, type: "constant" })) } : null;
+function values(root, node, state) {
+  return valuesAt(root, keysOfNode(node, state), treeOf(state)).map(({ value, text, isExample }) => {
+    const raw = JSON.stringify(value);
+    const isLong = raw.length > MAX_LABEL;
+    return {
+      label: isLong ? `${raw.slice(0, MAX_LABEL)}…` : raw,
+      apply: isLong ? JSON.stringify(value, null, 2) : raw,
+      type: "constant",
+      detail: isExample ? "example" : undefined,
+      info: text || undefined,
+      boost: isExample ? -1 : 0,
+    };
+  });
 }
