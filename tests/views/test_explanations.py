@@ -48,7 +48,7 @@ def test_an_element_of_an_array_has_the_name_of_the_array(client: Client) -> Non
         "/explanations/nlweb/0.99/ask-request/",
         "/explanations/nlweb/0.55/nothing/",
         "/explanations/nothing/1/message/",
-        "/explanations/nlweb/..%2F0.55/ask-request/",
+        "/explanations/nlweb/.../ask-request/",
         f"{QUERY}?at=query",
         f"{QUERY}?at=/{'x' * 3000}",
         f"{QUERY}?at={'/x' * 100}",
