@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from playground.protocols import events as ev
 from playground.protocols import registry, schemas
 from playground.protocols.explanations import explain, schema_of_response
-from playground.protocols.json_pointer import keys_of
+from playground.protocols.frames import FrameKind
+from playground.protocols.json_pointer import keys_of, pointer_of
 from playground.protocols.text import shorten
 from playground.rendering.conformance import source_of
 from playground.rendering.events import payload_of
@@ -95,9 +97,25 @@ def protocol_label(protocol: str, version: str) -> str:
     return labels.get(version if spec else protocol, protocol)
 
 
+@cache
+def meaning(protocol: str, schema: str, pointer: str) -> str:
+    """Return the sentence about a name in the latest version of a protocol; "" for none.
+
+    Raises `ValueError` for a schema that does not exist.
+    """
+    found = explain(protocol, registry.versions(protocol)[-1].name, schema, pointer)
+    return found.text if found else ""
+
+
 def reference(protocol: str, version: str, schema: str, pointer: str = "") -> str:
     """Return the reference of a value."""
     return f"{protocol}/{version}/{schema}#{pointer}"
+
+
+def kind_reference(kind: str) -> str:
+    """Return the reference of an event kind or frame kind, as rows and blocks have it."""
+    schema = "frames" if kind.upper() in FrameKind.__members__ else "events"
+    return reference("playground", "1", schema, pointer_of([kind]))
 
 
 def event_reference(protocol: str, version: str, event: ev.Event) -> str:
@@ -132,11 +150,3 @@ def _schema_of(protocol: str, version: str, event: ev.Event) -> str:
         case _:
             name = schema_of_response(protocol, version, payload_of(event))
     return name if name in known else ""
-
-
-def document_reference(protocol: str, version: str, document: Any) -> str:
-    """Return the reference of a response document; "" if it has no schema."""
-    try:
-        return reference(protocol, version, schema_of_response(protocol, version, document))
-    except ValueError:
-        return ""

@@ -85,16 +85,29 @@ function elementPlace(element) {
 function namePlace(element, index) {
   const name = names(element)[index];
   if (!name) return null;
-  const [schema] = completeReference(element, element.dataset.explainDocument).split("#");
+  const reference = nameReference(element, name.pointer);
+  if (!reference) return null;
   const range = rangeOf(element, name);
   return {
-    reference: `${schema}#${name.pointer}`,
+    reference,
     element,
     index,
     range,
     key: name,
     rect: () => range.getBoundingClientRect(),
   };
+}
+
+/**
+ * The reference of a name in a document. A document in it has another schema: `data-explain-inner` has its
+ * pointer and its reference.
+ */
+function nameReference(element, pointer) {
+  const { explainDocument, explainInner = "" } = element.dataset;
+  const [at, inner] = explainInner.split(" ");
+  if (at && pointer.startsWith(`${at}/`)) return completeReference(element, inner + pointer.slice(at.length));
+  const [schema] = completeReference(element, explainDocument).split("#");
+  return schema && `${schema}#${pointer}`;
 }
 
 function editorPlace(host, find) {
