@@ -24,6 +24,11 @@ export function nameOf(property, state) {
   return name ? String(parsed(state.sliceDoc(name.from, name.to)) ?? "") : "";
 }
 
+/** The number of items of an array before a position. */
+export function lengthOf(array, position) {
+  return valuesIn(array).filter(({ to }) => to <= position).length;
+}
+
 /** The name at a position: {keys, from, to}, null for none. */
 export function nameAt(state, position) {
   const tree = syntaxTree(state);
