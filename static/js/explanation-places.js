@@ -4,6 +4,7 @@
 
 import { composedSchema } from "./composed-schema.js";
 import { indexAt, namesIn } from "./json-names.js";
+import { pointerOf } from "./json-pointer.js";
 
 const EXPLAINED = "[data-explain], [data-explain-document]";
 const namesOf = new WeakMap();
@@ -111,10 +112,10 @@ function nameReference(element, pointer) {
 }
 
 function editorPlace(host, find) {
-  const editor = host.closest("json-editor");
+  const { editor } = host.closest("json-editor") ?? {};
   const found = editor && find(editor);
   if (!found) return null;
-  const reference = completeReference(host, `#${found.pointer}`);
+  const reference = completeReference(host, `#${pointerOf(found.keys)}`);
   return { reference, element: host, key: `${reference} ${found.from}`, rect: found.rect };
 }
 

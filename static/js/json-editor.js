@@ -2,11 +2,8 @@
 // was chosen and the pane is wide enough, beside the form. The code editor is loaded when the view is
 // first shown; without it the textarea does the work.
 
-import { composedSchema } from "./composed-schema.js";
 import { indent } from "./json-edit.js";
-import { pointerOf } from "./json-pointer.js";
 import { parse } from "./json-text.js";
-import { listedProblems } from "./problems.js";
 import { documentOf } from "./request-document.js";
 import { forget, recall, remember } from "./storage.js";
 
@@ -30,11 +27,6 @@ class JsonEditor extends HTMLElement {
     });
     this.document.addEventListener("change", ({ detail }) => this.#changed(detail.origin, detail.isOther));
     this.querySelector("[data-format]").addEventListener("click", () => this.#format());
-    this.form = this.closest("form");
-    this.form.addEventListener("composer:change", () => this.#schemaChanged());
-    document.addEventListener("htmx:afterSwap", ({ detail }) => {
-      if (detail.target.id === "effective") this.editor?.check();
-    });
     const panel = this.closest('[role="tabpanel"]');
     panel.addEventListener("tab:show", () => this.#load());
     if (!panel.hidden) this.#load();
@@ -52,28 +44,11 @@ class JsonEditor extends HTMLElement {
         area: this.area,
         check: (text) => problemOf(text),
         changed: (text) => this.document.write(text, this),
-        schemaName: () => (this.schema = composedSchema(this.form)),
-        reported: listedProblems,
       });
       this.dataset.editor = "code";
     } catch (error) {
       console.warn("The code editor could not be loaded; using the plain text field.", error);
     }
-  }
-
-  /** The name in the code editor at a point of the page: {pointer, from, rect()}, null for none. */
-  nameAtPoint(x, y) {
-    return withPointer(this.editor?.nameAtPoint(x, y));
-  }
-
-  /** The name at the caret of the code editor, null for none. */
-  nameAtCaret() {
-    return withPointer(this.editor?.nameAtCaret());
-  }
-
-  /** Another protocol, version or operation has other names. */
-  #schemaChanged() {
-    if (this.schema && this.schema !== composedSchema(this.form)) this.editor.check();
   }
 
   #changed(origin, isOther) {
@@ -90,8 +65,6 @@ class JsonEditor extends HTMLElement {
     this.document.write(indent(this.document.text));
   }
 }
-
-const withPointer = (name) => (name ? { ...name, pointer: pointerOf(name.keys) } : null);
 
 function problemOf(text) {
   try {

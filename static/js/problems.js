@@ -2,21 +2,11 @@
 // field shows is not shown a second time in a list.
 
 import { keysOf } from "./json-pointer.js";
+import { messageOf, problemItems } from "./problem-items.js";
 import { documentOf } from "./request-document.js";
-
-const LISTS = "request-composer:not([data-stale]) #effective .problem-item, #compose-problems .problem-item";
 
 /** The messages that the fields show. */
 let shown = new Map();
-
-/** The messages of the problems that the server has found, by the pointers of what they are about. */
-export function listedProblems() {
-  const messages = [...document.querySelectorAll(LISTS)].map((item) => [
-    item.dataset.pointer,
-    item.querySelector(".problem-message").textContent,
-  ]);
-  return new Map(messages.reverse()); // the first one of a pointer counts
-}
 
 /** The field that shows the member a pointer leads to, or the nearest one above it. */
 function fieldAt(pointer) {
@@ -45,7 +35,7 @@ function isPremature(item, field) {
 function spread() {
   const before = shown;
   shown = new Map();
-  const items = [...document.querySelectorAll(LISTS)].filter((item) => {
+  const items = problemItems().filter((item) => {
     const field = fieldAt(item.dataset.pointer);
     const isCalm = isPremature(item, field);
     item.toggleAttribute("data-calm", isCalm);
@@ -60,7 +50,7 @@ function spread() {
 
 /** Shows a problem at its field, and returns whether it is shown there. */
 function show(item, field) {
-  const message = item.querySelector(".problem-message").textContent;
+  const message = messageOf(item);
   if (shown.has(field)) return shown.get(field) === message;
   // A member that is not set has no field to show it at, before a send was refused for it.
   if (!field.isSet && !isRefusal(item)) return false;

@@ -23,7 +23,9 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
+import { composedSchema } from "../js/composed-schema.js";
 import { parse } from "../js/json-text.js";
+import { messageOf, problemItems } from "../js/problem-items.js";
 import { nameAt, nameNear } from "./json-place.js";
 import { problemsIn } from "./json-schema.js";
 import { loadSchema } from "./schema-loader.js";
@@ -56,26 +58,26 @@ const typingOver = EditorView.domEventHandlers({
 
 /**
  * Puts an editor in place of `area` (a textarea, which stays in the form, hidden). `check`
- * says what is wrong with a text ({message, offset} or null); `changed` hears what is typed;
- * `schemaName` returns the name of the request's schema; `reported` returns the messages of problems
- * that are known already, by pointer: they replace those of the schema. Returns {write(text),
- * load(text), check(), nameAtPoint(x, y), nameAtCaret()}: `load` begins anew, so that nothing of
- * another request can be brought back by Undo; names are {keys, from, rect()} or null.
+ * says what is wrong with a text ({message, offset} or null); `changed` hears what is typed.
+ * Returns {write(text), load(text), nameAtPoint(x, y), nameAtCaret()}: `load` begins anew, so that
+ * nothing of another request can be brought back by Undo; names are {keys, from, rect()} or null.
  */
-export function mount({ area, check, changed, schemaName, reported }) {
+export function mount({ area, check, changed }) {
   const host = document.createElement("div");
   host.className = "code-host";
   // In a shadow root CodeMirror brings its styles as constructed sheets; in a document it
   // would write <style> elements, which our content security policy rightly refuses.
   const root = host.attachShadow({ mode: "open" });
-  const schema = () => loadSchema(schemaName());
+  const { form } = area;
+  let shown = null;
+  const schema = () => loadSchema((shown = composedSchema(form)));
   const parts = new Parts(schema);
   const extensions = [
     ...basics(),
     json(),
     theme,
     typingOver,
-    checks(check, schema, reported),
+    checks(check, schema),
     reports(changed),
     labels(area),
     parts.onDemand(),
@@ -90,10 +92,16 @@ export function mount({ area, check, changed, schemaName, reported }) {
     view.dispatch({ selection: { anchor, head } });
     view.focus();
   }
+  form.addEventListener("composer:change", () => {
+    // Another protocol, version or operation has other names.
+    if (shown && shown !== composedSchema(form)) forceLinting(view);
+  });
+  document.addEventListener("htmx:afterSwap", ({ detail }) => {
+    if (detail.target.id === "effective") forceLinting(view);
+  });
   return {
     write: (text) => replace(view, text),
     load: (text) => view.setState(stateOf(text)),
-    check: () => forceLinting(view),
     nameAtPoint: (x, y) => nameAtPoint(view, x, y),
     nameAtCaret: () => placeOf(view, nameNear(view.state, view.state.selection.main.head)),
   };
@@ -184,19 +192,21 @@ function basics() {
   ];
 }
 
-function checks(check, schema, reported) {
+function checks(check, schema) {
   const diagnose = async (view) => {
     const text = view.state.doc.toString();
     const problem = check(text);
-    if (!problem) return warnings(text, await schema(), reported());
+    if (!problem) return warnings(text, await schema());
     const from = Math.min(problem.offset, view.state.doc.length);
     return [{ from, to: from, severity: "error", message: problem.message }];
   };
   return [linter(diagnose, { delay: LINT_DELAY_MS }), lintGutter()];
 }
 
-function warnings(text, schema, reported) {
+/** What the schema says is wrong; in the words of the server where that lists the same problem. */
+function warnings(text, schema) {
   if (!schema || text.length > MAX_CHECKED) return [];
+  const reported = new Map(problemItems().map((item) => [item.dataset.pointer, messageOf(item)]));
   return problemsIn(schema, parse(text))
     .slice(0, MAX_WARNINGS)
     .map(({ pointer, start, end, message }) => ({
