@@ -19,7 +19,7 @@ from playground.protocols.frames import FrameKind
 from playground.protocols.json_pointer import keys_of, pointer_of
 from playground.protocols.text import shorten
 from playground.rendering.conformance import source_of
-from playground.rendering.events import payload_of
+from playground.rendering.events import kind_label, payload_of
 
 #: Labels of the groups of schemas that are not protocols of requests.
 _LABELS = {"http": "HTTP", "mcp": "MCP", "a2a": "A2A", "playground": "Playground"}
@@ -36,8 +36,8 @@ class ExplanationView:
     name: str
     #: Label of the protocol, with its version.
     protocol: str
-    #: Section of the specification as text; "" if the schema names none.
-    source: str = ""
+    #: The protocol with the section of the specification, if the schema names one.
+    source: str
     text: str = ""
     example: str = ""
     otherwise: str = ""
@@ -67,13 +67,15 @@ def explanation_view(protocol: str, version: str, schema: str, pointer: str) -> 
     place = ".".join(names[:-1])
     if found is None:
         name = keys[-1] if keys else schema
-        return ExplanationView(name, label, place=place, is_known=False)
+        return ExplanationView(name, label, label, place=place, is_known=False)
     # An element of an array is called what the array is called.
     name = names[-1] if keys and keys[-1].isdecimal() and names else found.name
+    if protocol == "playground":
+        name = kind_label(name)
     return ExplanationView(
         name=name,
         protocol=label,
-        source=source_of(found.section) if found.section else "",
+        source=_source_text(label, found.section),
         text=found.text,
         example=_example_text(found.example),
         otherwise=found.otherwise,
@@ -81,6 +83,13 @@ def explanation_view(protocol: str, version: str, schema: str, pointer: str) -> 
         place=place,
         is_extension=not found.is_listed,
     )
+
+
+def _source_text(label: str, section: str) -> str:
+    """Return a protocol and a section as text; a section may name its specification itself."""
+    if not section or section.startswith(label):
+        return section or label
+    return f"{label}, {source_of(section)}"
 
 
 def _example_text(value: Any) -> str:

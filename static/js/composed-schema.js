@@ -1,12 +1,9 @@
 // Which schema the request in the composer has: it follows the protocol, the version and the operation.
 
-/** Versions without a schema of their own: their requests are composed as those of another one. */
-const COMPOSED_AS = { legacy: "0.55" };
-
 /** The schema of the request that a form composes: "nlweb/0.55/ask-request". */
 export function composedSchema(form) {
   const { protocol, operation } = form.dataset;
   const version = form.elements.version.value;
   const await_ = operation === "await" ? "await-request" : "ask-request";
-  return `${protocol}/${COMPOSED_AS[version] ?? version}/${protocol === "nlweb" ? await_ : "request"}`;
+  return `${protocol}/${version}/${protocol === "nlweb" ? await_ : "request"}`;
 }

@@ -42,11 +42,7 @@ export function valuesAt(root, keys, tree) {
   };
   for (const schema of schemas) {
     for (const [value, text] of Object.entries(schema["x-values"] ?? {})) {
-      // The keys are texts; the value itself may be a number.
-      const named = [...(schema.enum ?? []), ...(schema.examples ?? [])].find(
-        (each) => String(each) === value,
-      );
-      add(named ?? value, text);
+      add(valueNamed(value, schema), text);
     }
   }
   for (const schema of schemas) {
@@ -62,6 +58,16 @@ export function valuesAt(root, keys, tree) {
     if (type === "null") add(null);
   }
   return [...values.values()];
+}
+
+/** The value that a key of `x-values` means: keys are texts, and the value may be of another type. */
+function valueNamed(key, schema) {
+  const types = typesOf(schema);
+  const known = [...(schema.enum ?? []), ...(schema.examples ?? []), true, false];
+  const found = known.find((each) => String(each) === key);
+  if (typeof found === "boolean" && types.includes("string") && !types.includes("boolean")) return key;
+  if (found !== undefined) return found;
+  return types.some((type) => type === "number" || type === "integer") ? Number(key) : key;
 }
 
 /** What is wrong with a document: {pointer, start, end, message} each, at most one for each place. */

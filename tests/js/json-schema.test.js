@@ -52,7 +52,7 @@ test("says what names mean, and which are required", () => {
 });
 
 test("offers the values that the schema names", () => {
-  assert.deepEqual(valuesOf(ASK, ["prefer", "streaming"]), [true, false]);
+  assert.deepEqual(valuesOf(ASK, ["prefer", "streaming"]).toSorted(), [false, true]);
   assert.ok(valuesOf(ASK, ["prefer", "response_format"]).includes("chatgpt_app"));
   assert.ok(valuesOf(AWAIT, ["action"]).includes("checkin"));
   assert.ok(valuesOf(ASK, ["context"]).some((value) => JSON.stringify(value) === "{}"));
@@ -64,7 +64,11 @@ test("values with meanings come first, with their meaning", () => {
     { value: "b", text: "The second.", isExample: false },
     { value: "a", text: "", isExample: true },
   ]);
-  assert.equal(valuesAt({ enum: [200], "x-values": { 200: "Fine." } }, [])[0].value, 200);
+  const first = (each) => valuesAt(each, [])[0].value;
+  assert.equal(first({ enum: [200], "x-values": { 200: "Fine." } }), 200);
+  assert.equal(first({ type: "integer", "x-values": { 200: "Fine." } }), 200);
+  assert.equal(first({ type: "boolean", "x-values": { true: "Yes." } }), true);
+  assert.equal(first({ type: "string", "x-values": { true: "Yes." } }), "true");
 });
 
 test("conditions apply as they do to the document, without one all alternatives count", () => {

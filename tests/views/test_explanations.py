@@ -27,13 +27,13 @@ def test_an_extension_is_explained_and_named_as_one(client: Client) -> None:
 
 
 def test_an_unknown_name_is_stated_with_its_place(client: Client) -> None:
-    html = text_of(client, QUERY, "/prefer/speed")
-    assert "NLWeb 0.55 does not define “speed”" in html
-    assert "<code>prefer</code>" in html
+    html = text_of(client, QUERY, "/query/text/deep")
+    assert "NLWeb 0.55 does not define “deep”" in html
+    assert "<code>query.text</code>" in html
 
 
 def test_names_are_text_and_no_markup(client: Client) -> None:
-    html = text_of(client, QUERY, "/prefer/<img src=x>")
+    html = text_of(client, QUERY, "/query/<img src=x>")
     assert "&lt;img src=x&gt;" in html
     assert "<img" not in html
 
