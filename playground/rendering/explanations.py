@@ -75,7 +75,7 @@ def explanation_view(protocol: str, version: str, schema: str, pointer: str) -> 
     return ExplanationView(
         name=name,
         protocol=label,
-        source=_source_text(label, found.section),
+        source=_source_text(protocol, label, found.section),
         text=found.text,
         example=_example_text(found.example),
         otherwise=found.otherwise,
@@ -85,9 +85,12 @@ def explanation_view(protocol: str, version: str, schema: str, pointer: str) -> 
     )
 
 
-def _source_text(label: str, section: str) -> str:
-    """Return a protocol and a section as text; a section may name its specification itself."""
-    if not section or section.startswith(label):
+def _source_text(protocol: str, label: str, section: str) -> str:
+    """Return the label of a protocol and a section as text.
+
+    Sections of other schemas than those of requests name their specification themselves.
+    """
+    if not section or protocol not in registry.PROTOCOLS:
         return section or label
     return f"{label}, {source_of(section)}"
 

@@ -2,7 +2,7 @@
 // part only notices the first demand; the popover is loaded then.
 
 const PLACES = "[data-explain], [data-explain-document], .code-host";
-const DEMANDS = ["pointerover", "pointerdown", "focusin"];
+const DEMANDS = ["pointerover", "focusin", "click"];
 let loading = null;
 
 function load() {

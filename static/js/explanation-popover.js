@@ -264,7 +264,7 @@ export function start(style) {
 /** Handles the event that has loaded this module. */
 export function notice(event) {
   if (event.type === "focusin") focused(event);
-  else if (event.type === "pointerdown") pressed(event);
+  else if (event.type === "click") clicked(event);
   else moved(event);
 }
 

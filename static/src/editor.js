@@ -12,7 +12,7 @@ import {
   indentOnInput,
   indentUnit,
 } from "@codemirror/language";
-import { forceLinting, linter, lintGutter } from "@codemirror/lint";
+import { linter, lintGutter } from "@codemirror/lint";
 import { Annotation, EditorState, StateEffect } from "@codemirror/state";
 import {
   drawSelection,
@@ -32,6 +32,8 @@ import { loadSchema } from "./schema-loader.js";
 import { theme } from "./theme.js";
 
 const fromOutside = Annotation.define();
+/** The document is to be checked again although it has not changed. */
+const recheck = StateEffect.define();
 const LINT_DELAY_MS = 150;
 /** Longer documents, in characters, are not checked against their schema. */
 const MAX_CHECKED = 200_000;
@@ -94,10 +96,10 @@ export function mount({ area, check, changed }) {
   }
   form.addEventListener("composer:change", () => {
     // Another protocol, version or operation has other names.
-    if (shown && shown !== composedSchema(form)) forceLinting(view);
+    if (shown && shown !== composedSchema(form)) view.dispatch({ effects: recheck.of(null) });
   });
   document.addEventListener("htmx:afterSwap", ({ detail }) => {
-    if (detail.target.id === "effective") forceLinting(view);
+    if (detail.target.id === "effective") view.dispatch({ effects: recheck.of(null) });
   });
   return {
     write: (text) => replace(view, text),
@@ -200,7 +202,9 @@ function checks(check, schema) {
     const from = Math.min(problem.offset, view.state.doc.length);
     return [{ from, to: from, severity: "error", message: problem.message }];
   };
-  return [linter(diagnose, { delay: LINT_DELAY_MS }), lintGutter()];
+  const needsRefresh = ({ transactions }) =>
+    transactions.some(({ effects }) => effects.some((effect) => effect.is(recheck)));
+  return [linter(diagnose, { delay: LINT_DELAY_MS, needsRefresh }), lintGutter()];
 }
 
 /** What the schema says is wrong; in the words of the server where that lists the same problem. */

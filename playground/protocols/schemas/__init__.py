@@ -4,6 +4,8 @@ Schemas are data: they drive the editor's completion and hints, the validation o
 responses, and the reference pages. In the files, one schema refers to another by its file
 (`"$ref": "item.json"`); `load` puts everything that a schema needs into its `$defs`, so that
 a validator or a browser can use it alone.
+
+Most of a schema are annotations: explanations of names, see `playground.protocols.explanations`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 _SUFFIX = ".json"
+#: Keywords that a validator ignores, besides those that begin with "x-".
+_ANNOTATIONS = frozenset({"title", "description", "default", "examples"})
 
 
 def names(protocol: str, version: str) -> tuple[str, ...]:
@@ -37,6 +41,33 @@ def load(protocol: str, version: str, name: str) -> dict[str, Any]:
     others: dict[str, Any] = {}
     schema: dict[str, Any] = _bundled(protocol, version, _read(protocol, version, name), others)
     return {**schema, "$defs": others} if others else schema
+
+
+@cache
+def load_constraints(protocol: str, version: str, name: str) -> dict[str, Any]:
+    """Return a schema without its annotations, for validators. The object is shared.
+
+    The members of an object that may have any are described but not constrained; a validator would
+    visit each of them for nothing. Raises like `load`.
+    """
+    return _constraints(load(protocol, version, name))
+
+
+def _constraints(schema: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in _ANNOTATIONS or keyword.startswith("x-"):
+            continue
+        if keyword in ("properties", "$defs"):
+            found[keyword] = {name: _constraints(each) for name, each in value.items()}
+        elif keyword in ("allOf", "anyOf", "oneOf"):
+            found[keyword] = [_constraints(each) for each in value]
+        elif isinstance(value, dict) and keyword != "const":
+            if (inner := _constraints(value)) or keyword not in ("items", "additionalProperties"):
+                found[keyword] = inner
+        else:
+            found[keyword] = value
+    return found
 
 
 def _bundled(protocol: str, version: str, node: Any, others: dict[str, Any]) -> Any:
