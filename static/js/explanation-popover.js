@@ -7,6 +7,8 @@ import { announce, iconButton, make } from "./dom.js";
 import { placeAtPoint, placeOfFocus, step } from "./explanation-places.js";
 
 const OPEN_MS = 350;
+/** In rows and buttons, which the pointer crosses on its way to others. */
+const OPEN_IN_CONTROL_MS = 900;
 /** From one name to the next. */
 const NEXT_MS = 100;
 const CLOSE_MS = 250;
@@ -88,7 +90,8 @@ class Popover {
     this.#wanted = place;
     clearTimeout(this.#timer);
     fetchExplanation(place.reference);
-    this.#timer = setTimeout(() => this.open(place), this.place ? NEXT_MS : OPEN_MS);
+    const delay = place.element.closest("button, a, summary") ? OPEN_IN_CONTROL_MS : OPEN_MS;
+    this.#timer = setTimeout(() => this.open(place), this.place ? NEXT_MS : delay);
   }
 
   /** The pointer is on no name: closes after a while, so that it can be moved into the popover. */
@@ -154,7 +157,7 @@ class Popover {
     this.place = this.origin = null;
     this.isPinned = false;
     this.element.role = "tooltip";
-    this.element.removeAttribute("aria-describedby");
+    for (const name of ["aria-label", "aria-describedby"]) this.element.removeAttribute(name);
     this.element.toggleAttribute("data-pinned", false);
     this.tools.hidden = true;
     this.hint.hidden = false;
