@@ -20,6 +20,7 @@ from playground.views import (
     elicitation,
     environments,
     expectations,
+    explanations,
     folders,
     history,
     import_export,
@@ -53,6 +54,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("formats/curl/", snippets.curl, name="format-curl"),
     path("formats/har/", recordings.har, name="format-har"),
     path("schemas/<slug:protocol>/<str:version>/<slug:name>.json", composer.schema, name="schema"),
+    path(
+        "explanations/<slug:protocol>/<str:version>/<slug:schema>/",
+        explanations.explanation,
+        name="explanation",
+    ),
     path("expectations/", expectations.editor, name="expectations"),
     path("expectations/try/", expectations.try_expectations, name="expectations-try"),
     # Runs: Send is POST runs/

@@ -21,6 +21,7 @@ commands and `playground.cli`.
 `entry_runs`            child runs by entry
 `events`                Events tab: frames as rows
 `expectations`          checks of a run as rows
+`explanations`          explanations of names, and references of documents to their schemas
 `formatting`            JSON values, durations, sizes and counts as text
 `grounding`             sources of a result
 `history`               rows of the history

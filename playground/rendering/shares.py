@@ -14,9 +14,11 @@ from playground.collections.credentials import clean_url_template
 from playground.collections.fixture import Fixture
 from playground.collections.recordings import frame_to_json, frames_of, validate_recording
 from playground.models import Run
+from playground.protocols.explanations import schema_of_request
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.headers import is_credential
 from playground.rendering.events import rows_of
+from playground.rendering.explanations import reference
 from playground.rendering.formatting import pretty
 from playground.rendering.live import WINDOW, window
 from playground.rendering.progress import progress_of
@@ -53,6 +55,9 @@ def shared_run(run: Run, *, results: int = 0) -> dict[str, Any]:
         "summaries": render_entries(pinned, thread),
         "cards": render_entries(page, thread),
         "request_json": pretty(run.request),
+        "request_reference": reference(
+            run.protocol, run.version, schema_of_request(run.protocol, run.request)
+        ),
         "url": clean_url_template(run.url),
         "headers": [(n, MASK if is_credential(n) else value) for n, value in run.headers],
         "more_results": results + CARDS if results + CARDS < run.entries else None,

@@ -10,6 +10,8 @@ from django.template.base import Parser, TextNode, Token
 from django.templatetags.static import static
 
 from playground.context_processors import assets_built
+from playground.rendering.explanations import kind_reference as event_kind_reference
+from playground.rendering.explanations import meaning as meaning_of
 
 register = template.Library()
 
@@ -42,6 +44,22 @@ def asset(name: str, source: str = "") -> str:
     if assets_built():
         return static(f"build/{name}")
     return static(source or f"{name.rpartition('.')[2]}/{name}")
+
+
+@register.simple_tag
+def meaning(schema: str, pointer: str) -> str:
+    """Return the sentence about a name of a request: `{% meaning "nlweb/ask-request" "/query" %}`.
+
+    The latest version of the protocol counts.
+    """
+    protocol, _, name = schema.partition("/")
+    return meaning_of(protocol, name, pointer)
+
+
+@register.filter
+def kind_reference(kind: str) -> str:
+    """Return the reference of the explanation of an event kind or frame kind."""
+    return event_kind_reference(kind)
 
 
 @register.filter

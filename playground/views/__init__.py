@@ -19,6 +19,7 @@ Imported by `playground.urls` only.
 `environments`          environments, their variables, and the active one
 `errors`                error pages for exceptions that no view has handled
 `expectations`          expectations of a run, and their editor
+`explanations`          the explanation of one name, for the popover
 `folders`               folders of a collection
 `helpers`               objects of the user, contexts and responses for many views
 `history`               the page of the history

@@ -38,6 +38,7 @@ from playground.protocols.calls import HttpCall
 from playground.protocols.headers import is_credential
 from playground.protocols.origins import origin_of, same_origin, with_port
 from playground.rendering.effective_request import pieces
+from playground.rendering.explanations import meaning
 from playground.rendering.formatting import readable
 from playground.views.environments import active_environment
 
@@ -93,6 +94,7 @@ def preview(request: HttpRequest) -> HttpResponse:
         context["new_origin"] = is_new_origin(request, call["url"])
         context["made"] = preparation.built_in
         context["substituted"] = preparation.substituted
+        context["binding"] = prepared.target.binding
         context["is_document"] = call["body_value"] == prepared.request
     return render(request, "compose/effective.html", context)
 
@@ -235,12 +237,13 @@ def composer_context(agent: Agent | None, run: Run | None) -> dict[str, Any]:
 
 def _parameter_field(row: Parameter) -> dict[str, str]:
     """Return a parameter of the Agent API as a field of the composer."""
+    text = row.extension or meaning("agent-api", "request", f"/{row.name}")
     expected = "" if row.kind == "text" else f" {row.expected[0].upper()}{row.expected[1:]}."
     return {
         "label": row.name,
         "pointer": f"/{row.name}",
         "types": _EDITORS[row.kind],
-        "hint": f"{row.meaning}{expected}",
+        "hint": f"{text}{expected}",
     }
 
 

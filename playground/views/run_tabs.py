@@ -19,6 +19,7 @@ from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.query_params import int_param
 from playground.rendering.events import payload_of, rows_of
+from playground.rendering.explanations import event_reference
 from playground.rendering.formatting import pretty
 from playground.rendering.live import WINDOW
 from playground.rendering.thread import Thread, render_entries
@@ -79,7 +80,14 @@ def event(request: HttpRequest, pk: str, seq: int) -> HttpResponse:
     if read is None:
         raise Http404
     frame, found = read
-    meanings = [(event_label(e).capitalize(), pretty(payload_of(e))) for e in found]
+    meanings = [
+        (
+            event_label(each).capitalize(),
+            pretty(payload_of(each)),
+            event_reference(run.protocol, run.version, each),
+        )
+        for each in found
+    ]
     context = {"run": run, "block": blocks_of([frame])[0], "meanings": meanings}
     return render(request, "runs/event.html", context)
 
@@ -107,7 +115,11 @@ def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
         # The complete message, and not only its first event.
         entry = ThreadReader(run).entry_at((seq, part))
         value = entry.message.document if entry and entry.message else value
-    return render(request, "runs/item.html", {"json": pretty(value)})
+    context = {
+        "json": pretty(value),
+        "reference": event_reference(run.protocol, run.version, event),
+    }
+    return render(request, "runs/item.html", context)
 
 
 @require_safe

@@ -27,6 +27,7 @@ import "./work-bench.js";
 import "./commands.js";
 import "./command-palette.js";
 import "./highlight.js";
+import "./explain.js";
 import "./event-detail.js";
 import "./pictures.js";
 import "./scrollable.js";

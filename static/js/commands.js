@@ -1,5 +1,6 @@
 // Commands: what can be done from anywhere, by key, by button (data-command) or from the palette.
 
+import { explainFocused } from "./explain.js";
 import { keyText, shortcutOf } from "./keys.js";
 import { copyLink } from "./linked.js";
 import { closeTab, isPreview, keepTab } from "./open-tabs.js";
@@ -135,6 +136,7 @@ export const COMMANDS = [
     can: canPresent,
     run: togglePresentation,
   },
+  { id: "explain", label: "Explain the focused name", keys: "F1", hidden: true, run: () => explainFocused() },
   theme("system", "System"),
   theme("light", "Light"),
   theme("dark", "Dark"),
@@ -177,7 +179,7 @@ function commandFor(event) {
   const command = keys && COMMANDS.find((each) => each.keys === keys);
   if (!command) return null;
   if (keys === "Esc") return mayStop(event) ? command.id : null;
-  return keys.startsWith("⌘") || !isTyping(event) ? command.id : null;
+  return keys.startsWith("⌘") || keys === "F1" || !isTyping(event) ? command.id : null;
 }
 
 /** Whether Escape has nothing nearer to close, or to leave, than the run. */

@@ -27,10 +27,8 @@ class JsonField extends HTMLElement {
     this.error.id = freshId("error");
     this.hint = this.querySelector(".field-hint");
     this.label = this.querySelector("label");
-    if (this.hint) {
-      this.hint.id = freshId("hint");
-      this.label.title = this.hint.textContent;
-    }
+    if (this.hint) this.hint.id = freshId("hint");
+    this.#explain();
     this.label.htmlFor = this.control;
     this.document = documentOf(this);
     for (const kind of new Set([...this.types, "null", "json"])) this.#addKind(kind);
@@ -73,6 +71,7 @@ class JsonField extends HTMLElement {
   bind(keys) {
     this.keys = keys;
     this.dataset.pointer = pointerOf(keys);
+    this.#explain();
     if (this.unwritten === undefined) return;
     const raw = this.unwritten;
     this.unwritten = undefined;
@@ -102,6 +101,11 @@ class JsonField extends HTMLElement {
     this.#edit(node ? kindOf(node, this.types) : UNSET, raw);
     for (const control of this.querySelectorAll(CONTROLS)) control.disabled = isBlocked;
     this.#settle();
+  }
+
+  /** Lets the label be explained: its name is in the request that the form composes. */
+  #explain() {
+    if (this.keys) this.label.dataset.explain = `#${this.dataset.pointer}`;
   }
 
   #forget() {

@@ -93,6 +93,7 @@ class JsonRows extends HTMLElement {
     );
     Object.assign(field.dataset, { types: "text number boolean list json", bare: "" });
     if (key !== null) field.dataset.pointer = pointerOf([...this.keys, key]);
+    explain(input, key === null ? [] : [...this.keys, key]);
     const error = make("p", { className: "row-error field-error", hidden: true });
     const remove = iconButton("close", `Remove ${label}`, () => {
       focusBeside(remove);
@@ -117,6 +118,7 @@ class JsonRows extends HTMLElement {
     const to = input.value.trim();
     const problem = to === key ? "" : to ? this.problemOf(to) : key === null ? "" : "Enter a name";
     this.#complain(entry, problem);
+    explain(input, problem ? [] : [...this.keys, to]);
     if (problem || !to) {
       if (key === null) field.keys = null;
       return;
@@ -142,6 +144,12 @@ class JsonRows extends HTMLElement {
     if (entry.key === null) this.#keepOnly((each) => each !== entry);
     else this.document.remove([...this.keys, entry.key], this);
   }
+}
+
+/** Lets a name be explained; none that is incomplete or wrong. */
+function explain(input, keys) {
+  if (keys.at(-1)) input.dataset.explain = `#${pointerOf(keys)}`;
+  else delete input.dataset.explain;
 }
 
 customElements.define("json-rows", JsonRows);

@@ -2,9 +2,8 @@
 // field shows is not shown a second time in a list.
 
 import { keysOf } from "./json-pointer.js";
+import { messageOf, problemItems } from "./problem-items.js";
 import { documentOf } from "./request-document.js";
-
-const LISTS = "request-composer:not([data-stale]) #effective .problem-item, #compose-problems .problem-item";
 
 /** The messages that the fields show. */
 let shown = new Map();
@@ -36,7 +35,7 @@ function isPremature(item, field) {
 function spread() {
   const before = shown;
   shown = new Map();
-  const items = [...document.querySelectorAll(LISTS)].filter((item) => {
+  const items = problemItems().filter((item) => {
     const field = fieldAt(item.dataset.pointer);
     const isCalm = isPremature(item, field);
     item.toggleAttribute("data-calm", isCalm);
@@ -51,7 +50,7 @@ function spread() {
 
 /** Shows a problem at its field, and returns whether it is shown there. */
 function show(item, field) {
-  const message = item.querySelector(".problem-message").textContent;
+  const message = messageOf(item);
   if (shown.has(field)) return shown.get(field) === message;
   // A member that is not set has no field to show it at, before a send was refused for it.
   if (!field.isSet && !isRefusal(item)) return false;

@@ -13,6 +13,8 @@ const options = {
     styles: path("../css/app.css"),
     lists: path("../js/lists.js"),
     links: path("../js/links.js"),
+    "explanation-popover": path("../js/explanation-popover.js"),
+    explanations: path("../css/explanations.css"),
     // What only one page needs.
     twins: path("../css/twins.css"),
     history: path("../css/history.css"),

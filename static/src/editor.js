@@ -23,10 +23,21 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
+import { composedSchema } from "../js/composed-schema.js";
+import { parse } from "../js/json-text.js";
+import { messageOf, problemItems } from "../js/problem-items.js";
+import { nameAt, nameNear } from "./json-place.js";
+import { problemsIn } from "./json-schema.js";
+import { loadSchema } from "./schema-loader.js";
 import { theme } from "./theme.js";
 
 const fromOutside = Annotation.define();
+/** The document is to be checked again although it has not changed. */
+const recheck = StateEffect.define();
 const LINT_DELAY_MS = 150;
+/** Longer documents, in characters, are not checked against their schema. */
+const MAX_CHECKED = 200_000;
+const MAX_WARNINGS = 100;
 /** Keys that begin a search. */
 const SEARCH_KEYS = ["Mod-f", "F3", "Mod-g", "Mod-Shift-l", "Mod-Alt-g", "Mod-d"];
 
@@ -50,8 +61,8 @@ const typingOver = EditorView.domEventHandlers({
 /**
  * Puts an editor in place of `area` (a textarea, which stays in the form, hidden). `check`
  * says what is wrong with a text ({message, offset} or null); `changed` hears what is typed.
- * Returns {write(text), load(text)}: `load` begins anew, so that nothing of another request can
- * be brought back by Undo.
+ * Returns {write(text), load(text), nameAtPoint(x, y), nameAtCaret()}: `load` begins anew, so that
+ * nothing of another request can be brought back by Undo; names are {keys, from, rect()} or null.
  */
 export function mount({ area, check, changed }) {
   const host = document.createElement("div");
@@ -59,13 +70,16 @@ export function mount({ area, check, changed }) {
   // In a shadow root CodeMirror brings its styles as constructed sheets; in a document it
   // would write <style> elements, which our content security policy rightly refuses.
   const root = host.attachShadow({ mode: "open" });
-  const parts = new Parts();
+  const { form } = area;
+  let shown = null;
+  const schema = () => loadSchema((shown = composedSchema(form)));
+  const parts = new Parts(schema);
   const extensions = [
     ...basics(),
     json(),
     theme,
     typingOver,
-    checks(check),
+    checks(check, schema),
     reports(changed),
     labels(area),
     parts.onDemand(),
@@ -80,7 +94,39 @@ export function mount({ area, check, changed }) {
     view.dispatch({ selection: { anchor, head } });
     view.focus();
   }
-  return { write: (text) => replace(view, text), load: (text) => view.setState(stateOf(text)) };
+  form.addEventListener("composer:change", () => {
+    // Another protocol, version or operation has other names.
+    if (shown && shown !== composedSchema(form)) view.dispatch({ effects: recheck.of(null) });
+  });
+  document.addEventListener("htmx:afterSwap", ({ detail }) => {
+    if (detail.target.id === "effective") view.dispatch({ effects: recheck.of(null) });
+  });
+  return {
+    write: (text) => replace(view, text),
+    load: (text) => view.setState(stateOf(text)),
+    nameAtPoint: (x, y) => nameAtPoint(view, x, y),
+    nameAtCaret: () => placeOf(view, nameNear(view.state, view.state.selection.main.head)),
+  };
+}
+
+function nameAtPoint(view, x, y) {
+  const position = view.posAtCoords({ x, y });
+  // A hint of what is wrong there is on the page already.
+  if (position === null || view.root.querySelector(".cm-tooltip-lint")) return null;
+  const place = placeOf(view, nameAt(view.state, position));
+  const { left, right, top, bottom } = place?.rect() ?? {};
+  return place && x >= left && x <= right && y >= top && y <= bottom ? place : null;
+}
+
+/** A name with its rectangle on the page, which has no size while it is outside of what is drawn. */
+function placeOf(view, name) {
+  if (!name) return null;
+  const rect = () => {
+    const [first, last] = [view.coordsAtPos(name.from, 1), view.coordsAtPos(name.to, -1)];
+    if (!first || !last) return new DOMRect();
+    return new DOMRect(first.left, first.top, last.right - first.left, last.bottom - first.top);
+  };
+  return { ...name, rect };
 }
 
 /** Parts of the editor that are loaded on demand, and stay whatever text is put into it. */
@@ -88,15 +134,24 @@ class Parts {
   loaded = [];
   #loading = new Map();
 
+  constructor(schema) {
+    this.schema = schema;
+  }
+
   /** What notices the demand. */
   onDemand() {
     const binding = (key) => ({ key, run: (view) => this.#search(key, view) });
     return [
       keymap.of(SEARCH_KEYS.map(binding)),
       EditorView.domEventHandlers({
-        focus: (_, view) => void this.#add("typing", () => import("./editor-typing.js"), view),
+        focus: (_, view) => void this.#add("typing", () => this.#typing(), view),
       }),
     ];
+  }
+
+  async #typing() {
+    const { typing } = await import("./editor-typing.js");
+    return { extension: typing(this.schema) };
   }
 
   /** False once the search is there: its own keys do it then. */
@@ -139,14 +194,31 @@ function basics() {
   ];
 }
 
-function checks(check) {
-  const diagnose = (view) => {
-    const problem = check(view.state.doc.toString());
-    if (!problem) return [];
+function checks(check, schema) {
+  const diagnose = async (view) => {
+    const text = view.state.doc.toString();
+    const problem = check(text);
+    if (!problem) return warnings(text, await schema());
     const from = Math.min(problem.offset, view.state.doc.length);
     return [{ from, to: from, severity: "error", message: problem.message }];
   };
-  return [linter(diagnose, { delay: LINT_DELAY_MS }), lintGutter()];
+  const needsRefresh = ({ transactions }) =>
+    transactions.some(({ effects }) => effects.some((effect) => effect.is(recheck)));
+  return [linter(diagnose, { delay: LINT_DELAY_MS, needsRefresh }), lintGutter()];
+}
+
+/** What the schema says is wrong; in the words of the server where that lists the same problem. */
+function warnings(text, schema) {
+  if (!schema || text.length > MAX_CHECKED) return [];
+  const reported = new Map(problemItems().map((item) => [item.dataset.pointer, messageOf(item)]));
+  return problemsIn(schema, parse(text))
+    .slice(0, MAX_WARNINGS)
+    .map(({ pointer, start, end, message }) => ({
+      from: start,
+      to: end,
+      severity: "warning",
+      message: reported.get(pointer) ?? message,
+    }));
 }
 
 function reports(changed) {

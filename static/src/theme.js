@@ -36,6 +36,8 @@ const frame = EditorView.theme({
     borderRadius: "6px",
   },
   ".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: "var(--font-mono)" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: "4px 8px" },
+  ".cm-tooltip.cm-completionInfo": { padding: "6px 10px", maxWidth: "20rem" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": {
     backgroundColor: "var(--accent)",
     color: "var(--on-accent)",

@@ -296,7 +296,7 @@ def test_what_is_set_is_shown_and_the_rest_is_added_by_name(workbench: Workbench
     expect(name).to_be_focused()
     assert findings(page) == []
     # By what it means, too; and nothing of another protocol.
-    page.keyboard.type("corpus")
+    page.keyboard.type("collection")
     options = page.get_by_role("listbox", name="Fields").get_by_role("option")
     expect(options.first).to_contain_text("site")
     name.fill("temperature")

@@ -19,11 +19,11 @@ class Parameter:
     name: str
     #: `text`, `number`, `integer`, or `texts`: one string or an array of them.
     kind: str
-    #: The meaning, as a sentence for users.
-    meaning: str
     #: Lowest and highest value, both included; None for no bound.
     low: float | None = None
     high: float | None = None
+    #: The meaning of an extension, as a sentence; that of the other parameters is in the schema.
+    extension: str = ""
 
     @property
     def expected(self) -> str:
@@ -58,42 +58,18 @@ _KINDS: Mapping[str, str] = {
 }
 
 _ROWS = (
-    Parameter("model", "text", "Model to use."),
-    Parameter(
-        "temperature",
-        "number",
-        "Sampling temperature. 0 selects the most likely tokens.",
-        0,
-        2,
-    ),
-    Parameter(
-        "top_p",
-        "number",
-        "Nucleus sampling: cumulative probability of the tokens to choose from.",
-        0,
-        1,
-    ),
-    Parameter(
-        "frequency_penalty",
-        "number",
-        "Values above 0 penalize tokens by how often they were used.",
-        -2,
-        2,
-    ),
-    Parameter(
-        "presence_penalty",
-        "number",
-        "Values above 0 penalize tokens that were already used.",
-        -2,
-        2,
-    ),
-    Parameter("max_tokens", "integer", "Maximum number of tokens in the answer.", 1),
-    Parameter("stop", "texts", "Strings that end the answer."),
-    Parameter("n", "integer", "Number of answers.", 1, 5),
-    Parameter("seed", "integer", "The same seed makes the same answer more likely."),
-    Parameter("session_id", "text", "Conversation of the request."),
-    Parameter("response_id", "text", "Response that this request follows."),
-    Parameter("user_id", "text", "User id (AgentScope extension)."),
+    Parameter("model", "text"),
+    Parameter("temperature", "number", 0, 2),
+    Parameter("top_p", "number", 0, 1),
+    Parameter("frequency_penalty", "number", -2, 2),
+    Parameter("presence_penalty", "number", -2, 2),
+    Parameter("max_tokens", "integer", 1),
+    Parameter("stop", "texts"),
+    Parameter("n", "integer", 1, 5),
+    Parameter("seed", "integer"),
+    Parameter("session_id", "text"),
+    Parameter("response_id", "text"),
+    Parameter("user_id", "text", extension="User id (AgentScope extension)."),
 )
 
 #: The parameters by name, in the order in which they are shown.

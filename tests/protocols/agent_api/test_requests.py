@@ -12,6 +12,7 @@ from playground.protocols.agent_api.parameters import PARAMETERS
 from playground.protocols.agent_api.requests import text_of_request
 from playground.protocols.events import ToolCall
 from playground.protocols.exchange import Target
+from playground.protocols.explanations import explain
 from tests.support.agent_api_examples import REQUEST
 
 ASKED = {"role": "user", "type": "message", "content": [{"type": "text", "text": "eggs?"}]}
@@ -151,8 +152,8 @@ class TestCheck:
         assert validate_request(document, "1") == []
 
     def test_every_parameter_says_what_it_does(self) -> None:
-        for parameter in PARAMETERS.values():
-            assert parameter.meaning.endswith(".")
+        for name, parameter in PARAMETERS.items():
+            assert explain("agent-api", "1", "request", f"/{name}") or parameter.extension
             assert parameter.expected
 
 

@@ -1,0 +1,158 @@
+"""Explanations of names: the popover on elements, in JSON and in the editor."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.axe import findings
+from tests.browser.keyboard import focused
+from tests.browser.workbench import Workbench
+
+
+@pytest.fixture
+def popover(page: Page) -> Locator:
+    return page.locator(".explanation-popover:popover-open")
+
+
+def name_in(popover: Locator) -> Locator:
+    return popover.locator(".explanation-name")
+
+
+def label_of(workbench: Workbench, pointer: str) -> Locator:
+    return workbench.page.locator(f'json-field[data-pointer="{pointer}"] > label')
+
+
+def test_the_pointer_opens_it_may_move_into_it_and_leaves_it(
+    workbench: Workbench, popover: Locator
+) -> None:
+    page = workbench.open().page
+    label_of(workbench, "/query/text").hover()
+    expect(name_in(popover)).to_have_text("query.text")
+    expect(popover).to_have_role("tooltip")
+    expect(label_of(workbench, "/query/text")).to_have_attribute(
+        "aria-describedby", "explanation-text"
+    )
+    popover.hover()
+    page.wait_for_timeout(400)  # Longer than it stays open by itself.
+    expect(popover).to_be_visible()
+    page.mouse.move(5, 5)
+    expect(popover).to_have_count(0)
+    label_of(workbench, "/query/text").hover()
+    expect(popover).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(popover).to_have_count(0)
+    assert workbench.document["query"]["text"]
+
+
+def test_a_key_opens_and_pins_it_for_the_field_with_the_focus(
+    workbench: Workbench, popover: Locator
+) -> None:
+    page = workbench.open().page
+    workbench.text.focus()
+    expect(popover).to_have_count(0)
+    page.keyboard.press("F1")
+    expect(popover).to_have_role("dialog")
+    expect(popover).to_have_accessible_name("Explanation of query.text")
+    assert findings(page) == []
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(name_in(popover)).to_have_text("prefer.streaming")
+    assert focused(page) == "Next name"
+    page.keyboard.press("Escape")
+    expect(popover).to_have_count(0)
+    expect(workbench.text).to_be_focused()
+
+
+def test_names_of_the_composer_follow_its_version_and_names_of_filters(
+    workbench: Workbench, popover: Locator
+) -> None:
+    page = workbench.open().page
+    with workbench.target_menu() as menu:
+        menu.get_by_label("Version").select_option("0.54")
+    label_of(workbench, "/prefer/streaming").hover()
+    expect(popover).to_contain_text("NLWeb 0.54")
+    page.mouse.move(5, 5)
+    expect(popover).to_have_count(0)
+    workbench.add_field("diet")
+    page.keyboard.press("F1")
+    expect(name_in(popover)).to_have_text("query.diet")
+    expect(popover).to_contain_text("does not define “diet”")
+
+
+def test_names_in_a_response_and_in_its_json(workbench: Workbench, popover: Locator) -> None:
+    page = workbench.open().send().page
+    page.locator(".card-kind [data-explain]").first.hover()
+    expect(name_in(popover)).to_have_text("@type")
+    page.locator("raw-json button").first.click()
+    json = page.locator("raw-json pre").first
+    expect(json).to_be_visible()
+    json.focus()
+    page.keyboard.press("F1")
+    expect(name_in(popover)).to_have_text("index")
+    popover.get_by_role("button", name="Next name").click()
+    popover.get_by_role("button", name="Next name").click()
+    expect(name_in(popover)).to_have_text("item.@type")
+    popover.get_by_role("button", name="Close").click()
+    expect(json).to_be_focused()
+    json.hover(position={"x": 30, "y": 30})  # The first name in it.
+    expect(name_in(popover)).to_have_text("index")
+
+
+def test_the_editor_explains_completes_and_checks(workbench: Workbench, popover: Locator) -> None:
+    page = workbench.open().page
+    workbench.write_json('{"query": {"text": "eggs", "site": 5}}')
+    editor = page.locator("#tab-json .cm-content")
+    expect(page.locator("#tab-json .cm-lint-marker-warning")).to_be_visible()
+    page.locator("#tab-json .cm-lintRange-warning").hover()
+    tooltip = page.locator(".cm-tooltip-lint")
+    expect(tooltip).to_have_text("NLWeb defines site as a string.")  # In the words of the server.
+    page.mouse.move(5, 5)
+    expect(tooltip).to_have_count(0)
+    editor.get_by_text('"text"').hover()
+    expect(name_in(popover)).to_have_text("query.text")
+    page.keyboard.press("F1")
+    expect(popover).to_have_role("dialog")
+    page.keyboard.press("F1")
+    expect(popover).to_have_count(0)
+    workbench.write_json('{"query": {"text": "eggs"}, ')
+    page.keyboard.type('"')
+    options = page.locator(".cm-tooltip-autocomplete li")
+    expect(options).to_contain_text(["context", "prefer", "meta"])
+    expect(page.locator(".cm-completionInfo")).to_be_visible()
+    page.wait_for_timeout(100)  # Enter counts only once the list has been there for a moment.
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(editor).to_contain_text('"prefer": ')
+
+
+def test_a_finger_explains_names_without_pressing_what_has_them(
+    browser: Browser, workbench: Workbench
+) -> None:
+    context = browser.new_context(has_touch=True, viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    touched = Workbench(page, workbench.server).open()
+    touched.send()
+    expect(touched.badge).to_have_text("Completed")
+    popover = page.locator(".explanation-popover:popover-open")
+    page.locator("#run-badge").tap()
+    expect(popover).to_be_visible()
+    page.locator(".response-question").tap()
+    expect(popover).to_have_count(0)
+    context.close()
+
+
+def test_without_the_playground_it_says_so(workbench: Workbench, popover: Locator) -> None:
+    page = workbench.open().page
+    label_of(workbench, "/query/text").hover()
+    expect(popover).to_be_visible()
+    page.keyboard.press("Escape")
+    page.context.set_offline(True)
+    label_of(workbench, "/meta/version").hover()
+    expect(popover).to_contain_text("Not loaded")
+    page.context.set_offline(False)
+    page.mouse.move(5, 5)
+    expect(popover).to_have_count(0)
+    label_of(workbench, "/meta/version").hover()
+    expect(name_in(popover)).to_have_text("meta.version")

@@ -1,0 +1,64 @@
+"""The explanation of one name."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+QUERY = "/explanations/nlweb/0.55/ask-request/"
+
+
+def text_of(client: Client, path: str, at: str = "") -> str:
+    response = client.get(path, {"at": at})
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_a_name_has_its_sentence_its_protocol_and_an_example(client: Client) -> None:
+    html = text_of(client, QUERY, "/query/itemType")
+    assert "itemType" in html
+    assert "NLWeb 0.55" in html
+    assert "<code>&quot;Recipe&quot;</code>" in html
+
+
+def test_an_extension_is_explained_and_named_as_one(client: Client) -> None:
+    html = text_of(client, QUERY, "/query/diet")
+    assert "NLWeb 0.55 does not define “diet”. It is an extension." in html
+
+
+def test_an_unknown_name_is_stated_with_its_place(client: Client) -> None:
+    html = text_of(client, QUERY, "/query/text/deep")
+    assert "NLWeb 0.55 does not define “deep”" in html
+    assert "<code>query.text</code>" in html
+
+
+def test_names_are_text_and_no_markup(client: Client) -> None:
+    html = text_of(client, QUERY, "/query/<img src=x>")
+    assert "&lt;img src=x&gt;" in html
+    assert "<img" not in html
+
+
+def test_an_element_of_an_array_has_the_name_of_the_array(client: Client) -> None:
+    assert "results" in text_of(client, "/explanations/nlweb/0.55/answer/", "/results/3")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/explanations/nlweb/0.99/ask-request/",
+        "/explanations/nlweb/0.55/nothing/",
+        "/explanations/nothing/1/message/",
+        "/explanations/nlweb/.../ask-request/",
+        f"{QUERY}?at=query",
+        f"{QUERY}?at=/{'x' * 3000}",
+        f"{QUERY}?at={'/x' * 100}",
+    ],
+)
+def test_what_does_not_exist_has_no_page(client: Client, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+def test_the_fragment_may_be_cached(client: Client) -> None:
+    response = client.get(QUERY, {"at": "/query"})
+    assert response["Cache-Control"] == "private, max-age=3600"
+    assert client.post(QUERY).status_code == 405
