@@ -10,4 +10,5 @@ import "./paged-list.js";
 import "./patch.js";
 import "./raw-json.js";
 import "./refreshed-part.js";
+import "./sequence.js";
 import "./session-history.js";

@@ -1,0 +1,74 @@
+// The Sequence tab: its messages open their frames in Events, those of other turns with the turn;
+// its window of turns moves; and while it grows it follows, unless its reader has scrolled back.
+
+import { giveFocus } from "../focus.js";
+import { showTurn } from "../open-tabs.js";
+
+const PANEL = "#tab-sequence";
+/** Pixels from the end within which the reader is at the end. */
+const NEAR = 40;
+
+document.addEventListener("click", (event) => {
+  const isPlain = !event.button && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+  const link = event.target.closest(".sequence-link[data-target-run]");
+  if (!link || !isPlain || !document.getElementById("composer")) return;
+  event.preventDefault();
+  openFrame(link.dataset.targetRun, Number(link.dataset.targetFrame));
+});
+
+/** Shows a frame in Events; of another run after that run. */
+async function openFrame(run, seq) {
+  if (run !== response().dataset.run) {
+    await showTurn(`/runs/${run}/`);
+    if (run !== response().dataset.run) return;
+  }
+  if (seq)
+    response().dispatchEvent(
+      new CustomEvent("frame:show", { bubbles: true, detail: { where: "events", seq } }),
+    );
+}
+
+const response = () => document.getElementById("response");
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest(`${PANEL} [data-until]`);
+  if (!button) return;
+  const part = button.closest("refreshed-part");
+  const url = new URL(part.dataset.url, location.href);
+  url.searchParams.set("until", button.dataset.until);
+  part.dataset.url = url.pathname + url.search;
+  part.dataset.moved = "";
+  part.outdate();
+});
+
+/** Panels whose reader is at the end. */
+const followed = new WeakSet();
+
+document.addEventListener(
+  "scroll",
+  ({ target }) => {
+    if (!target.matches?.(PANEL)) return;
+    if (target.scrollHeight - target.scrollTop - target.clientHeight < NEAR) followed.add(target);
+    else followed.delete(target);
+  },
+  true,
+);
+
+document.addEventListener("part:drawn", ({ target: part }) => {
+  const panel = part.closest(PANEL);
+  if (!panel) return;
+  if (!("drawn" in part.dataset)) {
+    part.dataset.drawn = "";
+    const chosen = panel.querySelector(".sequence-turn[data-chosen]");
+    if (chosen?.previousElementSibling) chosen.scrollIntoView({ block: "start" });
+    else followed.add(panel);
+  } else if ("moved" in part.dataset) {
+    delete part.dataset.moved;
+    followed.delete(panel);
+    panel.scrollTop = 0;
+    // The button that was pressed may be gone.
+    if (!panel.contains(document.activeElement)) giveFocus(panel, { preventScroll: true });
+  } else if (followed.has(panel)) {
+    panel.scrollTop = panel.scrollHeight;
+  }
+});
