@@ -8,8 +8,7 @@ from django.views.decorators.http import require_safe
 
 from playground.query_params import int_param
 from playground.rendering.sequence.conversation import conversation_diagram
-from playground.rendering.sequence.diagram import Diagram
-from playground.rendering.sequence.drawing import drawing_of
+from playground.rendering.sequence.drawing import COMPACT, WIDE, drawing_of
 from playground.rendering.sequence.labels import one_line
 from playground.rendering.sequence.mermaid import mermaid_text
 from playground.views.helpers import get_run, make_download, make_sandboxed
@@ -17,12 +16,16 @@ from playground.views.helpers import get_run, make_download, make_sandboxed
 
 @require_safe
 def sequence(request: HttpRequest, pk: str) -> HttpResponse:
-    """Show the diagram: the newest turns, or those up to number `?until=`."""
+    """Show the diagram: the newest turns, or those up to number `?until=`.
+
+    `?compact=1` draws it for a narrow screen.
+    """
     run = get_run(request, pk)
     until = _until(request)
+    columns = COMPACT if "compact" in request.GET else WIDE
     context = {
         "run": run,
-        "drawing": drawing_of(conversation_diagram(run, until)),
+        "drawing": drawing_of(conversation_diagram(run, until), columns),
         "window": f"?until={until}" if until else "",
     }
     return render(request, "runs/sequence/diagram.html", context)
@@ -42,8 +45,8 @@ def svg(request: HttpRequest, pk: str) -> HttpResponse:
 def mermaid(request: HttpRequest, pk: str) -> HttpResponse:
     """Download the same window as Mermaid text."""
     run = get_run(request, pk)
-    diagram: Diagram = conversation_diagram(run, _until(request))
-    response = HttpResponse(mermaid_text(diagram), content_type="text/plain; charset=utf-8")
+    text = mermaid_text(conversation_diagram(run, _until(request)))
+    response = HttpResponse(text, content_type="text/plain; charset=utf-8")
     return make_download(make_sandboxed(response), f"sequence-{run.pk}.mmd")
 
 

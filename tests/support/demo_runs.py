@@ -1,4 +1,4 @@
-"""Runs against the demo, without a server, an engine or a clock: every frame takes a millisecond."""
+"""Runs against the demo without a server, an engine or a clock: each frame takes a millisecond."""
 
 from __future__ import annotations
 

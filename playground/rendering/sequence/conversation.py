@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,7 +21,7 @@ from playground.protocols.events import Outcome
 from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import elicitation
 from playground.protocols.origins import origin_of
-from playground.rendering.formatting import milliseconds, seconds_text, value_text
+from playground.rendering.formatting import count_text, milliseconds, seconds_text, value_text
 from playground.rendering.run_status import binding_of, phase_label, status_label, version_of
 from playground.rendering.sequence.diagram import (
     Diagram,
@@ -187,22 +188,23 @@ def _children_of(turns: Sequence[Run]) -> Mapping[UUID, _Children]:
     """Return the child runs of turns."""
     found: dict[UUID, _Children] = defaultdict(_Children)
     tops = {turn.pk: turn.pk for turn in turns}
-    rows: dict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
+    rows: dict[UUID, list[tuple[datetime, UUID, str]]] = defaultdict(list)
     level: Iterable[UUID] = list(tops)
     for _ in range(DEPTH):
         below = Run.objects.filter(parent__in=level).exclude(kind__in=(RunKind.ASK, RunKind.ANSWER))
         level = []
-        for pk, parent, kind in below.order_by("created_at").values_list("pk", "parent", "kind"):
+        for pk, parent, kind, at in below.values_list("pk", "parent", "kind", "created_at"):
             tops[pk] = tops[parent]
-            rows[tops[pk]].append((pk, kind))
+            rows[tops[pk]].append((at, pk, kind))
             level.append(pk)
         if not level:
             break
     chosen: list[UUID] = []
     hidden: dict[UUID, tuple[UUID, UUID]] = {}
     for turn, all_rows in rows.items():
-        polls = [pk for pk, kind in all_rows if kind == RunKind.POLL]
-        others = [pk for pk, kind in all_rows if kind != RunKind.POLL]
+        all_rows.sort()
+        polls = [pk for _, pk, kind in all_rows if kind == RunKind.POLL]
+        others = [pk for _, pk, kind in all_rows if kind != RunKind.POLL]
         if left_out := polls[FIRST_POLLS:-1]:
             hidden[turn] = left_out[0], left_out[-1]
             found[turn].polls = len(left_out)
@@ -241,18 +243,18 @@ def _items(turn: Run, children: _Children, lanes: _Lanes) -> Sequence[Item]:
 def _begin(turn: Run) -> Iterator[Item]:
     if turn.is_recorded:
         yield Note("Recording: nothing was sent", at_us=0)
-    answers, is_answer = _answers(turn), turn.kind == RunKind.ANSWER
-    label = {RunSource.COLLECTION: "Collection run"}.get(RunSource(turn.source), "Send")
-    label = "Answer" if is_answer and not turn.resume else label
+    labels = {RunSource.COLLECTION: "Collection run", RunSource.RECORDING: "Request"}
+    label = "Answer" if turn.kind == RunKind.ANSWER else labels.get(RunSource(turn.source), "Send")
     yield Message(
         _USER,
         _PLAYGROUND,
-        "Answer" if is_answer else label,
-        _title(turn) if not answers else one_line(answers, MAX_DETAIL),
+        label,
+        _title(turn),
         "user",
         at_us=0,
         url=turn.get_absolute_url(),
         run=str(turn.pk),
+        seq=1 if turn.frames else None,
         explain=_explain_text(turn),
     )
 
@@ -283,6 +285,7 @@ def _messages(run: Run, lane: str, offset: int) -> Iterator[Item]:
             is_response=is_response,
             is_lost=step.is_lost,
             at_us=at,
+            until_us=offset + step.until_us,
             url=run.get_absolute_url(),
             run=str(run.pk),
             seq=step.first,
@@ -301,26 +304,37 @@ def _end(turn: Run) -> Iterator[Item]:
         return
     at = _end_us(turn)
     if turn.state == RunState.CANCELLED:
-        yield Message(_USER, _PLAYGROUND, "Stop", kind="user", at_us=at)
+        url, seq = turn.get_absolute_url(), turn.frames or None
+        run = str(turn.pk)
+        yield Message(_USER, _PLAYGROUND, "Stop", kind="user", at_us=at, url=url, run=run, seq=seq)
     is_promise = turn.outcome == Outcome.PROMISE and turn.state == RunState.COMPLETED
     label = "Promise pending" if is_promise else status_label(turn)
     yield _status(turn, label, at)
 
 
 def _status(run: Run, label: str, at: int, detail: str = "") -> Message:
-    problem = run.problem if isinstance(run.problem, Mapping) else {}
     return Message(
         _PLAYGROUND,
         _USER,
         label,
-        detail or one_line(value_text(problem.get("cause"), MAX_DETAIL), MAX_DETAIL),
+        detail or one_line(_end_text(run), MAX_DETAIL),
         _kind_of_end(run),
         is_response=True,
         at_us=at,
         url=run.get_absolute_url(),
         run=str(run.pk),
+        seq=run.frames or None,
         explain=f"playground/1/states#/{run.state}",
     )
+
+
+def _end_text(run: Run) -> str:
+    """Return why a run ended, what its agent asks for, or the number of results."""
+    if isinstance(run.problem, Mapping):
+        return value_text(run.problem.get("cause"), MAX_DETAIL)
+    if run.outcome == Outcome.ELICITATION:
+        return next((s.text for s in reversed(steps_of(run)) if s.kind == "elicitation"), "")
+    return count_text(run.results, "result") if run.results else ""
 
 
 def _kind_of_end(run: Run) -> str:
@@ -357,6 +371,7 @@ def _child_begin(child: Run, offset: int) -> Iterator[Item]:
         at_us=offset,
         url=child.get_absolute_url(),
         run=str(child.pk),
+        seq=1 if child.frames else None,
     )
 
 
@@ -376,7 +391,16 @@ def _hidden(turn: Run, agent: str, children: _Children) -> Iterator[Item]:
         duration = milliseconds((until - at) / 1000) if children.polls > 1 else ""
         url, label = first.get_absolute_url(), f"{children.polls:,} more {noun}"
         yield Message(
-            _PLAYGROUND, agent, label, duration, "promise", at_us=at, url=url, run=str(first.pk)
+            _PLAYGROUND,
+            agent,
+            label,
+            duration,
+            "promise",
+            at_us=at,
+            until_us=until,
+            url=url,
+            run=str(first.pk),
+            explain="playground/1/events#/promise",
         )
     if children.others:
         yield Note(f"{children.others:,} earlier polls and actions are not shown", at_us=0)
@@ -385,7 +409,9 @@ def _hidden(turn: Run, agent: str, children: _Children) -> Iterator[Item]:
         return
     at = microseconds_since(turn, promise.ended_at)
     detail = one_line(promise.status_message, MAX_DETAIL)
-    yield _status(turn, str(PollingStatus(promise.status).label), at, detail)
+    kinds = {PollingStatus.FULFILLED: "completed", PollingStatus.FAILED: "failure"}
+    kind = kinds.get(PollingStatus(promise.status), "note")
+    yield replace(_status(turn, status_label(turn), at, detail), kind=kind)
 
 
 def _now(turn: Run, children: _Children) -> Iterator[Item]:
@@ -406,5 +432,6 @@ def _with_pauses(items: Sequence[Item]) -> Iterator[Item]:
         is_gap = isinstance(item, Note) and item.kind == "gap"
         if at - last >= PAUSE_US and not is_gap:
             yield Note(f"{seconds_text((at - last) / 1_000_000)} later", "gap", last)
-        last = max(last, at)
+        end = item.until_us if isinstance(item, Message) else None
+        last = max(last, at, end or 0)
         yield item

@@ -51,6 +51,8 @@ class Message:
     is_lost: bool = False
     #: Time since the start of its turn, in µs; None if it is unknown.
     at_us: int | None = None
+    #: The end of several messages, in the same unit; None for a single one.
+    until_us: int | None = None
     #: Page of its run, and the number of its first frame; None for a message without frames.
     url: str = ""
     run: str = ""

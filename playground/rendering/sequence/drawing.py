@@ -19,20 +19,46 @@ from playground.rendering.sequence.diagram import (
     Message,
     Note,
 )
-from playground.rendering.sequence.labels import fit
+from playground.rendering.sequence.labels import fit, width_of
 
-#: Column of times, distance of the first and the last lane from it and from the right edge.
-TIMES, MARGIN = 52, 62
-#: Distance of a lane from the previous one, by its kind.
-_DISTANCES = {LaneKind.PLAYGROUND: 190, LaneKind.AGENT: 250, LaneKind.SERVER: 170}
-#: Size of the box of a lane, and height of the row of boxes.
-BOX_WIDTH, BOX_HEIGHT, HEAD_HEIGHT = 116, 38, 50
+#: Height of the row of boxes, and of a box.
+HEAD_HEIGHT, BOX_HEIGHT = 50, 38
 #: Heights of rows: head of a turn, message with and without a detail, note; space below a turn.
-TURN, TALL, SHORT, NOTE, BELOW = 38, 52, 38, 32, 14
+TURN, TALL, SHORT, NOTE, BELOW = 32, 48, 34, 31, 12
 #: Font sizes of labels, and of details, notes and times.
 LABEL_SIZE, SMALL_SIZE = 13, 12
 #: Space between a label and the lanes on both sides of it; size of an arrowhead.
 _PADDING, _HEAD = 10, 6
+#: Key of the lane of the playground.
+_PLAYGROUND = LaneKind.PLAYGROUND.value
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Widths of a layout."""
+
+    #: Column of times; distance of the first and the last lane from the edges of the others.
+    times: int
+    margin: int
+    #: Width of the box of a lane.
+    box: int
+    #: Distance of a lane from the previous one.
+    distances: Mapping[LaneKind, int]
+    #: Widest column of labels beside the lane of the playground; None for the whole width.
+    labels: int | None
+
+
+WIDE = Columns(
+    52, 62, 116,
+    {LaneKind.PLAYGROUND: 190, LaneKind.AGENT: 250, LaneKind.SERVER: 170},
+    250,
+)  # fmt: skip
+#: For screens on which three wide lanes do not fit: labels may cover lanes.
+COMPACT = Columns(
+    48, 47, 90,
+    {LaneKind.PLAYGROUND: 96, LaneKind.AGENT: 120, LaneKind.SERVER: 100},
+    None,
+)  # fmt: skip
 
 #: Colours of the light theme by kind, for a file without the site's styles; ink for others.
 INK, INK_SOFT, LINE, WASH = "#1b1c21", "#565864", "#8d8e9a", "#f1f1f4"
@@ -169,7 +195,7 @@ class TurnGroup:
     @property
     def label_y(self) -> int:
         """Return the baseline of its label."""
-        return self.y + 23
+        return self.y + 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +205,7 @@ class Drawing:
     diagram: Diagram
     heads: Sequence[Head]
     groups: Sequence[TurnGroup]
+    columns: Columns
     width: int
     #: Height below the boxes of the lanes.
     height: int
@@ -186,12 +213,12 @@ class Drawing:
     @property
     def lane_left(self) -> int:
         """Return the left edge of notes."""
-        return TIMES
+        return self.columns.times
 
     @property
     def lane_width(self) -> int:
         """Return the width of notes."""
-        return self.width - TIMES - 8
+        return self.width - self.columns.times - 8
 
     @property
     def middle(self) -> int:
@@ -204,34 +231,34 @@ class Drawing:
         return self.height + HEAD_HEIGHT
 
 
-def drawing_of(diagram: Diagram) -> Drawing:
+def drawing_of(diagram: Diagram, columns: Columns = WIDE) -> Drawing:
     """Return the drawing of a diagram."""
-    heads = list(_heads(diagram.lanes))
-    width = heads[-1].x + MARGIN if heads else TIMES
-    places = {head.lane.key: head.x for head in heads}
+    heads = list(_heads(diagram.lanes, columns))
+    width = heads[-1].x + columns.margin
+    draw = _Rows(diagram, {head.lane.key: head.x for head in heads}, columns, width)
     groups: list[TurnGroup] = []
     y = 0
     for turn in diagram.turns:
-        label = fit(f"Turn {turn.number}: {turn.label}", width - TIMES - 90, LABEL_SIZE)
-        rows = list(_rows(diagram, turn.items, places, y + TURN))
-        end = rows[-1].y + _height(turn.items[-1]) if rows else y + TURN
-        groups.append(TurnGroup(turn, y, end - y + BELOW // 2, label, rows))
-        y = end + BELOW
-    return Drawing(diagram, heads, groups, width, y)
+        label = fit(f"Turn {turn.number}: {turn.label}", width - 90, LABEL_SIZE)
+        rows = list(draw.rows(turn.items, y + TURN))
+        height = TURN + sum(map(_height, turn.items))
+        groups.append(TurnGroup(turn, y, height + BELOW // 2, label, rows))
+        y += height + BELOW
+    return Drawing(diagram, heads, groups, columns, width, y)
 
 
-def _heads(lanes: Sequence[Lane]) -> Iterator[Head]:
-    x = TIMES + MARGIN
+def _heads(lanes: Sequence[Lane], columns: Columns) -> Iterator[Head]:
+    x = columns.times + columns.margin
     for number, lane in enumerate(lanes):
         if number:
-            x += _DISTANCES.get(lane.kind, 0)
-        inner = BOX_WIDTH - 12
+            x += columns.distances.get(lane.kind, 0)
+        inner = columns.box - 10
         yield Head(
             lane,
             x,
-            x - BOX_WIDTH // 2,
+            x - columns.box // 2,
             fit(lane.name, inner, LABEL_SIZE),
-            fit(lane.detail, inner, SMALL_SIZE - 1),
+            fit(lane.detail, inner, SMALL_SIZE),
         )
 
 
@@ -241,34 +268,61 @@ def _height(item: Item) -> int:
     return TALL if item.detail else SHORT
 
 
-def _rows(
-    diagram: Diagram, items: Sequence[Item], places: Mapping[str, int], y: int
-) -> Iterator[MessageRow | NoteRow]:
-    width = max(places.values(), default=0) - TIMES
-    for item in items:
-        if isinstance(item, Note):
-            yield NoteRow(item, y, fit(item.text, width, SMALL_SIZE))
-        else:
-            yield _message_row(diagram, item, places, y)
-        y += _height(item)
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Makes the rows of a drawing."""
 
+    diagram: Diagram
+    #: Centers of the lanes by key.
+    places: Mapping[str, int]
+    columns: Columns
+    width: int
 
-def _message_row(
-    diagram: Diagram, message: Message, places: Mapping[str, int], y: int
-) -> MessageRow:
-    start, end = places[message.sender], places[message.receiver]
-    height = _height(message)
-    space = abs(end - start) - 2 * _PADDING
-    sender, receiver = diagram.lane_name(message.sender), diagram.lane_name(message.receiver)
-    return MessageRow(
-        message,
-        f"{sender} to {receiver}: {message.text}",
-        y,
-        height,
-        y + height - 9,
-        start,
-        end,
-        (start + end) // 2,
-        fit(message.label, space, LABEL_SIZE),
-        fit(message.detail, space, SMALL_SIZE),
-    )
+    def rows(self, items: Sequence[Item], y: int) -> Iterator[MessageRow | NoteRow]:
+        """Yield the rows of items, the first one at `y`."""
+        for item in items:
+            if isinstance(item, Note):
+                space = self.width - self.columns.times - 2 * _PADDING
+                yield NoteRow(item, y, fit(item.text, space, SMALL_SIZE))
+            else:
+                yield self._message(item, y)
+            y += _height(item)
+
+    def _message(self, message: Message, y: int) -> MessageRow:
+        start, end = self.places[message.sender], self.places[message.receiver]
+        height = _height(message)
+        sender = self.diagram.lane_name(message.sender)
+        receiver = self.diagram.lane_name(message.receiver)
+        middle, space = self._label(start, end)
+        label, detail = (
+            fit(message.label, space, LABEL_SIZE),
+            fit(message.detail, space, SMALL_SIZE),
+        )
+        if self.columns.labels is None:
+            # Not beyond the edges, as far as its width can be estimated.
+            half = max(width_of(label, LABEL_SIZE), width_of(detail, SMALL_SIZE)) / 2 + 4
+            middle = round(max(half, min(middle, self.width - half)))
+        return MessageRow(
+            message=message,
+            sentence=f"{sender} to {receiver}: {message.text}",
+            y=y,
+            height=height,
+            line=y + height - 9,
+            start=start,
+            end=end,
+            middle=middle,
+            label=label,
+            detail=detail,
+        )
+
+    def _label(self, start: int, end: int) -> tuple[int, int]:
+        """Return center and width of the label between two lanes.
+
+        Every message has the playground at one end; its label is in the column beside it.
+        """
+        if self.columns.labels is None:
+            return (start + end) // 2, self.width - 8
+        center = self.places[_PLAYGROUND]
+        other = start + end - center
+        edge = max(center - self.columns.labels, min(center + self.columns.labels, other))
+        return (center + edge) // 2, abs(edge - center) - 2 * _PADDING

@@ -15,7 +15,7 @@ _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _INVALID = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 #: Estimated width of a character in em: narrow, wide (East Asian, emoji), capital, other.
-_NARROW, _WIDE, _CAPITAL, _OTHER = 0.3, 1.1, 0.7, 0.55
+_NARROW, _WIDE, _CAPITAL, _OTHER = 0.36, 1.1, 0.72, 0.6
 _NARROW_CHARACTERS = frozenset("iljtf.,:;'|!()[] ")
 
 

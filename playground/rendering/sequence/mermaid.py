@@ -14,8 +14,8 @@ from playground.rendering.sequence.diagram import Diagram, DiagramTurn, LaneKind
 
 #: Characters of a text.
 MAX_TEXT = 120
-#: With `ﬂ`, by which Mermaid itself marks entity codes while it parses.
-_SPECIAL = re.compile(r"[#;%<>&$ﬂ]")
+#: With those by which Mermaid itself marks entity codes while it parses.
+_SPECIAL = re.compile(r"[#;%<>&$ﬂ¶]")
 #: A prefix of a message by which Mermaid decides about line breaks.
 _WRAP = re.compile(r"^(:?(?:no)?wrap):", re.IGNORECASE)
 

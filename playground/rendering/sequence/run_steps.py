@@ -1,7 +1,8 @@
 """Steps of one run: its calls and what was received, grouped so that their number is bounded.
 
-Events of one kind in a row are one step ("12 result events"), a call that is repeated is one step
-from its third time on, and after `MAX_STEPS` everything is one step. The counts stay exact.
+Events of one kind in a row are one step ("12 result events"), kinds that alternate are one step of
+several kinds, a call that is repeated is one step from its third time on, and after `MAX_STEPS`
+everything is one step. The counts stay exact.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from playground.rendering.sequence.labels import one_line
 
 #: Steps of one run; further ones are counted in the last.
 MAX_STEPS = 40
+#: Groups of events of one kind in a response; further ones are one step of several kinds.
+MAX_GROUPS = 8
 #: Time without data that is a step of its own, in µs, and the most of these.
 GAP_US, MAX_GAPS = 2_000_000, 5
 #: Calls of one method in a row that are steps of their own.
@@ -38,6 +41,12 @@ _COUNTABLE = ("comment", "event", "error", "request", "call", "output")
 #: Events that a step is named after, before all others; and after all others.
 _OWN = frozenset({"elicitation", "promise", "failure", "tool call", "tool output"})
 _FRAMING = frozenset({"started", "completed"})
+#: Events that are steps of their own, however many groups there are.
+_SEPARATE = _OWN | {"completed"}
+#: Frames of a stream, with their labels.
+_STREAMED = {
+    kind: kind.name.lower() for kind in (FrameKind.EVENT, FrameKind.COMMENT, FrameKind.TAIL)
+}
 #: Calls that a binding makes before the request of the user.
 _HANDSHAKE = frozenset(
     {messages.DISCOVER, messages.INITIALIZE, messages.INITIALIZED, messages.LIST}
@@ -74,7 +83,7 @@ class Step:
     calls: int = 1
     #: Number of events, or of frames without any, by kind.
     kinds: Counter[str] = field(default_factory=Counter)
-    #: Whether it has what did not fit into steps of their own.
+    #: Whether it has events of several kinds, for which there were too many steps.
     is_rest: bool = False
     is_lost: bool = False
     #: Whether the server has opened a session of MCP with it.
@@ -85,20 +94,26 @@ class Step:
         """Return what was sent or received, with exact counts."""
         if self.type is StepKind.SENT:
             return self.name if self.calls == 1 else f"{self.calls:,} more: {self.name}"
-        listed = ", ".join(
-            f"{count:,} {_plural(kind)}" if count > 1 else kind_label(kind)
-            for kind, count in self.kinds.most_common(_MAX_KINDS)
-        )
         if self.is_rest:
-            return f"More: {listed}"
-        return ": ".join(filter(None, (self.name, listed)))
+            return f"{self.kinds.total():,} more events"
+        return ": ".join(filter(None, (self.name, self._listed)))
 
     @property
     def detail(self) -> str:
-        """Return the text of a single event, or the duration of several."""
+        """Return the text of a single event, or kinds and duration of several."""
         if self.text or self.first == self.last:
             return self.text
-        return milliseconds((self.until_us - self.at_us) / 1000)
+        duration = milliseconds((self.until_us - self.at_us) / 1000)
+        return f"{self._listed}, {duration}" if self.is_rest else duration
+
+    @property
+    def _listed(self) -> str:
+        hidden = () if self.is_rest else _FRAMING
+        others = [pair for pair in self.kinds.most_common() if pair[0] not in hidden]
+        return ", ".join(
+            f"{count:,} {_plural(kind)}" if count > 1 else kind_label(kind)
+            for kind, count in (others or self.kinds.most_common())[:_MAX_KINDS]
+        )
 
 
 class RunSteps:
@@ -109,6 +124,8 @@ class RunSteps:
         self._steps: list[Step] = []
         self._text = text
         self._last_us = self._gaps = 0
+        #: Groups of events since the last call.
+        self._groups = 0
         #: The latest calls, and the step with the repetitions of one.
         self._calls: list[str] = []
         self._repeated: Step | None = None
@@ -121,22 +138,22 @@ class RunSteps:
 
     def add(self, frame: Frame, events: Sequence[Event]) -> None:
         """Add the next frame, with its events."""
-        match frame.kind:
-            case FrameKind.CALL:
-                self._add_call(frame)
-            case FrameKind.HEAD:
-                self._add_head(frame, events)
-            case FrameKind.END | FrameKind.ERROR | FrameKind.BODY if events:
-                self._add_document(frame, events)
-            case FrameKind.EVENT | FrameKind.COMMENT | FrameKind.TAIL:
-                self._add_events(frame, events)
-        if frame.kind is FrameKind.ERROR:
+        kind = frame.kind
+        if kind in _STREAMED:
+            self._add_events(frame, events)
+        elif kind is FrameKind.CALL:
+            self._add_call(frame)
+        elif kind is FrameKind.HEAD:
+            self._add_head(frame, events)
+        elif events:
+            self._add_document(frame, events)
+        if kind is FrameKind.ERROR:
             self._add_error(frame)
         self._last_us = max(self._last_us, frame.at_us)
 
     def _add_call(self, frame: Frame) -> None:
         name, text = call_label(frame.data)
-        self._head = None
+        self._head, self._groups = None, 0
         step = _new_step(StepKind.SENT, "call", frame)
         step.name = name
         if self._calls == [name] * REPEATS:
@@ -150,6 +167,8 @@ class RunSteps:
         self._calls = [*self._calls, name][-REPEATS:]
         if not text and name not in _HANDSHAKE and not name.startswith("GET "):
             text, self._text = self._text, ""
+            # The name of a tool can be that of the action.
+            text = "" if name.endswith(f" {text}") else text
         step.text = text
         self._put(step)
 
@@ -188,25 +207,36 @@ class RunSteps:
             self._put(step)
 
     def _add_events(self, frame: Frame, events: Sequence[Event]) -> None:
-        """Add a block of a stream to the last step, if it is of the same kind, or as a step."""
+        """Add a block of a stream to the last step, or as a step of its own."""
         self._head = None
         main = _main_event(events) if events else None
-        kind = event_label(main) if main else frame.kind.name.lower()
-        kinds = Counter(map(event_label, events) if events else [kind])
+        kind = event_label(main) if main else _STREAMED[frame.kind]
         last = self._steps[-1] if self._steps else None
-        is_same = last is not None and last.kind == kind and bool(last.kinds)
-        if (
-            last
-            and is_same
-            and not (last.is_rest or last.is_lost or self._is_gap(frame.at_us, kind))
-        ):
-            _extend(last, frame, kinds)
+        if last and self._continues(last, kind) and not self._is_gap(frame.at_us, kind):
+            last.last, last.until_us, last.text = frame.seq, frame.at_us, ""
+            if len(events) > 1:
+                last.kinds.update(map(event_label, events))
+            else:
+                last.kinds[kind] += 1
             return
         step = _new_step(StepKind.RECEIVED, kind, frame)
-        step.kinds, step.is_lost = kinds, frame.kind is FrameKind.TAIL
-        if main and kinds[kind] == 1 and len(self._steps) < MAX_STEPS:
+        step.kinds = Counter(map(event_label, events) if events else [kind])
+        step.is_lost = frame.kind is FrameKind.TAIL
+        step.is_rest = self._groups >= MAX_GROUPS and kind not in _SEPARATE
+        if step.is_rest:
+            step.kind = "event"
+        elif main and step.kinds[kind] == 1 and len(self._steps) < MAX_STEPS:
             step.text = _event_line(main)
+        self._groups += 1
         self._put(step)
+
+    def _continues(self, last: Step, kind: str) -> bool:
+        """Return whether a step continues with an event of a kind."""
+        if last.is_lost or not last.kinds:
+            return False
+        if last.is_rest:
+            return len(self._steps) >= MAX_STEPS or kind not in _SEPARATE
+        return last.kind == kind
 
     def _add_error(self, frame: Frame) -> None:
         step = _new_step(StepKind.RECEIVED, "error", frame)
@@ -231,7 +261,8 @@ class RunSteps:
         if not rest.is_rest:
             rest = Step(StepKind.RECEIVED, "event", step.first, 0, step.at_us, 0, is_rest=True)
             self._steps.append(rest)
-        _extend(rest, step, step.kinds or Counter([step.kind]))
+        rest.kinds.update(step.kinds or [step.kind])
+        rest.text, rest.last, rest.until_us = "", step.last, step.until_us
         rest.is_lost = rest.is_lost or step.is_lost
         return rest
 
@@ -245,15 +276,10 @@ def _new_step(kind: StepKind, name: str, frame: Frame) -> Step:
     return Step(kind, name, frame.seq, frame.seq, frame.at_us, frame.at_us)
 
 
-def _extend(step: Step, added: Frame | Step, kinds: Counter[str]) -> None:
-    step.kinds.update(kinds)
-    step.text = ""
-    step.last = added.seq if isinstance(added, Frame) else added.last
-    step.until_us = added.at_us
-
-
 def _main_event(events: Sequence[Event]) -> Event:
     """Return the event that a step with several is named after."""
+    if len(events) == 1:
+        return events[0]
     own = next((event for event in events if event_label(event) in _OWN), None)
     if own:
         return own

@@ -1,5 +1,5 @@
 // The Sequence tab: its messages open their frames in Events, those of other turns with the turn;
-// its window of turns moves; and while it grows it follows, unless its reader has scrolled back.
+// its window of turns moves, a narrow panel has a narrow drawing, and while it grows it follows, unless its reader has scrolled back.
 
 import { giveFocus } from "../focus.js";
 import { showTurn } from "../open-tabs.js";
@@ -7,6 +7,8 @@ import { showTurn } from "../open-tabs.js";
 const PANEL = "#tab-sequence";
 /** Pixels from the end within which the reader is at the end. */
 const NEAR = 40;
+/** Panels of less pixels get the compact drawing. */
+const NARROW = 480;
 
 document.addEventListener("click", (event) => {
   const isPlain = !event.button && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
@@ -34,12 +36,35 @@ document.addEventListener("click", ({ target }) => {
   const button = target.closest(`${PANEL} [data-until]`);
   if (!button) return;
   const part = button.closest("refreshed-part");
-  const url = new URL(part.dataset.url, location.href);
-  url.searchParams.set("until", button.dataset.until);
-  part.dataset.url = url.pathname + url.search;
   part.dataset.moved = "";
-  part.outdate();
+  draw(part, "until", button.dataset.until);
 });
+
+/** Draws it with a parameter of its URL, without it where the value is empty. */
+function draw(part, name, value) {
+  const url = new URL(part.dataset.url, location.href);
+  if (value) url.searchParams.set(name, value);
+  else url.searchParams.delete(name);
+  const place = url.pathname + url.search;
+  if (place === part.dataset.url) return;
+  part.dataset.url = place;
+  part.outdate();
+}
+
+/** Draws it narrower while the panel is. */
+const widths = new ResizeObserver((entries) => {
+  for (const { target, contentRect } of entries)
+    if (contentRect.width) draw(target.firstElementChild, "compact", contentRect.width < NARROW ? "1" : "");
+});
+document.addEventListener("tab:show", ({ target: panel }) => {
+  if (!panel.matches(PANEL)) return;
+  draw(panel.firstElementChild, "compact", panel.clientWidth < NARROW ? "1" : "");
+  widths.observe(panel);
+});
+
+const topOf = (element) => element.getBoundingClientRect().top;
+/** The lower edge of the boxes of the lanes once they are at the upper edge of the panel. */
+const bottomOf = (panel, boxes) => topOf(panel) + panel.querySelector(boxes).getBoundingClientRect().height;
 
 /** Panels whose reader is at the end. */
 const followed = new WeakSet();
@@ -60,7 +85,7 @@ document.addEventListener("part:drawn", ({ target: part }) => {
   if (!("drawn" in part.dataset)) {
     part.dataset.drawn = "";
     const chosen = panel.querySelector(".sequence-turn[data-chosen]");
-    if (chosen?.previousElementSibling) chosen.scrollIntoView({ block: "start" });
+    if (chosen?.previousElementSibling) panel.scrollTop += topOf(chosen) - bottomOf(panel, ".sequence-heads");
     else followed.add(panel);
   } else if ("moved" in part.dataset) {
     delete part.dataset.moved;
