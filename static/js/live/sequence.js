@@ -52,13 +52,15 @@ function draw(part, name, value) {
 }
 
 /** Draws it narrower while the panel is. */
-const widths = new ResizeObserver((entries) => {
-  for (const { target, contentRect } of entries)
-    if (contentRect.width) draw(target.firstElementChild, "compact", contentRect.width < NARROW ? "1" : "");
-});
+function fitPanel(panel) {
+  const width = panel.clientWidth;
+  if (width) draw(panel.firstElementChild, "compact", width < NARROW ? "1" : "");
+}
+
+const widths = new ResizeObserver((entries) => entries.forEach(({ target }) => fitPanel(target)));
 document.addEventListener("tab:show", ({ target: panel }) => {
   if (!panel.matches(PANEL)) return;
-  draw(panel.firstElementChild, "compact", panel.clientWidth < NARROW ? "1" : "");
+  fitPanel(panel);
   widths.observe(panel);
 });
 
