@@ -45,3 +45,7 @@ def test_a_message_of_another_turn_opens_that_turn(page: Page, workbench: Workbe
     panel.locator('.sequence-message[data-kind="result"]').first.click()
     expect(page.locator("#response")).to_have_attribute("data-run", first or "")
     expect(page.locator("#event-detail h3")).to_have_text("Frame 5 SSE event")
+    # A link that is opened in a tab of its own.
+    page.goto("about:blank")
+    page.goto(f"{workbench.server.url}/runs/{first}/#frame-3")
+    expect(page.locator("#event-detail h3")).to_have_text("Frame 3 response headers")

@@ -21,8 +21,8 @@ from playground.rendering.sequence.diagram import (
 )
 from playground.rendering.sequence.labels import fit, width_of
 
-#: Height of the row of boxes, and of a box.
-HEAD_HEIGHT, BOX_HEIGHT = 50, 38
+#: Height of the row of boxes.
+HEAD_HEIGHT = 50
 #: Heights of rows: head of a turn, message with and without a detail, note; space below a turn.
 TURN, TALL, SHORT, NOTE, BELOW = 32, 48, 34, 31, 12
 #: Font sizes of labels, and of details, notes and times.

@@ -32,6 +32,11 @@ async function openFrame(run, seq) {
 
 const response = () => document.getElementById("response");
 
+// The same link in a tab of its own.
+const linked = /^#frame-(\d{1,9})$/.exec(location.hash);
+if (linked && response()?.dataset.run)
+  addEventListener("load", () => openFrame(response().dataset.run, Number(linked[1])), { once: true });
+
 document.addEventListener("click", ({ target }) => {
   const button = target.closest(`${PANEL} [data-until]`);
   if (!button) return;

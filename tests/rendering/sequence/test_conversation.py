@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from playground.models import Agent, Conversation, McpSession, Run, RunKind
+from playground.models import Agent, McpSession, Run, RunKind
 from playground.rendering.sequence import conversation as conversation_module
 from playground.rendering.sequence import stored_steps
 from playground.rendering.sequence.conversation import (
@@ -155,7 +155,7 @@ class TestChildRuns:
         action(run, started_at=BEGIN + timedelta(minutes=5), **fields)
         found = conversation_diagram(run)
         assert messages(found)[-1] == "user ← Connection failed: No route."
-        assert "4 min 59 s later" in " ".join(notes(found)) or "5 min later" in notes(found)
+        assert notes(found) == ["5 min later"]
 
     def test_an_answer_to_a_server_in_mid_call(self) -> None:
         run = offering(started_at=BEGIN)
@@ -282,6 +282,4 @@ def test_what_is_in_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(stored_steps._readers) <= 2
         if number % 2:
             conversation_module.conversation_diagram(recording.end())
-        assert len(stored_steps._stored) <= 256
     assert len(stored_steps._stored) <= 3
-    assert Conversation.objects.count() == 0
