@@ -51,7 +51,8 @@ BASIC = json.dumps({"type": "basic", "user": "ada", "secret": "token"})
 #: What is made of a run, below its address.
 PAGES = [
     "", "response/", "next/", "turn/", "session/", "results/", "events/", "events/?order=index",
-    "timeline/", "wire/", "wire.txt", "standard-client/", "conformance/", "conformance.json",
+    "timeline/", "sequence/", "sequence.svg", "sequence.mmd", "wire/", "wire.txt",
+    "standard-client/", "conformance/", "conformance.json",
     "conformance/count/", "checks/", "document/", "pane/", "code/", "run.har",
 ]  # fmt: skip
 #: Pages that show runs, environments, or what was saved.

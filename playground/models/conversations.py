@@ -115,6 +115,12 @@ def _turns(run: Run, *, onward: bool) -> list[Turn]:
     return turns
 
 
+def branch_keys(run: Run) -> tuple[list[uuid.UUID], int]:
+    """Return the keys of the turns of `branch_through`, with one query, and the first's number."""
+    tree = _Tree.of(turn_of(run))
+    return tree.keys(onward=True), tree.number_of_first
+
+
 def branch_queries(turns: Sequence[Turn]) -> list[str]:
     """Return the queries so far, for `context.prev` of the next request."""
     return [turn.query for turn in turns if turn.query]
@@ -129,7 +135,7 @@ class _Tree:
     before: dict[uuid.UUID, uuid.UUID | None] = field(default_factory=dict)
     #: The turns after each turn, oldest first.
     after: dict[uuid.UUID, list[uuid.UUID]] = field(default_factory=dict)
-    #: The number of the first turn that `load` returned.
+    #: The number of the first turn that `keys` returned.
     number_of_first: int = 1
 
     @classmethod
@@ -154,8 +160,8 @@ class _Tree:
                 tree.after.setdefault(parent, []).append(pk)
         return tree
 
-    def load(self, *, onward: bool) -> list[Run]:
-        """Return the turns of the branch, oldest first: to the turn, or onward through it."""
+    def keys(self, *, onward: bool) -> list[uuid.UUID]:
+        """Return the keys of the turns of the branch: to the turn, or onward through it."""
         back = [self.turn.pk]
         while before := self.before.get(back[-1]):
             back.append(before)
@@ -164,6 +170,11 @@ class _Tree:
         if onward:
             while len(keys) < 2 * MAX_TURNS and (after := self.after.get(keys[-1])):
                 keys.append(after[-1])
+        return keys
+
+    def load(self, *, onward: bool) -> list[Run]:
+        """Return the turns of the branch, oldest first: to the turn, or onward through it."""
+        keys = self.keys(onward=onward)
         others = [pk for pk in keys if pk != self.turn.pk]
         # With their polled promises: every turn is shown with the status of its promise.
         found = Run.objects.select_related("polled_promise").in_bulk(others) if others else {}

@@ -45,6 +45,7 @@ commands and `playground.cli`.
 `rules`                 pages of rules: requirements and example responses with their findings
 `run_status`            status, metrics, version and binding of a run as text
 `search`                search in collections
+`sequence`              sequence diagram of a conversation, as SVG, list and Mermaid
 `server_log`            log lines of a server
 `session_history`       session context sent and received, turn by turn
 `shares`                shared runs and collections, with credentials masked

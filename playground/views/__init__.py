@@ -35,6 +35,7 @@ Imported by `playground.urls` only.
 `run_tabs`              Results, Events, Timeline and Wire tabs of a run
 `runs`                  list, send, repeat and cancel runs
 `saved_requests`        saved requests: save, open, edit, move
+`sequence`              sequence diagram of a conversation, as tab, SVG and Mermaid
 `server_log`            the server log of a run
 `session`               session history and session context of a branch
 `shares`                links to a run or a collection

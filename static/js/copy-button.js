@@ -1,4 +1,5 @@
-// <copy-button for="id" [label="Copy"]>: copies the value or the text of an element.
+// <copy-button for="id" [label="Copy"]>: copies the value or the text of an element; with
+// src="url" instead of for, the text at a URL.
 
 import { announce, icon, make } from "./dom.js";
 
@@ -19,9 +20,20 @@ class CopyButton extends HTMLElement {
     this.append(this.button);
   }
 
-  async #copy(label) {
+  /** The text to copy; undefined if it cannot be fetched. */
+  async #read() {
+    const url = this.getAttribute("src");
+    if (url) {
+      const response = await fetch(url).catch(() => undefined);
+      return response?.ok ? response.text() : undefined;
+    }
     const source = document.getElementById(this.getAttribute("for"));
-    const done = await write(source.value ?? source.textContent);
+    return source.value ?? source.textContent;
+  }
+
+  async #copy(label) {
+    const text = await this.#read();
+    const done = text !== undefined && (await write(text));
     this.text.textContent = done ? "Copied" : "Not copied";
     this.toggleAttribute("data-done", done);
     announce(this.text.textContent);

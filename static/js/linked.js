@@ -76,7 +76,8 @@ if (banner) {
   });
   document.addEventListener("click", ({ target }) => {
     const link = target.closest("a[href]");
-    isOwn = link?.hash.startsWith("#request=") && !link.relList.contains("noreferrer");
+    // Links in drawings have no hash.
+    isOwn = link?.hash?.startsWith("#request=") && !link.relList.contains("noreferrer");
   });
   window.addEventListener("hashchange", () => isLink() && open());
   show();

@@ -52,7 +52,8 @@ document.addEventListener("click", (event) => {
   const isPlain = !event.button && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
   if (!link || !isPlain || !document.getElementById("composer")) return;
   event.preventDefault();
-  choose(new URL(link.href).pathname);
+  // In a drawing, `href` is an object.
+  choose(new URL(link.getAttribute("href"), location.href).pathname);
 });
 document.addEventListener("change", ({ target }) => {
   if (!target.matches("[data-turn-picker]")) return;

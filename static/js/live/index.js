@@ -11,5 +11,6 @@ import "./paged-list.js";
 import "./patch.js";
 import "./raw-json.js";
 import "./refreshed-part.js";
+import "./sequence.js";
 import "./session-history.js";
 import "./wire-view.js";

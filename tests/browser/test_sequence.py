@@ -1,0 +1,51 @@
+"""The Sequence tab: it grows in place, and its messages open their frames."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.axe import findings
+from tests.browser.workbench import Workbench
+
+
+def test_it_grows_in_place_and_opens_frames(page: Page, workbench: Workbench, still: Page) -> None:
+    workbench.scenario("slow").send()
+    panel = workbench.tab("Sequence")
+    results = panel.locator('.sequence-message[data-kind="result"]').first
+    expect(results).to_be_visible()
+    page.evaluate("window.drawn = document.querySelector('#tab-sequence .sequence-message')")
+    before = results.get_attribute("aria-label") or ""
+    expect(results).not_to_have_attribute("aria-label", before)
+    assert page.evaluate("drawn.isConnected"), "drawn anew"
+    page.get_by_role("button", name="Stop").click()
+    expect(panel.locator(".sequence-label", has_text="Cancelled")).to_be_visible()
+    assert findings(still, both_themes=True) == []
+    # By keyboard from the diagram, and by pointer from the list.
+    call = panel.locator('.sequence-message[data-kind="call"]').first
+    call.focus()
+    call.press("Enter")
+    detail = page.locator("#event-detail h3")
+    expect(detail).to_have_text("Frame 1 request")
+    workbench.tab("Sequence").get_by_text("Show as list").click()
+    panel.locator("ol a", has_text="200 OK").first.click()
+    expect(detail).to_have_text("Frame 3 response headers")
+
+
+def test_a_message_of_another_turn_opens_that_turn(page: Page, workbench: Workbench) -> None:
+    workbench.open().compose("breakfast with eggs").send()
+    first = workbench.run
+    expect(workbench.badge).to_have_text("Completed")
+    box = page.locator("#response").get_by_role("textbox", name="Follow-up")
+    box.fill("surprise me, but ask first")
+    box.press("Enter")
+    expect(workbench.badge).to_have_text("Input required")
+    panel = workbench.tab("Sequence")
+    expect(panel.locator(".sequence-turn")).to_have_count(2)
+    expect(panel.locator(".sequence-turn").last).to_have_attribute("data-chosen", "")
+    panel.locator('.sequence-message[data-kind="result"]').first.click()
+    expect(page.locator("#response")).to_have_attribute("data-run", first or "")
+    expect(page.locator("#event-detail h3")).to_have_text("Frame 5 SSE event")
+    # A link that is opened in a tab of its own.
+    page.goto("about:blank")
+    page.goto(f"{workbench.server.url}/runs/{first}/#frame-3")
+    expect(page.locator("#event-detail h3")).to_have_text("Frame 3 response headers")
