@@ -22,6 +22,7 @@ from playground.views import (
     folders,
     history,
     import_export,
+    lessons,
     media,
     pictures,
     promises,
@@ -154,6 +155,20 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<str:token>/", shares.share, name="share"),
     path("s/<str:token>/copy/", shares.copy, name="share-copy"),
     path("s/<str:token>/fixture.json", shares.fixture, name="share-fixture"),
+    # Lessons: fixed addresses before those with a slug
+    path("lessons/", lessons.lessons, name="lessons"),
+    path("lessons/shipped/<slug:slug>/", lessons.add_shipped, name="lesson-shipped"),
+    path("lessons/<slug:slug>/", lessons.lesson, name="lesson"),
+    path("lessons/<slug:slug>/progress/", lessons.progress, name="lesson-progress"),
+    path("lessons/<slug:slug>/edit/", lessons.lesson, name="lesson-edit"),
+    path("lessons/<slug:slug>/steps/<slug:step>/", lessons.step, name="lesson-step"),
+    path("lessons/<slug:slug>/steps/<slug:step>/check/", lessons.check, name="lesson-check"),
+    path("lessons/<slug:slug>/steps/<slug:step>/hints/", lessons.hints, name="lesson-hints"),
+    path(
+        "lessons/<slug:slug>/steps/<slug:step>/solution/",
+        lessons.solution,
+        name="lesson-solution",
+    ),
     # Collections: fixed addresses before those with a slug
     path("collections/", collections.collections, name="collections"),
     path("collections/new/", collections.new, name="collection-new"),

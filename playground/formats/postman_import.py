@@ -135,6 +135,7 @@ class _CollectionReader:
             "name": self._name,
             "slug": self._slug,
             "description": self._collection_description(),
+            "lesson": None,
         }
         if self._scripts:
             subject = (
