@@ -101,6 +101,13 @@ def open_lesson(owner: Owner) -> LessonOfLearner | None:
     return LessonOfLearner.of(found.collection, found) if found else None
 
 
+def latest_run(owner: Owner) -> Run | None:
+    """Return the latest turn of a user that has ended, None if there is none."""
+    runs = Run.objects.filter(owner=owner, source=RunSource.USER).turns().exclude(ended_us=None)
+    found: Run | None = runs.order_by("-created_at").first()
+    return found
+
+
 def sent_request(run: Run) -> dict[str, Any]:
     """Return the request of a run as checks see it: see `Subject`."""
     return {

@@ -63,6 +63,11 @@ class Shipped:
     slug: str
     name: str
 
+    @property
+    def is_lesson(self) -> bool:
+        """Return whether it is a lesson that comes with the playground."""
+        return self.path.name in LESSON_FILES
+
 
 def files() -> Iterator[Path]:
     """Yield the files of fixtures/ that hold collections, the tour first."""
@@ -100,7 +105,7 @@ def shipped_slugs() -> frozenset[str]:
 
 def lessons() -> list[Shipped]:
     """Return the lessons that come with the playground, in order; in hosted mode, too."""
-    return [_describe(path) for path in files() if path.name in LESSON_FILES]
+    return [found for found in map(_describe, files()) if found.is_lesson]
 
 
 def read(found: Shipped) -> Fixture:
