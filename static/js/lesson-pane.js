@@ -101,7 +101,7 @@ class LessonPane extends HTMLElement {
     const button = panel && document.querySelector(`[role="tab"][aria-controls="${panel}"]`);
     this.#say("");
     for (const marked of document.querySelectorAll("[data-look-mark]")) delete marked.dataset.lookMark;
-    if (!button) return this.#say("This tab appears when a request was sent.");
+    if (!button) return this.#say("This tab appears after a request was sent.");
     document.querySelector("work-bench").show(pane);
     button.closest("tab-set").show(panel, { focus: true });
     if (place) this.#mark(panel, selectorOf(tab, place));
@@ -116,7 +116,7 @@ class LessonPane extends HTMLElement {
       if (!found && performance.now() < until) return;
       clearInterval(this.search);
       if (!found) {
-        this.#say("The place is not there yet. Send the request of this step first.");
+        this.#say("Nothing to show yet. Send the request of this step first.");
         return;
       }
       found.dataset.lookMark = "";

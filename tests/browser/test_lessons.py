@@ -47,9 +47,14 @@ def start(workbench: Workbench, slug: str) -> Locator:
 
 def send(workbench: Workbench, pane: Locator, opens: str) -> None:
     """Open a request from the pane, and send it."""
-    pane.get_by_role("link", name=opens).click()
-    expect(workbench.page.locator('[role="tab"][aria-selected="true"]').first).to_be_visible()
-    workbench.send()
+    link = pane.get_by_role("link", name=opens)
+    saved = link.get_attribute("data-saved") or ""
+    link.click()
+    expect(workbench.page.locator('#composer [name="saved"]')).to_have_value(saved)
+    before = workbench.run
+    workbench.page.locator('#composer button[type="submit"]').click()
+    response = workbench.page.locator("#response")
+    expect(response).not_to_have_attribute("data-run", before or "none")
     expect(workbench.badge).to_have_attribute("data-state", "completed")
 
 
@@ -71,6 +76,7 @@ def take(workbench: Workbench, pane: Locator, step: LessonStep) -> None:
         pane.locator("[data-hint]").click()
         expect(pane.get_by_text(f"Hint {number}", exact=True)).to_be_visible()
     pane.locator("[data-solution]").click()
+    expect(pane.get_by_role("region", name="Solution")).to_be_visible()
     if step.check.needs_answer:
         pane.get_by_label(step.question).fill(step.solution.answer)
         pane.get_by_role("button", name="Check", exact=True).click()
@@ -101,7 +107,7 @@ def test_the_pane_stays_and_shows_where_to_look(workbench: Workbench) -> None:
     marked = page.locator("[data-look-mark]")
     expect(marked).to_have_attribute("data-pointer", "/query/text")
     pane.get_by_role("button", name="The results").click()
-    expect(pane.locator("[data-look-note]")).to_contain_text("appears when a request was sent")
+    expect(pane.locator("[data-look-note]")).to_contain_text("appears after a request was sent")
     page.reload()
     expect(pane).to_contain_text("Send a question")
     pane.get_by_role("button", name="The first question").click()
