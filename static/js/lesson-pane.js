@@ -147,6 +147,19 @@ document.addEventListener("htmx:afterSettle", () => {
     preventScroll: true,
   });
 });
-document.addEventListener("lesson:passed", ({ detail }) => announce(detail.text));
+document.addEventListener("lesson:passed", ({ detail }) => {
+  announce(detail.text);
+  showVerdict();
+});
+document.addEventListener("htmx:afterSettle", ({ target }) => target.id === "lesson-check" && showVerdict());
+
+/** Scrolls the pane alone, so that the result of a check is seen. */
+function showVerdict() {
+  const body = document.getElementById("lesson-body");
+  const verdict = body?.querySelector(".lesson-verdict");
+  if (!verdict) return;
+  const below = verdict.getBoundingClientRect().bottom - body.getBoundingClientRect().bottom;
+  if (below > 0) body.scrollTop += below + 8;
+}
 
 customElements.define("lesson-pane", LessonPane);

@@ -409,10 +409,10 @@ def test_a_lesson_that_ships_is_added_for_one_user(cast: Cast) -> None:
     fields = {"do": "start"}
     path = f"/lessons/{slug}/progress/"
     answer = cast.stranger.post(path, data=fields, headers=csrf(cast.stranger))
-    # The demo's agents were added, so that its request can be opened.
-    assert answer.headers["Location"] == f"/collections/{slug}/requests/send/"
-    assert 'id="lesson"' in cast.stranger.get("/").text
-    assert 'id="lesson" ' not in cast.owner.get("/runs/").text
+    # This playground has no demo agent, so that its request cannot be opened.
+    assert answer.headers["Location"] == "/"
+    assert "which you do not have" in cast.stranger.get("/").text
+    assert slug not in cast.owner.get("/").text
 
 
 def test_lists_show_only_what_is_ones_own(cast: Cast) -> None:
