@@ -136,3 +136,11 @@ def test_a_composed_request_passes_unsent(workbench: Workbench) -> None:
         )
     )
     expect(pane.locator('[data-verdict="pass"]')).to_be_visible()
+
+
+@pytest.mark.parametrize("path", ["", f"{SLUGS[1]}/edit/", f"{SLUGS[1]}/edit/site/"])
+def test_pages_of_lessons(workbench: Workbench, path: str) -> None:
+    workbench.page.goto(f"{workbench.server.url}/lessons/{path}")
+    assert findings(workbench.page, both_themes=True) == []
+    workbench.page.set_viewport_size({"width": 390, "height": 844})
+    assert workbench.page.evaluate("document.documentElement.scrollWidth") <= 390
