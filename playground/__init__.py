@@ -25,6 +25,8 @@
 `forms`                 Django forms of all pages
 `graceful_stop`         stop of the server: runs end, viewers are told to come back
 `json_input`            parsers of JSON documents and headers that a user writes
+`lesson_progress`       the open lesson of a learner, and the runs that its checks are about
+`lessons`               steps of lessons and their checks
 `limits`                limits of a run and their environment variables
 `management`            commands of `manage.py`
 `memory_budget`         what all runs may hold in memory together

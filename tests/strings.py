@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 ALLOWED = Path(__file__).with_name("allowed_strings.txt")
@@ -291,7 +291,7 @@ _FIELDS = ("name", "description", "notes")
 
 
 def fixture_texts(source: str) -> Iterator[tuple[int, str]]:
-    """Return names, descriptions and notes of a collection; what its agents say is data."""
+    """Return the texts of a collection and of its lesson; what its agents say is data."""
     position = 0
     for item in json.loads(source):
         if not item["model"].startswith("playground."):
@@ -302,6 +302,21 @@ def fixture_texts(source: str) -> Iterator[tuple[int, str]]:
                 position = max(position, source.find(written, position))
                 for paragraph in value.splitlines():
                     yield _line(source, position), paragraph
+        for value in _lesson_texts(item["fields"].get("lesson") or {}):
+            written = json.dumps(value, ensure_ascii=False)
+            for paragraph in value.splitlines():
+                yield _line(source, max(0, source.find(written))), paragraph
+
+
+def _lesson_texts(lesson: dict[str, Any]) -> Iterator[str]:
+    """Return the texts of a lesson's steps."""
+    for step in lesson.get("steps", []):
+        yield from (step[name] for name in ("title", "text", "question") if name in step)
+        yield from step.get("hints", [])
+        yield from (look["label"] for look in step.get("look", []))
+        for holder, name in (("check", "missing"), ("solution", "text")):
+            if text := step.get(holder, {}).get(name):
+                yield text
 
 
 def markdown_texts(source: str) -> Iterator[tuple[int, str]]:

@@ -18,6 +18,7 @@ from django.utils.text import slugify
 
 from playground.collections import credentials
 from playground.collections.ordering import LARGEST, evenly_spaced
+from playground.lessons import with_requests
 from playground.models import Collection, Folder, SavedRequest
 from playground.models.collections import STEP, requests_in_order
 from playground.models.json_text import storable
@@ -31,7 +32,7 @@ REQUEST = "playground.savedrequest"
 
 #: The fields of each model in the order of the file, with their defaults; `...` for none.
 FIELDS: Mapping[str, Mapping[str, Any]] = {
-    COLLECTION: {"name": ..., "slug": ..., "description": ""},
+    COLLECTION: {"name": ..., "slug": ..., "description": "", "lesson": None},
     FOLDER: {"collection": ..., "name": ..., "slug": ..., "description": "", "position": ...},
     REQUEST: {
         "collection": ...,
@@ -85,7 +86,7 @@ class Fixture:
 
     #: Slug of the collection.
     slug: str
-    #: Name and description; None for a part, which goes into a collection that is there.
+    #: Name, description and lesson; None for a part, which goes into a collection that is there.
     collection: Fields | None
     folders: Mapping[str, Fields] = field(default_factory=dict)
     requests: Mapping[str, Fields] = field(default_factory=dict)
@@ -149,6 +150,11 @@ def fixture_of(collection: Collection) -> Fixture:
         "name": storable(collection.name),
         "slug": collection.slug,
         "description": storable(collection.description),
+        "lesson": with_requests(
+            collection.lesson, set(collection.requests.values_list("slug", flat=True))
+        )
+        if collection.lesson
+        else None,
     }
     folders = collection.folders.order_by("position", "pk")
     return _build_fixture(collection.slug, fields, folders, requests_in_order(collection))

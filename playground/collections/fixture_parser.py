@@ -29,6 +29,7 @@ from playground.collections.fixture import (
 from playground.collections.fixture_schema import Finding, json_type_name, pointer_token, schema
 from playground.collections.fixture_validation import validate_item
 from playground.json_input import parse_json_value
+from playground.lessons import requests_of
 from playground.models.collections import STEP
 from playground.protocols import json_errors, registry
 
@@ -151,6 +152,8 @@ class FixtureReader:
         self._requests: dict[str, Fields] = {}
         #: Location and slug of each reference to a folder: the folder may come later in the file.
         self._folder_references: list[tuple[str, str]] = []
+        #: Location and slug of each reference of the lesson to a request.
+        self._request_references: list[tuple[str, str]] = []
         self._remarks: list[FixtureProblem] = []
 
     def fixture(self) -> Fixture:
@@ -178,6 +181,9 @@ class FixtureReader:
             for location, folder in self._folder_references:
                 if folder not in self._folders:
                     yield FixtureProblem(location, f"The file contains no folder “{folder}”.")
+        for location, request in self._request_references:
+            if request not in self._requests:
+                yield FixtureProblem(location, f"The file contains no request “{request[:130]}”.")
 
     def _read_item(self, location: str, item: Any) -> Iterator[FixtureProblem]:
         if not isinstance(item, dict):
@@ -226,6 +232,10 @@ class FixtureReader:
                 )
             else:
                 self._slug, self._collection = slug, values
+                if not self._trusted:
+                    at = f"{location}, /fields/lesson"
+                    references = requests_of(values["lesson"])
+                    self._request_references += [(f"{at}{to}", name) for to, name in references]
             return
         yield from self._check_collection_key(location, values.pop("collection"))
         siblings = self._folders if model == FOLDER else self._requests

@@ -12,10 +12,11 @@ from functools import lru_cache, partial
 from typing import Any
 
 from playground.collections import credentials, recordings
-from playground.collections.fixture import REQUEST
+from playground.collections.fixture import COLLECTION, REQUEST
 from playground.collections.fixture_schema import Finding, pointer_token, schema_errors
 from playground.expectations import check_captures, check_schema
 from playground.expectations.schema import MAX_EXPECTATIONS
+from playground.lessons import lesson_problems
 from playground.models.json_text import storable
 from playground.protocols import headers as header_rules
 from playground.protocols.exchange import RequestProblem
@@ -41,7 +42,7 @@ def validate_item(model: str, fields: Mapping[str, Any]) -> Iterator[Finding]:
     for pointer, message in schema_errors(fields, model):
         invalid.add(pointer)
         yield pointer, message
-    for name, extra_check in _EXTRA_CHECKS.items() if model == REQUEST else ():
+    for name, extra_check in _EXTRA_CHECKS.get(model, {}).items():
         if name in fields and f"/{name}" not in invalid:
             yield from ((f"/{name}{at}", message) for at, message in extra_check(fields[name]))
 
@@ -50,8 +51,9 @@ def validate_field(name: str, value: Any) -> Iterator[Finding]:
     """Yield the errors of one field of a request: JSON Pointers into it, and sentences."""
     invalid = list(schema_errors(value, REQUEST, name))
     yield from invalid
-    if not invalid and name in _EXTRA_CHECKS:
-        yield from _EXTRA_CHECKS[name](value)
+    extra_checks = _EXTRA_CHECKS[REQUEST]
+    if not invalid and name in extra_checks:
+        yield from extra_checks[name](value)
 
 
 def _check_document(value: Any) -> Iterator[Finding]:
@@ -139,13 +141,16 @@ def _check_reply(value: Any) -> Iterable[Finding]:
     return () if value is None else _from_problems(recordings.validate_recording, value)
 
 
-#: Checks of a request's fields that a schema cannot express. References to other items are checked
+#: Checks of fields that a schema cannot express, by model. References to other items are checked
 #: by `fixture_parser`.
-_EXTRA_CHECKS: Mapping[str, Check] = {
-    "document": _check_document,
-    "headers": _check_headers,
-    "auth": _check_auth,
-    "expectations": _check_expectations,
-    "captures": partial(_from_problems, check_captures),
-    "reply": _check_reply,
+_EXTRA_CHECKS: Mapping[str, Mapping[str, Check]] = {
+    COLLECTION: {"lesson": lesson_problems},
+    REQUEST: {
+        "document": _check_document,
+        "headers": _check_headers,
+        "auth": _check_auth,
+        "expectations": _check_expectations,
+        "captures": partial(_from_problems, check_captures),
+        "reply": _check_reply,
+    },
 }

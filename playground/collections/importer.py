@@ -126,6 +126,7 @@ def _save_collection(current: ImportPlan) -> Collection:
         return found
     if fields is not None:
         found.name, found.description = fields["name"], fields["description"]
+        found.lesson = fields["lesson"]
     found.modified_at = timezone.now()
     found.save()
     return found

@@ -155,6 +155,7 @@ def duplicate_collection(collection: Collection) -> Collection:
             owner=collection.owner,
             name=_next_name(collection.name, siblings),
             description=collection.description,
+            lesson=collection.lesson,
         )
         duplicate.save()
         folders = {folder.pk: folder for folder in collection.folders.all()}

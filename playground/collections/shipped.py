@@ -21,13 +21,30 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from playground.collections import disk
-from playground.collections.fixture import FixtureError
+from playground.collections.fixture import Fixture, FixtureError, FixtureProblem
+from playground.collections.fixture_parser import decode_file, parse_fixture
 from playground.models import Collection, TrashedItem
 
 #: The collection for new users, which is listed first.
 _TOUR = "tour.json"
+#: The lessons that come with the playground, in order.
+LESSON_FILES = (
+    "lesson-01-the-first-question.json",
+    "lesson-02-fields-and-filters.json",
+    "lesson-03-context.json",
+    "lesson-04-modes-and-formats.json",
+    "lesson-05-streaming.json",
+    "lesson-06-elicitation.json",
+    "lesson-07-promises.json",
+    "lesson-08-session-context.json",
+    "lesson-09-actions.json",
+    "lesson-10-failures.json",
+    "lesson-11-mcp.json",
+    "lesson-12-agent-api.json",
+    "lesson-13-judge-an-agent.json",
+)
 #: The files that come with the playground; users save their own collections beside them.
-SHIPPED_FILES = frozenset({_TOUR, "misbehaving.json", "specification-examples.json"})
+SHIPPED_FILES = frozenset({_TOUR, "misbehaving.json", "specification-examples.json", *LESSON_FILES})
 
 #: Start of a collection's file, and the number of bytes that are read to recognise it.
 _FIRST_ITEM = re.compile(rb'\s*\[\s*\{\s*"model":\s*"playground\.collection"')
@@ -45,6 +62,11 @@ class Shipped:
     path: Path
     slug: str
     name: str
+
+    @property
+    def is_lesson(self) -> bool:
+        """Return whether it is a lesson that comes with the playground."""
+        return self.path.name in LESSON_FILES
 
 
 def files() -> Iterator[Path]:
@@ -79,6 +101,19 @@ def shipped_slugs() -> frozenset[str]:
     if settings.HOSTED:
         return frozenset()
     return frozenset(_describe(path).slug for path in files() if path.name in SHIPPED_FILES)
+
+
+def lessons() -> list[Shipped]:
+    """Return the lessons that come with the playground, in order; in hosted mode, too."""
+    return [found for found in map(_describe, files()) if found.is_lesson]
+
+
+def read(found: Shipped) -> Fixture:
+    """Return the fixture of a file. Raise `FixtureError` if it cannot be read."""
+    try:
+        return parse_fixture(decode_file(found.path.read_bytes()))
+    except OSError as error:
+        raise FixtureError(FixtureProblem("", f"Reading failed: {error.strerror}.")) from error
 
 
 def missing() -> list[Shipped]:

@@ -35,12 +35,15 @@ _ELSEWHERE = ("name", "folder", "notes")
 def to_postman(fixture: Fixture) -> str:
     """Return the text of the file. The fixture is a whole collection."""
     collection = fixture.collection or {"name": fixture.slug, "description": ""}
+    extension: dict[str, Any] = {"slug": fixture.slug}
+    if lesson := collection.get("lesson"):
+        extension["lesson"] = lesson
     whole = {
         "info": {
             "name": collection["name"],
             "description": collection["description"],
             "schema": SCHEMA,
-            EXTENSION_KEY: {"slug": fixture.slug},
+            EXTENSION_KEY: extension,
         },
         "item": list(_items(fixture)),
         "variable": [{"key": name, "value": ""} for name in _names(fixture.requests.values())],

@@ -34,6 +34,7 @@ from playground.formats.http_request import (
 )
 from playground.formats.postman_export import AS_TEXT, BUILT_IN, EXTENSION_KEY, build_request
 from playground.json_input import parse_json_value
+from playground.lessons import lesson_problems, with_requests
 from playground.models.collections import RESERVED, STEP
 from playground.models.json_text import storable
 from playground.protocols.headers import is_credential, is_token
@@ -135,6 +136,7 @@ class _CollectionReader:
             "name": self._name,
             "slug": self._slug,
             "description": self._collection_description(),
+            "lesson": self._lesson(),
         }
         if self._scripts:
             subject = (
@@ -256,6 +258,13 @@ class _CollectionReader:
         found = list(_scripts(owner))
         self._scripts += len(found)
         return found
+
+    def _lesson(self) -> Any:
+        """Return the lesson of an own export, without requests that were deleted since."""
+        own = self._info.get(EXTENSION_KEY)
+        found = own.get("lesson") if isinstance(own, dict) else None
+        is_valid = found is not None and not any(lesson_problems(found))
+        return with_requests(found, self._requests) if is_valid else found
 
     def _collection_description(self) -> str:
         description = _text(self._info.get("description"))

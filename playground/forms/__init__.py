@@ -9,5 +9,6 @@ parsers that forms share with imports and commands are in `playground.json_input
 `collections`      collections, folders, saved requests and their positions
 `composer`         the composer's fields, for Send, Save and preview
 `environments`     environments and their table of variables
+`lessons`          lessons and their steps
 =================  ===============================================================
 """

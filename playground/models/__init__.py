@@ -18,6 +18,7 @@ Frames are stored verbatim; events and everything else about a response are deri
 `history`             the history of runs: filters, pages, candidates for a comparison
 `json_text`           JSON fields that are stored as text
 `key_rotation`        encryption of all encrypted columns with another key
+`lessons`             progress of a learner in a lesson
 `liveness`            detection of runs whose process has died
 `mcp_sessions`        sessions of conversations with MCP servers
 `ownership`           owners of rows, and which rows a user may see
@@ -39,6 +40,7 @@ from playground.models.collections import Collection, Folder, SavedRequest, Tras
 from playground.models.conversations import Conversation
 from playground.models.environments import Environment, Variable
 from playground.models.frames import FrameBatch
+from playground.models.lessons import LessonProgress
 from playground.models.mcp_sessions import McpSession
 from playground.models.promises import PolledPromise, PollingStatus
 from playground.models.retention import Retention
@@ -55,6 +57,7 @@ __all__ = [
     "Environment",
     "Folder",
     "FrameBatch",
+    "LessonProgress",
     "McpSession",
     "PolledPromise",
     "PollingStatus",

@@ -52,9 +52,17 @@ class Collection(models.Model):
     position = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
     modified_at = models.DateTimeField(default=timezone.now)
+    #: The steps of a lesson, see `playground.lessons`; None for a collection that is no lesson.
+    lesson = JSONTextField(null=True, blank=True, default=None)
     #: SHA-256 of the file in fixtures/ when it was last loaded or written; "" for never. A
     #: difference means that the file, or the collection, has changed since.
     file_digest = models.CharField(max_length=64, blank=True, editable=False)
+    #: Characters of its lesson.
+    stored_bytes = models.GeneratedField(
+        expression=Coalesce(Length("lesson"), 0),
+        output_field=models.BigIntegerField(),
+        db_persist=True,
+    )
 
     objects = CollectionManager()
 
@@ -66,6 +74,7 @@ class Collection(models.Model):
                 fields=["slug"], condition=models.Q(owner=None), name="collection_slug_unowned"
             ),
         ]
+        indexes = [models.Index(fields=["owner", "stored_bytes"], name="collection_stored_bytes")]
 
     def __str__(self) -> str:
         return self.name

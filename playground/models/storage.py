@@ -12,7 +12,7 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.template.defaultfilters import filesizeformat
 
-from playground.models.collections import SavedRequest, TrashedItem
+from playground.models.collections import Collection, SavedRequest, TrashedItem
 from playground.models.runs import FINAL_STATES, Run
 
 #: Bytes of a run besides its request and its response.
@@ -41,9 +41,10 @@ def stored_bytes(owner: int | None) -> int:
 
     These are the bytes of the owner's runs, with those that polls, actions, collection runs,
     imported files and recorded responses have created; of the requests in the owner's
-    collections, with their recorded responses; and of the trash. A run that is shared is its
-    owner's, a collection that was copied from a link is the copier's. Rows of other tables have a
-    bounded size and are not counted, nor are indexes. Data of the demo belongs to no owner.
+    collections, with their recorded responses; of the lessons; and of the trash. A run that is
+    shared is its owner's, a collection that was copied from a link is the copier's. Rows of other
+    tables have a bounded size and are not counted, nor are indexes. Data of the demo belongs to no
+    owner.
     """
     runs = Run.objects.filter(owner=owner).order_by()
     ended = runs.filter(_HAS_ENDED)
@@ -51,6 +52,7 @@ def stored_bytes(owner: int | None) -> int:
         _run_bytes(ended)
         + _run_bytes(runs.unfinished())
         + _sum(SavedRequest.objects.filter(collection__owner=owner), models.F("stored_bytes"))
+        + _sum(Collection.objects.filter(owner=owner), models.F("stored_bytes"))
         + _sum(TrashedItem.objects.filter(owner=owner), models.F("stored_bytes"))
     )
 

@@ -28,6 +28,7 @@ commands and `playground.cli`.
 `error_card`            error of a run: cause, the button that helps, details
 `import_preview`        changes of an import in groups
 `json_spans`            positions of JSON pointers in the text of a document
+`lessons`               lessons with their progress, and the pane beside the workbench
 `linked_turns`          label, answers and status of a linked turn
 `links`                 URLs from agents that may become links
 `live`                  the response pane, and live updates of runs and collection runs

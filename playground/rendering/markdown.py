@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import nh3
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from playground.models.json_text import storable
+from playground.protocols.origins import origin_of
 from playground.rendering.links import safe_url
 
 #: Characters that are parsed; a longer text is cut and ends in an ellipsis.
@@ -34,12 +36,17 @@ _PARSER = MarkdownIt(
 _SPACES = re.compile(r"\s+")
 
 
-def render(text: str) -> str:
-    """Return the HTML of a Markdown text, safe and with headings below those of a page."""
+def render(text: str, *, origins: bool = False) -> str:
+    """Return the HTML of a Markdown text, safe and with headings below those of a page.
+
+    With `origins` each link is followed by the host that it leads to.
+    """
     cut = len(text) > MAX_TEXT
     tokens = _PARSER.parse(storable(text[:MAX_TEXT]))
     for token in tokens:
         _adjust(token)
+        if origins and token.type == "inline":
+            token.children = list(_with_hosts(token.children or []))
     html = nh3.clean(
         _PARSER.renderer.render(tokens, _PARSER.options, {}),
         tags=_TAGS,
@@ -95,6 +102,18 @@ def _without_images(tokens: list[Token]) -> Iterator[Token]:
             yield Token("link_open", "a", 1, attrs={"href": url})
             yield text
             yield Token("link_close", "a", -1)
+
+
+def _with_hosts(tokens: list[Token]) -> Iterator[Token]:
+    """Yield the tokens with the host of each link after it."""
+    url = ""
+    for token in tokens:
+        yield token
+        if token.type == "link_open":
+            url = safe_url(token.attrGet("href")) or ""
+        elif token.type == "link_close":
+            host = origin_of(url).partition("://")[2] or urlsplit(url).netloc
+            yield Token("text", "", 0, content=f" ({host or 'link removed'})")
 
 
 def _safe_attribute(tag: str, attribute: str, value: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Sidebar of every page: agents, and the tree of collections, folders and requests.
+"""Sidebar of every page: agents, lessons, and the tree of collections, folders and requests.
 
 A node of the tree is read a page at a time. The browser stores the expanded nodes in a cookie, so
 that a page is delivered with them. The history of the sidebar is loaded after the page: see
@@ -20,6 +20,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from playground.models import Agent, Collection, Folder, SavedRequest
+from playground.rendering.lessons import LessonOffer, lesson_offer
 from playground.rendering.outline import DEFERRED_COLUMNS, FolderPage, counted
 
 COOKIE = "playground_unfolded"
@@ -115,7 +116,13 @@ class Sidebar:
     @cached_property
     def collections(self) -> list[TreeNode]:
         """The user's collections, expanded as the browser's cookie says."""
-        return build_tree(Collection.objects.owned_by(self._user), expanded_keys(self._cookie))
+        found = Collection.objects.owned_by(self._user).filter(lesson__isnull=True)
+        return build_tree(found, expanded_keys(self._cookie))
+
+    @cached_property
+    def lesson(self) -> LessonOffer | None:
+        """The lesson to continue, or else the first one to start."""
+        return lesson_offer(self._user)
 
 
 def _url(collection: Collection, folder: Folder | None) -> str:

@@ -17,6 +17,12 @@ def markdown(text: str) -> SafeString:
 
 
 @register.filter
+def markdown_with_origins(text: str) -> SafeString:
+    """Return the HTML of a Markdown text, each link followed by the host that it leads to."""
+    return mark_safe(render(text, origins=True))  # noqa: S308 -- nh3 has cleaned it
+
+
+@register.filter
 def excerpt(text: str) -> str:
     """Return the beginning of a Markdown text as plain text; escaped like any other text."""
     return plain(text)

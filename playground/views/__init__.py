@@ -25,6 +25,8 @@ Imported by `playground.urls` only.
 `history`               the page of the history
 `history_filters`       filters of the history in the query string
 `import_export`         import and export of collections
+`lesson_editor`         steps of a lesson, edited by a teacher
+`lessons`               lessons: list, page, pane beside the workbench, checks
 `media`                 pictures, sounds and files of responses, saved as files
 `pictures`              pictures that agents name, from the origin of the playground
 `promises`              polling and cancelling promises

@@ -44,12 +44,13 @@ def collections(request: HttpRequest) -> HttpResponse:
 
 
 def list_context(request: HttpRequest) -> dict[str, Any]:
-    """Return the user's collections with the number of their requests."""
-    found = counted(Collection.objects.owned_by(request.user))
+    """Return the user's collections, without lessons, with the number of their requests."""
+    owned = Collection.objects.owned_by(request.user)
+    found = counted(owned.filter(lesson__isnull=True))
     return {
         "collections": found,
         "removals": recently_deleted(request.user),
-        "shipped": shipped.missing(),
+        "shipped": [each for each in shipped.missing() if not each.is_lesson],
     }
 
 

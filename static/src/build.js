@@ -29,6 +29,8 @@ const options = {
     collections: path("../css/collections.css"),
     "collections-page": path("../js/collections/page.js"),
     shares: path("../css/shares.css"),
+    lessons: path("../css/lessons.css"),
+    "lesson-pane": path("../js/lesson-pane.js"),
     environments: path("../css/environments.css"),
     "environment-table": path("../js/environment-table.js"),
     reference: path("../css/reference.css"),

@@ -71,7 +71,7 @@ def test_an_import_takes_what_an_export_wrote() -> None:
 
 def test_what_was_changed_in_postman_counts() -> None:
     mine = Fixture(
-        "c", {"name": "C", "slug": "c", "description": ""}, {},
+        "c", {"name": "C", "slug": "c", "description": "", "lesson": None}, {},
         {"eggs": {
             "folder": None, "name": "Eggs", "slug": "eggs", "position": 5, "agent": "demo",
             "address": "http://a.example", "protocol": "nlweb", "binding": "http",
@@ -128,7 +128,9 @@ def test_requests_of_each_kind_are_taken() -> None:
     }
     assert found.requests["form"]["document"]["query"] == {"text": "{{q}} & ham"}
     assert found.requests["number"]["document"] == {"query": {"n": "{{n}}"}}
-    assert found.collection == {"name": "Theirs", "slug": "theirs", "description": ""}
+    assert found.collection == {
+        "name": "Theirs", "slug": "theirs", "description": "", "lesson": None
+    }  # fmt: skip
 
 
 def test_an_address_in_parts_keeps_its_port() -> None:

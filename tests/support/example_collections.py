@@ -96,7 +96,12 @@ def fixtures(draw: st.DrawFn) -> Fixture:
     }  # fmt: skip
     keys = draw(st.lists(_SLUG, max_size=6, unique=True))
     requests = {key: _request(draw, key, [None, *folders]) for key in keys}
-    collection = {"name": draw(_NAME), "slug": slug, "description": draw(_TEXT)}
+    step = st.fixed_dictionaries({"slug": st.just("a"), "title": _NAME, "text": _TEXT})
+    lesson = st.fixed_dictionaries({"version": st.just(1), "steps": st.tuples(step).map(list)})
+    collection = {
+        "name": draw(_NAME), "slug": slug, "description": draw(_TEXT),
+        "lesson": draw(st.none() | lesson),
+    }  # fmt: skip
     return Fixture(slug, collection, folders, requests).ordered()
 
 

@@ -16,7 +16,15 @@ from django.test import Client
 from playground.collections.fixture import fixture_of, render
 from playground.collections.recordings import record
 from playground.engine import collection_runs
-from playground.models import Agent, Collection, Environment, Run, SavedRequest, Share
+from playground.models import (
+    Agent,
+    Collection,
+    Environment,
+    LessonProgress,
+    Run,
+    SavedRequest,
+    Share,
+)
 from playground.models.ownership import owner_of
 from tests.support.collections import make_collection
 from tests.views.conftest import form
@@ -91,6 +99,20 @@ def test_an_imported_collection(client: Client, user: User) -> None:
         client.post("/collections/import/", {"text": text, "confirmed": "yes"})
         assert shows(client, "/collections/brunch/", "Brunch")
     assert [each.owner for each in Collection.objects.all()] == [owner_of(user)]
+
+
+def test_a_lesson(client: Client, user: User, settings: Any) -> None:
+    settings.DEMO_ENABLED = True
+    Agent.objects.create(name="Demo agent", slug="demo", url="http://demo.example/demo")
+    slug = "lesson-01-the-first-question"
+    client.post(f"/lessons/shipped/{slug}/")
+    assert shows(client, "/lessons/", "The first question")
+    # In hosted mode the agent of the demo is added to those of the user.
+    started = client.post(f"/lessons/{slug}/progress/", {"do": "start"})
+    assert started.headers["Location"] == f"/collections/{slug}/requests/send/"
+    assert Agent.objects.filter(owner=owner_of(user), slug="demo").exists()
+    assert LessonProgress.objects.get().collection.owner == owner_of(user)
+    assert shows(client, "/", "Send a question")
 
 
 def test_a_run(client: Client, agent: Agent, started: list[Any]) -> None:

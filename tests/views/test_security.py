@@ -82,6 +82,16 @@ GET: dict[str, tuple[int, int, int]] = {
     "expectations": (200, 200, 302),
     "expectations-try": (405, 405, 302),
     "run-frame": (200, 404, 302),
+    "lessons": (200, 200, 302),
+    "lesson-shipped": (405, 405, 302),
+    "lesson": (200, 404, 302),
+    "lesson-progress": (405, 405, 302),
+    "lesson-edit": (200, 404, 302),
+    "lesson-step-edit": (200, 404, 302),
+    "lesson-step": (405, 405, 302),
+    "lesson-check": (405, 405, 302),
+    "lesson-hints": (405, 405, 302),
+    "lesson-solution": (405, 405, 302),
     "collections": (200, 200, 302),
     "collection-new": (200, 200, 302),
     "collection-search": (200, 200, 302),
@@ -213,6 +223,17 @@ POST: dict[str, tuple[int, int, int]] = {
     "environment-duplicate": (302, 404, 302),
     # Nobody sees a secret again who is not the operator.
     "environment-reveal": (404, 404, 302),
+    "lessons": (422, 422, 302),
+    # "mine" is none of those that ship.
+    "lesson-shipped": (404, 404, 302),
+    "lesson-progress": (302, 404, 302),
+    "lesson-edit": (302, 404, 302),
+    # Without a title the step is not saved.
+    "lesson-step-edit": (422, 404, 302),
+    "lesson-step": (302, 404, 302),
+    "lesson-check": (200, 404, 302),
+    "lesson-hints": (302, 404, 302),
+    "lesson-solution": (302, 404, 302),
     "collections": (422, 422, 302),
     "collection-details": (422, 404, 302),
     "collection-position": (302, 404, 302),
@@ -309,7 +330,9 @@ def cast(hosted: Hosted) -> Cast:
         "Twin.objects.create(id=r.pk, owner=u, left=r, right=r)\n"
         "Environment.objects.create(owner=u, name='Mine', slug='mine')\n"
         "Share.objects.create(owner=u, token='unguessable', run=r)\n"
-        "c = Collection.objects.create(owner=u, name='Mine')\n"
+        "c = Collection.objects.create(owner=u, name='Mine', lesson={'version': 1, 'steps': ["
+        "{'slug': 'first', 'title': 'confidential', 'text': ''}]})\n"
+        "Collection.objects.create(owner=u, name='Plain')\n"
         "Folder.objects.create(collection=c, name='Mine', description='confidential')\n"
         "s = CollectionRun.objects.create(id=r.pk, owner=u, collection=c, name='confidential',"
         " state='completed')\n"
@@ -324,7 +347,7 @@ def cast(hosted: Hosted) -> Cast:
     values = {
         "pk": run, "slug": "mine", "seq": "2", "part": "0", "number": "0", "protocol": "nlweb",
         "version": "0.55", "name": "ask-request", "saved": "mine", "token": "unguessable",
-        "folder": "mine", "removal": "1", "kind": "html",
+        "folder": "mine", "removal": "1", "kind": "html", "step": "first",
         "group": "nlweb", "rule_id": "item-type",
     }  # fmt: skip
     table = dict(line.split("\t") for line in patterns)
@@ -377,9 +400,28 @@ def test_a_stranger_can_delete_nothing(cast: Cast, name: str) -> None:
 
 
 def test_collections_are_found_by_their_owner_only(cast: Cast) -> None:
-    for path in ("/collections/search/?q=Mine", "/collections/", "/sidebar/"):
-        assert "/collections/mine/" in cast.owner.get(path).text
-        assert "/collections/mine/" not in cast.stranger.get(path).text
+    for path in ("/collections/search/?q=Plain", "/collections/", "/sidebar/"):
+        assert "/collections/plain/" in cast.owner.get(path).text
+        assert "/collections/plain/" not in cast.stranger.get(path).text
+
+
+def test_lessons_are_found_by_their_owner_only(cast: Cast) -> None:
+    assert "/lessons/mine/" in cast.owner.get("/lessons/").text
+    assert "/lessons/mine/" not in cast.stranger.get("/lessons/").text
+
+
+def test_a_lesson_that_ships_is_added_for_one_user(cast: Cast) -> None:
+    slug = "lesson-01-the-first-question"
+    answer = cast.stranger.post(f"/lessons/shipped/{slug}/", headers=csrf(cast.stranger))
+    assert answer.headers["Location"] == f"/lessons/{slug}/"
+    assert cast.owner.get(f"/lessons/{slug}/").status_code == 404
+    fields = {"do": "start"}
+    path = f"/lessons/{slug}/progress/"
+    answer = cast.stranger.post(path, data=fields, headers=csrf(cast.stranger))
+    # This playground has no demo agent, so that its request cannot be opened.
+    assert answer.headers["Location"] == "/"
+    assert "which you do not have" in cast.stranger.get("/").text
+    assert slug not in cast.owner.get("/").text
 
 
 def test_lists_show_only_what_is_ones_own(cast: Cast) -> None:

@@ -1,0 +1,139 @@
+"""Forms of lessons: a new one, and a step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django import forms
+
+from playground.forms.collections import MarkdownField
+from playground.json_input import parse_json_value
+from playground.lessons.lesson import VERSION
+
+#: The levels of nesting of a check.
+_MAX_DEPTH = 20
+
+
+class NewLessonForm(forms.Form):
+    """A form of the name of a new lesson."""
+
+    name = forms.CharField(max_length=120)
+
+    @property
+    def lesson(self) -> dict[str, Any]:
+        """Return a lesson with one step."""
+        step = {"slug": "step-1", "title": "First step", "text": ""}
+        return {"version": VERSION, "steps": [step]}
+
+
+class ExpectationsField(forms.CharField):
+    """A field of expectations as JSON."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, widget=forms.Textarea, **kwargs)
+
+    def clean(self, value: Any) -> list[Any]:
+        """Return the expectations; [] for none."""
+        text = super().clean(value).strip()
+        found = parse_json_value(text, _MAX_DEPTH) if text else []
+        if not isinstance(found, list):
+            raise forms.ValidationError("Enter a JSON array of expectations.")
+        return found
+
+
+class StepForm(forms.Form):
+    """A form of a step; members of the step that it does not have are unchanged."""
+
+    title = forms.CharField(max_length=120)
+    text = MarkdownField()
+    request = forms.ChoiceField(required=False)
+    question = forms.CharField(required=False, max_length=1_000)
+    check_request = ExpectationsField()
+    check_run = ExpectationsField()
+    check_answer = ExpectationsField()
+    missing = forms.CharField(required=False, max_length=1_000)
+    hints = MarkdownField()
+    solution_text = MarkdownField()
+    solution_request = forms.ChoiceField(required=False)
+    solution_answer = forms.CharField(required=False, max_length=1_000)
+
+    def __init__(
+        self,
+        step: Mapping[str, Any],
+        data: Mapping[str, Any] | None = None,
+        *,
+        requests: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self._step = step
+        super().__init__(data, initial=_initial(step))
+        for name in ("request", "solution_request"):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = [("", "none"), *requests]
+
+    def suggest(self, expectations: list[Any]) -> None:
+        """Propose the expectations of a run as the check."""
+        self.initial["check_run"] = _json(expectations)
+
+    @property
+    def step(self) -> dict[str, Any]:
+        """Return the step of a valid form."""
+        found = self.cleaned_data
+        check = {
+            "request": found["check_request"],
+            "run": found["check_run"],
+            "answer": found["check_answer"],
+        }
+        has_check = any(check.values())
+        check |= {"missing": found["missing"]} if has_check else {}
+        solution = {name: found[f"solution_{name}"] for name in ("text", "request", "answer")}
+        hints = [part.strip() for part in found["hints"].split("\n---\n") if part.strip()]
+        step = {
+            **self._step,
+            "title": found["title"],
+            "text": found["text"],
+            "request": found["request"],
+            "question": found["question"],
+            "check": {name: value for name, value in check.items() if value},
+            "hints": hints,
+            "solution": {name: value for name, value in solution.items() if value},
+        }
+        return {name: value for name, value in step.items() if value or name == "text"}
+
+    def add_problems(self, problems: Iterable[tuple[str, str]], number: int) -> None:
+        """Add the problems of the lesson that the step would have, with their locations."""
+        for pointer, message in problems:
+            location = pointer.removeprefix(f"/steps/{number}")
+            self.add_error(None, f"{location}: {message}" if location else message)
+
+
+def _initial(step: Mapping[str, Any]) -> dict[str, Any]:
+    check, solution = (_object(step.get(name)) for name in ("check", "solution"))
+    hints = step.get("hints")
+    return {
+        "title": step.get("title", ""),
+        "text": step.get("text", ""),
+        "request": step.get("request", ""),
+        "question": step.get("question", ""),
+        "check_request": _json(check.get("request")),
+        "check_run": _json(check.get("run")),
+        "check_answer": _json(check.get("answer")),
+        "missing": check.get("missing", ""),
+        "hints": "\n---\n".join(map(str, hints)) if isinstance(hints, list) else "",
+        "solution_text": solution.get("text", ""),
+        "solution_request": solution.get("request", ""),
+        "solution_answer": solution.get("answer", ""),
+    }
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _json(value: Any) -> str:
+    if not value:
+        return ""
+    rows = ",\n ".join(json.dumps(each, ensure_ascii=False) for each in value)
+    return f"[{rows}]"

@@ -1,0 +1,213 @@
+"""Lessons as the pages show them: the list, the pane beside the workbench, and the next lesson."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import QuerySet
+from django.urls import reverse
+
+from playground.expectations import Check
+from playground.lesson_progress import LessonOfLearner
+from playground.lessons import CheckResult, LessonStep
+from playground.models import Agent, Collection, LessonProgress, SavedRequest
+
+
+@dataclass(frozen=True, slots=True)
+class LessonOffer:
+    """The lesson that the first page and the sidebar offer."""
+
+    name: str
+    url: str
+    #: Number of the step to continue with; 0 for a lesson that was not started.
+    step: int
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLink:
+    """A saved request that a step opens in the composer; it is not sent."""
+
+    #: "collection/request", as tabs of the workbench name it.
+    key: str
+    name: str
+    url: str
+    #: The slug of its agent, if the learner has none of that name; "" otherwise.
+    missing_agent: str = ""
+    #: Whether it names a URL of its own, to which a lesson does not lead.
+    is_foreign: bool = False
+
+    @property
+    def can_be_opened(self) -> bool:
+        """Return whether it goes to an agent of the learner."""
+        return not self.missing_agent and not self.is_foreign
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """A step in the list of steps."""
+
+    step: LessonStep
+    number: int
+    has_passed: bool
+    is_current: bool
+
+
+class LessonPane:
+    """The pane of an open lesson."""
+
+    def __init__(self, learner: LessonOfLearner, user: User | AnonymousUser) -> None:
+        self.learner = learner
+        self.collection = learner.collection
+        self._user = user
+
+    @property
+    def step(self) -> LessonStep | None:
+        """The step that is shown."""
+        return self.learner.step
+
+    @property
+    def number(self) -> int:
+        """Return the number of the step, from 1."""
+        return self.learner.lesson.number_of(self.step) if self.step else 0
+
+    @property
+    def total(self) -> int:
+        """Return the number of steps."""
+        return len(self.learner.lesson.steps)
+
+    @property
+    def rows(self) -> list[StepRow]:
+        """The list of steps."""
+        return step_rows(self.learner, self.step)
+
+    @property
+    def has_passed(self) -> bool:
+        """Return whether the step has passed."""
+        return self.step is not None and self.learner.progress.has_passed(self.step)
+
+    @property
+    def previous(self) -> LessonStep | None:
+        """The step before the one that is shown."""
+        return self.learner.lesson.steps[self.number - 2] if self.number > 1 else None
+
+    @property
+    def following(self) -> LessonStep | None:
+        """The step after the one that is shown."""
+        return self.learner.lesson.after(self.step) if self.step else None
+
+    @property
+    def next_lesson(self) -> Collection | None:
+        """The lesson after this one."""
+        found = list(lessons_of(self._user))
+        index = found.index(self.collection) + 1 if self.collection in found else len(found)
+        return found[index] if index < len(found) else None
+
+    @property
+    def hints(self) -> Sequence[str]:
+        """The hints that are shown."""
+        step = self.step
+        return step.hints[: self.learner.progress.hints_shown(step)] if step else ()
+
+    @property
+    def hints_left(self) -> int:
+        """Return the number of hints that are not shown."""
+        return len(self.step.hints) - len(self.hints) if self.step else 0
+
+    @property
+    def is_solution_shown(self) -> bool:
+        """Return whether the solution is shown."""
+        return self.step is not None and self.learner.progress.is_solution_shown(self.step)
+
+    @cached_property
+    def request(self) -> RequestLink | None:
+        """The request that the step begins with."""
+        return self._link(self.step.request) if self.step else None
+
+    @cached_property
+    def solution_request(self) -> RequestLink | None:
+        """The request that solves the step."""
+        solution = self.step.solution if self.step else None
+        return self._link(solution.request) if solution else None
+
+    @property
+    def request_is_missing(self) -> bool:
+        """Return whether the request of the step was deleted."""
+        return bool(self.step and self.step.request and self.request is None)
+
+    def _link(self, slug: str) -> RequestLink | None:
+        found = self.collection.requests.filter(slug=slug).first() if slug else None
+        return request_link(self.collection, found, self._user) if found else None
+
+
+def request_link(
+    collection: Collection, saved: SavedRequest, user: User | AnonymousUser
+) -> RequestLink:
+    """Return the link to a request of a lesson, for this learner."""
+    agents = Agent.objects.owned_by(user)
+    is_known = bool(saved.agent) and agents.filter(slug=saved.agent).exists()
+    return RequestLink(
+        f"{collection.slug}/{saved.slug}",
+        saved.name,
+        reverse("saved-request", args=[collection.slug, saved.slug]),
+        "" if is_known else saved.agent,
+        is_foreign=not saved.agent,
+    )
+
+
+def step_rows(learner: LessonOfLearner, current: LessonStep | None) -> list[StepRow]:
+    """Return the list of steps."""
+    return [
+        StepRow(step, number, learner.progress.has_passed(step), step == current)
+        for number, step in enumerate(learner.lesson.steps, 1)
+    ]
+
+
+def shown_checks(step: LessonStep, result: CheckResult | None) -> list[Check]:
+    """Return the failed checks to show; those of an answer would give it away."""
+    if result is None or step.check is None or step.check.needs_answer:
+        return []
+    return result.failed
+
+
+def lessons_of(user: User | AnonymousUser) -> QuerySet[Collection]:
+    """Return the lessons of a user, in order."""
+    found: QuerySet[Collection] = Collection.objects.owned_by(user).filter(lesson__isnull=False)
+    return found
+
+
+def lessons_with_progress(user: User | AnonymousUser) -> list[LessonOfLearner]:
+    """Return the lessons of a user with their progress, in order."""
+    collections = list(lessons_of(user))
+    rows = {
+        each.collection_id: each
+        for each in LessonProgress.objects.filter(collection__in=collections)
+    }
+    return [
+        LessonOfLearner(each, rows.get(each.pk) or LessonProgress(collection=each))
+        for each in collections
+    ]
+
+
+def lesson_offer(user: User | AnonymousUser) -> LessonOffer | None:
+    """Return the lesson to continue, or else the first one that was not started."""
+    lessons = lessons_of(user)
+    latest = LessonProgress.objects.filter(collection__in=lessons.order_by())
+    rows = latest.select_related("collection").order_by("-modified_at")
+    started = (LessonOfLearner(row.collection, row) for row in rows)
+    found = next((each for each in started if not each.is_finished), None)
+    if found is None:
+        fresh = lessons.filter(lesson_progress__isnull=True).first()
+        if fresh is None:
+            return None
+        found = LessonOfLearner.of(fresh)
+    step = found.first_open_step if found.is_started else None
+    return LessonOffer(
+        found.collection.name,
+        reverse("lesson", args=[found.collection.slug]),
+        found.lesson.number_of(step) if step else 0,
+        len(found.lesson.steps),
+    )

@@ -1,0 +1,131 @@
+"""Lessons for a teacher: the list of steps, and the form of one, with a check from a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_http_methods
+
+from playground.collections import ordering
+from playground.expectations.suggestions import suggestions
+from playground.forms.lessons import StepForm
+from playground.lesson_progress import latest_run
+from playground.lessons import lesson_problems
+from playground.models import Collection
+from playground.models.collections import requests_in_order
+from playground.models.ownership import owner_of
+from playground.stored_runs import run_facts
+from playground.views.helpers import refuse_without_room
+from playground.views.lessons import get_lesson
+
+Steps = list[dict[str, Any]]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@ensure_csrf_cookie
+def lesson(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the steps of a lesson (GET), or add one (POST)."""
+    collection = get_lesson(request, slug).collection
+    if request.method != "POST":
+        return render(
+            request, "lessons/edit.html", {"collection": collection, **_steps_of(collection)}
+        )
+    if refusal := refuse_without_room(request, reverse("lesson-edit", args=[slug])):
+        return refusal
+    steps = _steps(collection)
+    name = _free_slug(steps)
+    steps.append({"slug": name, "title": "New step", "text": ""})
+    if problems := _save(collection, steps):
+        context = {"collection": collection, "problems": problems, **_steps_of(collection)}
+        return render(request, "lessons/edit.html", context, status=422)
+    return redirect("lesson-step-edit", slug, name)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@ensure_csrf_cookie
+def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
+    """Show the form of a step (GET); save, move or delete it, as the field `do` says (POST).
+
+    With `suggest` the form proposes a check that the latest run of the user passes.
+    """
+    collection = get_lesson(request, slug).collection
+    steps = _steps(collection)
+    number = next((n for n, each in enumerate(steps) if each.get("slug") == step), None)
+    if number is None:
+        raise Http404
+    if request.method != "POST":
+        form = StepForm(steps[number], requests=_requests(collection))
+        run = latest_run(owner_of(request.user)) if "suggest" in request.GET else None
+        if run is not None:
+            found = suggestions(run_facts(run), [])
+            form.suggest([each["expectation"] for each in found])
+        return _form(request, collection, step, form, run)
+    do = request.POST.get("do", "save")
+    if do == "save":
+        form = StepForm(steps[number], request.POST, requests=_requests(collection))
+        if not form.is_valid():
+            return _form(request, collection, step, form, status=422)
+        changed = [*steps[:number], form.step, *steps[number + 1 :]]
+        if problems := _save(collection, changed):
+            form.add_problems(problems, number)
+            return _form(request, collection, step, form, status=422)
+    elif do == "delete":
+        if len(steps) > 1:
+            _save(collection, steps[:number] + steps[number + 1 :])
+    elif do in {"up", "down"}:
+        target = max(0, number - 1) if do == "up" else number + 1
+        steps.insert(target, steps.pop(number))
+        _save(collection, steps)
+    return redirect("lesson-edit", slug)
+
+
+def _form(
+    request: HttpRequest,
+    collection: Collection,
+    step: str,
+    form: StepForm,
+    run: Any = None,
+    status: int = 200,
+) -> HttpResponse:
+    context = {"collection": collection, "step": step, "form": form, "suggested_from": run}
+    return render(request, "lessons/edit_step.html", context, status=status)
+
+
+def _steps(collection: Collection) -> Steps:
+    """Return the steps as they are stored."""
+    stored = collection.lesson.get("steps") if isinstance(collection.lesson, dict) else None
+    found = stored if isinstance(stored, list) else []
+    return [dict(each) for each in found if isinstance(each, dict)]
+
+
+def _steps_of(collection: Collection) -> dict[str, Any]:
+    return {"steps": _steps(collection)}
+
+
+def _requests(collection: Collection) -> list[tuple[str, str]]:
+    """Return the requests of a collection as choices."""
+    return [(each.slug, each.name) for each in requests_in_order(collection)]
+
+
+def _save(collection: Collection, steps: Steps) -> list[tuple[str, str]]:
+    """Store the steps of a lesson; return the problems for which nothing was stored."""
+    before = collection.lesson if isinstance(collection.lesson, dict) else {}
+    changed = {**before, "steps": steps}
+    problems = list(lesson_problems(changed))
+    if not problems:
+        collection.lesson = changed
+        collection.save(update_fields=["lesson"])
+        ordering.mark_modified(collection)
+    return problems
+
+
+def _free_slug(steps: Steps) -> str:
+    taken = {each.get("slug") for each in steps}
+    number = len(steps) + 1
+    while f"step-{number}" in taken:
+        number += 1
+    return f"step-{number}"

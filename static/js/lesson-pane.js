@@ -1,0 +1,165 @@
+// <lesson-pane data-check="/lessons/…/check/">: the lesson beside the workbench. It has a step checked
+// when a run has ended, and with data-composed when the request has changed; not with data-manual,
+// whose step the learner confirms, nor once it has passed. Buttons with data-look-tab open a tab and
+// mark a place in it. On a narrow screen the lesson can be folded.
+
+import { announce } from "./dom.js";
+import { recall, remember } from "./storage.js";
+
+const RUN_DELAY_MS = 250;
+const COMPOSED_DELAY_MS = 700;
+/** How long a place is looked for, as tabs are loaded when they are opened. */
+const LOOK_MS = 3000;
+const LOOK_EVERY_MS = 100;
+const FOLD_KEY = "lesson";
+
+/** Tabs by the names that lessons use: the pane, and the panel. */
+const TABS = {
+  results: ["outcome", "tab-results"],
+  timeline: ["outcome", "tab-timeline"],
+  events: ["outcome", "tab-events"],
+  wire: ["outcome", "tab-wire"],
+  session: ["outcome", "tab-session"],
+  conformance: ["outcome", "tab-conformance"],
+  checks: ["outcome", "tab-checks"],
+  request: ["compose", "tab-request"],
+  auth: ["compose", "tab-auth"],
+  headers: ["compose", "tab-headers"],
+  expect: ["compose", "tab-expect"],
+  json: ["compose", "tab-json"],
+};
+
+/** The selector of a place in a tab. */
+function selectorOf(tab, place) {
+  const value = CSS.escape(place);
+  if (tab === "request") return `[data-pointer="${value}"]:not([hidden])`;
+  if (tab === "timeline") return `.mark[data-kind="${value}"]`;
+  return `:is(.event, .wire-block)[data-kind="${value}"]`;
+}
+
+class LessonPane extends HTMLElement {
+  connectedCallback() {
+    this.abort = new AbortController();
+    const { signal } = this.abort;
+    const isWaiting = () => this.dataset.check && !("passed" in this.dataset) && !("manual" in this.dataset);
+    document.addEventListener(
+      "run:progress",
+      ({ detail }) => "final" in detail && isWaiting() && this.#checkSoon(RUN_DELAY_MS),
+      { signal },
+    );
+    for (const name of ["composer:change", "composer:load"])
+      document.addEventListener(
+        name,
+        () => "composed" in this.dataset && isWaiting() && this.#checkSoon(COMPOSED_DELAY_MS),
+        { signal },
+      );
+    this.addEventListener("click", (event) => this.#click(event));
+    this.#fold(recall(FOLD_KEY) === "folded");
+    if (isWaiting() && document.querySelector("run-cursor[data-final]")) this.#checkSoon(RUN_DELAY_MS);
+  }
+
+  disconnectedCallback() {
+    this.abort.abort();
+    clearTimeout(this.timer);
+    clearInterval(this.search);
+  }
+
+  #checkSoon(delay) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.#check(), delay);
+  }
+
+  async #check() {
+    const form = document.getElementById("composer");
+    const values = "composed" in this.dataset && form ? Object.fromEntries(new FormData(form)) : {};
+    const target = this.querySelector("#lesson-check");
+    try {
+      await window.htmx.ajax("POST", this.dataset.check, { source: this, target, swap: "innerHTML", values });
+    } catch {
+      // The playground is not available; the next run is checked again.
+    }
+  }
+
+  #click(event) {
+    const look = event.target.closest("[data-look-tab]");
+    if (look) this.#look(look.dataset.lookTab, look.dataset.lookPlace);
+    if (event.target.closest(".lesson-fold")) {
+      const isFolded = this.toggleAttribute("data-folded");
+      remember(FOLD_KEY, isFolded ? "folded" : "shown");
+      this.#fold(isFolded);
+    }
+  }
+
+  #fold(isFolded) {
+    this.toggleAttribute("data-folded", isFolded);
+    this.querySelector(".lesson-fold").ariaExpanded = String(!isFolded);
+  }
+
+  /** Opens a tab, and marks a place in it once it is there. */
+  #look(tab, place) {
+    const [pane, panel] = TABS[tab] ?? [];
+    const button = panel && document.querySelector(`[role="tab"][aria-controls="${panel}"]`);
+    this.#say("");
+    for (const marked of document.querySelectorAll("[data-look-mark]")) delete marked.dataset.lookMark;
+    if (!button) return this.#say("This tab appears after a request was sent.");
+    document.querySelector("work-bench").show(pane);
+    button.closest("tab-set").show(panel, { focus: true });
+    if (place) this.#mark(panel, selectorOf(tab, place));
+    return undefined;
+  }
+
+  #mark(panel, selector) {
+    clearInterval(this.search);
+    const until = performance.now() + LOOK_MS;
+    const attempt = () => {
+      const found = document.querySelector(`#${panel} ${selector}`);
+      if (!found && performance.now() < until) return;
+      clearInterval(this.search);
+      if (!found) {
+        this.#say("Nothing to show yet. Send the request of this step first.");
+        return;
+      }
+      found.dataset.lookMark = "";
+      found.scrollIntoView({ block: "center" });
+    };
+    this.search = setInterval(attempt, LOOK_EVERY_MS);
+    attempt();
+  }
+
+  #say(text) {
+    const note = this.querySelector("[data-look-note]");
+    if (!note) return;
+    note.textContent = text;
+    note.hidden = !text;
+  }
+}
+
+/** The pane is replaced as a whole: the focus goes to what is next there, the reader to its top. */
+let hadFocus = false;
+document.addEventListener("htmx:beforeSwap", () => {
+  hadFocus = Boolean(document.getElementById("lesson")?.contains(document.activeElement));
+});
+document.addEventListener("htmx:afterSettle", () => {
+  const pane = document.getElementById("lesson");
+  if (!hadFocus || !pane || pane.contains(document.activeElement)) return;
+  hadFocus = false;
+  (pane.querySelector("[data-next]:not(.btn-quiet)") ?? pane.querySelector("#lesson-body")).focus({
+    preventScroll: true,
+  });
+});
+document.addEventListener("lesson:passed", ({ detail }) => {
+  announce(detail.text);
+  showVerdict();
+});
+document.addEventListener("htmx:afterSettle", ({ target }) => target.id === "lesson-check" && showVerdict());
+
+/** Scrolls the pane alone, so that the result of a check is seen. */
+function showVerdict() {
+  const body = document.getElementById("lesson-body");
+  const verdict = body?.querySelector(".lesson-verdict");
+  if (!verdict) return;
+  const below = verdict.getBoundingClientRect().bottom - body.getBoundingClientRect().bottom;
+  if (below > 0) body.scrollTop += below + 8;
+}
+
+customElements.define("lesson-pane", LessonPane);

@@ -1,0 +1,345 @@
+"""Lessons in the page: the list, the pane, its checks, import of others' lessons, and editing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from playground.collections.fixture import dump
+from playground.collections.fixture_parser import parse_fixture
+from playground.collections.trash import delete
+from playground.models import Agent, Collection, LessonProgress, Run, SavedRequest
+from playground.models.storage import stored_bytes
+from tests.support.collections import HTMX
+from tests.views.conftest import form
+
+ANSWER = {"type": "outcome", "equals": "answer"}
+SITE = {"type": "json", "path": "$.document.query.site", "equals": "x"}
+
+
+def lesson(*steps: dict[str, Any]) -> dict[str, Any]:
+    found = [{"slug": f"s{n}", "title": f"Title {n}", "text": "Do it.", **step}
+             for n, step in enumerate(steps, 1)]  # fmt: skip
+    return {"version": 1, "minutes": 5, "steps": found}
+
+
+STEPS = lesson(
+    {"request": "soup", "check": {"run": [ANSWER], "missing": "No answer yet."},
+     "hints": ["Look *up*.", "Look down."], "solution": {"text": "Send it.", "request": "soup"}},
+    {"check": {"request": [SITE]}},
+    {"question": "Which?", "check": {"answer": [{"type": "json", "path": "$", "equals": "@type"}]},
+     "solution": {"answer": "@type"}},
+    {},
+)  # fmt: skip
+
+
+@pytest.fixture
+def collection(agent: Agent) -> Collection:
+    found: Collection = Collection.objects.create(name="Basics", slug="basics", lesson=STEPS)
+    document = {"query": {"text": "soup"}}
+    SavedRequest.objects.create(
+        collection=found, name="Soup", slug="soup", agent="recipes", document=document
+    )
+    return found
+
+
+def start(client: Client, do: str = "start") -> str:
+    return client.post("/lessons/basics/progress/", {"do": do}).headers["Location"]
+
+
+def post(client: Client, path: str, **fields: Any) -> str:
+    response = client.post(f"/lessons/basics/steps/{path}", fields, headers=HTMX)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def finished(outcome: str = "answer", **fields: Any) -> Run:
+    run: Run = Run.objects.create(
+        protocol="nlweb", binding="http", version="0.55", url="http://agent.example",
+        request={"query": {"text": "soup"}}, state="completed", outcome=outcome, ended_us=1,
+        **fields,
+    )  # fmt: skip
+    return run
+
+
+@pytest.mark.usefixtures("collection")
+class TestLearner:
+    def test_the_list_and_the_page(self, client: Client) -> None:
+        assert "Basics" in client.get("/lessons/").content.decode()
+        page = client.get("/lessons/basics/").content.decode()
+        assert "Title 4" in page
+        assert "Start lesson" in page
+        assert 'id="lesson"' not in client.get("/").content.decode()
+
+    def test_start_opens_the_pane_and_the_request(self, client: Client) -> None:
+        assert start(client) == "/collections/basics/requests/soup/"
+        page = client.get("/").content.decode()
+        assert "Title 1" in page
+        assert 'data-saved="basics/soup"' in page
+        assert "Skip to the lesson" in page
+
+    def test_a_step_passes_by_a_run_that_came_after_it_was_shown(self, client: Client) -> None:
+        finished()
+        start(client)
+        assert "checked when it has arrived" in post(client, "s1/check/")
+        finished("failure")
+        failed = post(client, "s1/check/")
+        assert "No answer yet." in failed
+        assert "the outcome is answer. Actual: failure" in failed
+        finished()
+        response = client.post("/lessons/basics/steps/s1/check/", headers=HTMX)
+        assert response["HX-Retarget"] == "#lesson"
+        assert "lesson:passed" in str(response.headers)
+        assert "Step passed." in response.content.decode()
+        assert "Next step" in response.content.decode()
+
+    @pytest.mark.parametrize("fields", [{"source": "recording"}, {"source": "collection"}])
+    def test_runs_that_the_learner_did_not_send_do_not_count(
+        self, client: Client, fields: dict[str, str]
+    ) -> None:
+        start(client)
+        finished(**fields)
+        assert "Step passed." not in post(client, "s1/check/")
+
+    def test_a_composed_request_passes_unsent(self, client: Client) -> None:
+        post(client, "s2/")
+        wrong = form({"query": {"text": "soup"}})
+        assert "Step passed." not in post(client, "s2/check/", **wrong)
+        assert "Step passed." not in post(client, "s2/check/", **form("{"))
+        right = form({"query": {"text": "soup", "site": "x"}})
+        assert "Step passed." in post(client, "s2/check/", **right)
+
+    def test_an_answer(self, client: Client) -> None:
+        pane = post(client, "s3/")
+        assert "Which?" in pane
+        assert "@type" not in pane
+        wrong = post(client, "s3/check/", answer="type")
+        assert "Not yet." in wrong
+        assert "@type" not in wrong
+        assert "Step passed." in post(client, "s3/check/", answer="@type")
+
+    def test_a_step_without_a_check_is_marked_as_done(self, client: Client) -> None:
+        assert "Mark as done" in post(client, "s4/")
+        assert "Step passed." not in post(client, "s4/check/")
+        assert "Step passed." in post(client, "s4/check/", done="1")
+
+    def test_hints_one_by_one_and_the_solution_last(self, client: Client) -> None:
+        assert "Look" not in post(client, "s1/")
+        one = post(client, "s1/hints/")
+        assert "<em>up</em>" in one
+        assert "down" not in one
+        assert "Show the solution" not in one
+        assert "Show the solution" in post(client, "s1/hints/")
+        assert "Open the solution" in post(client, "s1/solution/")
+
+    def test_progress_continues_and_restarts(self, client: Client) -> None:
+        start(client)
+        finished()
+        post(client, "s1/check/")
+        offer = client.get("/").content.decode()
+        assert "Continue where you were" in offer
+        assert "Basics, step 2 of 4" in offer
+        assert "1 passed" in client.get("/lessons/basics/").content.decode()
+        assert start(client) == "/"  # The second step has no request.
+        assert LessonProgress.objects.get().step == "s2"
+        start(client, "restart")
+        assert LessonProgress.objects.get().step == "s1"
+        assert "0 passed" in client.get("/lessons/basics/").content.decode()
+
+    def test_close_keeps_the_progress(self, client: Client) -> None:
+        start(client)
+        assert start(client, "close") == "/lessons/basics/"
+        assert 'id="lesson"' not in client.get("/").content.decode()
+        assert "Continue" in client.get("/lessons/basics/").content.decode()
+
+    def test_one_lesson_is_open_at_a_time(self, client: Client) -> None:
+        Collection.objects.create(name="Other", slug="other", lesson=lesson({}))
+        start(client)
+        client.post("/lessons/other/progress/", {"do": "start"})
+        assert [each.collection.slug for each in LessonProgress.objects.filter(is_open=True)] == [
+            "other"
+        ]
+
+    def test_the_last_step_leads_to_the_next_lesson(self, client: Client) -> None:
+        Collection.objects.create(name="Other", slug="other", lesson=lesson({}), position=9)
+        progress = LessonProgress(collection=Collection.objects.get(slug="basics"))
+        passed = {"since": timezone.now().isoformat(), "passed": timezone.now().isoformat()}
+        progress.steps = {f"s{n}": passed for n in range(1, 5)}
+        progress.save()
+        pane = post(client, "s4/")
+        assert "You have finished this lesson." in pane
+        assert "Next lesson: Other" in pane
+
+    def test_an_agent_that_the_learner_does_not_have(self, client: Client) -> None:
+        SavedRequest.objects.update(agent="elsewhere")
+        pane = post(client, "s1/")
+        assert "elsewhere" in pane
+        assert "which you do not have" in pane
+        assert "data-saved" not in pane
+        assert start(client) == "/"
+
+    def test_a_request_with_a_url_and_no_agent_is_not_opened(self, client: Client) -> None:
+        SavedRequest.objects.update(agent="", address="https://evil.example/ask")
+        pane = post(client, "s1/")
+        assert "names a URL and no agent" in pane
+        assert "data-saved" not in pane
+
+    def test_a_request_that_was_deleted(self, client: Client, collection: Collection) -> None:
+        SavedRequest.objects.all().delete()
+        assert "was deleted from the collection" in post(client, "s1/")
+        parse_fixture(dump(collection))
+
+    @pytest.mark.parametrize("path", ["nowhere/steps/s1/", "basics/steps/nowhere/check/"])
+    def test_what_does_not_exist(self, client: Client, path: str) -> None:
+        assert client.post(f"/lessons/{path}").status_code == 404
+
+    def test_a_collection_is_no_lesson(self, client: Client) -> None:
+        Collection.objects.create(name="Plain", slug="plain")
+        assert client.get("/lessons/plain/").status_code == 404
+        assert "/lessons/plain/" not in client.get("/lessons/").content.decode()
+        assert "/collections/basics/" not in client.get("/sidebar/").content.decode()
+        assert "/collections/basics/" not in client.get("/collections/").content.decode()
+
+    def test_its_bytes_count(self, collection: Collection) -> None:
+        before = stored_bytes(None)
+        collection.lesson = {**STEPS, "minutes": 500}
+        collection.save()
+        assert stored_bytes(None) == before + 2
+
+    def test_a_deleted_lesson_comes_back_with_its_steps(self, collection: Collection) -> None:
+        text = dump(collection)
+        client = Client()
+        removal = delete(collection)
+        client.post(f"/collections/undo/{removal.pk}/")
+        assert dump(Collection.objects.get(slug="basics")) == text
+
+
+HOSTILE = """# Free <b>prizes</b> <script>alert(1)</script>
+[Click](javascript:alert(1)) [here](https://evil.example/a) ![x](https://evil.example/p.png)
+"""
+
+
+@pytest.mark.usefixtures("agent")
+class TestImport:
+    def text(self, steps: Any, **more: Any) -> str:
+        fields = {"name": "Trap", "slug": "trap", "lesson": steps, **more}
+        return json.dumps([{"model": "playground.collection", "fields": fields}])
+
+    def imported(self, client: Client, text: str) -> str:
+        response = client.post("/collections/import/", {"text": text, "confirmed": "yes"})
+        return response.content.decode()
+
+    def test_markdown_is_sanitised_and_links_show_where_they_lead(self, client: Client) -> None:
+        step = {"text": HOSTILE, "hints": [HOSTILE], "title": "<i>T</i>"}
+        self.imported(client, self.text(lesson(step)))
+        for path in ("", "hints/", "solution/"):
+            page = client.post(f"/lessons/trap/steps/s1/{path}", headers=HTMX).content.decode()
+            assert "<script" not in page
+            assert "<b>" not in page
+            assert "<img" not in page
+            assert 'href="javascript:' not in page
+            assert "(evil.example)" in page
+            assert "&lt;i&gt;T&lt;/i&gt;" in page
+
+    @pytest.mark.parametrize(
+        ("steps", "words"),
+        [
+            ({"version": 2, "steps": []}, "version 2 of the format"),
+            (lesson(*[{}] * 1000), "Too many: 1,000"),
+            (lesson({"look": [{"label": "x", "tab": "secrets"}]}), "no tab “secrets”"),
+            (lesson({"request": "nowhere"}), "The file contains no request “nowhere”"),
+            (lesson({"check": {"run": [{"type": "magic"}]}}), "/check/run/0"),
+            ("steps", "must be an object"),
+        ],
+    )
+    def test_what_is_wrong_is_told_with_its_location(
+        self, client: Client, steps: Any, words: str
+    ) -> None:
+        page = self.imported(client, self.text(steps))
+        assert words in page
+        assert not Collection.objects.exists()
+
+    def test_nothing_is_sent_by_an_import_or_a_start(
+        self, client: Client, started: list[Any]
+    ) -> None:
+        text = dump(Collection.objects.create(name="A", slug="a", lesson=lesson({}, {})))
+        Collection.objects.all().delete()
+        self.imported(client, text)
+        client.post("/lessons/a/progress/", {"do": "start"})
+        client.get("/")
+        assert started == []
+        assert not Run.objects.exists()
+
+    def test_a_file_without_lessons_is_unchanged(self, client: Client) -> None:
+        collection = Collection.objects.create(name="Plain", slug="plain")
+        assert "lesson" not in dump(collection)
+
+
+@pytest.mark.usefixtures("agent")
+class TestTeacher:
+    def test_a_lesson_of_three_steps(self, client: Client) -> None:
+        target = client.post("/lessons/", {"name": "Mine"}).headers["Location"]
+        assert target == "/lessons/mine/edit/"
+        for number in (2, 3):
+            assert client.post(target).headers["Location"] == f"{target}step-{number}/"
+        fields = {
+            "title": "Filters", "text": "Add **site**.\r\nSend it.",
+            "check_request": json.dumps([SITE]),
+            "check_run": json.dumps([ANSWER]), "missing": "No site.", "hints": "One\n---\nTwo",
+            "solution_text": "site: x",
+        }  # fmt: skip
+        assert client.post(f"{target}step-2/", fields).headers["Location"] == target
+        client.post(f"{target}step-2/", {"do": "up"})
+        client.post(f"{target}step-3/", {"do": "delete"})
+        stored = Collection.objects.get()
+        first = stored.lesson["steps"][0]
+        assert [step["slug"] for step in stored.lesson["steps"]] == ["step-2", "step-1"]
+        assert first["hints"] == ["One", "Two"]
+        assert first["check"] == {"request": [SITE], "run": [ANSWER], "missing": "No site."}
+        assert "Add **site**" in client.get(f"{target}step-2/").content.decode()
+        exported = client.get("/collections/mine/export/").content.decode()
+        assert parse_fixture(exported).collection["lesson"] == stored.lesson  # type: ignore[index]
+
+    def test_a_check_is_suggested_from_the_latest_run(self, client: Client) -> None:
+        client.post("/lessons/", {"name": "Mine"})
+        finished("answer", text="my run")
+        page = client.get("/lessons/mine/edit/step-1/?suggest=1").content.decode()
+        assert "my run" in page
+        assert (
+            "&quot;type&quot;: &quot;outcome&quot;, &quot;equals&quot;: &quot;answer&quot;" in page
+        )
+        assert Collection.objects.get().lesson["steps"][0].get("check") is None
+
+    @pytest.mark.parametrize(
+        ("fields", "words"),
+        [
+            ({"title": ""}, "This field is required"),
+            ({"title": "A", "check_run": "{"}, "check_run"),
+            ({"title": "A", "check_run": "{}"}, "JSON array"),
+            ({"title": "A", "check_run": '[{"type": "magic"}]'}, "/check/run/0"),
+            ({"title": "A", "request": "nowhere"}, "Select a valid choice"),
+            ({"title": "A", "check_answer": '[{"type":"json","path":"$","exists":true}]'},
+             "needs a question"),
+        ],
+    )  # fmt: skip
+    def test_what_is_wrong_is_told(
+        self, client: Client, fields: dict[str, str], words: str
+    ) -> None:
+        client.post("/lessons/", {"name": "Mine"})
+        before = Collection.objects.get().lesson
+        response = client.post("/lessons/mine/edit/step-1/", fields)
+        assert response.status_code == 422
+        assert words in response.content.decode()
+        assert Collection.objects.get().lesson == before
+
+    def test_the_last_step_cannot_be_deleted(self, client: Client) -> None:
+        client.post("/lessons/", {"name": "Mine"})
+        client.post("/lessons/mine/edit/step-1/", {"do": "delete"})
+        assert len(Collection.objects.get().lesson["steps"]) == 1
+
+    def test_a_lesson_needs_a_name(self, client: Client) -> None:
+        assert client.post("/lessons/", {"name": " "}).status_code == 422
