@@ -16,7 +16,7 @@ from playground.protocols.frames import Frame
 from playground.protocols.placement import PlacementAssigner
 from playground.rendering.entries import Entry, entry_of
 from playground.rendering.message_joiner import JOINED, MessageJoiner
-from playground.stored_runs import exchange_for
+from playground.stored_runs import StoredReader
 
 
 class ThreadReader:
@@ -24,7 +24,7 @@ class ThreadReader:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._exchange = exchange_for(run)
+        self._reader = StoredReader(run)
         self._placer = PlacementAssigner()
         #: Number of the last frame that was read or skipped.
         self.cursor = 0
@@ -96,7 +96,7 @@ class ThreadReader:
 
     def _read(self, batch: FrameBatch, upto: int | None = None) -> list[Entry]:
         added: list[Entry] = []
-        receive, after = self._exchange.receive, self.cursor
+        receive, after = self._reader.receive, self.cursor
         for frame in batch.frames():
             if frame.seq <= after:
                 continue
