@@ -154,8 +154,7 @@ class McpResponse(HttpExchange):
     def _end(self, frame: Frame) -> Sequence[Event]:
         self.ended = True
         self._messages.in_stream = False
-        start = b"".join(piece[:_SHOWN] for piece in self._body[:_SHOWN])[:_SHOWN]
-        self.text = start.decode("utf-8", "replace")
+        self.text = self._body[:_SHOWN].decode("utf-8", "replace")
         if not self._sent.wants_answer and not self.text.strip() and self._status // 100 == 2:
             return ()
         return [*super()._end(frame), *self._messages.settle(frame.seq)]
