@@ -21,7 +21,7 @@ _INFINITY = float("inf")
 
 
 class TooManyValuesError(ValueError):
-    """A JSON document with more than `MAX_VALUES` values."""
+    """A JSON text with more values than its limit."""
 
 
 # An opening bracket is a bit that is set, a closing one a bit that is not.
@@ -34,6 +34,8 @@ _WORD, _STEP = 16, 64 * 1024
 #: The most values of a document; an empty object or array counts twice. They can take many times as
 #: much memory as the text: 30 MB of `{},{},…` took 800.
 MAX_VALUES = 1_000_000
+#: The most values of the data of one event, which is read on the event loop.
+MAX_EVENT_VALUES = 200_000
 #: Characters that are encoded at once: a copy of the whole text would take as much memory again.
 _SLICE = 1024 * 1024
 _BACKSLASHES = re.compile(r"\\*")
@@ -92,9 +94,10 @@ def _brackets(document: str) -> Iterator[bytes]:
     yield rest.ljust(_WORD, b"0")
 
 
-def has_too_many_values(text: str) -> bool:
-    """Return whether there are more than `MAX_VALUES` values in `text`."""
-    if len(text) < 2 * MAX_VALUES or sum(map(text.count, "[{,")) < MAX_VALUES:
+def has_too_many_values(text: str, most: int | None = None) -> bool:
+    """Return whether there are more than `most` values in `text`; None is `MAX_VALUES`."""
+    most = MAX_VALUES if most is None else most
+    if len(text) < 2 * most or sum(map(text.count, "[{,")) < most:
         return False
     # Without those in strings.
     count = is_inside = 0
@@ -102,7 +105,7 @@ def has_too_many_values(text: str) -> bool:
         parts = part.translate(None, _NO_STARTS).split(b'"')
         count += sum(map(len, parts[is_inside::2]))
         is_inside ^= (len(parts) - 1) & 1
-    return count >= MAX_VALUES
+    return count >= most
 
 
 def _without_escapes(text: str) -> Iterator[bytes]:
@@ -165,6 +168,13 @@ def decode(text: str) -> Any:
         if end == len(text):
             return value
     return _DECODER.decode(text)
+
+
+def decode_event(text: str) -> Any:
+    """Return the value of an event's data as `decode` does, with the limit `MAX_EVENT_VALUES`."""
+    if has_too_many_values(text, MAX_EVENT_VALUES):
+        raise TooManyValuesError(f"The data has more than {MAX_EVENT_VALUES:,} values")
+    return decode(text)
 
 
 def decode_sequence(text: str) -> list[Any]:
