@@ -32,17 +32,17 @@ class ReceivedBytes:
     """The received bytes that all runs of an event loop hold."""
 
     def __init__(self) -> None:
-        self._held = 0
+        self.held = 0
         self._fell = asyncio.Event()
 
     @property
     def is_exceeded(self) -> bool:
         """Return whether the runs together hold more than their share."""
-        return self._held > settings.MAX_MEMORY * RECEIVED_SHARE
+        return self.held > settings.MAX_MEMORY * RECEIVED_SHARE
 
     def change(self, size: int) -> None:
         """Add `size` bytes; a negative number releases some."""
-        self._held += size
+        self.held += size
         if size < 0:
             self._fell.set()
 
@@ -52,11 +52,22 @@ class ReceivedBytes:
         await self._fell.wait()
 
 
+def held_bytes() -> int:
+    """Return the received bytes that all runs and downloads hold."""
+    return _received().held
+
+
 class RunMemory:
-    """The received bytes that one run holds."""
+    """The received bytes that one run or download holds."""
 
     def __init__(self) -> None:
         self.held = 0
+
+    def __enter__(self) -> RunMemory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def add(self, size: int) -> None:
         """Note that `size` bytes were received."""
