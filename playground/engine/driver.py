@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -242,7 +242,7 @@ class Driver:
         if self._first_left_out and last.kind in LAST_KINDS:
             await self._read_large_body(writer, last)
         elif self._is_large(frames):
-            await _call_in_thread(partial(self._read, frames), partial(self._put, writer))
+            await _call_to_end(asyncio.to_thread(self._read, frames), partial(self._put, writer))
         else:
             self._put(writer, self._read(frames))
 
@@ -257,17 +257,17 @@ class Driver:
             if may_be_complete(last):
                 await writer.drain()
                 async with decoding_turn():
-                    pieces = await read_when_available(self._stored_pieces, first)
-                    await _call_in_thread(partial(self._read_pieces, pieces, last), events.extend)
+                    await _call_to_end(
+                        read_when_available(self._read_pieces, first, last), events.extend
+                    )
         finally:
             # Its number is taken. Viewers read its events from the database as well.
             self._put(writer, [(last, events)], is_shown=False)
 
-    def _stored_pieces(self, first: int) -> deque[Frame]:
-        return deque(self.run.read_frames(first - 1))
-
-    def _read_pieces(self, pieces: deque[Frame], last: Frame) -> Sequence[Event]:
+    def _read_pieces(self, first: int, last: Frame) -> Sequence[Event]:
         with large_decoding():
+            # All of them first: if the database fails, this is called again.
+            pieces = deque(self.run.read_frames(first - 1))
             while pieces:
                 self.exchange.receive(pieces.popleft())
             return self.exchange.receive(last)
@@ -369,12 +369,12 @@ class Driver:
             await write_when_available(_save_handshake, self.run, handshake)
 
 
-async def _call_in_thread(function: Callable[[], T], then: Callable[[T], None]) -> None:
-    """Call `function` in a thread, and `then` with its result, also if cancelled meanwhile.
+async def _call_to_end(work: Coroutine[Any, Any, T], then: Callable[[T], None]) -> None:
+    """Do the work of a thread, and call `then` with its result, also if cancelled meanwhile.
 
     The frames that it reads have their numbers: they are stored, or there would be a gap.
     """
-    call = asyncio.ensure_future(asyncio.to_thread(function))
+    call = asyncio.ensure_future(work)
     try:
         result = await asyncio.shield(call)
     except asyncio.CancelledError:
