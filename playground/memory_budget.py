@@ -19,9 +19,9 @@ from django.conf import settings
 
 from playground.task_registry import PerLoop
 
-#: Shares of the budget: received data that is not stored yet, and messages that viewers have not
-#: read. The rest is for the response that is being decoded.
-RECEIVED_SHARE, UNSENT_SHARE = 0.25, 0.5
+#: Shares of the budget: received data that is not stored yet, which is copied when it is stored,
+#: and messages that viewers have not read. The rest is for the response that is being decoded.
+RECEIVED_SHARE, UNSENT_SHARE = 0.125, 0.5
 #: Bytes that a run may always hold: a slow stream does not wait for others.
 MINIMUM = 64 * 1024
 #: Bytes of a body that a reader holds; a larger one is read from the database when it is complete.

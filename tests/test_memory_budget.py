@@ -21,9 +21,9 @@ MIB = 1024 * 1024
 
 
 @pytest.fixture(autouse=True)
-def one_megabyte(settings: Any) -> None:
+def two_megabytes(settings: Any) -> None:
     """The share of received data is 256 KiB."""
-    settings.MAX_MEMORY = MIB
+    settings.MAX_MEMORY = 2 * MIB
 
 
 async def test_a_run_waits_while_all_of_them_hold_too_much() -> None:

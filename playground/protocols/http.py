@@ -225,6 +225,17 @@ class HttpExchange:
             return body.decode("utf-8-sig", "replace"), False
 
     def _document(self, seq: int) -> Sequence[Event]:
+        if (narrow := json_decoder.without_wide_characters(self._body)) is not None:
+            text = narrow.decode("utf-8-sig", "replace")
+            del narrow
+            if not json_decoder.exceeds_depth(text, self._max_depth):
+                try:
+                    payload = json_decoder.decode(text)
+                except (ValueError, RecursionError):
+                    del text  # What cannot be read is shown as it was received.
+                else:
+                    self._body = bytearray()
+                    return self._payload(seq, payload, text)
         text, is_valid = self._take_text()
         if json_decoder.exceeds_depth(text, self._max_depth):
             return self._too_deep(seq, "document", text)
@@ -236,6 +247,9 @@ class HttpExchange:
                 unreadable.unreadable_problem(description, self._status, self._headers, detail)
             )
             return _NO_EVENTS if not text.strip() else [self._unknown_body(seq, text, description)]
+        return self._payload(seq, payload, text)
+
+    def _payload(self, seq: int, payload: Any, text: str) -> Sequence[Event]:
         events = self._reader.document(seq, payload)
         if all(type(event) is Unknown for event in events):
             description = f"is JSON, but not {self.response_name}"

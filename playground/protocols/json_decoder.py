@@ -38,6 +38,10 @@ MAX_VALUES = 1_000_000
 MAX_EVENT_VALUES = 200_000
 #: Characters that are encoded at once: a copy of the whole text would take as much memory again.
 _SLICE = 1024 * 1024
+#: First bytes in UTF-8 of characters beyond U+FFFF, each of them, and the bytes for one from which
+#: on they are few.
+_WIDE_STARTS = b"\xf0\xf1\xf2\xf3\xf4"
+_WIDE, _WIDE_SHARE = re.compile(rb"[\xf0-\xf4][\x80-\xbf]{3}"), 32
 _BACKSLASHES = re.compile(r"\\*")
 
 # Every escape of a JSON string, so that `\\ud800` (a backslash, then letters) is skipped;
@@ -133,6 +137,25 @@ def _tables() -> tuple[list[int], list[int]]:
     return net, peak
 
 
+def without_wide_characters(body: bytearray) -> bytes | None:
+    """Return a large JSON text in UTF-8 with characters beyond U+FFFF as escapes.
+
+    With one of them Python's text takes four bytes for each character. None if there are none, or
+    so many that escapes would not make it smaller. The value is the same, other texts are not.
+    """
+    if len(body) < _SLICE:
+        return None
+    count = sum(map(body.count, _WIDE_STARTS))
+    return _WIDE.sub(_escaped, body) if 0 < count < len(body) / _WIDE_SHARE else None
+
+
+def _escaped(character: re.Match[bytes]) -> bytes:
+    try:
+        return json.dumps(character[0].decode())[1:-1].encode()
+    except UnicodeDecodeError:
+        return character[0]
+
+
 def has_half_pair(text: str) -> bool:
     """Return whether a JSON text has an escape that is half of a surrogate pair."""
     if "\\ud" not in text and "\\uD" not in text:
@@ -200,9 +223,7 @@ def _decodable(text: str) -> str:
     """Return a text without halves of surrogate pairs. Raises `TooManyValuesError`."""
     if has_too_many_values(text):
         raise TooManyValuesError(f"The document has more than {MAX_VALUES:,} values")
-    if "\\ud" in text or "\\uD" in text:
-        return _ESCAPE.sub(_replace_half_pair, text)
-    return text
+    return _ESCAPE.sub(_replace_half_pair, text) if has_half_pair(text) else text
 
 
 def _space_end(text: str, start: int) -> int:

@@ -388,3 +388,30 @@ def test_a_large_body_is_held_once_before_it_is_decoded() -> None:
     assert len([event for event in events if isinstance(event, Result)]) == 100
     # The bytes and the text, or the text and the values.
     assert peak < 2.5 * size
+
+
+def test_an_emoji_in_a_large_body_does_not_multiply_its_size() -> None:
+    """Python's text takes four bytes for each character where one of them is an emoji."""
+    items = [{"name": "Soup 🍲", "description": "x" * 60_000} for _ in range(50)]
+    answer = {**ANSWER, "results": [*items, {"name": "\\ud83c é"}]}
+    body = json.dumps(answer, ensure_ascii=False).encode()
+    exchange = registry.exchange(Target("http://a.example.com"), {"query": {"text": "a"}})
+    exchange.next_call()
+    exchange.receive(Frame(1, 0, FrameKind.HEAD, b"HTTP/1.1 200 OK\r\n\r\n"))
+    tracemalloc.start()
+    try:
+        exchange.receive(Frame(2, 0, FrameKind.BODY, body))
+        events = exchange.receive(Frame(3, 0, FrameKind.END))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    found = [event.item for event in events if isinstance(event, Result)]
+    assert found == [*items, {"name": "\\ud83c é"}]
+    assert peak < 5 * len(body)
+
+
+def test_text_with_an_emoji_that_is_not_json_is_shown_as_it_is() -> None:
+    text = "{🍲" + "x" * 2_000_000
+    play = read_document(text.encode())
+    (unknown,) = [each for each in play.events if isinstance(each, Unknown)]
+    assert unknown.data == text
