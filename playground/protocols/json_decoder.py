@@ -195,7 +195,8 @@ def decode(text: str) -> Any:
 
 def decode_event(text: str) -> Any:
     """Return the value of an event's data as `decode` does, with the limit `MAX_EVENT_VALUES`."""
-    if has_too_many_values(text, MAX_EVENT_VALUES):
+    # The length first: it costs the least, and most events are short.
+    if len(text) > MAX_EVENT_VALUES and has_too_many_values(text, MAX_EVENT_VALUES):
         raise TooManyValuesError(f"The data has more than {MAX_EVENT_VALUES:,} values")
     return decode(text)
 
@@ -223,7 +224,9 @@ def _decodable(text: str) -> str:
     """Return a text without halves of surrogate pairs. Raises `TooManyValuesError`."""
     if has_too_many_values(text):
         raise TooManyValuesError(f"The document has more than {MAX_VALUES:,} values")
-    return _ESCAPE.sub(_replace_half_pair, text) if has_half_pair(text) else text
+    if ("\\ud" in text or "\\uD" in text) and has_half_pair(text):
+        return _ESCAPE.sub(_replace_half_pair, text)
+    return text
 
 
 def _space_end(text: str, start: int) -> int:
