@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from playground.expectations import Failed, RunFacts, TimedEvent
-from playground.memory_budget import MAX_HELD, large_decoding
+from playground.memory_budget import MAX_HELD, large_decoding, return_free_memory
 from playground.models import Run
 from playground.models.promises import (
     PollingStatus,
@@ -71,6 +71,7 @@ class StoredReader:
     def _read_large_body(self, last: Frame) -> Sequence[Event]:
         first, self._first_left_out = self._first_left_out, 0
         if not may_be_complete(last):
+            return_free_memory()
             return ()
         with large_decoding():
             self._read_pieces(first, last)

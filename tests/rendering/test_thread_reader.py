@@ -221,4 +221,8 @@ def test_a_body_that_was_cut_off_by_a_limit_is_not_read_again(
     recording.add(Frame(0, 90, FrameKind.ERROR, problem.to_bytes()))
     run = recording.end("refused")
     monkeypatch.setattr(StoredReader, "_read_pieces", None)
+    returned: list[bool] = []
+    monkeypatch.setattr("playground.stored_runs.return_free_memory", lambda: returned.append(True))
     assert whole(run) == []
+    # Unpacking what is skipped has taken some, too.
+    assert returned == [True]
