@@ -25,7 +25,8 @@ RECEIVED_SHARE, UNSENT_SHARE = 0.125, 0.5
 #: Bytes that a run may always hold: a slow stream does not wait for others.
 MINIMUM = 64 * 1024
 #: Bytes of a body that a reader holds; a larger one is read from the database when it is complete.
-MAX_HELD = 256 * 1024
+#: More than an agent card may have, which ends its call before that.
+MAX_HELD = 1024 * 1024
 
 
 class ReceivedBytes:

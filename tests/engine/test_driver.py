@@ -435,7 +435,7 @@ class TestLargeBodies:
             return plain(run, after)
 
         monkeypatch.setattr(Run, "read_frames", read)
-        body, _ = large_answer(600_000)
+        body, _ = large_answer(1_300_000)
         async with serve(reply(body)) as server:
             await send(server.url)
         assert locked == [True]

@@ -197,7 +197,7 @@ def test_large_bodies_of_several_pages_are_decoded_one_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     recording = Recording()
-    recording.add(CALL, OPEN, JSON_HEAD, *large_body(8))
+    recording.add(CALL, OPEN, JSON_HEAD, *large_body(24))
     recording.add(END)
     run = recording.end()
     held: list[bool] = []
@@ -216,7 +216,7 @@ def test_a_body_that_was_cut_off_by_a_limit_is_not_read_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     recording = Recording()
-    recording.add(CALL, OPEN, JSON_HEAD, *large_body(8))
+    recording.add(CALL, OPEN, JSON_HEAD, *large_body(24))
     problem = Problem("refused", Stage.LIMIT, "Too long.", "", "", "max_bytes")
     recording.add(Frame(0, 90, FrameKind.ERROR, problem.to_bytes()))
     run = recording.end("refused")
