@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import Count
 
@@ -47,7 +48,9 @@ POLL = 2.0
 MAX_CATCHING_UP, MAX_READING = 2, 1
 #: Most decoded frames, and bytes of them, that wait to be rendered; if there are more, the database
 #: is read instead.
-MAX_WAITING, MAX_WAITING_BYTES = 10_000, 4 * 1024 * 1024
+MAX_WAITING, MAX_WAITING_BYTES = 10_000, 16 * 1024 * 1024
+#: Share of the memory budget for what waits of all runs.
+WAITING_SHARE = 0.125
 #: Most characters of messages that a viewer has missed while it caught up; if there are more, it
 #: catches up once more.
 MAX_MISSED = 200_000
@@ -171,6 +174,7 @@ class RunFeed:
     def close(self) -> None:
         """Unsubscribe, and remove the feed."""
         self._feeds.discard(self)
+        self._take_stored()
         if self._pause:
             self._pause.cancel()
         groups, self._groups = self._groups, {}
@@ -188,11 +192,17 @@ class RunFeed:
         if stored is None:
             self._must_read = True
         else:
+            size = sum(part.decoded_bytes for part in stored.parts)
             self._stored.append(stored)
             self._waiting += len(stored.readings)
-            self._waiting_bytes += sum(part.bytes for part in stored.parts)
-            if self._waiting > MAX_WAITING or self._waiting_bytes > MAX_WAITING_BYTES:
-                self._stored, self._waiting, self._waiting_bytes = [], 0, 0
+            self._waiting_bytes += size
+            self._feeds.waiting_bytes += size
+            if (
+                self._waiting > MAX_WAITING
+                or self._waiting_bytes > MAX_WAITING_BYTES
+                or self._feeds.waiting_bytes > settings.MAX_MEMORY * WAITING_SHARE
+            ):
+                self._take_stored()
                 self._must_read, self._is_attached = True, False
         self._schedule()
 
@@ -208,14 +218,20 @@ class RunFeed:
 
     def take(self) -> Work:
         """Return the task for a thread; the caller must call `publish` or `fail`."""
-        stored, self._stored = self._stored, []
-        self._waiting = self._waiting_bytes = 0
+        stored = self._take_stored()
         self._updates.watch_turns(self._new_turns)
         self._new_turns = {}
         known = stored if self._is_attached else None
         reads = self._must_read or known is None or self._updates.needs_read(known)
         self._must_read = False
         return Work(self._updates, known, reads)
+
+    def _take_stored(self) -> list[Stored]:
+        """Return what waits, which waits no longer."""
+        self._feeds.waiting_bytes -= self._waiting_bytes
+        self._waiting = self._waiting_bytes = 0
+        stored, self._stored = self._stored, []
+        return stored
 
     def publish(self, message: RunMessage | None) -> None:
         """Send a message to everybody who is at the position before it."""
@@ -323,6 +339,8 @@ class RunFeeds:
         self._collection_runs: Counter[UUID] = Counter()
         self._feeds: dict[tuple[UUID, bool], RunFeed] = {}
         self._due: list[RunFeed] = []
+        #: Bytes of decoded frames that wait to be rendered.
+        self.waiting_bytes = 0
         self._rendering: asyncio.Task[None] | None = None
         self._polling: asyncio.Task[None] | None = None
         self.catching_up = asyncio.Semaphore(MAX_CATCHING_UP)

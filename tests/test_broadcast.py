@@ -709,3 +709,34 @@ async def test_what_waits_for_a_feed_is_bounded(
     driven.add(END)
     await driven.end()
     await to_the_end([viewer], 54)
+
+
+async def test_what_waits_for_all_feeds_is_bounded(transactional_db: None, settings: Any) -> None:
+    """Twenty feeds with 4 MB each were not counted at all."""
+    runs = [await drive() for _ in range(3)]
+    viewers = []
+    for driven in runs:
+        driven.add(CALL, OPEN, HEAD)
+        await driven.stored()
+        viewers.append(await Viewer().join(driven.run))
+        await viewers[-1].has(3)
+    # Decoded, each result takes four times its size; six of them may wait.
+    settings.MAX_MEMORY = 6 * 4 * len(result(10).data) / broadcast.WAITING_SHARE
+    feeds = [viewer.feed for viewer in viewers if viewer.feed]
+    for feed in feeds:
+        feed._is_busy = True  # As if a thread were rendering.
+    for number in range(10, 20):
+        for driven in runs:
+            driven.add(result(number))
+            await driven.stored()
+            assert sum(feed._waiting for feed in feeds) <= 6
+    for feed in feeds:
+        feed._is_busy = False
+        feed._schedule()
+    for viewer in viewers:
+        await viewer.has(13)
+    assert run_feeds().waiting_bytes == 0
+    for driven in runs:
+        driven.add(END)
+        await driven.end()
+    await to_the_end(viewers, 14)

@@ -17,6 +17,7 @@ from typing import Any
 from django.conf import settings
 
 from playground.limits import RunLimits
+from playground.memory_budget import RunMemory
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Exchange, StopsEarly
 from playground.protocols.frames import Frame
@@ -62,12 +63,19 @@ async def make_calls(
                     break
 
 
-async def collect_frames(call: HttpCall, transport: Transport) -> list[Frame]:
-    """Make one call and return all of its frames: CALL comes first, END or ERROR last."""
+async def collect_frames(
+    call: HttpCall, transport: Transport, memory: RunMemory | None = None
+) -> list[Frame]:
+    """Make one call and return all of its frames: CALL comes first, END or ERROR last.
+
+    They count as held in `memory`.
+    """
     found: list[Frame] = []
     async with contextlib.aclosing(transport.send(call, start_clock())) as stream:
         async for frames in stream:
             found += frames
+            if memory:
+                memory.add(sum(len(frame.data) for frame in frames))
     return found
 
 

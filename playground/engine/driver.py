@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -22,7 +22,13 @@ from playground.engine.states import transition
 from playground.engine.writer import FramesLostError, FrameWriter, RunEndedError
 from playground.executors import read_when_available, write_when_available
 from playground.limits import RunLimits
-from playground.memory_budget import RunMemory, decoding_lock, return_free_memory
+from playground.memory_budget import (
+    MAX_HELD,
+    RunMemory,
+    decoding_turn,
+    large_decoding,
+    return_free_memory,
+)
 from playground.models import Run, RunKind, RunState
 from playground.models.batches import FramePart
 from playground.notifications import Reading, notify_viewers
@@ -35,8 +41,9 @@ from playground.protocols.exchange import (
     UsesSession,
     WaitsForUser,
 )
-from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.frames import LAST_KINDS, Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
+from playground.stored_runs import may_be_complete
 from playground.transport import ConnectionPool
 
 logger = logging.getLogger(__name__)
@@ -48,12 +55,8 @@ Listener = Callable[[Frame, Sequence[Event]], None]
 SLICE = 250
 #: Bytes of a response that are read in a thread: parsing them would block the event loop.
 LARGE = 128 * 1024
-#: Bytes of a body that are held; a larger one is read from the database when it is complete.
-MAX_HELD = 1024 * 1024
 #: Characters of a run's key at the beginning of its request ids.
 _REQUEST_ID_PREFIX = 12
-#: Kinds of the last frame of a call.
-_LAST_KINDS = (FrameKind.END, FrameKind.ERROR)
 
 T = TypeVar("T")
 
@@ -232,14 +235,14 @@ class Driver:
 
     async def _read_and_store(self, writer: FrameWriter, frames: list[Frame]) -> None:
         *before, last = frames
-        if before and before[-1].kind is FrameKind.BODY and last.kind in _LAST_KINDS:
+        if before and before[-1].kind is FrameKind.BODY and last.kind in LAST_KINDS:
             # Pieces of a body have no events: reading them takes no time.
             self._put(writer, self._read(before))
             frames = [last]
-        if self._first_left_out and last.kind in _LAST_KINDS:
+        if self._first_left_out and last.kind in LAST_KINDS:
             await self._read_large_body(writer, last)
         elif self._is_large(frames):
-            await _call_in_thread(partial(self._read, frames), partial(self._put, writer))
+            await _call_to_end(asyncio.to_thread(self._read, frames), partial(self._put, writer))
         else:
             self._put(writer, self._read(frames))
 
@@ -251,25 +254,26 @@ class Driver:
         first, self._first_left_out = self._first_left_out, 0
         events: list[Event] = []
         try:
-            if last.kind is FrameKind.END or Problem.from_bytes(last.data).limit is None:
+            if may_be_complete(last):
                 await writer.drain()
-                async with decoding_lock():
-                    pieces = await read_when_available(self._stored_pieces, first)
-                    await _call_in_thread(partial(self._read_pieces, pieces, last), events.extend)
+                async with decoding_turn():
+                    await _call_to_end(
+                        read_when_available(self._read_pieces, first, last), events.extend
+                    )
         finally:
             # Its number is taken. Viewers read its events from the database as well.
             self._put(writer, [(last, events)], is_shown=False)
 
-    def _stored_pieces(self, first: int) -> deque[Frame]:
-        return deque(self.run.read_frames(first - 1))
-
-    def _read_pieces(self, pieces: deque[Frame], last: Frame) -> Sequence[Event]:
-        while pieces:
-            self.exchange.receive(pieces.popleft())
-        return self.exchange.receive(last)
+    def _read_pieces(self, first: int, last: Frame) -> Sequence[Event]:
+        with large_decoding():
+            # All of them first: if the database fails, this is called again.
+            pieces = deque(self.run.read_frames(first - 1))
+            while pieces:
+                self.exchange.receive(pieces.popleft())
+            return self.exchange.receive(last)
 
     def _is_large(self, frames: Sequence[Frame]) -> bool:
-        if frames[-1].kind in _LAST_KINDS:
+        if frames[-1].kind in LAST_KINDS:
             return bool(self._counters.columns["bytes"] > LARGE)
         return sum(len(frame.data) for frame in frames) > LARGE
 
@@ -365,12 +369,12 @@ class Driver:
             await write_when_available(_save_handshake, self.run, handshake)
 
 
-async def _call_in_thread(function: Callable[[], T], then: Callable[[T], None]) -> None:
-    """Call `function` in a thread, and `then` with its result, also if cancelled meanwhile.
+async def _call_to_end(work: Coroutine[Any, Any, T], then: Callable[[T], None]) -> None:
+    """Do the work of a thread, and call `then` with its result, also if cancelled meanwhile.
 
     The frames that it reads have their numbers: they are stored, or there would be a gap.
     """
-    call = asyncio.ensure_future(asyncio.to_thread(function))
+    call = asyncio.ensure_future(work)
     try:
         result = await asyncio.shield(call)
     except asyncio.CancelledError:

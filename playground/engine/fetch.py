@@ -9,6 +9,7 @@ from django.conf import settings
 
 from playground.engine.call_loop import OwnerSlots, collect_frames, new_transport
 from playground.limits import MIB, RunLimits
+from playground.memory_budget import RunMemory
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import BODY_KINDS, FrameKind
 from playground.protocols.http import Headers, read_head
@@ -38,9 +39,15 @@ class Download:
     body: bytes
 
 
-async def get(url: str, headers: Headers, transport: Transport) -> Download | Problem:
-    """Return the response to a GET of `url`, or the problem that ended it."""
-    frames = await collect_frames(HttpCall("GET", url, tuple(headers)), transport)
+async def get(
+    url: str, headers: Headers, transport: Transport, memory: RunMemory
+) -> Download | Problem:
+    """Return the response to a GET of `url`, or the problem that ended it.
+
+    What is received counts as held in `memory`, which the caller closes. Runs wait for it, but not
+    the download itself: several that hold what they have could wait for each other.
+    """
+    frames = await collect_frames(HttpCall("GET", url, tuple(headers)), transport, memory)
     if frames[-1].kind is FrameKind.ERROR:
         return Problem.from_bytes(frames[-1].data)
     head = next(frame for frame in frames if frame.kind is FrameKind.HEAD)
@@ -57,7 +64,8 @@ async def fetch(url: str, *, owner: int | None = None) -> bytes:
         if not is_free:
             raise FetchError(f"Too many downloads in progress ({MAX_AT_ONCE}). Try again shortly.")
         headers = (("Accept", "application/json, */*;q=0.5"),)
-        return _body(await get(url, headers, new_transport(_limits())))
+        with RunMemory() as memory:
+            return _body(await get(url, headers, new_transport(_limits()), memory))
 
 
 def _body(found: Download | Problem) -> bytes:

@@ -16,6 +16,7 @@ from django.conf import settings
 from playground.engine.call_loop import new_transport
 from playground.engine.fetch import Download, get
 from playground.limits import MIB, RunLimits
+from playground.memory_budget import RunMemory
 from playground.protocols.http import USER_AGENT
 from playground.protocols.media import RASTER_TYPES, raster_type
 from playground.protocols.problems import Problem, Stage
@@ -61,7 +62,8 @@ async def fetch_picture(url: str, *, owner: int | None = None) -> Picture:
     """
     slot = _slots().setdefault(owner, asyncio.Semaphore(MAX_AT_ONCE))
     async with slot:
-        found = await _follow(url)
+        with RunMemory() as memory:
+            found = await _follow(url, memory)
     if isinstance(found, Problem):
         raise _error_of(found)
     if found.status != 200:
@@ -71,12 +73,12 @@ async def fetch_picture(url: str, *, owner: int | None = None) -> Picture:
     return Picture(media_type, found.body)
 
 
-async def _follow(url: str) -> Download | Problem:
+async def _follow(url: str, memory: RunMemory) -> Download | Problem:
     """Return the last response of a chain of redirects."""
     # One transport for the chain, which shares its limits of bytes and time.
     transport = new_transport(_limits())
     for _ in range(MAX_REDIRECTS + 1):
-        found = await get(url, _HEADERS, transport)
+        found = await get(url, _HEADERS, transport, memory)
         if isinstance(found, Problem) or found.status not in _REDIRECTS:
             return found
         try:

@@ -60,7 +60,7 @@ from playground.protocols import registry
 from playground.protocols.events import Outcome
 from playground.protocols.headers import is_credential
 from playground.protocols.origins import same_origin
-from playground.stored_runs import exchange_for
+from playground.stored_runs import StoredReader
 from playground.task_registry import SingleTask, start_task
 
 logger = logging.getLogger(__name__)
@@ -458,8 +458,8 @@ def _polls_of(promise: PolledPromise) -> QuerySet[Run]:
 
 def _stored_result(run: Run) -> PollResult:
     """Return the result of a poll that has ended, read from its stored frames."""
-    exchange = exchange_for(run)
+    reader = StoredReader(run)
     collector = PollCollector(run)
     for frame in run.read_frames():
-        collector(frame, exchange.receive(frame))
+        collector(frame, reader.receive(frame))
     return collector.result()

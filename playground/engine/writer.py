@@ -32,9 +32,6 @@ logger = logging.getLogger(__name__)
 FLUSH_INTERVAL = 0.025
 #: Bytes waiting for the database beyond which the transport has to wait.
 HIGH_WATER = 4 * 1024 * 1024
-#: Size of a frame together with its events, in sizes of the frame alone.
-DECODED_SIZE = 4
-
 
 #: The error of each flush, None for one that was stored.
 Errors = Sequence[Exception | None]
@@ -140,10 +137,10 @@ class FrameWriter:
         """
         if part and part.frames:
             self._pending.parts.append(part)
-            size = part.bytes
-            if readings and notifier().has_subscribers(self._group):
+            is_shown = readings and notifier().has_subscribers(self._group)
+            if is_shown:
                 self._pending.readings += readings
-                size *= DECODED_SIZE
+            size = part.decoded_bytes if is_shown else part.bytes
             self._pending.bytes += size
             self._memory.add(size)
         self._pending.changes.update(changes)

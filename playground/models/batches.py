@@ -11,6 +11,9 @@ from playground.protocols.frames import Frame, FrameKind, pack
 
 #: Frames and bytes of one row, which a reader of a single frame has to unpack.
 ROW_FRAMES, ROW_BYTES = 500, 256 * 1024
+#: Size of a frame together with its events, in sizes of the frame alone. In frames above the second
+#: size, each value counts by itself: a small object takes 30 times as much as its text.
+DECODED_SIZE, _LARGE, _VALUE_SIZE = 4, 16 * 1024, 64
 #: Kinds of frames that are read without the frames before them.
 INDEPENDENT_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT})
 
@@ -41,6 +44,13 @@ class FramePart:
     def bytes(self) -> int:
         """The bytes of the frames' data."""
         return sum(len(frame.data) for frame in self.frames)
+
+    @property
+    def decoded_bytes(self) -> int:
+        """An estimate of the memory of the frames with their events."""
+        large = (frame.data for frame in self.frames if len(frame.data) > _LARGE)
+        values = sum(data.count(sign) for data in large for sign in (b"{", b"[", b","))
+        return DECODED_SIZE * self.bytes + _VALUE_SIZE * values
 
 
 def build_batches(run: Run, parts: Iterable[FramePart]) -> list[FrameBatch]:

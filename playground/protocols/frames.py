@@ -40,6 +40,8 @@ class FrameKind(enum.IntEnum):
 #: Kinds whose bytes are the response body. Their sum is its stored size: that of the body,
 #: unless secrets in it were replaced by a mask of another length.
 BODY_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT, FrameKind.BODY, FrameKind.TAIL})
+#: Kinds of the last frame of a call.
+LAST_KINDS = (FrameKind.END, FrameKind.ERROR)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,8 @@ def encode(document: Any) -> bytes:
 
 #: Last bytes of a JSON object, array or string, or of nothing but white space.
 _LAST_BYTES = frozenset((b"}", b"]", b'"', b""))
+#: Bytes of the end of a body that are searched for the last character.
+_END_SIZE = 1024
 
 
 class HttpExchange:
@@ -90,7 +92,8 @@ class HttpExchange:
         self._problem: Problem | None = None
         self._status = 0
         self._headers: Mapping[str, str] = {}
-        self._body: list[bytes] = []
+        #: One buffer: pieces would have to be joined, which takes their size again.
+        self._body = bytearray()
         #: Whether the body is a stream, has a readable event, and has any event.
         self._streamed = self._has_readable_event = self._has_event = False
         self._receivers: Mapping[FrameKind, Callable[[Frame], Sequence[Event]]] = {
@@ -155,7 +158,7 @@ class HttpExchange:
         return _NO_EVENTS
 
     def _body_piece(self, frame: Frame) -> Sequence[Event]:
-        self._body.append(frame.data)
+        self._body += frame.data
         return _NO_EVENTS
 
     def _tail(self, frame: Frame) -> Sequence[Event]:
@@ -192,11 +195,14 @@ class HttpExchange:
     def _error(self, frame: Frame) -> Sequence[Event]:
         """Read a document that was complete when the transfer failed."""
         # Most bodies that were cut off are recognized by their last character.
-        if self._body and self._body[-1].rstrip()[-1:] in _LAST_BYTES:
-            text = b"".join(self._body).decode("utf-8", "replace")
-            if is_json(text, self._max_depth):
-                return self._document(frame.seq)
-        self._body = []
+        last = bytes(self._body[-_END_SIZE:].rstrip()[-1:])
+        if (
+            self._body
+            and last in _LAST_BYTES
+            and is_json(self._body.decode("utf-8", "replace"), self._max_depth)
+        ):
+            return self._document(frame.seq)
+        self._body = bytearray()
         return _NO_EVENTS
 
     # Reading
@@ -212,14 +218,24 @@ class HttpExchange:
 
     def _take_text(self) -> tuple[str, bool]:
         """Return the text of the body, and whether it is valid UTF-8; the body is released."""
-        body = b"".join(self._body).removeprefix(b"\xef\xbb\xbf")
-        self._body = []
+        body, self._body = self._body, bytearray()
         try:
-            return body.decode("utf-8"), True
+            return body.decode("utf-8-sig"), True
         except UnicodeDecodeError:
-            return body.decode("utf-8", "replace"), False
+            return body.decode("utf-8-sig", "replace"), False
 
     def _document(self, seq: int) -> Sequence[Event]:
+        if (narrow := json_decoder.without_wide_characters(self._body)) is not None:
+            text = narrow.decode("utf-8-sig", "replace")
+            del narrow
+            if not json_decoder.exceeds_depth(text, self._max_depth):
+                try:
+                    payload = json_decoder.decode(text)
+                except (ValueError, RecursionError):
+                    del text  # What cannot be read is shown as it was received.
+                else:
+                    self._body = bytearray()
+                    return self._payload(seq, payload, text)
         text, is_valid = self._take_text()
         if json_decoder.exceeds_depth(text, self._max_depth):
             return self._too_deep(seq, "document", text)
@@ -231,6 +247,9 @@ class HttpExchange:
                 unreadable.unreadable_problem(description, self._status, self._headers, detail)
             )
             return _NO_EVENTS if not text.strip() else [self._unknown_body(seq, text, description)]
+        return self._payload(seq, payload, text)
+
+    def _payload(self, seq: int, payload: Any, text: str) -> Sequence[Event]:
         events = self._reader.document(seq, payload)
         if all(type(event) is Unknown for event in events):
             description = f"is JSON, but not {self.response_name}"

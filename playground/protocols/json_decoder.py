@@ -21,7 +21,7 @@ _INFINITY = float("inf")
 
 
 class TooManyValuesError(ValueError):
-    """A JSON document with more than `MAX_VALUES` values."""
+    """A JSON text with more values than its limit."""
 
 
 # An opening bracket is a bit that is set, a closing one a bit that is not.
@@ -34,8 +34,14 @@ _WORD, _STEP = 16, 64 * 1024
 #: The most values of a document; an empty object or array counts twice. They can take many times as
 #: much memory as the text: 30 MB of `{},{},…` took 800.
 MAX_VALUES = 1_000_000
+#: The most values of the data of one event, which is read on the event loop.
+MAX_EVENT_VALUES = 200_000
 #: Characters that are encoded at once: a copy of the whole text would take as much memory again.
 _SLICE = 1024 * 1024
+#: First bytes in UTF-8 of characters beyond U+FFFF, each of them, and the bytes for one from which
+#: on they are few.
+_WIDE_STARTS = b"\xf0\xf1\xf2\xf3\xf4"
+_WIDE, _WIDE_SHARE = re.compile(rb"[\xf0-\xf4][\x80-\xbf]{3}"), 32
 _BACKSLASHES = re.compile(r"\\*")
 
 # Every escape of a JSON string, so that `\\ud800` (a backslash, then letters) is skipped;
@@ -92,9 +98,10 @@ def _brackets(document: str) -> Iterator[bytes]:
     yield rest.ljust(_WORD, b"0")
 
 
-def has_too_many_values(text: str) -> bool:
-    """Return whether there are more than `MAX_VALUES` values in `text`."""
-    if len(text) < 2 * MAX_VALUES or sum(map(text.count, "[{,")) < MAX_VALUES:
+def has_too_many_values(text: str, most: int | None = None) -> bool:
+    """Return whether there are more than `most` values in `text`; None is `MAX_VALUES`."""
+    most = MAX_VALUES if most is None else most
+    if len(text) < 2 * most or sum(map(text.count, "[{,")) < most:
         return False
     # Without those in strings.
     count = is_inside = 0
@@ -102,7 +109,7 @@ def has_too_many_values(text: str) -> bool:
         parts = part.translate(None, _NO_STARTS).split(b'"')
         count += sum(map(len, parts[is_inside::2]))
         is_inside ^= (len(parts) - 1) & 1
-    return count >= MAX_VALUES
+    return count >= most
 
 
 def _without_escapes(text: str) -> Iterator[bytes]:
@@ -128,6 +135,25 @@ def _tables() -> tuple[list[int], list[int]]:
         net = [n - 1 for n in net] + [n + 1 for n in net]
         peak = [p and p - 1 for p in peak] + [p + 1 for p in peak]
     return net, peak
+
+
+def without_wide_characters(body: bytearray) -> bytes | None:
+    """Return a large JSON text in UTF-8 with characters beyond U+FFFF as escapes.
+
+    With one of them Python's text takes four bytes for each character. None if there are none, or
+    so many that escapes would not make it smaller. The value is the same, other texts are not.
+    """
+    if len(body) < _SLICE:
+        return None
+    count = sum(map(body.count, _WIDE_STARTS))
+    return _WIDE.sub(_escaped, body) if 0 < count < len(body) / _WIDE_SHARE else None
+
+
+def _escaped(character: re.Match[bytes]) -> bytes:
+    try:
+        return json.dumps(character[0].decode())[1:-1].encode()
+    except UnicodeDecodeError:
+        return character[0]
 
 
 def has_half_pair(text: str) -> bool:
@@ -167,6 +193,14 @@ def decode(text: str) -> Any:
     return _DECODER.decode(text)
 
 
+def decode_event(text: str) -> Any:
+    """Return the value of an event's data as `decode` does, with the limit `MAX_EVENT_VALUES`."""
+    # The length first: it costs the least, and most events are short.
+    if len(text) > MAX_EVENT_VALUES and has_too_many_values(text, MAX_EVENT_VALUES):
+        raise TooManyValuesError(f"The data has more than {MAX_EVENT_VALUES:,} values")
+    return decode(text)
+
+
 def decode_sequence(text: str) -> list[Any]:
     """Return the objects and arrays of a text that has one after another, or its only value.
 
@@ -190,7 +224,7 @@ def _decodable(text: str) -> str:
     """Return a text without halves of surrogate pairs. Raises `TooManyValuesError`."""
     if has_too_many_values(text):
         raise TooManyValuesError(f"The document has more than {MAX_VALUES:,} values")
-    if "\\ud" in text or "\\uD" in text:
+    if ("\\ud" in text or "\\uD" in text) and has_half_pair(text):
         return _ESCAPE.sub(_replace_half_pair, text)
     return text
 

@@ -8,6 +8,7 @@ that are stored with the frames.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from playground.models import FrameBatch, Run
 from playground.notifications import Stored
@@ -16,7 +17,7 @@ from playground.protocols.frames import Frame
 from playground.protocols.placement import PlacementAssigner
 from playground.rendering.entries import Entry, entry_of
 from playground.rendering.message_joiner import JOINED, MessageJoiner
-from playground.stored_runs import exchange_for
+from playground.stored_runs import StoredReader
 
 
 class ThreadReader:
@@ -24,7 +25,7 @@ class ThreadReader:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._exchange = exchange_for(run)
+        self._reader = StoredReader(run)
         self._placer = PlacementAssigner()
         #: Number of the last frame that was read or skipped.
         self.cursor = 0
@@ -50,7 +51,7 @@ class ThreadReader:
             if max_frames <= 0:
                 break
             max_frames -= batch.last - batch.first + 1
-            added += self._read(batch, upto)
+            added += self._read(batch, upto, window)
         return added
 
     def add(self, stored: Stored, window: int) -> list[Entry]:
@@ -62,7 +63,7 @@ class ThreadReader:
             return []
         added: list[Entry] = []
         for frame, events in stored.readings:
-            self._add(frame, events, added)
+            self._add(frame, events, added, window)
         return added
 
     def page(self, offset: int, count: int) -> list[Entry]:
@@ -94,25 +95,29 @@ class ThreadReader:
         self.cursor = batch.last
         self.entries += batch.entries
 
-    def _read(self, batch: FrameBatch, upto: int | None = None) -> list[Entry]:
+    def _read(self, batch: FrameBatch, upto: int | None = None, window: float = inf) -> list[Entry]:
         added: list[Entry] = []
-        receive, after = self._exchange.receive, self.cursor
+        receive, after = self._reader.receive, self.cursor
         for frame in batch.frames():
             if frame.seq <= after:
                 continue
             if upto is not None and frame.seq > upto:
                 break
-            self._add(frame, receive(frame), added)
+            self._add(frame, receive(frame), added, window)
         return added
 
-    def _add(self, frame: Frame, events: Sequence[Event], added: list[Entry]) -> None:
+    def _add(
+        self, frame: Frame, events: Sequence[Event], added: list[Entry], window: float
+    ) -> None:
         self.cursor = frame.seq
         for part, event in enumerate(events):
             joined = self.messages.add(event, part) if type(event) in JOINED else None
             if type(event) is Progress:
                 self.progress = event
             if entry := entry_of(event, part, self._placer.assign(event), joined):
-                added.append(entry)
+                # The others would keep everything of a large response.
+                if entry.pinned or self.entries < window:
+                    added.append(entry)
                 if joined:
                     joined.number = self.entries
                 self.entries += not entry.pinned

@@ -28,7 +28,7 @@ from playground.rendering.events import kind_label
 from playground.rendering.formatting import milliseconds
 from playground.rendering.run_status import elapsed_ms, status_label
 from playground.rendering.thread import Thread
-from playground.stored_runs import exchange_for
+from playground.stored_runs import StoredReader
 
 #: Width of the drawing.
 WIDTH = 100
@@ -184,7 +184,7 @@ class TimesReader:
 
     def __init__(self, run: Run) -> None:
         self.times = FrameTimes()
-        self._exchange = exchange_for(run)
+        self._reader = StoredReader(run)
         self._cursor = 0
         self._lock = Lock()
 
@@ -192,7 +192,7 @@ class TimesReader:
         """Read the frames that were stored since the last call."""
         with self._lock:
             for frame in run.read_frames(self._cursor):
-                self.times.add(frame, list(self._exchange.receive(frame)))
+                self.times.add(frame, list(self._reader.receive(frame)))
                 self._cursor = frame.seq
             return FrameTimes(
                 dict(self.times.moments),

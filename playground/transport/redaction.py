@@ -34,6 +34,8 @@ _MASK = MASK.encode()
 SHORTEST, _SHORTEST_GUESS = 4, 8
 #: Bytes of a shown body that are scanned again together with the next piece.
 _CONTEXT = 1024
+#: Bytes of a body that are held back at most because the mask has found something.
+MOST_UNMASKED = 1024 * 1024
 #: Bytes of a body that are held back at most, for each digit of the longest secret in hexadecimal.
 _LONGEST_ENCODED = 32
 #: Characters of Base64 that are nowhere by chance.
@@ -300,9 +302,10 @@ class _Filter:
 class StreamRedactor:
     """The redacted pieces of one body, independent of where it was split.
 
-    Once the mask has found something, the rest of the body is held back to the end and masked as
-    a whole, so that a key in two pieces is found. A key that was shown completely before anything
-    in the body gave it away is not found.
+    Once the mask has found something, the rest of the body is held back and masked as a whole, so
+    that a key in two pieces is found. If it is large, it is masked in parts that end with the end
+    of a JSON object, and a part without one is masked completely. A key that was shown completely
+    before anything in the body gave it away is not found.
     """
 
     def __init__(self, redactor: Redactor) -> None:
@@ -312,6 +315,8 @@ class StreamRedactor:
         #: The end of the output.
         self._shown = b""
         self._unmasked: bytearray | None = None
+        #: Whether a part without the end of an object was masked, which has not come yet.
+        self._is_skipping = False
 
     def add(self, data: bytes) -> bytes:
         """Return the part of the body that can be shown after `data`."""
@@ -322,13 +327,8 @@ class StreamRedactor:
         """Return the rest at the end of the body."""
         data, self._pending = self._redactor.split(self._pending, is_last=True)
         data = self._pass(data)
-        mask, unmasked = self._redactor.mask, self._unmasked
-        if mask is None or not unmasked:
-            return data
-        self._unmasked = bytearray()
-        masked = mask(self._shown + unmasked)
-        # If the mask has rewritten the whole, its rest cannot be determined.
-        return masked.removeprefix(self._shown) if masked.startswith(self._shown) else _MASK
+        unmasked, self._unmasked = self._unmasked, None
+        return data + self._mask_held(unmasked) if unmasked else data
 
     def _pass(self, data: bytes) -> bytes:
         mask = self._redactor.mask
@@ -340,8 +340,32 @@ class StreamRedactor:
                 self._shown = known[-_CONTEXT:]
                 return data
             self._unmasked = bytearray()
+        if self._is_skipping:
+            data = data[end:] if (end := data.find(b"}")) >= 0 else b""
+            self._is_skipping = not data
         self._unmasked += data
-        return b""
+        return self._mask_part() if len(self._unmasked) > MOST_UNMASKED else b""
+
+    def _mask_part(self) -> bytes:
+        """Return what is held up to the end of a JSON object, masked."""
+        assert self._unmasked is not None
+        end = self._unmasked.rfind(b"}") + 1
+        if not end:
+            self._unmasked, self._shown, self._is_skipping = bytearray(), b"", True
+            return _MASK
+        part = self._unmasked[:end]
+        del self._unmasked[:end]
+        return self._mask_held(part)
+
+    def _mask_held(self, data: bytearray) -> bytes:
+        mask = self._redactor.mask
+        assert mask
+        known, self._shown = self._shown, b""
+        masked = mask(known + data)
+        # If the mask has rewritten the whole, its rest cannot be determined.
+        shown = masked.removeprefix(known) if masked.startswith(known) else _MASK
+        self._shown = (known + shown)[-_CONTEXT:]
+        return shown
 
 
 def _longest_part(data: bytes) -> bytes:

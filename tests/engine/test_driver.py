@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,13 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import OperationalError
 
-from playground import engine
+from playground import engine, memory_budget
 from playground.engine import driver, writer
 from playground.engine.driver import Driver
 from playground.limits import RunLimits
 from playground.models import FrameBatch, Run
 from playground.protocols.exchange import Target
-from playground.protocols.frames import FrameKind
+from playground.protocols.frames import Frame, FrameKind
 from tests.engine.conftest import Send
 from tests.support import mcp_servers
 from tests.support.servers import (
@@ -422,6 +422,23 @@ class TestLargeBodies:
         held, left_out = ((r.state, r.outcome, r.results, r.events, r.problem) for r in runs)
         assert held == left_out
         assert held[:2] == ("completed", "answer")
+
+    async def test_is_read_from_the_database_while_nobody_else_decodes(
+        self, send: Send, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It was read before it waited for pages to decode theirs, and held meanwhile."""
+        locked: list[bool] = []
+        plain = Run.read_frames
+
+        def read(run: Run, after: int = 0) -> Iterator[Frame]:
+            locked.append(memory_budget._decoding.locked())
+            return plain(run, after)
+
+        monkeypatch.setattr(Run, "read_frames", read)
+        body, _ = large_answer(1_300_000)
+        async with serve(reply(body)) as server:
+            await send(server.url)
+        assert locked == [True]
 
     async def test_that_is_larger_than_the_limit_is_not_read(
         self, send: Send, monkeypatch: pytest.MonkeyPatch

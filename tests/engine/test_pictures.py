@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from playground import memory_budget
 from playground.engine.pictures import (
     MAX_AT_ONCE,
     MAX_BYTES,
@@ -19,6 +20,7 @@ from playground.engine.pictures import (
     PictureError,
     fetch_picture,
 )
+from playground.limits import MIB
 from playground.protocols.media import raster_type
 from tests.support.pictures import OTHERS, PNG, RASTER
 from tests.support.servers import (
@@ -134,6 +136,18 @@ async def test_a_picture_of_the_maximum_size() -> None:
     data = PNG + bytes(MAX_BYTES - len(PNG))
     async with serve(png(data)) as server:
         assert (await fetch_picture(server.url)).data == data
+
+
+async def test_what_is_downloaded_counts_as_held_by_the_process() -> None:
+    data = PNG + bytes(MIB)
+    async with serve(head(content_length=str(len(data) + 9)), data, HOLD) as server:
+        download = asyncio.create_task(fetch_picture(server.url))
+        async with asyncio.timeout(5):
+            while memory_budget.held_bytes() < len(data):
+                await asyncio.sleep(0.01)
+        download.cancel()
+        await asyncio.wait([download])
+    assert memory_budget.held_bytes() == 0
 
 
 @pytest.mark.parametrize("limit", ["total_timeout", "idle_timeout"])

@@ -2,7 +2,7 @@
 
 Run some rows with `--rows 1,4`, another checkout with `--tree`, and the short form, which fails if
 an event is lost or repeated, with `--short`. `--soak 20` keeps a mixed load for 20 minutes instead,
-and fails also if anything is left over.
+and fails also if anything is left over. `--memory` measures the memory under large responses.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from tests.bench.clients import Started
 from tests.bench.serving import served
 from tests.bench.table import Row, print_table
 from tests.load.cores import Cores
+from tests.load.large import measure as measure_memory
 from tests.load.profile import Profiler
 from tests.load.soak import soak
 from tests.load.streams import Streams
@@ -251,6 +252,9 @@ def arguments() -> argparse.Namespace:
         help="a few seconds of rows 1 and 4; fails only if an event is lost or repeated",
     )
     parser.add_argument("--soak", type=float, metavar="MINUTES", help="a mixed load, and no rows")
+    parser.add_argument(
+        "--memory", action="store_true", help="memory under large responses, and no rows"
+    )
     parser.add_argument("--samples", type=Path, help="file for the samples of the soak, as JSON")
     parser.add_argument("--server", help="passed to manage.py serve --server")
     parser.add_argument("--tree", type=Path, default=ROOT, help="the checkout to measure")
@@ -274,6 +278,14 @@ def main() -> None:
         tree, python = given.tree.resolve(), given.python
         is_sound = soak(given.soak, tree=tree, python=python, options=server, record=given.samples)
         sys.exit(0 if is_sound else 1)
+    if given.memory:
+        server = ("--server", given.server) if given.server else ()
+        rows = []
+        for row in measure_memory(server, given.tree.resolve(), given.python):
+            print(f"{row.what}: {row.figure} {row.verdict}", file=sys.stderr, flush=True)
+            rows.append(row)
+        print_table(rows)
+        return
     profiler = Profiler(gil=given.gil) if given.profile else None
     if profiler and not profiler.command:
         print("py-spy is not installed: there will be no profile.", file=sys.stderr)

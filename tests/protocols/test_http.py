@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from playground.protocols.events import (
     Unknown,
 )
 from playground.protocols.exchange import Target
-from playground.protocols.frames import FrameKind
+from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 from tests.support.playbook import JSON, SSE, Playbook, event, read_document, read_stream
 
@@ -366,3 +367,51 @@ class TestDepth:
     def test_brackets_in_strings_do_not_count(self) -> None:
         play = read_document({"results": ["[" * 500 + '\\"' + "{" * 500]})
         assert play.exchange.problem is None
+
+
+def test_a_large_body_is_held_once_before_it_is_decoded() -> None:
+    item = json.dumps({"name": "Soup", "description": "x" * 60_000}).encode()
+    pieces = [b'{"_meta": {"response_type": "answer", "version": "0.55"}, "results": [']
+    pieces += [item + b", "] * 99 + [item + b"]}"]
+    exchange = registry.exchange(Target("http://a.example.com"), {"query": {"text": "a"}})
+    exchange.next_call()
+    size = sum(map(len, pieces))
+    tracemalloc.start()
+    try:
+        exchange.receive(Frame(1, 0, FrameKind.HEAD, b"HTTP/1.1 200 OK\r\n\r\n"))
+        for seq, piece in enumerate(pieces, 2):
+            exchange.receive(Frame(seq, 0, FrameKind.BODY, bytes(bytearray(piece))))
+        events = exchange.receive(Frame(900, 0, FrameKind.END))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len([event for event in events if isinstance(event, Result)]) == 100
+    # The bytes and the text, or the text and the values.
+    assert peak < 2.5 * size
+
+
+def test_an_emoji_in_a_large_body_does_not_multiply_its_size() -> None:
+    """Python's text takes four bytes for each character where one of them is an emoji."""
+    items = [{"name": "Soup 🍲", "description": "x" * 60_000} for _ in range(50)]
+    answer = {**ANSWER, "results": [*items, {"name": "\\ud83c é"}]}
+    body = json.dumps(answer, ensure_ascii=False).encode()
+    exchange = registry.exchange(Target("http://a.example.com"), {"query": {"text": "a"}})
+    exchange.next_call()
+    exchange.receive(Frame(1, 0, FrameKind.HEAD, b"HTTP/1.1 200 OK\r\n\r\n"))
+    tracemalloc.start()
+    try:
+        exchange.receive(Frame(2, 0, FrameKind.BODY, body))
+        events = exchange.receive(Frame(3, 0, FrameKind.END))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    found = [event.item for event in events if isinstance(event, Result)]
+    assert found == [*items, {"name": "\\ud83c é"}]
+    assert peak < 5 * len(body)
+
+
+def test_text_with_an_emoji_that_is_not_json_is_shown_as_it_is() -> None:
+    text = "{🍲" + "x" * 2_000_000
+    play = read_document(text.encode())
+    (unknown,) = [each for each in play.events if isinstance(each, Unknown)]
+    assert unknown.data == text

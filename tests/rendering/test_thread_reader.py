@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from playground import memory_budget
+from playground.memory_budget import MAX_HELD
 from playground.models import Run
-from playground.protocols.frames import Frame
+from playground.protocols.events import Result
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.http import HttpExchange
+from playground.protocols.problems import Problem, Stage
 from playground.rendering.entries import Entry
 from playground.rendering.thread_reader import ThreadReader
-from playground.stored_runs import read_events
+from playground.stored_runs import StoredReader, read_events
 from tests.support.stored_runs import (
     CALL,
     END,
@@ -89,7 +95,7 @@ def test_a_flood_beyond_the_window_is_counted_and_not_read(
     monkeypatch.setattr(ThreadReader, "_read", noted)
     fold = ThreadReader(run)
     entries = fold.read_to(run.frames, 60, ALL)
-    assert (len(entries), fold.entries, fold.cursor) == (100, 1000, run.frames)
+    assert (len(entries), fold.entries, fold.cursor) == (60, 1000, run.frames)
     assert read == [1, 4, 54, run.frames]
     read.clear()
     with django_assert_max_num_queries(6):
@@ -144,3 +150,79 @@ def test_a_batch_is_not_passed_over_beyond_where_it_was_to_stop() -> None:
     assert (fold.cursor, fold.entries) == (8, 5)
     fold.read_to(run.frames, 0, ALL)
     assert (fold.cursor, fold.entries) == (14, 10)
+
+
+def large_body(pieces: int) -> list[Frame]:
+    """The pieces of a JSON document of a megabyte and its fraction, with two results."""
+    text = b'{"results": [{"name": "a"}, {"name": "b", "text": "' + b"x" * (pieces * 64 * 1024)
+    text += b'"}]}'
+    step = 64 * 1024
+    return [
+        Frame(0, 50, FrameKind.BODY, text[start : start + step])
+        for start in range(0, len(text), step)
+    ]
+
+
+JSON_HEAD = Frame(0, 20, FrameKind.HEAD, HEAD.data.replace(b"text/event-stream", b"a/json"))
+
+
+def test_an_incomplete_body_is_not_held() -> None:
+    """Twenty pages of responses of 31 MB that did not end took 600 MB."""
+    pieces = large_body(48)
+    recording = Recording()
+    recording.add(CALL, OPEN, JSON_HEAD)
+    for piece in pieces:
+        recording.add(piece)
+    readers = [ThreadReader(recording.run) for _ in range(3)]
+    tracemalloc.start()
+    try:
+        for reader in readers:
+            assert reader.read_to(recording.run.frames, ALL, ALL) == []
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert held < 3 * (MAX_HELD + 128 * 1024)
+    recording.add(END)
+    run = recording.end()
+    for reader in readers:
+        entries = reader.read_to(run.frames, ALL, ALL)
+        assert [entry.seq for entry in entries] == [run.frames] * 2
+    assert whole(run) == entries
+    *_, (last, events) = read_events(run)
+    assert last.seq == run.frames
+    assert len([event for event in events if type(event) is Result]) == 2
+
+
+def test_large_bodies_of_several_pages_are_decoded_one_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recording = Recording()
+    recording.add(CALL, OPEN, JSON_HEAD, *large_body(24))
+    recording.add(END)
+    run = recording.end()
+    held: list[bool] = []
+    plain = HttpExchange._end
+
+    def note(exchange: HttpExchange, frame: Frame) -> Any:
+        held.append(memory_budget._decoding.locked())
+        return plain(exchange, frame)
+
+    monkeypatch.setattr(HttpExchange, "_end", note)
+    assert len(whole(run)) == 2
+    assert held == [True]
+
+
+def test_a_body_that_was_cut_off_by_a_limit_is_not_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recording = Recording()
+    recording.add(CALL, OPEN, JSON_HEAD, *large_body(24))
+    problem = Problem("refused", Stage.LIMIT, "Too long.", "", "", "max_bytes")
+    recording.add(Frame(0, 90, FrameKind.ERROR, problem.to_bytes()))
+    run = recording.end("refused")
+    monkeypatch.setattr(StoredReader, "_read_pieces", None)
+    returned: list[bool] = []
+    monkeypatch.setattr("playground.stored_runs.return_free_memory", lambda: returned.append(True))
+    assert whole(run) == []
+    # Unpacking what is skipped has taken some, too.
+    assert returned == [True]

@@ -21,7 +21,7 @@ from playground.protocols.frames import FrameKind
 from playground.protocols.headers import is_credential
 from playground.protocols.nlweb.legacy import mask_block
 from playground.transport import OutboundPolicy, Transport
-from playground.transport.redaction import MASK, Redactor, StreamRedactor
+from playground.transport.redaction import MASK, MOST_UNMASKED, Redactor, StreamRedactor
 from tests.support.encodings import ENCODINGS
 from tests.support.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import record
@@ -432,6 +432,29 @@ class TestMask:
         pieces = StreamRedactor(Redactor(["leaked-key-1"], mask=mask_block))
         whole = b"".join(pieces.add(bytes([byte])) for byte in document) + pieces.end()
         assert json.loads(whole) == json.loads(document.replace(b"leaked-key-1", MASKED))
+
+    def test_little_of_a_large_document_is_held(self) -> None:
+        """A key at the beginning held 31 MB back, which one step then masked."""
+        items = b", ".join([b'{"name": "Soup", "text": "%s"}' % (b"x" * 1000)] * 3000)
+        document = b'{"results": [' + b", ".join([KEY, items, KEY, items, KEY]) + b"]}"
+        pieces, shown = StreamRedactor(Redactor(mask=mask_block)), []
+        fed = 0
+        for start in range(0, len(document), 65_536):
+            piece = document[start : start + 65_536]
+            fed += len(piece)
+            shown.append(pieces.add(piece))
+            assert fed - sum(map(len, shown)) < MOST_UNMASKED + 100
+        shown.append(pieces.end())
+        assert max(map(len, shown)) < MOST_UNMASKED + 65_536
+        expected = document.replace(b"leaked-key-1", MASK.encode())
+        assert json.loads(b"".join(shown)) == json.loads(expected)
+
+    def test_a_large_text_without_objects_is_masked_as_a_whole(self) -> None:
+        pieces = StreamRedactor(Redactor(mask=mask_block))
+        start = b'{"message_type": "api_key", "key_value": "'
+        shown = pieces.add(start) + pieces.add(b"leaked" * 400_000) + pieces.end()
+        assert b"leaked" not in shown
+        assert len(shown) < len(start) + 100
 
     def test_other_pieces_are_shown_at_once(self) -> None:
         pieces = StreamRedactor(Redactor(mask=mask_block))

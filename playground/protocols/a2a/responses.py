@@ -49,7 +49,7 @@ class RpcReader:
         if not data or data.isspace():
             return [Note(seq, name or "message")]
         try:
-            return self.document(seq, json_decoder.decode(data))
+            return self.document(seq, json_decoder.decode_event(data))
         except (ValueError, RecursionError) as error:
             return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
 

@@ -91,7 +91,7 @@ class ActionExchange(HttpExchange):
         return super()._error(frame) or self._failure(frame.seq)
 
     def _document(self, seq: int) -> Sequence[Event]:
-        size = sum(map(len, self._body))
+        size = len(self._body)
         text, is_valid = self._take_text()
         if not text.strip():
             return self._empty(seq)

@@ -65,7 +65,7 @@ class AgentAPIReader:
         if not data or data.isspace():
             return [Unknown(seq, name or "message", "", "The message has no data.")]
         try:
-            payload = json_decoder.decode(data)
+            payload = json_decoder.decode_event(data)
         except ValueError as error:
             if data.strip() == "[DONE]":
                 # The end of a stream in the APIs of model providers.

@@ -8,6 +8,7 @@ another id counts only if the call has no better one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from playground.protocols import json_decoder, jsonrpc, sse
@@ -23,6 +24,8 @@ from playground.protocols.mcp.versions import is_stateless
 
 #: JSON-RPC responses with another id that are stored until the end of the HTTP response.
 _MAX_STRAYS = 10
+#: Characters of each of them but the first, which may become the answer.
+_MAX_STRAY_SIZE = 4096
 #: Bytes of a body that are quoted.
 _SHOWN = 4096
 #: Name of events without a message, by which some servers keep the connection open.
@@ -154,8 +157,7 @@ class McpResponse(HttpExchange):
     def _end(self, frame: Frame) -> Sequence[Event]:
         self.ended = True
         self._messages.in_stream = False
-        start = b"".join(piece[:_SHOWN] for piece in self._body[:_SHOWN])[:_SHOWN]
-        self.text = start.decode("utf-8", "replace")
+        self.text = self._body[:_SHOWN].decode("utf-8", "replace")
         if not self._sent.wants_answer and not self.text.strip() and self._status // 100 == 2:
             return ()
         return [*super()._end(frame), *self._messages.settle(frame.seq)]
@@ -182,7 +184,11 @@ class _MessageReader:
         self._on_answer = on_answer
         self._on_request = on_request
         self._on_raw_message = on_raw_message
-        self._strays: list[JsonRpcMessage] = []
+        #: Return the stored responses: decoded they can take many times as much memory.
+        self._strays: list[Callable[[], JsonRpcMessage]] = []
+        #: The data of the stream message that is being read, "" for a body; and which of its
+        #: messages.
+        self._data, self._index = "", 0
         self.answer: JsonRpcMessage | None = None
         self.in_stream = False
         #: Whether the HTTP status is that of an error.
@@ -202,14 +208,19 @@ class _MessageReader:
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
         """Return the events of one stream message; MCP names them all `message`."""
         try:
-            payload = json_decoder.decode(data)
+            payload = json_decoder.decode_event(data)
         except (ValueError, RecursionError) as error:
             return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
         messages = jsonrpc.read_all(payload)
         is_raw = len(messages) == 1 and messages[0].kind is MessageKind.OTHER
         if self._on_raw_message and is_raw:
             return list(self._on_raw_message(seq, data))
-        return [event for each in messages for event in self._read(seq, each, False)]
+        self._data = data
+        events: list[Event] = []
+        for self._index, each in enumerate(messages):
+            events += self._read(seq, each, False)
+        self._data = ""
+        return events
 
     def end(self) -> None:
         """Do nothing: whether the response is complete, the answer says."""
@@ -229,8 +240,8 @@ class _MessageReader:
         strays, self._strays = self._strays, []
         events: list[Event] = []
         if self.answer is None and strays:
-            events = self._accept(seq, jsonrpc.with_problems(strays.pop(0), Deviation.WRONG_ID))
-        return [*events, *(_stray(seq, each) for each in strays)]
+            events = self._accept(seq, jsonrpc.with_problems(strays.pop(0)(), Deviation.WRONG_ID))
+        return [*events, *(_stray(seq, each()) for each in strays)]
 
     def _read(self, seq: int, message: JsonRpcMessage, alone: bool) -> list[Event]:
         is_response = message.kind in (MessageKind.RESULT, MessageKind.ERROR)
@@ -264,9 +275,12 @@ class _MessageReader:
             return self._accept(seq, jsonrpc.with_problems(message, *wrong))
         if alone and not self.in_stream and self.answer is None:
             return self._accept(seq, jsonrpc.with_problems(message, Deviation.WRONG_ID))
-        if len(self._strays) == _MAX_STRAYS:
+        is_large = bool(self._strays) and len(self._data) > _MAX_STRAY_SIZE
+        if is_large or len(self._strays) == _MAX_STRAYS:
             return [_stray(seq, message)]
-        self._strays.append(message)
+        self._strays.append(
+            partial(_decode_again, self._data, self._index) if self._data else lambda: message
+        )
         return [Note(seq, "response")]
 
     def _accept(self, seq: int, message: JsonRpcMessage) -> list[Event]:
@@ -277,6 +291,11 @@ class _MessageReader:
             reason = jsonrpc.SENTENCES[Deviation.RESULT_AND_ERROR]
             events.append(Unknown(seq, "error", message.error.raw, reason))
         return [*events, *_remarks(seq, message)]
+
+
+def _decode_again(data: str, index: int) -> JsonRpcMessage:
+    """Return one of the messages in the data of a stream message."""
+    return jsonrpc.read_all(json_decoder.decode_event(data))[index]
 
 
 def _stray(seq: int, message: JsonRpcMessage) -> Event:

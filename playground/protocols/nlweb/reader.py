@@ -112,7 +112,7 @@ class NLWebReader:
         if not data or data.isspace():
             return self._without_data(seq, name)
         try:
-            payload = json_decoder.decode(data)
+            payload = json_decoder.decode_event(data)
         except ValueError as error:
             return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
         except RecursionError:

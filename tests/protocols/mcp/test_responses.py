@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
+from unittest import mock
 
 import pytest
 
+from playground.protocols import json_decoder
 from playground.protocols.events import (
     Failure,
     Log,
@@ -17,7 +20,7 @@ from playground.protocols.events import (
     Tools,
     Unknown,
 )
-from playground.protocols.frames import FrameKind
+from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.jsonrpc import SENTENCES, Deviation
 from playground.protocols.mcp.server_requests import MAX_REQUESTS
 from tests.protocols.mcp.talk import (
@@ -297,3 +300,31 @@ def test_where_a_stream_is_cut_makes_no_difference() -> None:
 
     whole = read([data])
     assert all(read(chunks) == whole for chunks in every_cut(data))
+
+
+def test_responses_to_others_are_not_held_decoded() -> None:
+    """Ten of a megabyte each, of which nothing but small objects, took 240 MB."""
+    objects = [{} for _ in range(20_000)]
+    strays = [rpc(f"stray-{n}", result={"x": objects}) for n in range(10)]
+    frames = [Frame(n, 0, FrameKind.EVENT, block(stray)) for n, stray in enumerate(strays, 9)]
+    talk = known().call()
+    talk.frame(FrameKind.HEAD, head(200, "text/event-stream"))
+    tracemalloc.start()
+    try:
+        for frame in frames:
+            talk.exchange.receive(frame)
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert held < 2 * len(frames[0].data)
+    talk.frame(FrameKind.END)
+    # The first of them is the answer.
+    assert remarks(talk) == [SENTENCES[Deviation.WRONG_ID]]
+
+
+def test_a_large_message_of_a_stream_has_a_limit_of_values() -> None:
+    with mock.patch.object(json_decoder, "MAX_EVENT_VALUES", 100):
+        talk = known().stream(rpc(1, result={"x": [{}] * 200}), rpc(1, result=SOUP))
+    (unknown,) = talk.of(Unknown)
+    assert "more than 100 values" in unknown.reason
+    assert names(talk) == ["Soup"]
