@@ -242,8 +242,8 @@ QUOTED_PRINTABLE = Encoding(
 )
 #: Breaks between lines, which may be those of an event, or indented.
 LINE_BREAKS = Encoding(rb"\n(?:data:)?[ \t\n]*", rb"\n(?:d(?:a(?:t(?:a:?)?)?)?|[ \t\n]*)", _nothing)
-#: Separators between bytes in hexadecimal.
-SEPARATORS = Encoding(rb"[\s,:\-]+(?:0[xX])?|0[xX]", rb"[\s,:\-]+0?|0", _nothing)
+#: Separators between bytes in hexadecimal; forms write a space as "+".
+SEPARATORS = Encoding(rb"[\s+,:\-]+(?:0[xX])?|0[xX]", rb"[\s+,:\-]+0?|0", _nothing)
 #: The framing of chunks (RFC 9112, section 7.1), as the connection carries it.
 CHUNK_FRAMING = Encoding(
     rb"\r\n[0-9A-Fa-f]{1,8}[ \t]{0,8}(?:;[^\r\n]{0,256})?\r\n", rb"\Zx", _nothing

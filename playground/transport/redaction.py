@@ -51,37 +51,62 @@ _CONTINUATIONS, _LEADS = bytes(range(0x80, 0xC0)), bytes(range(0xC0, 0x100))
 _ALNUM = re.compile(rb"[A-Za-z0-9]+")
 #: The character of Base64 with the last bits of some bytes, and padding.
 _REST, _MAX_REST = re.compile(rb"[A-Za-z0-9+/]?={0,2}"), 3
+#: How codes of letters and digits are written; what follows an encoded "&" of HTML that hides
+#: something; and characters before a line break in Base64. In lower case, as all of these.
+_NAMES = {
+    b"CODE": rb"(?:3[0-9]|[46][1-9a-f]|[57][0-9a])",
+    b"DECIMAL": rb"(?:4[89]|5[0-7]|6[5-9]|[78][0-9]|90|9[7-9]|1[01][0-9]|12[0-2])",
+    b"REFERENCE": rb"""(?: \# | %23 | \\+u0023 | %26
+        | amp | bsol | colon | comma | equals | fjlig | newline | num | percnt | tab )""",
+    b"EQUALS": rb"(?: = | %3d | \\+u003d | & (?: equals; | \#0*61 | \#x0*3d ) )",
+    b"BASE64": rb"[a-z0-9+/_\\-]",
+}
+
+
+def _expanded(pattern: bytes) -> bytes:
+    for name, meaning in _NAMES.items():
+        pattern = pattern.replace(name, meaning)
+    return pattern
 
 
 def _search(pattern: bytes) -> Callable[[bytes], re.Match[bytes] | None]:
-    for name, meaning in (
-        (b"CODE", rb"(?:3[0-9]|[46][1-9a-f]|[57][0-9a])"),
-        (b"DECIMAL", rb"(?:4[89]|5[0-7]|6[5-9]|[78][0-9]|90|9[7-9]|1[01][0-9]|12[0-2])"),
-        (b"LINE", rb"[a-z0-9+/_-]{16}"),
-    ):
-        pattern = pattern.replace(name, meaning)
-    return re.compile(pattern, re.VERBOSE).search
+    return re.compile(_expanded(pattern), re.VERBOSE).search
 
 
 #: Search what hides letters and digits, in lower case: they are encoded themselves, or what begins
-#: their encoding is, or a line of Base64 is broken. One pattern for each first character, which
-#: `re` searches with memchr.
+#: their encoding is. One pattern for each first character, which `re` searches with memchr.
 _ENCODED = [
-    _search(rb"% (?: CODE | 25 | 5c | u00 | 26 (?: \# | %23 | amp ) | 0[ad] (?<=LINE%0[ad]) )"),
     _search(
-        rb"\\ (?: u00 (?: CODE | 25 | 5c | 26 (?: \# | \\+u0023 | amp; ) | 0[0-9ad] )"
-        rb" | u\{ | x | [0-3][0-7][0-7] | [rn] (?<=LINE\\[rn]) )"
+        rb"% (?: CODE | 25 | 5c | u00 | 26 REFERENCE | 3d [3-7][0-9a-f] EQUALS"
+        rb" | 3d (?: [ \t]*[\r\n] | %0[ad] ) )"
     ),
     _search(
-        rb"& (?: \#0* (?: DECIMAL | 1[03] | 3[578] | 92 ) (?![0-9])"
-        rb" | \#x0* (?: CODE | [ad] | 2[356] | 5c ) (?![0-9a-f])"
-        rb" | %23 | \\u0023 | amp; (?: \# | %23 | amp; ) | (?: percnt | bsol | num | fjlig ) ; )"
+        rb"\\ (?: u00 (?: CODE | 25 | 5c | 26 REFERENCE | 0[0-9ad] | 3d [3-7][0-9a-f] EQUALS )"
+        rb" | u (?! [0-9a-f]{4} ) | x | [0-3][0-7][0-7] )"
     ),
-    _search(rb"= (?: [3-7][0-9a-f]= | \r?\n )"),
-    _search(rb"\n (?: (?<=LINE\n) | (?<=LINE\r\n) )"),
+    _search(
+        rb"& (?: \#0* (?: DECIMAL | 1[03] | 3[578] | 61 | 92 ) (?![0-9])"
+        rb" | \#x0* (?: CODE | [ad] | 2[356] | 3d | 5c ) (?![0-9a-f])"
+        rb" | %23 | \\+u0023 | amp; REFERENCE | (?: bsol | equals | fjlig | num | percnt ) ; )"
+    ),
+    _search(rb"= (?: [3-7][0-9a-f] EQUALS | [ \t]* (?: [\r\n] | \\+[nr] | %0[ad] | &newline; ) )"),
 ]
-#: A line of Base64 that may have begun in another piece.
-_FIRST_BREAK = re.compile(rb"[a-z0-9+/=_-]{1,80}(?:[\r\n]|\\[rn]|%0[ad]|&\#)")
+#: Search line breaks in what may be Base64, in the same way, and those that are written as such.
+_BROKEN = [
+    _search(rb"\n (?<=BASE64\n)"),
+    _search(rb"\r (?<=BASE64\r)"),
+    _search(rb"\\ [nr] (?<=BASE64\\[nr])"),
+    _search(rb"% 0[ad] (?<=BASE64%0[ad])"),
+    _search(rb"& newline; (?<=BASE64&newline;)"),
+]
+_ESCAPED_BREAKS = re.compile(rb"\\\\{0,31}[nrt]")
+_ENCODED_BREAKS = re.compile(rb"%(?:0[9ADad]|20)")
+#: Between bytes in hexadecimal, in lower case.
+_BETWEEN = rb"""(?: [\s+,:\-] | [%=](?:0[9a-d]|2[0bcd]|3a)
+    | \\+(?:[fnrt]|u00(?:0[9a-d]|2[0bcd]|3a))
+    | &(?: \#0*(?:9|1[0-3]|32|4[345]|58);? | \#x0*(?:[9a-d]|2[0bcd]|3a);?
+         | (?:colon|comma|newline|plus|tab); )
+    )*(?:0x)?"""
 _SET_COOKIE = re.compile(r"(?i)(set-cookie2?[ \t]*:)[^\r\n]*")
 
 
@@ -208,7 +233,7 @@ class Redactor:
         # No encoded character has a space within.
         last = len(data) - self._longest_encoded
         begin = data.rfind(b" ", max(0, last - _CONTEXT), max(0, last))
-        return begin if begin > 0 and self._filter.excludes(data, is_piece=True) else 0
+        return begin if begin > 0 and self._filter.excludes(data) else 0
 
     def _spans(self, levels: list[Reading], others: list[Reading]) -> list[tuple[int, int]]:
         """Return from where to where there are secrets, in order, with whole encoded characters."""
@@ -281,8 +306,8 @@ class _Filter:
             self._searches += [_hex_start(each).search for each in sent]
             covered += data, *(core for core in cores if len(core) >= _UNIQUE)
 
-    def excludes(self, data: bytes, *, is_piece: bool = False) -> bool:
-        """Return whether there is no secret in `data`, which may be a piece of a body."""
+    def excludes(self, data: bytes) -> bool:
+        """Return whether there is no secret in `data`."""
         if self._is_empty:
             return True
         for part in self._base64:
@@ -295,8 +320,15 @@ class _Filter:
         for search in self._searches:
             if search(text):
                 return False
-        # The beginning of the line may be in the piece before.
-        return not (is_piece and _FIRST_BREAK.match(text))
+        return not self._has_lines(data, text)
+
+    def _has_lines(self, data: bytes, text: bytes) -> bool:
+        """Return whether there is Base64 of a secret in lines; `text` is `data` in lower case."""
+        for search in _BROKEN:
+            if search(text):
+                joined = _without_breaks(data)
+                return any(part in joined for part in self._base64)
+        return False
 
 
 class StreamRedactor:
@@ -414,7 +446,17 @@ def _base64_forms(data: bytes) -> Iterator[_Form]:
 
 def _hex_start(data: bytes) -> re.Pattern[bytes]:
     """Return a pattern for the beginning in hexadecimal, in lower case, with any separators."""
-    return re.compile(rb"[\s+,:\-]*(?:0x)?".join(b"%02x" % byte for byte in data[:4]))
+    return re.compile(_BETWEEN.join(b"%02x" % byte for byte in data[:4]), re.VERBOSE)
+
+
+def _without_breaks(data: bytes) -> bytes:
+    """Return Base64 without the breaks between its lines; what is no Base64 may change as well."""
+    data = _ESCAPED_BREAKS.sub(b"", data)
+    if b"%0" in data:
+        data = _ENCODED_BREAKS.sub(b"", data)
+    for written in (b"&NewLine;", b"&Tab;", b"\ndata:", b"\rdata:"):
+        data = data.replace(written, b"")
+    return data.translate(None, b" \t\r\n")
 
 
 def _end(text: bytes, at: int, form: _Form) -> int:

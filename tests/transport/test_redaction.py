@@ -9,7 +9,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
 from itertools import product
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ from playground.protocols.headers import is_credential
 from playground.protocols.nlweb.legacy import mask_block
 from playground.transport import OutboundPolicy, Transport
 from playground.transport.redaction import MASK, MOST_UNMASKED, Redactor, StreamRedactor
-from tests.support.encodings import ENCODINGS
+from tests.support.encodings import ENCODINGS, Writer, each, each_byte, then
 from tests.support.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import record
 
@@ -293,6 +293,39 @@ class TestEncodings:
         )
 
 
+def breaks(length: int, end: str) -> Writer:
+    """Return a writer of Base64 in lines of some length."""
+    return lambda text: end.join(re.findall(f".{{1,{length}}}", ENCODINGS["Base64"](text)))
+
+
+#: Encodings that a fast check could miss: what is encoded is between the bytes, or a bracket.
+BETWEEN: dict[str, Writer] = {
+    "hexadecimal in a form": then(ENCODINGS["hexadecimal with spaces"], quote_plus),
+    "hexadecimal in HTML": lambda text: text.encode().hex(":").replace(":", "&colon;"),
+    "hexadecimal in HTML twice": lambda text: text.encode().hex(":").replace(":", "&amp;colon;"),
+    "hexadecimal in references": lambda text: text.encode().hex(":").replace(":", "&#58;"),
+    "hexadecimal in hexadecimal references": lambda text: text.encode().hex(" ", 1).replace(
+        " ", "&#x020;"
+    ),
+    "hexadecimal in JSON": lambda text: text.encode().hex(" ").replace(" ", "\\u002c\\t"),
+    "hexadecimal in lines of quoted-printable": lambda text: text.encode().hex("\n").replace(
+        "\n", "= \n"
+    ),
+    **{
+        f"Base64 in lines of {length}, ended by {end!r}": breaks(length, end)
+        for length in (1, 4, 12)
+        for end in ("\n", "\r\n", "\ndata: ", "\\n", "\\\\n", "%0A", "%0d%0a", "&#10;", "&#xA;",
+                    "&NewLine;", "&amp;NewLine;", "\\u000a")
+    },
+    "escapes in braces in a URL": each("\\u%7B{:x}%7D"),
+    "escapes in braces in HTML": each("\\u&lcub;{:x}&rcub;"),
+    "named references in HTML in JSON": each("\\u0026amp;\\u0023{};"),
+    "percent signs in HTML twice": each_byte("&amp;percnt;{:02x}"),
+    "quoted-printable in a URL": each_byte("%3D{:02X}"),
+    "quoted-printable in HTML": each_byte("&equals;{:02X}"),
+}  # fmt: skip
+
+
 #: What may confuse the search: beginnings of encoded characters and of secrets.
 BEGINNINGS = [
     "", "\\", "%", "&", "\\\\", "\\u00", "%2", "&#", "&#99", "\n", "\r\n", "data: ", "x", "63",
@@ -308,6 +341,32 @@ texts = st.lists(
     | st.builds(lambda text, end: text[:end], written, st.integers(0, 40)),
     max_size=6,
 ).map("".join)
+
+
+class TestFilter:
+    """The fast check, which nearly all data without secrets passes, passes nothing else."""
+
+    @staticmethod
+    def assert_agrees(redactor: Redactor, data: bytes) -> None:
+        if (shown := redactor.data(data)) == data:
+            assert redactor.split(data, is_last=True)[0] == shown
+
+    @pytest.mark.parametrize("encoding", BETWEEN)
+    def test_encoded_separators(self, encoding: str) -> None:
+        for secret in SECRETS[:2]:
+            written = BETWEEN[encoding](secret).encode()
+            assert MASKED in Redactor([secret]).data(b"<%b>" % written), secret
+
+    @pytest.mark.parametrize("outer", ENCODINGS)
+    def test_all_pairs_of_encodings(self, outer: str) -> None:
+        redactor = Redactor([SECRETS[0]])
+        for inner in ENCODINGS:
+            written = ENCODINGS[outer](ENCODINGS[inner](SECRETS[0]))
+            self.assert_agrees(redactor, f'{{"a": "{written}", "b": 1}}'.encode())
+
+    @given(texts, st.sampled_from([str, *ENCODINGS.values()]))
+    def test_any_text(self, text: str, outer: Writer) -> None:
+        self.assert_agrees(Redactor([SECRETS[1]]), outer(text).encode())
 
 
 class TestPieces:
