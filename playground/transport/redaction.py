@@ -36,8 +36,11 @@ SHORTEST, _SHORTEST_GUESS = 4, 8
 _CONTEXT = 1024
 #: Bytes of a body that are held back at most because the mask has found something.
 MOST_UNMASKED = 1024 * 1024
-#: Bytes of a body that are held back at most, for each digit of the longest secret in hexadecimal.
-_LONGEST_ENCODED = 32
+#: Bytes of a body that are held back at most because they may begin a secret, all of them and for
+#: each byte of the longest secret: five escapes of six characters within each other.
+MOST_PENDING, _MOST_ENCODED = 256 * 1024, 6**5
+#: Bytes of a body that are held back and searched again with each piece.
+_OFTEN_SEARCHED = 1024
 #: Characters of Base64 that are nowhere by chance.
 _UNIQUE = 12
 
@@ -49,6 +52,8 @@ _STANDARD = bytes.maketrans(b"-_\r", b"+/\n")
 #: Bytes of characters in UTF-8: those that continue one, and those that begin one.
 _CONTINUATIONS, _LEADS = bytes(range(0x80, 0xC0)), bytes(range(0xC0, 0x100))
 _ALNUM = re.compile(rb"[A-Za-z0-9]+")
+#: What is between bytes in hexadecimal and between lines of Base64, but letters and digits.
+_SEPARATING = b" \t\r\n\f\v+,:-"
 #: The character of Base64 with the last bits of some bytes, and padding.
 _REST, _MAX_REST = re.compile(rb"[A-Za-z0-9+/]?={0,2}"), 3
 #: How codes of letters and digits are written; what follows an encoded "&" of HTML that hides
@@ -150,7 +155,7 @@ class Redactor:
         self._base64 = {form for data in sent for form in _base64_forms(data)}
         self._folded = self._plain | self._hex
         self._longest = max((len(form.text) for form in self._folded), default=0)
-        self._longest_encoded = self._longest * _LONGEST_ENCODED
+        self._most_pending = min(MOST_PENDING, self._longest * _MOST_ENCODED // 2)
         self._filter = _Filter(known)
         self.mask = mask
 
@@ -196,7 +201,7 @@ class Redactor:
 
         The rest may begin a secret: prepend it to the next piece. There is none if the piece
         `is_last`. Events need no split: a secret never spans two of them, but pieces of a body
-        end anywhere. A rest is never longer than 32 times the longest secret in hexadecimal.
+        end anywhere. A rest that is longer than an encoded secret is masked.
         """
         if not self._plain:
             return data, b""
@@ -206,8 +211,8 @@ class Redactor:
         if is_last:
             return _masked(data, spans), b""
         cut = min(at for reading in (*levels, *others) for at in self._cuts(reading))
-        if len(data) - begin - cut > self._longest_encoded:
-            cut = len(data) - begin
+        if len(data) - begin - cut > self._most_pending:
+            return _masked(data, _merged([*spans, (begin + cut, len(data))])), b""
         whole = None
         while whole != cut:
             whole = cut = levels[-1].widened(cut, cut)[0]
@@ -231,8 +236,8 @@ class Redactor:
     def _tail_start(self, data: bytes) -> int:
         """Return where the end of `data` begins that may cut a secret, if there is none before."""
         # No encoded character has a space within.
-        last = len(data) - self._longest_encoded
-        begin = data.rfind(b" ", max(0, last - _CONTEXT), max(0, last))
+        last = _end_start(data, 8 * self._longest)
+        begin = data.rfind(b" ", max(0, last - _CONTEXT), last)
         return begin if begin > 0 and self._filter.excludes(data) else 0
 
     def _spans(self, levels: list[Reading], others: list[Reading]) -> list[tuple[int, int]]:
@@ -271,7 +276,7 @@ class Redactor:
         yield reading, text, self._folded
         standard = Reading(reading.data.translate(_STANDARD), reading)
         yield standard, standard.data, self._base64
-        begin = max(0, len(text) - 4 * self._longest) if end_only else 0
+        begin = _end_start(text, self._longest) if end_only else 0
         if joined := standard.decoded(encodings.LINE_BREAKS, continued=end_only, begin=begin):
             yield joined, joined.data, self._base64
             yield joined, joined.data.lower(), self._hex
@@ -342,8 +347,10 @@ class StreamRedactor:
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
-        #: The end of the input, which may be the beginning of a secret.
+        #: The end of the input, which may be the beginning of a secret, and its length at which it
+        #: is searched again.
         self._pending = b""
+        self._enough = 0
         #: The end of the output.
         self._shown = b""
         self._unmasked: bytearray | None = None
@@ -352,7 +359,12 @@ class StreamRedactor:
 
     def add(self, data: bytes) -> bytes:
         """Return the part of the body that can be shown after `data`."""
-        data, self._pending = self._redactor.split(self._pending + data)
+        self._pending += data
+        if len(self._pending) < self._enough:
+            return b""
+        data, self._pending = self._redactor.split(self._pending)
+        held = len(self._pending)
+        self._enough = held + held // 2 if held > _OFTEN_SEARCHED else 0
         return self._pass(data)
 
     def end(self) -> bytes:
@@ -457,6 +469,17 @@ def _without_breaks(data: bytes) -> bytes:
     for written in (b"&NewLine;", b"&Tab;", b"\ndata:", b"\rdata:"):
         data = data.replace(written, b"")
     return data.translate(None, b" \t\r\n")
+
+
+def _end_start(text: bytes, size: int) -> int:
+    """Return where the end of `text` begins that has `size` bytes and more besides separators."""
+    length = 4 * size
+    while length < len(text):
+        end = text[-length:].replace(b"data:", b"")
+        if len(end.translate(None, _SEPARATING)) >= size:
+            return len(text) - length
+        length *= 2
+    return 0
 
 
 def _end(text: bytes, at: int, form: _Form) -> int:

@@ -21,8 +21,14 @@ from playground.protocols.frames import FrameKind
 from playground.protocols.headers import is_credential
 from playground.protocols.nlweb.legacy import mask_block
 from playground.transport import OutboundPolicy, Transport
-from playground.transport.redaction import MASK, MOST_UNMASKED, Redactor, StreamRedactor
-from tests.support.encodings import ENCODINGS, Writer, each, each_byte, then
+from playground.transport.redaction import (
+    MASK,
+    MOST_PENDING,
+    MOST_UNMASKED,
+    Redactor,
+    StreamRedactor,
+)
+from tests.support.encodings import ENCODINGS, Writer, each, each_byte, each_unit, then
 from tests.support.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import record
 
@@ -326,6 +332,26 @@ BETWEEN: dict[str, Writer] = {
 }  # fmt: skip
 
 
+ESCAPES, TWICE = each_unit("\\u{:04x}"), then(each_byte("%{:02x}"), each_byte("%{:02x}"))
+#: Encodings of many bytes for each byte of a secret.
+LONG: dict[str, Writer] = {
+    "JSON escapes of JSON escapes of JSON escapes": then(then(ESCAPES, ESCAPES), ESCAPES),
+    "percent-encoding thrice of references": then(
+        then(each("&#{:016};"), TWICE), each_byte("%{:02x}")
+    ),
+    "four levels": then(then(ESCAPES, TWICE), ESCAPES),
+    "hexadecimal with many spaces": lambda text: text.encode().hex(" ").replace(" ", " " * 100),
+    "Base64 in lines that are indented": breaks(2, "\n" + " " * 100),
+}
+
+
+def in_pieces(redactor: Redactor, data: bytes, size: int) -> bytes:
+    """Return what is shown of a body that arrives in pieces."""
+    body = StreamRedactor(redactor)
+    pieces = [body.add(data[at : at + size]) for at in range(0, len(data), size)]
+    return b"".join([*pieces, body.end()])
+
+
 #: What may confuse the search: beginnings of encoded characters and of secrets.
 BEGINNINGS = [
     "", "\\", "%", "&", "\\\\", "\\u00", "%2", "&#", "&#99", "\n", "\r\n", "data: ", "x", "63",
@@ -394,11 +420,47 @@ class TestPieces:
             assert MASKED in shown
             assert len(shown) == len(redactor.data(data))
 
+    @pytest.mark.parametrize("encoding", LONG)
+    @pytest.mark.parametrize("size", [1, 31, 1000])
+    def test_encodings_of_many_bytes(self, encoding: str, size: int) -> None:
+        redactor = Redactor([CANARY])
+        data = f'{{"a": "{LONG[encoding](CANARY)}", "b": 1}}'.encode()
+        whole = redactor.data(data)
+        assert MASKED in whole
+        assert in_pieces(redactor, data, size) == whole
+
+    @pytest.mark.parametrize("outer", ENCODINGS)
+    def test_pairs_of_encodings_of_many_bytes(self, outer: str) -> None:
+        redactor = Redactor([SECRETS[1]])
+        for inner in ENCODINGS:
+            data = f'{{"a": "{ENCODINGS[outer](ENCODINGS[inner](SECRETS[1]))}"}}'.encode()
+            if len(data) > 1000:
+                assert in_pieces(redactor, data, 97) == redactor.data(data), inner
+
     def test_no_more_is_held_back_than_a_secret_may_have(self) -> None:
+        """What is more is masked, because the rest of a secret may follow."""
         body = StreamRedactor(Redactor([CANARY]))
-        for _ in range(10):
-            held = 100_000 - len(body.add(b"63" + b" " * 99_998))
-            assert held < 1000
+        shown = body.add(b"63")
+        for at in range(100):
+            shown += body.add(b" " * 10_000)
+            assert at * 10_000 - len(shown) < MOST_PENDING
+        shown += body.end()
+        assert shown.replace(MASKED, b"", 1).strip() == b""
+        assert shown.startswith(MASKED)
+
+    def test_what_is_held_back_is_not_searched_for_each_piece(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        searched = []
+        redactor = Redactor([CANARY])
+        split = redactor.split
+        monkeypatch.setattr(
+            redactor, "split", lambda data: (searched.append(len(data)), split(data))[1]
+        )
+        body = StreamRedactor(redactor)
+        for _ in range(20_000):
+            body.add(b" " if searched else b"63")
+        assert len(searched) < 2000
 
 
 class TestRedactor:
