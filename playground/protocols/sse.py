@@ -167,6 +167,14 @@ def parse(block: bytes) -> ServerSentEvent:
     return ServerSentEvent(event or None, "\n".join(data), event_id, retry, bool(data))
 
 
+def with_data(block: bytes, data: bytes) -> bytes:
+    """Return a block with other data, of one line; its other fields are unchanged."""
+    lines = _LINE.findall(_without_boms(block))
+    others = [line for line in lines if not line.startswith(b"data")]
+    end = block[len(block.rstrip(b"\r\n")) :]
+    return b"\n".join((*others, b"data: " + data)) + end
+
+
 def _is_one_line(block: bytes) -> bool:
     """Return whether a block is one line of data and nothing else, as in most unnamed streams."""
     framed = block[:6] == b"data: " and block[-2:] == b"\n\n"

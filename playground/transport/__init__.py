@@ -13,6 +13,7 @@ use `check_url`; nothing in `protocols`, `conformance` or `consumers` does.
 `recorder`         recorder: chunks of a body as frames, within the limits
 `decoding`         content codings gzip and deflate, with bounded output
 `redaction`        redaction of secrets and credentials in frames
+`deltas`           redaction of secrets divided among events of a stream
 `encodings`        encodings of text within text, decoded with their positions
 `errors`           failures of a call as problems: stage, cause, fix
 `frame_queue`      bounded queue of frames between the network and the database

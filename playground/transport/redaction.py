@@ -19,7 +19,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import AnyStr, NamedTuple
 
 # Defined by the protocols, and exported here as part of the transport's interface.
 from playground.protocols.headers import is_credential
@@ -147,6 +147,7 @@ class Redactor:
         known |= {value for value in guessed if len(value) >= _SHORTEST_GUESS}
         # A line break at the end would be that of a line of the response.
         known = {text for secret in known if len(text := secret.strip("\r\n")) >= SHORTEST}
+        self.secrets = frozenset(known)
         self._lines = any("\n" in secret or "\r" in secret for secret in known)
         self._plain = {_Form(text) for secret in known for text in _plain_texts(secret)}
         sent = {data for secret in known for data in _encodings(secret)}
@@ -259,7 +260,7 @@ class Redactor:
         yield reading.end(len(reading.data)) if reading.data else 0
         for each, text, forms in self._texts(reading, end_only=True):
             for form in forms:
-                yield each.start(len(text) - _overlap(text, form.text))
+                yield each.start(len(text) - overlap(text, form.text))
                 # The rest may follow.
                 at = text.rfind(form.text, -len(form.text) - _MAX_REST) if form.has_rest else -1
                 if at >= 0 and _end(text, at, form) == len(text):
@@ -490,8 +491,8 @@ def _end(text: bytes, at: int, form: _Form) -> int:
     return end
 
 
-def _overlap(data: bytes, form: bytes) -> int:
-    """Return how many bytes at the end of `data` are the beginning of `form`."""
+def overlap(data: AnyStr, form: AnyStr) -> int:
+    """Return how much at the end of `data` is the beginning of `form`, less than all of it."""
     at = data.find(form[:1], max(0, len(data) - len(form) + 1))
     while at >= 0:
         if form.startswith(data[at:]):

@@ -27,6 +27,7 @@ from playground.protocols.problems import Problem, Stage
 from playground.transport import errors, http1
 from playground.transport.backend import Connection, Connector, Tap
 from playground.transport.connection_pool import ConnectionPool
+from playground.transport.deltas import DeltaRedactor
 from playground.transport.errors import CallError
 from playground.transport.frame_queue import FrameQueue
 from playground.transport.policy import OutboundPolicy, check_url
@@ -157,6 +158,9 @@ class _Transfer:
         self._stage = Stage.CONNECT
         self._peer = ""
         self._recorder: BodyRecorder | None = None
+        self._deltas = (
+            DeltaRedactor(redactor, queue.put, queue.memory) if redactor.secrets else None
+        )
         self._connections = connections
         self._caller = caller
         self._connection: Connection | None = None
@@ -174,6 +178,7 @@ class _Transfer:
                 # Bytes that arrived before the connection broke may already exceed a limit.
                 problem = error.problem
             self._recorder = None
+            self._release_deltas()
             if problem is None and self._connections and self._connection:
                 connection, self._connection = self._connection, None
                 await self._connections.put(self._caller, connection)
@@ -197,8 +202,14 @@ class _Transfer:
             for _ in recorder.finish(self._tap.read_at, clean=False):
                 while frames := self._queue.get_nowait():
                     yield frames
+        self._release_deltas()
         while frames := self._queue.get_nowait():
             yield frames
+
+    def _release_deltas(self) -> None:
+        """Emit the frames that are held because they may begin a secret."""
+        if self._deltas:
+            self._deltas.flush()
 
     async def _attempt(
         self, call: HttpCall, deadline: float, context: ssl.SSLContext | None
@@ -283,7 +294,7 @@ class _Transfer:
             headers.get("content-encoding", ""),
             self._remaining,
             self._redactor,
-            self._queue.put,
+            self._deltas.put if self._deltas else self._queue.put,
         )
 
     def _on_connect(self, tls: str | None, reused: bool) -> None:

@@ -52,7 +52,6 @@ MASK = "••••••"
 #: Members of an `api_key` message that are not secret.
 _PUBLIC = frozenset({"message_type", "query_id", "key_name", "name", "provider"})
 
-_LINE = re.compile(rb"[^\r\n]+")
 #: A member with a string, which may be incomplete: name and quote are group 1.
 _MEMBER = rb'("(?:%b)"\s*:\s*")(?:[^"\\]|\\.)*+'
 _SURE_KEY = re.compile(_MEMBER % b"key_value|api_key", re.DOTALL)
@@ -197,9 +196,7 @@ def mask_block(block: bytes) -> bytes:
     text = json.dumps(masked, ensure_ascii=True).encode()
     if is_document:
         return text
-    others = [line for line in _LINE.findall(block) if not line.startswith(b"data")]
-    end = block[len(block.rstrip(b"\r\n")) :]
-    return b"\n".join((*others, b"data: " + text)) + end
+    return sse.with_data(block, text)
 
 
 def _mask_json(value: Any) -> Any:
