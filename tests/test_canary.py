@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import functools
 import json
 import logging
 import re
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, quote_plus, urlsplit
 
 import httpx
@@ -37,9 +38,20 @@ from tests.support.collections import saved
 from tests.support.commands import run_command
 from tests.support.encodings import ENCODINGS, readings
 from tests.support.playground_server import PlaygroundServer
-from tests.support.servers import LAST_CHUNK, STREAM_HEAD, Script, chunk, head, serve, serving
+from tests.support.servers import (
+    LAST_CHUNK,
+    STREAM_HEAD,
+    Script,
+    chunk,
+    closing,
+    head,
+    reply,
+    serve,
+    serving,
+)
 
-SECRET = 'canary/env+s3"cr\\3t&0815=='
+#: With all that encodings change: its Base64 has other characters in the alphabet for URLs.
+SECRET = 'canary>>>?/env+s3"cr\\3t&0815=='
 HEADER = "canary-header-0815"
 CUSTOM = "canary-custom-2342"
 SESSION = "session-of-the-caller"
@@ -62,6 +74,11 @@ OTHERS = [
     "/collections/kept/export/", "/collections/kept/postman/", "/sidebar/", "/shares/",
     "/collections/search/?q=canary", "/compare/", "/nowhere-at-all/",
 ]  # fmt: skip
+#: A request of the Agent API.
+AGENT_API = {
+    "input": [{"role": "user", "type": "message", "content": [{"type": "text", "text": "a"}]}],
+    "stream": True,
+}
 #: Saved agents, by the kind of their credential.
 AGENTS = {
     "bearer": {"auth": "bearer"},
@@ -532,6 +549,104 @@ def broken_encoded(request: bytes) -> Script:
     )
 
 
+def echo_over(request: bytes) -> Script:
+    """Be an agent of any protocol; send the secret back in every encoding, and in deltas."""
+    start, _, body = request.partition(b"\r\n\r\n")
+    line, *headers = start.decode("latin-1").split("\r\n")
+    _, path, _ = line.split(" ")
+    host = next(each.partition(": ")[2] for each in headers if each.lower().startswith("host"))
+    call = json.loads(body) if body else {}
+    if "/process" in path:
+        return _streamed(agent_api_events())
+    if "/mcp" in path:
+        return _mcp_script(call)
+    if not body:
+        return (closing(reply(json.dumps(card_of(host)).encode())),)
+    if "/a2a" in path:
+        results = [{**task_of(call), "kind": "task", "status": {"state": "working"}}]
+        results += map(functools.partial(artifact_update, call), told_texts())
+        done = {"kind": "status-update", "status": {"state": "completed"}, "final": True}
+        results.append({"taskId": "t", "contextId": "c", **done})
+        return _streamed({"jsonrpc": "2.0", "id": call["id"], "result": each} for each in results)
+    action = {"name": "serve", "description": "Serve", "protocol": "A2A", "skill": "serve",
+              "message": "soup", "agent_url": f"http://{host}/a2a"}  # fmt: skip
+    content = [{"content": [{"type": "text", "text": text}]} for text in told_texts()]
+    item = {"index": 0, "item": {"name": "table", "actions": [action]}}
+    return _streamed([item, *content, {"_meta": {"response_type": "answer"}}])
+
+
+def told_texts() -> list[str]:
+    """Return the secret in every encoding, and then divided."""
+    return [*encoded().values(), " so ", *(SECRET[at : at + 4] for at in range(0, len(SECRET), 4))]
+
+
+def agent_api_events() -> list[dict[str, Any]]:
+    """Return a response of the Agent API with deltas."""
+    message = {"object": "message", "id": "m", "type": "message", "role": "assistant"}
+    delta = {"object": "content", "type": "text", "index": 0, "delta": True, "msg_id": "m"}
+    return [
+        {"object": "response", "id": "r", "status": "created"},
+        {**message, "status": "created"},
+        *({**delta, "text": text, "status": "in_progress"} for text in told_texts()),
+        {"object": "message", "id": "m", "status": "completed"},
+        {"object": "response", "id": "r", "status": "completed"},
+    ]
+
+
+def card_of(host: str) -> dict[str, Any]:
+    """Return the card of an A2A agent."""
+    return {
+        "name": "Echo", "description": " ".join(encoded().values()), "url": f"http://{host}/a2a",
+        "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC",
+        "capabilities": {"streaming": True}, "skills": [{"id": "serve", "name": SECRET}],
+    }  # fmt: skip
+
+
+def task_of(call: dict[str, Any]) -> dict[str, Any]:
+    """Return a task of A2A."""
+    return {"id": "t", "contextId": "c", "metadata": {"of": str(call.get("method"))}}
+
+
+def artifact_update(call: dict[str, Any], text: str) -> dict[str, Any]:
+    """Return a delta of an artifact of A2A."""
+    artifact = {"artifactId": "a", "parts": [{"kind": "text", "text": text}]}
+    return {"kind": "artifact-update", "taskId": "t", "contextId": "c", "append": True,
+            "lastChunk": False, "artifact": artifact}  # fmt: skip
+
+
+def _mcp_script(call: dict[str, Any]) -> Script:
+    """Return the response of an MCP server; a tool sends the secret in log messages as well."""
+    method, told = call.get("method"), list(encoded().values())
+    answer = {"jsonrpc": "2.0", "id": call.get("id")}
+    if method != "tools/call":
+        info = {"name": "echo", "title": told[3], "version": "1"}
+        tools = [{"name": "ask", "description": " ".join(told), "inputSchema": {"type": "object"}}]
+        result = {"protocolVersion": "2025-06-18", "serverInfo": info, "tools": tools,
+                  "capabilities": {}, "instructions": " ".join(told)}  # fmt: skip
+        error = {"code": -32601, "message": told[4]}
+        more = {"error": error} if method == "server/discover" else {"result": result}
+        return (closing(reply(json.dumps({**answer, **more}).encode())),)
+    logged = [
+        {
+            "jsonrpc": "2.0",
+            "method": "notifications/message",
+            "params": {"level": "info", "data": each},
+        }
+        for each in told_texts()
+    ]
+    results = [{"name": f"echo {number}", "description": each} for number, each in enumerate(told)]
+    found = {"_meta": {"response_type": "answer"}, "results": results}
+    content = [{"type": "text", "text": json.dumps(found)}]
+    return _streamed(
+        [*logged, {**answer, "result": {"content": content, "structuredContent": found}}]
+    )
+
+
+def _streamed(documents: Iterable[dict[str, Any]]) -> Script:
+    events = [chunk(b"data: " + json.dumps(each).encode() + b"\n\n") for each in documents]
+    return (STREAM_HEAD, *events, LAST_CHUNK)
+
+
 @dataclass
 class Traces:
     """What was made of runs whose responses had the secret in every encoding."""
@@ -545,6 +660,8 @@ class Traces:
     share: str = ""
     shared_collection: str = ""
     collection_run: str = ""
+    #: Runs of other protocols, by their names.
+    others: dict[str, str] = field(default_factory=dict)
     #: Messages of the websockets of the run and of its share.
     messages: list[str] = field(default_factory=list)
     shared_messages: list[str] = field(default_factory=list)
@@ -556,7 +673,9 @@ class Traces:
 
     def rows(self, prefix: str) -> str:
         """Return all values of the tables whose names begin so."""
-        with closing(sqlite3.connect(self.site.server.data / "playground.sqlite3")) as database:
+        with contextlib.closing(
+            sqlite3.connect(self.site.server.data / "playground.sqlite3")
+        ) as database:
             names = database.execute(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '% VIRTUAL %'"
             )
@@ -583,6 +702,13 @@ def _posted(path: str) -> Callable[[Traces], bytes]:
     return lambda traces: traces.site.http.post(path, data=traces.fields).raise_for_status().content
 
 
+#: Agents of other protocols than NLWeb over HTTP, and NLWeb with deltas and an action over A2A.
+OTHER_PROTOCOLS: dict[str, dict[str, str]] = {
+    "Agent API": {"path": "/process", "protocol": "agent-api", "version": "1"},
+    "MCP": {"path": "/mcp", "binding": "mcp"},
+    "deltas": {"path": "/ask"},
+    "A2A": {},
+}
 #: All that is looked through, besides the outputs of commands.
 ARTEFACTS: dict[str, Callable[[Traces], bytes | str]] = {
     **{f"run: {path}": _of_run(path) for path in PAGES},
@@ -624,6 +750,18 @@ ARTEFACTS: dict[str, Callable[[Traces], bytes | str]] = {
             f"{traces.collection_run}report.{kind}"
         )
         for kind in ("junit", "json", "html")
+    },
+    **{
+        f"{protocol}: {path}": lambda traces, protocol=protocol, path=path: traces.get(
+            traces.others[protocol] + path
+        )
+        for protocol in OTHER_PROTOCOLS
+        for path in ("", "response/", "results/", "events/", "wire.txt", "document/", "run.har")
+    },
+    **{
+        f"{protocol}: {kind}": lambda traces, key=f"{protocol}: {kind}": traces.others[key]
+        for protocol in OTHER_PROTOCOLS
+        for kind in ("websocket", "share")
     },
     "log": lambda traces: "".join(traces.site.server.log),
     "tables of the database": lambda traces: traces.rows("playground_"),
@@ -667,7 +805,46 @@ def traces(site: Site) -> Traces:
             while unfinished in site.http.get(path).text:
                 time.sleep(0.1)
     assert SECRET.encode() in agent.requests[0]
+    _send_to_others(site, made)
     return made
+
+
+def _send_to_others(site: Site, made: Traces) -> None:
+    """Send requests to agents of other protocols; the last of them offers an action over A2A."""
+    with serving(answer=echo_over) as agent:
+        for protocol, (fields, document) in {
+            protocol: (
+                dict(fields),
+                AGENT_API if protocol == "Agent API" else {"query": {"text": "a"}},
+            )
+            for protocol, fields in OTHER_PROTOCOLS.items()
+            if fields
+        }.items():
+            site.add("others", agent.url + fields.pop("path"), **{**AGENTS["key"], **fields})
+            sent = {"agent": "others", "document": json.dumps(document), "headers": "[]"}
+            _note(site, made, protocol, site.send(sent))
+            if protocol != "deltas":
+                site.remove("others")
+        entry = re.search(r"/actions/\d+/\d+/0/", made.get(made.others["deltas"]).decode())
+        assert entry
+        path = made.others["deltas"].rstrip("/") + entry[0]
+        assert site.http.post(f"{path}server/").status_code == 200
+        sent = {"confirmed": "1", "as_agent": "1"}
+        html = site.http.post(path, data=sent, headers={"HX-Request": "true"}).text
+        child = re.search(r'id="child-([\w-]+)"', html)
+        assert child, html
+        _note(site, made, "A2A", f"/runs/{child[1]}/")
+        site.remove("others")
+    calls = [request for request in agent.requests if b"agent-card" not in request]
+    assert all(SECRET.encode() in request for request in calls)
+
+
+def _note(site: Site, made: Traces, protocol: str, url: str) -> None:
+    """Keep what is made of a run."""
+    made.others[protocol] = url
+    made.others[f"{protocol}: websocket"] = "".join(asyncio.run(_messages(site, url)))
+    share = _shared(site, run=urlsplit(url).path.split("/")[2])
+    made.others[f"{protocol}: share"] = made.get(share).decode()
 
 
 async def _messages(site: Site, path: str) -> list[str]:
@@ -735,9 +912,28 @@ def test_no_encoding_is_in_any_output() -> None:
         assert_no_encoding(path.name, path.read_bytes())
 
 
-def test_the_tables_are_long_enough() -> None:
-    assert len(set(encoded().values())) >= 40
-    assert len(ARTEFACTS) >= 45
+@pytest.mark.parametrize("protocol", OTHER_PROTOCOLS)
+def test_the_secret_was_echoed_over_other_protocols(traces: Traces, protocol: str) -> None:
+    """In every encoding, and divided: what is said behind that has a mask before it."""
+    wire = traces.get(f"{traces.others[protocol]}wire.txt").decode()
+    masks = wire.count("••••••") + wire.count("\\u2022" * 6)
+    assert masks > len(ENCODINGS)
+    assert SECRET[-4:] not in wire.partition(" so ")[2]
+
+
+@pytest.mark.parametrize(
+    ("encodings", "artefacts"),
+    [
+        pytest.param(
+            len(set(encoded().values())),
+            len(ARTEFACTS),
+            id=f"{len(set(encoded().values()))} encodings in {len(ARTEFACTS)} artefacts",
+        )
+    ],
+)
+def test_the_tables_are_long_enough(encodings: int, artefacts: int) -> None:
+    assert encodings >= 40
+    assert artefacts >= 45
 
 
 @pytest.mark.django_db(transaction=True)

@@ -95,6 +95,7 @@ ENCODINGS: dict[str, Writer] = {
     "Base64 of a pair": in_base64("ada:"),
     "Base64 of JSON": lambda text: in_base64()(json.dumps({"key": text, "n": 1})),
     "Base64 in lines": in_lines,
+    "Base64 in short lines": lambda text: "\n".join(re.findall(".{1,12}", in_base64()(text))),
     "Base64 in lines in JSON": then(in_lines, in_json),
     "Base64 in a URL": then(in_base64(), lambda text: quote(text, safe="")),
     # Hexadecimal
@@ -104,6 +105,7 @@ ENCODINGS: dict[str, Writer] = {
     "hexadecimal with colons": lambda text: text.encode().hex(":"),
     "hexadecimal with spaces": lambda text: text.encode().hex(" ").upper(),
     "hexadecimal with prefixes": lambda text: ", ".join(f"0x{byte:02x}" for byte in text.encode()),
+    "hexadecimal with colons in a URL": lambda text: quote(text.encode().hex(":"), safe=""),
     # JSON and programs
     "JSON": in_json,
     "JSON with escaped slashes": lambda text: in_json(text).replace("/", "\\/"),
@@ -115,6 +117,7 @@ ENCODINGS: dict[str, Writer] = {
     "escapes of bytes": each_byte("\\x{:02x}"),
     "escapes of bytes in upper case": each_byte("\\x{:02X}"),
     "escapes in braces": each("\\u{{{:x}}}"),
+    "escapes in braces in a URL": each("\\u%7B{:x}%7D"),
     "escapes of Python": each("\\U{:08x}"),
     "octal escapes": each_byte("\\{:03o}"),
     # URLs

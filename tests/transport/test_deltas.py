@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -66,7 +67,7 @@ class Emitted(list[Frame]):
         return "".join(document["text"] for document in self.documents)
 
     @property
-    def documents(self) -> list[dict[str, str]]:
+    def documents(self) -> list[dict[str, Any]]:
         return [json.loads(sse.parse(data).data) for data in self.data]
 
 

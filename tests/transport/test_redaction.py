@@ -35,7 +35,7 @@ from tests.transport.conftest import record
 CANARY = "canary-4711"
 #: With all that encodings change; one of letters and digits; other scripts; several lines.
 SECRETS = [
-    'canary/env+s3"cr\\3t&0815==',
+    'canary>>>?/env+s3"cr\\3t&0815==',
     "sk-Proj9Xa7Bq",
     "пароль-äÖ€😀",
     "a b\nc d e",
@@ -323,7 +323,6 @@ BETWEEN: dict[str, Writer] = {
         for end in ("\n", "\r\n", "\ndata: ", "\\n", "\\\\n", "%0A", "%0d%0a", "&#10;", "&#xA;",
                     "&NewLine;", "&amp;NewLine;", "\\u000a")
     },
-    "escapes in braces in a URL": each("\\u%7B{:x}%7D"),
     "escapes in braces in HTML": each("\\u&lcub;{:x}&rcub;"),
     "named references in HTML in JSON": each("\\u0026amp;\\u0023{};"),
     "percent signs in HTML twice": each_byte("&amp;percnt;{:02x}"),
@@ -451,12 +450,14 @@ class TestPieces:
     def test_what_is_held_back_is_not_searched_for_each_piece(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        searched = []
         redactor = Redactor([CANARY])
-        split = redactor.split
-        monkeypatch.setattr(
-            redactor, "split", lambda data: (searched.append(len(data)), split(data))[1]
-        )
+        split, searched = redactor.split, []
+
+        def counted(data: bytes) -> tuple[bytes, bytes]:
+            searched.append(len(data))
+            return split(data)
+
+        monkeypatch.setattr(redactor, "split", counted)
         body = StreamRedactor(redactor)
         for _ in range(20_000):
             body.add(b" " if searched else b"63")
