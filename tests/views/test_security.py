@@ -349,7 +349,8 @@ def cast(hosted: Hosted) -> Cast:
     owner, stranger = log_in(hosted, "owner"), log_in(hosted, "stranger")
     values = {
         "pk": run, "slug": "mine", "seq": "2", "part": "0", "number": "0", "protocol": "nlweb",
-        "version": "0.55", "name": "ask-request", "schema": "ask-request", "saved": "mine", "token": "unguessable",
+        "version": "0.55", "name": "ask-request", "schema": "ask-request",
+        "saved": "mine", "token": "unguessable",
         "folder": "mine", "removal": "1", "kind": "html", "step": "first",
         "group": "nlweb", "rule_id": "item-type",
     }  # fmt: skip
