@@ -143,8 +143,12 @@ class HttpProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         super().on_response_complete()
+        now = time.monotonic()
         if timeout := self._timeout:
-            timeout.end_response(time.monotonic())
+            timeout.end_response(now)
+        elif self.cycle.more_body and not self.pipeline:
+            # The request that is responded to from now on was pipelined, and is not complete.
+            self.transport.timeout.begin_head(now)
 
     def handle_websocket_upgrade(self) -> None:
         """Hand the connection over to the protocol of WebSockets."""

@@ -78,7 +78,7 @@ def mark_interrupted() -> int:
 
 def _drivers(model: type[Run] | type[CollectionRun]) -> Iterable[str]:
     """Return the drivers of the unfinished rows that this process does not drive."""
-    others = model.objects.unfinished().exclude(pk__in=local_runs).order_by()
+    others = model.objects.unfinished().exclude(pk__in=tuple(local_runs)).order_by()
     return others.values_list("driver", flat=True).distinct()
 
 
@@ -92,7 +92,7 @@ def _is_orphaned(drivers: Iterable[str], now: datetime) -> Q:
     if database_contact.is_long:
         silent = Q(heartbeat_at__lt=now - HEARTBEAT_TIMEOUT)
         orphaned |= silent & ~Q(driver__in=[driver for driver in alive if alive[driver]])
-    return orphaned & ~Q(pk__in=local_runs)
+    return orphaned & ~Q(pk__in=tuple(local_runs))
 
 
 # Processes of this host
@@ -121,7 +121,9 @@ def _this_host() -> str:
 def _stat(pid: int) -> list[str]:
     """Return the fields of /proc/<pid>/stat from the state on, [] where not available."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        # The name of a process is any bytes: the kernel may cut it within a character.
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+        return stat.rpartition(b")")[2].decode("ascii").split()
     except OSError:
         return []
 

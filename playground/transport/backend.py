@@ -8,6 +8,7 @@ looked up and checked for the request. TLS and the `Host` header keep the name.
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -27,6 +28,10 @@ from playground.transport.policy import OutboundPolicy
 _TAIL = 8 * 1024
 #: Seconds for which an idle connection is kept: fewer than common servers keep theirs.
 KEEP_ALIVE = 4.0
+#: Lines of one response head, of an interim response too: parsing a line takes microseconds, and
+#: heads are parsed in one step.
+MAX_HEAD_LINES = 1000
+_HEAD_END = re.compile(rb"\n\r?\n")
 #: Chunks that are parsed in one step: one read can hold ten thousand.
 MAX_CHUNKS = 200
 
@@ -220,10 +225,13 @@ class Connection(httpcore.AsyncHTTP11Connection):
         self.origin = (origin.scheme, origin.host, origin.port)
         self.address = address
         self._stream = stream
+        #: Lines received for the response heads so far.
+        self._head_lines = 0
 
     def reuse(self, tap: Tap) -> None:
         """Use the idle connection for one more call."""
         self._stream.reuse(tap)
+        self._head_lines = 0
 
     def has_expired(self) -> bool:
         """Return whether an idle connection cannot be used again.
@@ -262,14 +270,40 @@ class Connection(httpcore.AsyncHTTP11Connection):
         """Return the next event of the response head.
 
         httpcore skips interim responses (RFC 9110, section 15.2) without end, and without a pause
-        as long as more have been received.
+        as long as more have been received; and it parses heads of any number of lines.
         """
-        event = await super()._receive_event(timeout)
+        state = self._h11_state
+        while True:
+            self._check_head_lines()
+            try:
+                event = state.next_event()
+            except h11.RemoteProtocolError as error:
+                raise httpcore.RemoteProtocolError(str(error)) from error
+            if event is not h11.NEED_DATA:
+                break
+            data = await self._stream.read(self.READ_NUM_BYTES, timeout)
+            if not data and state.their_state is h11.SEND_RESPONSE:
+                raise httpcore.RemoteProtocolError(
+                    "Server disconnected without sending a response."
+                )
+            self._head_lines += data.count(b"\n")
+            state.receive_data(data)
         if isinstance(event, h11.InformationalResponse):
             fields = sum(len(name) + len(value) + 4 for name, value in event.headers.raw_items())
             self._stream.tap.on_interim_response(len("HTTP/1.1 100 \r\n\r\n") + fields)
             await asyncio.sleep(0)
         return event
+
+    def _check_head_lines(self) -> None:
+        """Raise `httpcore.RemoteProtocolError` if the head that was received has too many lines."""
+        if self._head_lines <= MAX_HEAD_LINES:
+            return
+        received = self._h11_state.trailing_data[0]
+        end = _HEAD_END.search(received)
+        if received.count(b"\n", 0, end.end() if end else len(received)) > MAX_HEAD_LINES:
+            raise httpcore.RemoteProtocolError(
+                f"The response head has more than {MAX_HEAD_LINES:,} lines."
+            )
 
     def _take_chunks(self, data: list[bytes]) -> object:
         """Add received chunks to `data`; return the event that follows, h11.Data for more."""

@@ -127,6 +127,17 @@ class TestProcessesOfThisHost(Judging):
         assert self.state_after(name) == ALIVE
         assert self.state_after(name, STALE) == GONE
 
+    def test_one_whose_name_is_cut_within_a_character(self) -> None:
+        """The kernel keeps fifteen bytes of a name; any process can have a dead one's number."""
+        name = b"\xd0\xb4" * 7 + b"\xd0"
+        code = f"open('/proc/self/comm', 'wb').write({name!r}); print(flush=True); input()"
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen([sys.executable, "-c", code], **pipes) as other:
+            assert other.stdout
+            other.stdout.readline()
+            assert liveness._started(other.pid)
+            other.kill()
+
     def test_without_proc(self, monkeypatch: pytest.MonkeyPatch, dead_pid: int) -> None:
         """As on macOS: whether a process exists is known, and not when it began."""
         monkeypatch.setattr(liveness, "_this_host", lambda: "laptop.local")

@@ -116,6 +116,16 @@ class TestSize:
             other.cancel()
         assert len(set(seen)) == len(seen) == 300
 
+    @pytest.mark.parametrize("status", ["103 Early Hints", "200 OK"])
+    async def test_lines_of_a_head(self, status: str) -> None:
+        heads = [head(status)[:-2] + b"a:\r\n" * lines + b"\r\n" for lines in (998, 999)]
+        async with serve(heads[0] * 2, reply(b"{}")) as server:
+            assert (await record(server.url))[-1].kind is FrameKind.END
+        async with serve(heads[1], HOLD) as server:
+            problem = (await record(server.url)).problem
+        assert problem
+        assert "more than 1,000 lines" in problem.detail
+
     async def test_a_body_may_have_long_lines(self) -> None:
         body = b'"' + b"x" * 5 * 1024 * 1024 + b'"'
         async with serve(reply(body)) as server:
