@@ -46,9 +46,11 @@ def install(*, large: bool = False) -> None:
 
 def _pip(home: Path) -> tuple[list[str], list[str]]:
     pip = [str(home / ".venv/bin/python"), "-m", "pip", "install", "--quiet", "--require-hashes"]
+    # A lock names everything. Otherwise pip looks for the newest version of a package that another
+    # one requires with an extra, and refuses that one for its missing hash.
     return (
         [sys.executable, "-m", "venv", "--clear", str(home / ".venv")],
-        [*pip, "--disable-pip-version-check", "-r", "requirements.lock"],
+        [*pip, "--no-deps", "--disable-pip-version-check", "-r", "requirements.lock"],
     )
 
 
