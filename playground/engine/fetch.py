@@ -44,7 +44,7 @@ async def get(
 ) -> Download | Problem:
     """Return the response to a GET of `url`, or the problem that ended it.
 
-    What is received counts as held in `memory`, which the caller closes. Runs wait for it, but not
+    Received bytes count as held in `memory`, which the caller closes. Runs wait for it, but not
     the download itself: several that hold what they have could wait for each other.
     """
     frames = await collect_frames(HttpCall("GET", url, tuple(headers)), transport, memory)

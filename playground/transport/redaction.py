@@ -52,7 +52,7 @@ _STANDARD = bytes.maketrans(b"-_\r", b"+/\n")
 #: Bytes of characters in UTF-8: those that continue one, and those that begin one.
 _CONTINUATIONS, _LEADS = bytes(range(0x80, 0xC0)), bytes(range(0xC0, 0x100))
 _ALNUM = re.compile(rb"[A-Za-z0-9]+")
-#: What is between bytes in hexadecimal and between lines of Base64, but letters and digits.
+#: Separators of bytes in hexadecimal and of lines of Base64, without letters and digits.
 _SEPARATING = b" \t\r\n\f\v+,:-"
 #: The character of Base64 with the last bits of some bytes, and padding.
 _REST, _MAX_REST = re.compile(rb"[A-Za-z0-9+/]?={0,2}"), 3
@@ -392,7 +392,7 @@ class StreamRedactor:
         return self._mask_part() if len(self._unmasked) > MOST_UNMASKED else b""
 
     def _mask_part(self) -> bytes:
-        """Return what is held up to the end of a JSON object, masked."""
+        """Return the held bytes up to the end of a JSON object, masked."""
         assert self._unmasked is not None
         end = self._unmasked.rfind(b"}") + 1
         if not end:
@@ -463,7 +463,7 @@ def _hex_start(data: bytes) -> re.Pattern[bytes]:
 
 
 def _without_breaks(data: bytes) -> bytes:
-    """Return Base64 without the breaks between its lines; what is no Base64 may change as well."""
+    """Return Base64 without the breaks between its lines; other text may change as well."""
     data = _ESCAPED_BREAKS.sub(b"", data)
     if b"%0" in data:
         data = _ENCODED_BREAKS.sub(b"", data)

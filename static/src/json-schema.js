@@ -70,7 +70,7 @@ function valueNamed(key, schema) {
   return types.some((type) => type === "number" || type === "integer") ? Number(key) : key;
 }
 
-/** What is wrong with a document: {pointer, start, end, message} each, at most one for each place. */
+/** Problems of a document: {pointer, start, end, message} each, at most one for each place. */
 export function problemsIn(root, tree) {
   const found = new Map();
   for (const problem of check(root, root, tree, [])) {

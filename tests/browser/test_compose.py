@@ -489,7 +489,8 @@ def test_no_part_of_a_request_or_a_response_is_out_of_view(
     tabs = page.locator("#response .tab")
     assert len({box["y"] for tab in tabs.all() if (box := tab.bounding_box())}) == 1, "one row"
     for part in tabs.all():
-        part.scroll_into_view_if_needed()  # The row scrolls.
+        if width < 1440:  # The row scrolls.
+            part.scroll_into_view_if_needed()
         expect(part).to_be_in_viewport(ratio=0.99)
 
 
