@@ -52,7 +52,8 @@ def check(text: str) -> list[str]:
     return lines
 
 
-@pytest.mark.django_db(transaction=True)
+# The texts have keys of rows.
+@pytest.mark.django_db(transaction=True, reset_sequences=True)
 @pytest.mark.parametrize("name", CONVERSATIONS)
 def test_conversations_with_the_demo(name: str, clock: Clock) -> None:
     text = mermaid_text(conversation_diagram(CONVERSATIONS[name](clock)))
