@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -108,7 +109,7 @@ def create_run(
 def _refuse_without_room(run: Run, cause: str) -> None:
     """Refuse a run; a large request is not stored, or refused runs would take room themselves."""
     problem = Problem(RunState.REFUSED, Stage.LIMIT, cause, MAKE_ROOM, limit="quota")
-    if run.count_request_bytes() > MAX_REFUSED_REQUEST:
+    if sum(len(json.dumps(getattr(run, name))) for name in REQUEST_COLUMNS) > MAX_REFUSED_REQUEST:
         problem = replace(problem, detail="The request is too large to be stored with the run.")
         empty = Run(request={})
         for name in REQUEST_COLUMNS:

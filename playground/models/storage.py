@@ -12,11 +12,20 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.template.defaultfilters import filesizeformat
 
-from playground.models.collections import Collection, SavedRequest, TrashedItem
+from playground.models.action_servers import ActionServer
+from playground.models.agents import Agent
+from playground.models.collection_runs import CollectionRun, Step
+from playground.models.collections import Collection, Folder, SavedRequest, TrashedItem
+from playground.models.environments import Environment, Variable
+from playground.models.lessons import LessonProgress
+from playground.models.promises import PolledPromise
 from playground.models.runs import FINAL_STATES, Run
+from playground.models.shares import Share
 
-#: Bytes of a run besides its request and its response.
+#: Bytes of a run besides its frames and its larger columns; its conversation is among them.
 RUN_BYTES = 1024
+#: Bytes of a row of another table besides its larger columns.
+ROW_BYTES = 256
 #: Bytes of a frame besides its data.
 FRAME_BYTES = 16
 #: Seconds for which a count is used again.
@@ -36,30 +45,54 @@ _HAS_ENDED = RawSQL(  # noqa: S611
 _counts: dict[int | None, tuple[float, int]] = {}
 
 
+#: The rows that are counted besides runs, with the lookup of their owner.
+_COUNTED: tuple[tuple[type[models.Model], str], ...] = (
+    (Agent, "owner"),
+    (Environment, "owner"),
+    (Variable, "environment__owner"),
+    (Collection, "owner"),
+    (Folder, "collection__owner"),
+    (SavedRequest, "collection__owner"),
+    (LessonProgress, "collection__owner"),
+    (TrashedItem, "owner"),
+    (CollectionRun, "owner"),
+    (Step, "collection_run__owner"),
+    (PolledPromise, "run__owner"),
+    (ActionServer, "owner"),
+    (Share, "owner"),
+)
+
+
 def stored_bytes(owner: int | None) -> int:
     """Return the bytes that are stored for the owner with this key.
 
     These are the bytes of the owner's runs, with those that polls, actions, collection runs,
-    imported files and recorded responses have created; of the requests in the owner's
-    collections, with their recorded responses; of the lessons; and of the trash. A run that is
-    shared is its owner's, a collection that was copied from a link is the copier's. Rows of other
-    tables have a bounded size and are not counted, nor are indexes. Data of the demo belongs to no
-    owner.
+    imported files and recorded responses have created, and of the rows of `_COUNTED`. A run that
+    is shared is its owner's, a collection that was copied from a link is the copier's.
+
+    Other tables have one small row for something that is counted: a conversation or a twin for
+    runs, a limit for an owner. An MCP session has headers of a run, and is deleted when it is
+    idle. Indexes are not counted. Data of the demo belongs to no owner.
     """
     runs = Run.objects.filter(owner=owner).order_by()
     ended = runs.filter(_HAS_ENDED)
     return (
         _run_bytes(ended)
         + _run_bytes(runs.unfinished())
-        + _sum(SavedRequest.objects.filter(collection__owner=owner), models.F("stored_bytes"))
-        + _sum(Collection.objects.filter(owner=owner), models.F("stored_bytes"))
-        + _sum(TrashedItem.objects.filter(owner=owner), models.F("stored_bytes"))
+        + sum(_row_bytes(model, lookup, owner) for model, lookup in _COUNTED)
     )
 
 
 def _run_bytes(runs: models.QuerySet[Run]) -> int:
-    size = models.F("bytes") + models.F("request_bytes") + FRAME_BYTES * models.F("frames")
-    return _sum(runs, size + RUN_BYTES)
+    frames = models.F("bytes") + models.F("other_bytes") + FRAME_BYTES * models.F("frames")
+    return _sum(runs, frames + models.F("stored_bytes") + RUN_BYTES)
+
+
+def _row_bytes(model: type[models.Model], lookup: str, owner: int | None) -> int:
+    rows = model._default_manager.filter(**{lookup: owner})
+    if not hasattr(model, "stored_bytes"):  # No column of it is large.
+        return ROW_BYTES * rows.count()
+    return _sum(rows, models.F("stored_bytes") + ROW_BYTES)
 
 
 def _sum(rows: models.QuerySet[Any], size: Any) -> int:

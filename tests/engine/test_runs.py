@@ -16,6 +16,8 @@ from tests.engine.conftest import Send
 from tests.support.servers import HOLD, STREAM_HEAD, serve
 
 QUOTA = 100_000
+#: Bytes of an empty request: the document, and three empty lists.
+EMPTY = 8
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +73,7 @@ class TestQuota:
         assert (run.request, run.headers, len(run.text)) == ({}, [], 500)
         assert run.problem
         assert run.problem["detail"] == "The request is too large to be stored with the run."
-        assert storage.stored_bytes(None) - before <= RUN_BYTES + 2
+        assert storage.stored_bytes(None) - before <= RUN_BYTES + EMPTY
         for number in range(3):
             create(text="x" * (MAX_REFUSED_REQUEST // 2 - 100 + number))
         assert storage.stored_bytes(None) - before < 4 * (RUN_BYTES + MAX_REFUSED_REQUEST)
@@ -84,7 +86,7 @@ class TestQuota:
         run = engine.create_run(replace(prepared, provenance=provenance))
         run.refresh_from_db()
         assert run.request_template is None
-        assert run.request_bytes < 10
+        assert run.stored_bytes < 10
 
     @pytest.mark.parametrize("kind", RunKind)
     def test_a_turn_that_was_admitted_can_be_completed(self, kind: RunKind) -> None:
@@ -112,3 +114,18 @@ async def test_nothing_is_sent(send: Send, transactional_db: None) -> None:
     assert (run.state, run.frames) == ("refused", 0)
     assert server.requests == []
     assert not await FrameBatch.objects.aexists()
+
+
+async def test_every_frame_is_counted(send: Send, transactional_db: None, settings: Any) -> None:
+    from asgiref.sync import sync_to_async
+
+    settings.QUOTA = 0
+    head = STREAM_HEAD.replace(b"\r\n", b"\r\nX-Long: " + b"x" * 20_000 + b"\r\n", 1)
+    async with serve(head + b'data: {"message_type": "complete"}\n\n') as server:
+        run = await send(server.url)
+    batches = [batch async for batch in FrameBatch.objects.filter(run=run)]
+    frames = [frame for batch in batches for frame in batch.frames()]
+    size = sum(len(frame.data) for frame in frames)
+    assert (size > 20_000, run.bytes + run.other_bytes) == (True, size)
+    counted = await sync_to_async(storage.stored_bytes)(None)
+    assert counted >= sum(len(batch.data) for batch in batches)
