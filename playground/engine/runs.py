@@ -97,7 +97,7 @@ def create_run(
         **driver_columns(),
         **prepared.provenance.columns,
     )
-    if run.kind not in _PART_OF_A_TURN and (cause := no_room(owner.pk if owner else None)):
+    if cause := no_room(owner.pk if owner else None, is_begun=run.kind in _PARTS_OF_A_TURN):
         _refuse_without_room(run, cause)
     elif not has_room and not _has_room(owner, run.kind):
         run.state = RunState.REFUSED
@@ -149,8 +149,10 @@ def _conversation(parent: Run | None, owner: User | None) -> Conversation:
     return conversation
 
 
-#: Kinds without which a turn that was admitted is incomplete: the quota does not refuse them.
-_PART_OF_A_TURN = (RunKind.POLL, RunKind.CANCEL, RunKind.CLIENT_RESPONSE)
+#: Kinds without which a turn that was admitted is incomplete. They have an allowance beyond the
+#: quota, which ends as well: there can be any number of polls and cancellations of a promise, and
+#: of responses in a call.
+_PARTS_OF_A_TURN = (RunKind.POLL, RunKind.CANCEL, RunKind.CLIENT_RESPONSE)
 #: Kinds that are counted separately.
 _COUNTED_SEPARATELY = (RunKind.POLL, RunKind.CLIENT_RESPONSE)
 

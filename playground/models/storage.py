@@ -33,6 +33,10 @@ COUNT_LIFETIME = 10.0
 #: Part of the quota from which on the pages warn.
 WARN_AT = 0.9
 
+#: Part of the quota up to which what exists is completed and changed: a turn that was admitted has
+#: its polls, a row is edited. Without this bound, both could go on for ever.
+ALLOWANCE = 1.1
+
 #: What to do where there is no room.
 MAKE_ROOM = "Delete runs in History, shorten the retention, or raise PLAYGROUND_QUOTA."
 
@@ -121,12 +125,16 @@ class StorageUsage:
     @property
     def is_full(self) -> bool:
         """Return whether there is no room left."""
-        return bool(self.quota) and self.stored >= self.quota
+        return self.exceeds(1)
+
+    def exceeds(self, part: float) -> bool:
+        """Return whether this part of the quota is used."""
+        return bool(self.quota) and self.stored >= part * self.quota
 
     @property
     def is_nearly_full(self) -> bool:
         """Return whether the pages warn."""
-        return bool(self.quota) and self.stored >= self.warning_level
+        return self.exceeds(WARN_AT)
 
     @property
     def warning_level(self) -> int:
@@ -140,16 +148,17 @@ class StorageUsage:
         return f"{stored} of {_size(self.quota)}" if self.quota else stored
 
 
-def no_room(owner: int | None) -> str:
+def no_room(owner: int | None, *, is_begun: bool = False) -> str:
     """Return why nothing more can be stored for an owner, "" if something can.
 
-    Without a quota nothing is counted. An earlier count is used to allow, but not to refuse, so
-    that there is room as soon as runs were deleted.
+    What was begun before has the `ALLOWANCE`. Without a quota nothing is counted. An earlier count
+    is used to allow, but not to refuse, so that there is room as soon as runs were deleted.
     """
-    if not settings.QUOTA or not StorageUsage.of(owner, max_age=COUNT_LIFETIME).is_full:
+    part = ALLOWANCE if is_begun else 1
+    if not settings.QUOTA or not StorageUsage.of(owner, max_age=COUNT_LIFETIME).exceeds(part):
         return ""
     usage = StorageUsage.of(owner)
-    return f"No room left: {usage.text} used." if usage.is_full else ""
+    return f"No room left: {usage.text} used." if usage.exceeds(part) else ""
 
 
 def _size(count: int) -> str:

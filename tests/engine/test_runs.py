@@ -94,6 +94,12 @@ class TestQuota:
         begins = kind in (RunKind.ASK, RunKind.ANSWER, RunKind.ACTION)
         assert create(kind=kind, parent=turn).state == ("refused" if begins else "queued")
 
+    @pytest.mark.parametrize("kind", RunKind)
+    def test_not_without_end(self, kind: RunKind) -> None:
+        turn = fill()
+        Run.objects.update(bytes=QUOTA * 1.2)
+        assert create(kind=kind, parent=turn).state == "refused"
+
     def test_requests_of_a_collection_run_are_refused_as_well(self) -> None:
         fill()
         prepared = engine.request_to(Agent(name="A", url="http://a.example"), {})
