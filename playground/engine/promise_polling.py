@@ -55,7 +55,7 @@ from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind,
 from playground.models.clock import database_now
 from playground.models.conversations import branch_to
 from playground.models.liveness import mark_interrupted
-from playground.models.storage import MAKE_ROOM, no_room
+from playground.models.storage import no_room_and_fix
 from playground.notifications import notify_viewers
 from playground.protocols import registry
 from playground.protocols.events import Outcome
@@ -324,8 +324,7 @@ def _record(
 def _refusal(pk: int, *, is_begun: bool = False) -> str:
     """Return why no poll of a promise can be stored, "" if one can; see `no_room`."""
     owner = PolledPromise.objects.filter(pk=pk).values_list("run__owner", flat=True).first()
-    cause = no_room(owner, is_begun=is_begun)
-    return f"{cause} {MAKE_ROOM}" if cause else ""
+    return no_room_and_fix(owner, is_begun=is_begun)
 
 
 def _store_result(pk: int, result: PollResult) -> PolledPromise:

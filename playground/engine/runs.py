@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
 from playground.engine.request import PreparedRequest, storable_headers
+from playground.engine.retention import delete
 from playground.models import Conversation, Run, RunKind, RunState
 from playground.models.json_text import storable
 from playground.models.liveness import driver_columns, mark_interrupted
@@ -24,7 +27,9 @@ from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage
 
 #: Bytes of a request document that is stored although there is no room.
-MAX_REFUSED_REQUEST = 16 * 1024
+MAX_REFUSED_REQUEST = 1024
+#: Runs of an owner that are stored although there is no room, the latest ones.
+MAX_REFUSED_RUNS = 10
 #: Set when this process shuts down.
 _refusing = threading.Event()
 
@@ -99,6 +104,7 @@ def create_run(
     )
     if cause := no_room(owner.pk if owner else None, is_begun=run.kind in _PARTS_OF_A_TURN):
         _refuse_without_room(run, cause)
+        delete(_earlier_refused(owner))
     elif not has_room and not _has_room(owner, run.kind):
         run.state = RunState.REFUSED
         run.problem = _limit_problem(settings.RUN_LIMITS.max_runs).to_json()
@@ -115,6 +121,14 @@ def _refuse_without_room(run: Run, cause: str) -> None:
         for name in REQUEST_COLUMNS:
             setattr(run, name, getattr(empty, name))
     run.state, run.problem = RunState.REFUSED, problem.to_json()
+
+
+def _earlier_refused(owner: User | None) -> list[UUID]:
+    """Return the runs that the quota has refused earlier, without the latest ones."""
+    is_quota = Q(cause__contains='"limit": "quota"')
+    refused = Run.objects.filter(owner=owner, state=RunState.REFUSED)
+    found = refused.annotate(cause=Cast("problem", TextField())).filter(is_quota)
+    return list(found.order_by("-created_at").values_list("pk", flat=True)[MAX_REFUSED_RUNS - 1 :])
 
 
 def _is_sent_to_url(prepared: PreparedRequest, link: RunParent) -> bool:

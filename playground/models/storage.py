@@ -161,5 +161,11 @@ def no_room(owner: int | None, *, is_begun: bool = False) -> str:
     return f"No room left: {usage.text} used." if usage.exceeds(part) else ""
 
 
+def no_room_and_fix(owner: int | None, *, is_begun: bool = False) -> str:
+    """Return the same as `no_room`, with the sentence that says what to do."""
+    cause = no_room(owner, is_begun=is_begun)
+    return f"{cause} {MAKE_ROOM}" if cause else ""
+
+
 def _size(count: int) -> str:
     return str(filesizeformat(count)).replace("\xa0", " ")

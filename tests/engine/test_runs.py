@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from playground import engine
-from playground.engine.runs import MAX_REFUSED_REQUEST
-from playground.models import Agent, FrameBatch, Run, RunKind, storage
+from playground.engine.runs import MAX_REFUSED_REQUEST, MAX_REFUSED_RUNS
+from playground.models import Agent, Conversation, FrameBatch, Run, RunKind, storage
 from playground.models.storage import MAKE_ROOM, RUN_BYTES
 from tests.engine.conftest import Send
 from tests.support.servers import HOLD, STREAM_HEAD, serve
@@ -77,6 +77,29 @@ class TestQuota:
         for number in range(3):
             create(text="x" * (MAX_REFUSED_REQUEST // 2 - 100 + number))
         assert storage.stored_bytes(None) - before < 4 * (RUN_BYTES + MAX_REFUSED_REQUEST)
+
+    def test_many_that_are_refused_take_little_room(self) -> None:
+        turn = fill()
+        full = storage.stored_bytes(None)
+        runs = [create(text=f"{number} {'x' * 900}") for number in range(MAX_REFUSED_RUNS + 20)]
+        for run in runs[:5]:
+            assert not Run.objects.filter(pk=run.pk).exists()
+        assert Run.objects.filter(state="refused").count() == MAX_REFUSED_RUNS
+        assert Run.objects.filter(pk=runs[-1].pk).exists()
+        assert Conversation.objects.count() == MAX_REFUSED_RUNS
+        taken = storage.stored_bytes(None) - full
+        assert taken < MAX_REFUSED_RUNS * (RUN_BYTES + 2 * MAX_REFUSED_REQUEST)
+        assert Run.objects.filter(pk=turn.pk).exists()
+
+    def test_runs_that_were_refused_for_another_reason_stay(self) -> None:
+        other = Run.objects.create(
+            agent_name="A", url="http://a.example", protocol="nlweb", binding="http",
+            version="0.55", request={}, state="refused", problem={"limit": "max_runs"},
+        )  # fmt: skip
+        fill()
+        for _ in range(MAX_REFUSED_RUNS + 1):
+            create()
+        assert Run.objects.filter(pk=other.pk).exists()
 
     def test_nothing_of_a_large_template_is_stored(self) -> None:
         fill()
