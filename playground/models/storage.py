@@ -21,6 +21,7 @@ from playground.models.lessons import LessonProgress
 from playground.models.promises import PolledPromise
 from playground.models.runs import FINAL_STATES, Run
 from playground.models.shares import Share
+from playground.protocols.events import Outcome
 
 #: Bytes of a run besides its frames and its larger columns; its conversation is among them.
 RUN_BYTES = 1024
@@ -61,7 +62,6 @@ _COUNTED: tuple[tuple[type[models.Model], str], ...] = (
     (TrashedItem, "owner"),
     (CollectionRun, "owner"),
     (Step, "collection_run__owner"),
-    (PolledPromise, "run__owner"),
     (ActionServer, "owner"),
     (Share, "owner"),
 )
@@ -71,8 +71,8 @@ def stored_bytes(owner: int | None) -> int:
     """Return the bytes that are stored for the owner with this key.
 
     These are the bytes of the owner's runs, with those that polls, actions, collection runs,
-    imported files and recorded responses have created, and of the rows of `_COUNTED`. A run that
-    is shared is its owner's, a collection that was copied from a link is the copier's.
+    imported files and recorded responses have created, of their promises, and of the rows of
+    `_COUNTED`. A run that is shared is its owner's, a collection that was copied from a link is the copier's.
 
     Other tables have one small row for something that is counted: a conversation or a twin for
     runs, a limit for an owner. An MCP session has headers of a run, and is deleted when it is
@@ -83,7 +83,8 @@ def stored_bytes(owner: int | None) -> int:
     return (
         _run_bytes(ended)
         + _run_bytes(runs.unfinished())
-        + sum(_row_bytes(model, lookup, owner) for model, lookup in _COUNTED)
+        + _row_bytes(_promises(owner))
+        + sum(_row_bytes(_rows(model, lookup, owner)) for model, lookup in _COUNTED)
     )
 
 
@@ -92,9 +93,17 @@ def _run_bytes(runs: models.QuerySet[Run]) -> int:
     return _sum(runs, frames + models.F("stored_bytes") + RUN_BYTES)
 
 
-def _row_bytes(model: type[models.Model], lookup: str, owner: int | None) -> int:
-    rows = model._default_manager.filter(**{lookup: owner})
-    if not hasattr(model, "stored_bytes"):  # No column of it is large.
+def _promises(owner: int | None) -> models.QuerySet[PolledPromise]:
+    # The outcome narrows the owner's runs by an index: few of them have promises.
+    return PolledPromise.objects.filter(run__owner=owner, run__outcome=Outcome.PROMISE)
+
+
+def _rows(model: type[models.Model], lookup: str, owner: int | None) -> models.QuerySet[Any]:
+    return model._default_manager.filter(**{lookup: owner})
+
+
+def _row_bytes(rows: models.QuerySet[Any]) -> int:
+    if not hasattr(rows.model, "stored_bytes"):  # No column of it is large.
         return ROW_BYTES * rows.count()
     return _sum(rows, models.F("stored_bytes") + ROW_BYTES)
 

@@ -120,8 +120,15 @@ def test_counting_uses_the_index() -> None:
 @pytest.mark.sqlite
 @pytest.mark.parametrize(("model", "lookup"), storage._COUNTED)
 def test_counting_reads_no_whole_table(model: Any, lookup: str) -> None:
-    plan = model.objects.filter(**{lookup: 1}).order_by().values("pk").explain()
+    plan = storage._rows(model, lookup, 1).order_by().values("pk").explain()
     assert "SEARCH" in plan
+    assert "SCAN" not in plan
+
+
+@pytest.mark.sqlite
+def test_promises_are_found_by_the_outcome_of_their_runs() -> None:
+    plan = storage._promises(1).order_by().values("pk").explain()
+    assert "run_history_outcome" in plan
     assert "SCAN" not in plan
 
 

@@ -44,7 +44,7 @@ def owner() -> User:
 def run(owner: User) -> Run:
     found: Run = Run.objects.create(
         owner=owner, agent_name="A", url="http://a.example", protocol="nlweb", binding="http",
-        version="0.55", request={}, state="completed",
+        version="0.55", request={}, state="completed", outcome="promise",
     )  # fmt: skip
     return found
 
