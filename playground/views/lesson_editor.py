@@ -19,7 +19,7 @@ from playground.models import Collection
 from playground.models.collections import requests_in_order
 from playground.models.ownership import owner_of
 from playground.stored_runs import run_facts
-from playground.views.helpers import refuse_without_room
+from playground.views.helpers import has_room, refuse_without_room
 from playground.views.lessons import get_lesson
 
 Steps = list[dict[str, Any]]
@@ -67,7 +67,7 @@ def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     do = request.POST.get("do", "save")
     if do == "save":
         form = StepForm(steps[number], request.POST, requests=_requests(collection))
-        if not form.is_valid():
+        if not form.is_valid() or not has_room(request, form, is_begun=True):
             return _form(request, collection, step, form, status=422)
         changed = [*steps[:number], form.step, *steps[number + 1 :]]
         if problems := _save(collection, changed):
