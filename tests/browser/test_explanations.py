@@ -110,7 +110,8 @@ def test_it_covers_neither_the_field_that_is_typed_in_nor_send(
 
 def overlap(one: Locator, other: Locator) -> bool:
     first, second = one.bounding_box(), other.bounding_box()
-    assert first and second
+    assert first
+    assert second
     return all(
         first[side] < second[side] + second[size] and second[side] < first[side] + first[size]
         for side, size in (("x", "width"), ("y", "height"))
