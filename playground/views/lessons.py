@@ -177,6 +177,7 @@ def check(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     context = {
         "step": found,
         "has_passed": learner.progress.has_passed(found),
+        "names": LessonPane(learner, request.user).names,
         "checks": shown_checks(found, result),
         "is_checked": result is not None and (bool(result.checks) or answer is not None),
     }
