@@ -72,7 +72,8 @@ def stored_bytes(owner: int | None) -> int:
 
     These are the bytes of the owner's runs, with those that polls, actions, collection runs,
     imported files and recorded responses have created, of their promises, and of the rows of
-    `_COUNTED`. A run that is shared is its owner's, a collection that was copied from a link is the copier's.
+    `_COUNTED`. A run that is shared is its owner's, a collection that was copied from a link is
+    the copier's.
 
     Other tables have one small row for something that is counted: a conversation or a twin for
     runs, a limit for an owner. An MCP session has headers of a run, and is deleted when it is
