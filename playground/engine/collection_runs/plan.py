@@ -15,6 +15,8 @@ from playground.models import Agent, Collection, CollectionRun, Environment, Sav
 from playground.models.collection_runs import end_interrupted
 from playground.models.json_text import storable
 from playground.models.liveness import driver_columns, mark_interrupted
+from playground.models.ownership import owner_of
+from playground.models.storage import no_room_and_fix
 
 #: Requests of one run, all iterations together; iterations at once.
 MAX_STEPS, MAX_PARALLEL = 20_000, 50
@@ -151,7 +153,13 @@ def _step(number: int, iteration: int, saved: SavedRequest) -> Step:
 
 
 def check_run_limit(user: User | AnonymousUser) -> None:
-    """Raise `PlanError` where `user` has as many unfinished collection runs as allowed."""
+    """Raise `PlanError` where `user` has as many unfinished collection runs as allowed.
+
+    It is raised where there is no room for the steps of another one as well.
+    """
+    owner = owner_of(user)
+    if problem := no_room_and_fix(owner.pk if owner else None):
+        raise PlanError(problem)
     unfinished = CollectionRun.objects.owned_by(user).unfinished()
     if unfinished.count() < MAX_AT_ONCE:
         return

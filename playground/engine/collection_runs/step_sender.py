@@ -33,6 +33,7 @@ from playground.engine.runs import RunParent, create_run, is_at_run_limit
 from playground.executors import read_when_available, write_when_available
 from playground.models import Agent, Run, RunSource, SavedRequest, Step
 from playground.models.json_text import storable
+from playground.models.storage import no_room_and_fix
 from playground.protocols import registry
 from playground.transport import ConnectionPool
 
@@ -163,8 +164,13 @@ class StepSender:
         return self._agents[key]
 
     def _create(self, ready: ReadyStep) -> Run | None:
-        """Record the run; None without a free slot. All steps of this process are recorded here."""
+        """Record the run; None without a free slot. All steps of this process are recorded here.
+
+        Raises `PlanError` without room: thousands of refused runs would take some themselves.
+        """
         owner, prepared = self._plan.owner, ready.prepared
+        if problem := no_room_and_fix(owner.pk if owner else None):
+            raise PlanError(problem)
         if is_at_run_limit(owner):
             return None
         try:
