@@ -16,7 +16,7 @@ import contextlib
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -244,21 +244,14 @@ async def poll(
     With `at_once` it need not be due. `agent` overrides one that is not saved; `announce` is
     called with the poll's run, `listener` with each of its frames.
     """
-    with _sending():
-        if not await run_in_writer(acquire_lease, pk, at_once):
-            return False
-        await send_await_request(pk, RunKind.POLL, agent, announce, listener)
-        return True
-
-
-@contextlib.contextmanager
-def _sending() -> Iterator[None]:
-    """Keep the current task in `sending` during the block."""
     task = asyncio.current_task()
     assert task
     sending.add(task)
     try:
-        yield
+        if not await run_in_writer(acquire_lease, pk, at_once):
+            return False
+        await send_await_request(pk, RunKind.POLL, agent, announce, listener)
+        return True
     finally:
         sending.discard(task)
 
@@ -271,29 +264,33 @@ async def send_await_request(
     listener: Listener | None = None,
 ) -> None:
     """Send the poll or cancellation of a leased promise, and apply its result."""
-    with _sending():
-        try:
-            async with hold_lease(pk):
-                if settled := await write_when_available(recover_promise, pk):
-                    await notify_viewers(settled.run)
-                    return
-                promise, run, prepared = await write_when_available(_record, pk, kind, agent)
-                await notify_viewers(promise.run)
-                if announce:
-                    announce(run)
-                collector = PollCollector(run, listener)
-                await tasks.send(run, prepared, listener=collector)
-                await read_when_available(run.refresh_from_db)
-                promise = await write_when_available(_store_result, pk, collector.result())
+    task = asyncio.current_task()
+    assert task
+    sending.add(task)
+    try:
+        async with hold_lease(pk):
+            if settled := await write_when_available(recover_promise, pk):
+                await notify_viewers(settled.run)
+                return
+            promise, run, prepared = await write_when_available(_record, pk, kind, agent)
             await notify_viewers(promise.run)
-        except ShuttingDownError:
-            await update_promise(pk, _release)
-        except (CannotPollError, SecretNotAllowedError) as error:
-            await update_promise(pk, partial(_pause_with_message, message=str(error)))
-        except Exception:
-            # An error of the playground, not of the agent: the lease must not be kept for ever.
-            logger.exception("Polling promise %s (%s) failed", pk, kind)
-            await update_promise(pk, _release_after_error)
+            if announce:
+                announce(run)
+            collector = PollCollector(run, listener)
+            await tasks.send(run, prepared, listener=collector)
+            await read_when_available(run.refresh_from_db)
+            promise = await write_when_available(_store_result, pk, collector.result())
+        await notify_viewers(promise.run)
+    except ShuttingDownError:
+        await update_promise(pk, _release)
+    except (CannotPollError, SecretNotAllowedError) as error:
+        await update_promise(pk, partial(_pause_with_message, message=str(error)))
+    except Exception:
+        # An error of the playground, not of the agent: the lease must not be kept for ever.
+        logger.exception("Polling promise %s (%s) failed", pk, kind)
+        await update_promise(pk, _release_after_error)
+    finally:
+        sending.discard(task)
 
 
 def _record(
