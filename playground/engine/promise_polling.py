@@ -79,7 +79,7 @@ ORPHANED = timedelta(seconds=60)
 #: The time until the lease of a process that died expires; a living process renews it.
 LEASE = timedelta(seconds=15)
 
-#: The tasks that send a poll or a cancellation and have not stored its result.
+#: The tasks that lease a promise, send a poll or a cancellation, and have not stored its result.
 sending: set[asyncio.Task[Any]] = set()
 
 
@@ -244,10 +244,16 @@ async def poll(
     With `at_once` it need not be due. `agent` overrides one that is not saved; `announce` is
     called with the poll's run, `listener` with each of its frames.
     """
-    if not await run_in_writer(acquire_lease, pk, at_once):
-        return False
-    await send_await_request(pk, RunKind.POLL, agent, announce, listener)
-    return True
+    task = asyncio.current_task()
+    assert task
+    sending.add(task)
+    try:
+        if not await run_in_writer(acquire_lease, pk, at_once):
+            return False
+        await send_await_request(pk, RunKind.POLL, agent, announce, listener)
+        return True
+    finally:
+        sending.discard(task)
 
 
 async def send_await_request(

@@ -43,9 +43,14 @@ def refuse_new_runs() -> None:
     _refusing.set()
 
 
+def refuses_new_runs() -> bool:
+    """Return whether this process starts no new runs."""
+    return _refusing.is_set()
+
+
 def check_accepting_runs() -> None:
     """Raise `ShuttingDownError` if this process starts no new runs."""
-    if _refusing.is_set():
+    if refuses_new_runs():
         raise ShuttingDownError
 
 
@@ -73,11 +78,13 @@ def create_run(
 
     Without a `link` to a parent it starts a conversation. With `has_room` the caller has checked
     the concurrency limit. Raises `ShuttingDownError` if the process shuts down, except for a
-    client response: the call of another run waits for it.
+    client response: the call of another run waits for it. A run during which the shutdown begins
+    is recorded as interrupted.
     """
     target = prepared.target
     link = link or RunParent()
-    if link.kind != RunKind.CLIENT_RESPONSE:
+    is_accepted_always = link.kind == RunKind.CLIENT_RESPONSE
+    if not is_accepted_always:
         check_accepting_runs()
     run = Run(
         owner=owner,
@@ -109,6 +116,10 @@ def create_run(
         run.state = RunState.REFUSED
         run.problem = _limit_problem(settings.RUN_LIMITS.max_runs).to_json()
     run.save()
+    # Again: the process may have ended its runs since, and end before this one is started.
+    if refuses_new_runs() and not is_accepted_always and not run.is_final:
+        run.state = RunState.INTERRUPTED
+        run.save(update_fields=["state"])
     return run
 
 

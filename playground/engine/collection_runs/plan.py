@@ -10,8 +10,9 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.db.models import prefetch_related_objects
 
-from playground.engine.runs import check_accepting_runs
+from playground.engine.runs import check_accepting_runs, refuses_new_runs
 from playground.models import Agent, Collection, CollectionRun, Environment, SavedRequest, Step
+from playground.models.collection_runs import end_interrupted
 from playground.models.json_text import storable
 from playground.models.liveness import driver_columns, mark_interrupted
 from playground.models.ownership import owner_of
@@ -173,7 +174,8 @@ def check_run_limit(user: User | AnonymousUser) -> None:
 def record(planned: CollectionRunPlan) -> CollectionRun:
     """Store the collection run and its steps, all of them waiting.
 
-    Raises `ShuttingDownError` if the process shuts down.
+    Raises `ShuttingDownError` if the process shuts down. One during which the shutdown begins is
+    recorded as interrupted.
     """
     check_accepting_runs()
     options = planned.options
@@ -195,6 +197,9 @@ def record(planned: CollectionRunPlan) -> CollectionRun:
     with transaction.atomic():
         run.save()
         Step.objects.bulk_create(steps, batch_size=500)
+    # Again: the process may end before this one is started.
+    if refuses_new_runs():
+        end_interrupted(CollectionRun.objects.filter(pk=run.pk))
     return run
 
 

@@ -29,7 +29,7 @@ from playground.engine.preparation import (
     prepare,
 )
 from playground.engine.request import PreparedRequest
-from playground.engine.runs import RunParent, ShuttingDownError, create_run, is_at_run_limit
+from playground.engine.runs import RunParent, create_run, is_at_run_limit
 from playground.executors import read_when_available, write_when_available
 from playground.models import Agent, Run, RunSource, SavedRequest, Step
 from playground.models.json_text import storable
@@ -85,7 +85,8 @@ class StepSender:
     ) -> Run | None:
         """Send a step and store its verdict in its row; return its run, if any.
 
-        `on_start` is called with the run once it is driven.
+        `on_start` is called with the run once it is driven. Raises `ShuttingDownError` if the
+        process shuts down.
         """
         step = planned.step
         try:
@@ -119,15 +120,13 @@ class StepSender:
     ) -> tuple[Run, ReadyStep] | None:
         """Record the run as soon as a slot is free; return None if halted before.
 
-        Raises `PlanError` for a request that cannot be sent.
+        Raises `PlanError` for a request that cannot be sent, and `ShuttingDownError` if the
+        process shuts down.
         """
         async with self._limit.slot(self._halted):
             while not self._halted.is_set():
                 ready = await read_when_available(self._prepare, planned, iteration)
-                try:
-                    run = await write_when_available(self._create, ready)
-                except ShuttingDownError:
-                    return None
+                run = await write_when_available(self._create, ready)
                 if run is not None:
                     return run, ready
                 # Other runs of the owner are in progress: this one waits, and is not refused.
