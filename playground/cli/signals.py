@@ -48,8 +48,8 @@ def on_stop_signal(stop: Callable[[signal.Signals], object]) -> None:
     with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers here.
         for number in signals:
             loop.add_signal_handler(number, handle, number)
-            # Called between two instructions, also while the loop is blocked. The loop is told of
-            # the signal by its file descriptor all the same.
+            # Python calls this handler even while the loop is blocked. The loop still receives
+            # the signal, through its wakeup file descriptor.
             signal.signal(number, restore_defaults)
 
 

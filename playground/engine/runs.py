@@ -78,13 +78,13 @@ def create_run(
 
     Without a `link` to a parent it starts a conversation. With `has_room` the caller has checked
     the concurrency limit. Raises `ShuttingDownError` if the process shuts down, except for a
-    client response: the call of another run waits for it. A run during which the shutdown begins
-    is recorded as interrupted.
+    client response: the call of another run waits for it. If the shutdown begins meanwhile, the
+    run is recorded as interrupted.
     """
     target = prepared.target
     link = link or RunParent()
-    is_accepted_always = link.kind == RunKind.CLIENT_RESPONSE
-    if not is_accepted_always:
+    is_always_accepted = link.kind == RunKind.CLIENT_RESPONSE
+    if not is_always_accepted:
         check_accepting_runs()
     run = Run(
         owner=owner,
@@ -117,7 +117,7 @@ def create_run(
         run.problem = _limit_problem(settings.RUN_LIMITS.max_runs).to_json()
     run.save()
     # Again: the process may have ended its runs since, and end before this one is started.
-    if refuses_new_runs() and not is_accepted_always and not run.is_final:
+    if refuses_new_runs() and not is_always_accepted and not run.is_final:
         run.state = RunState.INTERRUPTED
         run.save(update_fields=["state"])
     return run

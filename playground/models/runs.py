@@ -204,7 +204,7 @@ class Run(models.Model):
     frames = models.PositiveIntegerField(default=0)
     #: Bytes of the response body.
     bytes = models.PositiveBigIntegerField(default=0)
-    #: Bytes of the other frames: of calls and of response heads.
+    #: Bytes of the other frames, such as calls and response heads.
     other_bytes = models.PositiveBigIntegerField(default=0)
     events = models.PositiveIntegerField(default=0)
     results = models.PositiveIntegerField(default=0)

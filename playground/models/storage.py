@@ -34,8 +34,8 @@ COUNT_LIFETIME = 10.0
 #: Part of the quota from which on the pages warn.
 WARN_AT = 0.9
 
-#: Part of the quota up to which what exists is completed and changed: a turn that was admitted has
-#: its polls, a row is edited. Without this bound, both could go on for ever.
+#: Part of the quota up to which turns are completed, such as by polls, and rows are changed.
+#: Without this bound, both could go on for ever.
 ALLOWANCE = 1.1
 
 #: What to do where there is no room.
@@ -161,8 +161,9 @@ class StorageUsage:
 def no_room(owner: int | None, *, is_begun: bool = False) -> str:
     """Return why nothing more can be stored for an owner, "" if something can.
 
-    What was begun before has the `ALLOWANCE`. Without a quota nothing is counted. An earlier count
-    is used to allow, but not to refuse, so that there is room as soon as runs were deleted.
+    With `is_begun`, which is for changes and later requests of a turn, the limit is `ALLOWANCE`
+    times the quota. Without a quota nothing is counted. An earlier count is used to allow, but not
+    to refuse, so that there is room as soon as runs were deleted.
     """
     part = ALLOWANCE if is_begun else 1
     if not settings.QUOTA or not StorageUsage.of(owner, max_age=COUNT_LIFETIME).exceeds(part):

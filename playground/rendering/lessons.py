@@ -136,7 +136,7 @@ class LessonPane:
 
     @cached_property
     def names(self) -> ProtocolNames | None:
-        """The names of the protocol that the step is about; None if no request says which."""
+        """Return the names of the protocol of the step’s request; None without a request."""
         step, saved = self.step, self.collection.requests
         slugs = [step.request, step.solution.request if step.solution else ""] if step else []
         found = saved.filter(slug__in=slugs).first() or saved.order_by("position", "pk").first()

@@ -32,8 +32,8 @@ KEEP_ALIVE = 4.0
 #: Lines of one response head, of an interim response too: parsing a line takes microseconds, and
 #: heads are parsed in one step.
 MAX_HEAD_LINES = 1000
-#: The pause after an interim response, in times of that which parsing it took: many agents that
-#: send long ones leave most of the event loop's time to pages.
+#: The pause after an interim response, as a multiple of the time that parsing it took. Pages keep
+#: most of the event loop's time, however many agents send long ones.
 PAUSE = 50
 _HEAD_END = re.compile(rb"\n\r?\n")
 #: Chunks that are parsed in one step: one read can hold ten thousand.

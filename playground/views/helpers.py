@@ -121,7 +121,7 @@ def redirect_with_note(
 def room_problem(request: HttpRequest, *, is_begun: bool = False) -> str:
     """Return why nothing more can be stored for the user, "" if something can.
 
-    A change of what `is_begun` is possible a little longer: see `no_room`.
+    Changes to existing objects (`is_begun`) are possible a little longer: see `no_room`.
     """
     owner = owner_of(request.user)
     return no_room_and_fix(owner.pk if owner else None, is_begun=is_begun)

@@ -1,7 +1,8 @@
-// The popover with the explanation of a name. It opens when the pointer has moved onto the name and
-// rests there, at once when the keyboard moves the focus to it, and after a long press; then it stays
-// while the pointer is on the name or on it, until something is typed or its name scrolls. F1 pins it, or opens it for what has the focus: a pinned one can be moved into,
-// goes from name to name, and stays until it is closed.
+// The popover with the explanation of a name. It opens after the pointer has moved onto the name and
+// rests there, after a long press, and as soon as the keyboard moves the focus to the name. It closes
+// when the pointer leaves both name and popover, when the user types, and when the name scrolls.
+// F1 pins it, or opens it for the element with the focus. A pinned popover can be entered, moves from
+// name to name, and stays until it is closed.
 
 import { announce, iconButton, make } from "./dom.js";
 import { placeAtPoint, placeOfFocus, step } from "./explanation-places.js";
@@ -20,7 +21,7 @@ const REST_MOVE = 4;
 /** Pixels between the popover and its name, and between it and the edge of the window. */
 const GAP = 6;
 const EDGE = 8;
-/** What the popover does not cover if there is another place. */
+/** The popover avoids covering these. */
 const UNCOVERED = '#composer button[type="submit"]';
 const TEXT_FIELDS = "input:not([type=radio], [type=checkbox], [type=button]), textarea, select, .code-host";
 /** What a tap does something else to. */
@@ -219,7 +220,7 @@ class Popover {
     this.#put();
   }
 
-  /** Puts the popover close to its name, where it covers least of what is used. */
+  /** Places the popover beside its name, and off the focused field and Send where there is room. */
   #put() {
     const name = this.place.rect();
     const { offsetHeight: height, offsetWidth: width, style } = this.element;

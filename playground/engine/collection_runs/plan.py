@@ -153,9 +153,9 @@ def _step(number: int, iteration: int, saved: SavedRequest) -> Step:
 
 
 def check_run_limit(user: User | AnonymousUser) -> None:
-    """Raise `PlanError` where `user` has as many unfinished collection runs as allowed.
+    """Raise `PlanError` if `user` may not start another collection run.
 
-    It is raised where there is no room for the steps of another one as well.
+    That is so without room for its steps, and at the limit of unfinished ones.
     """
     owner = owner_of(user)
     if problem := no_room_and_fix(owner.pk if owner else None):
@@ -174,8 +174,8 @@ def check_run_limit(user: User | AnonymousUser) -> None:
 def record(planned: CollectionRunPlan) -> CollectionRun:
     """Store the collection run and its steps, all of them waiting.
 
-    Raises `ShuttingDownError` if the process shuts down. One during which the shutdown begins is
-    recorded as interrupted.
+    Raises `ShuttingDownError` if the process shuts down. If the shutdown begins meanwhile, the
+    collection run is recorded as interrupted.
     """
     check_accepting_runs()
     options = planned.options
