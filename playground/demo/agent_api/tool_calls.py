@@ -143,10 +143,15 @@ def _value(schema: Any, text: str) -> Any:
 
 
 def _texts_in(output: str) -> list[str]:
-    """Return the values in the JSON of an output as texts; of other text its parts."""
+    """Return the values in the JSON of an output as texts; of other text its parts.
+
+    Values that are nested too deeply are left out.
+    """
     try:
         found = json.loads(output)
-    except (ValueError, RecursionError):
+    except RecursionError:
+        return []
+    except ValueError:
         found = output
     texts = (text[:60] for text in _value_texts(found) if text)
     return list(islice(dict.fromkeys(texts), _MAX_FOUND))
