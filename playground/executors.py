@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -79,6 +80,15 @@ async def write_when_available(function: Callable[P, T], *args: P.args, **kwargs
     return await retry_while_unavailable(attempt, settings.DATABASE_PATIENCE)
 
 
+async def write_until_stored(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `function` as `write_when_available` does, however long the database is unavailable.
+
+    For the few columns of an end: what waits for that long must not hold received data.
+    """
+    attempt = partial(run_in_writer, function, *args, **kwargs)
+    return await retry_while_unavailable(attempt, math.inf)
+
+
 async def read_when_available(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `function` as `run_in_reader` does, with the retries of `write_when_available`."""
     attempt = partial(run_in_reader, function, *args, **kwargs)
@@ -104,7 +114,8 @@ async def retry_while_unavailable(attempt: Callable[[], Awaitable[T]], patience:
         except UNAVAILABLE as error:
             if loop.time() - began + pause > patience:
                 raise
-            logger.warning("The database is unavailable, retrying in %g s: %s", pause, error)
+            if pause < LONGEST_PAUSE:  # Later attempts would fill the log, and maybe the disk.
+                logger.warning("The database is unavailable, retrying in %g s: %s", pause, error)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
         else:

@@ -12,7 +12,8 @@ is known:
    so a process judges by them only after it has reached the database for as long as a heartbeat may
    be old.
 
-A run that was interrupted stays so: if its driver continues, it can store nothing more.
+A run that was interrupted stays so: its viewers and its collection run have continued without it.
+If its driver lives, it can store nothing more but the number of frames that are lost.
 """
 
 from __future__ import annotations
