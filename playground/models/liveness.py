@@ -39,8 +39,9 @@ from playground.models.runs import Run, RunState
 
 #: Seconds between two heartbeats of a run in progress, and between two checks of a server.
 HEARTBEAT_INTERVAL = 5.0
-#: A driver of another host without a heartbeat for this long is dead.
-HEARTBEAT_TIMEOUT = timedelta(seconds=4 * HEARTBEAT_INTERVAL)
+#: A driver of another host without a heartbeat for this long is dead. One that hangs for half a
+#: minute is not: its event loop may be busy, its host suspended, or its network interrupted.
+HEARTBEAT_TIMEOUT = timedelta(seconds=9 * HEARTBEAT_INTERVAL)
 
 #: The runs, and the collection runs, that this process drives.
 local_runs: set[UUID] = set()
