@@ -13,7 +13,7 @@ from typing import Any
 from django.core.management import CommandParser
 
 from playground.cli.arguments import agent_of
-from playground.cli.database_errors import DatabaseCommand
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
 from playground.engine import doctor, request_to
 from playground.models import Agent

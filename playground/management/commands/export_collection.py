@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management import CommandError, CommandParser
 
 from playground.cli.arguments import USAGE
-from playground.cli.database_errors import DatabaseCommand
+from playground.cli.database_command import DatabaseCommand
 from playground.collections.fixture import dump
 from playground.models import Collection
 

@@ -14,7 +14,7 @@ from typing import Any
 from django.core.management import CommandError, CommandParser
 
 from playground.cli.arguments import USAGE
-from playground.cli.database_errors import DatabaseCommand
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
 from playground.collections.fixture import FixtureError
 from playground.collections.fixture_parser import MAX_BYTES, decode_file

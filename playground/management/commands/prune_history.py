@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, CommandParser
 
 from playground.cli.arguments import USAGE
-from playground.cli.database_errors import DatabaseCommand
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
 from playground.engine import retention
 from playground.engine.retention import (

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import CommandError
 
-from playground.cli.database_errors import DatabaseCommand
+from playground.cli.database_command import DatabaseCommand
 from playground.encryption import next_key_path, read_or_create_key, replace_key
 from playground.models.key_rotation import commits_on_disk, rotate
 

@@ -29,7 +29,7 @@ from playground.cli.collection_runs import (
     rows_of,
     select_requests,
 )
-from playground.cli.database_errors import DatabaseCommand
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import configure_stream, one_line, print_line, write
 from playground.cli.signals import on_stop
 from playground.engine import collection_runs

@@ -28,7 +28,7 @@ from playground.cli.arguments import (
     seconds,
     variables_of,
 )
-from playground.cli.database_errors import DatabaseCommand
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.dialogue import Dialogue, SendOptions
 from playground.cli.output import Printer, configure_stream
 from playground.elicitation import STRATEGIES

@@ -15,7 +15,7 @@ from django.core.management import CommandError, CommandParser, call_command
 from django.db import connection
 
 from playground import engine
-from playground.cli.database_errors import DatabaseCommand
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.signals import on_stop_signal
 from playground.engine.retention import start_pruning
 from playground.graceful_stop import stop_gracefully

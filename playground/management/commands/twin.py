@@ -19,7 +19,7 @@ from django.core.management import CommandError, CommandParser
 
 from playground import engine
 from playground.cli.arguments import USAGE, agent_of, document_from, request_over, seconds
-from playground.cli.database_errors import DatabaseCommand
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import configure_stream, one_line
 from playground.cli.signals import on_stop
 from playground.limits import RunLimits

@@ -1,4 +1,4 @@
-"""Errors of the playground's database, as errors of a command that say what to check."""
+"""Base class of the commands that use the database: its errors say what to check."""
 
 from __future__ import annotations
 

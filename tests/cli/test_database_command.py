@@ -14,7 +14,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, Programmi
 from django.db.backends.utils import CursorWrapper
 
 import playground.management
-from playground.cli.database_errors import DatabaseCommand, explain
+from playground.cli.database_command import DatabaseCommand, explain
 from tests.support.commands import run_command
 from tests.support.playground_server import ROOT
 from tests.support.servers import free_port
