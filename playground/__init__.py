@@ -13,6 +13,7 @@
 `context_processors`    variables of every template
 `counters`              counts of a run's frames and events, stored with the run
 `daphne_server`         Daphne as the server, with the number of unsent bytes of a WebSocket
+`database_timeout`      timeout of a request for each response of the database
 `demo`                  demo agent with misbehaving scenarios
 `elicitation`           questions of agents as forms, and answers as requests
 `elicitation_answers`   the request and the run that answer a question of an agent

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -17,6 +18,8 @@ from typing import ParamSpec, TypeVar
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
+
+from playground.database_timeout import response_timeout
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +38,18 @@ _renderer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="renderer")
 _readers = ThreadPoolExecutor(max_workers=3, thread_name_prefix="frame-reader")
 
 
+async def _run(executor: ThreadPoolExecutor, call: Callable[[], T]) -> T:
+    """Run `call` in a thread; raise `OperationalError` if a request has waited too long for it."""
+    loop = asyncio.get_running_loop()
+    result = loop.run_in_executor(executor, _run_and_close_on_error, call)
+    if (seconds := response_timeout.get()) is not None:
+        await asyncio.wait({result}, timeout=seconds)
+        if not result.done():
+            result.cancel()
+            raise OperationalError(f"The database has not responded for {seconds:g} s")
+    return await result
+
+
 def _run_and_close_on_error(call: Callable[[], T]) -> T:
     """Run `call`; after an error of the database the next call gets a new connection.
 
@@ -49,23 +64,17 @@ def _run_and_close_on_error(call: Callable[[], T]) -> T:
 
 async def run_in_writer(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `function` in the one thread that writes frames, in the order of the calls."""
-    loop = asyncio.get_running_loop()
-    call = partial(function, *args, **kwargs)
-    return await loop.run_in_executor(_writer, _run_and_close_on_error, call)
+    return await _run(_writer, partial(function, *args, **kwargs))
 
 
 async def run_in_reader(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `function` in a thread that reads and renders."""
-    loop = asyncio.get_running_loop()
-    call = partial(function, *args, **kwargs)
-    return await loop.run_in_executor(_readers, _run_and_close_on_error, call)
+    return await _run(_readers, partial(function, *args, **kwargs))
 
 
 async def run_in_renderer(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `function` in the one thread that renders what was just stored, for all viewers."""
-    loop = asyncio.get_running_loop()
-    call = partial(function, *args, **kwargs)
-    return await loop.run_in_executor(_renderer, _run_and_close_on_error, call)
+    return await _run(_renderer, partial(function, *args, **kwargs))
 
 
 async def write_when_available(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -77,6 +86,15 @@ async def write_when_available(function: Callable[P, T], *args: P.args, **kwargs
     """
     attempt = partial(run_in_writer, function, *args, **kwargs)
     return await retry_while_unavailable(attempt, settings.DATABASE_PATIENCE)
+
+
+async def write_until_stored(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `function` as `write_when_available` does, however long the database is unavailable.
+
+    For the few columns of an end: what waits for that long must not hold received data.
+    """
+    attempt = partial(run_in_writer, function, *args, **kwargs)
+    return await retry_while_unavailable(attempt, math.inf)
 
 
 async def read_when_available(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -104,7 +122,8 @@ async def retry_while_unavailable(attempt: Callable[[], Awaitable[T]], patience:
         except UNAVAILABLE as error:
             if loop.time() - began + pause > patience:
                 raise
-            logger.warning("The database is unavailable, retrying in %g s: %s", pause, error)
+            if pause < LONGEST_PAUSE:  # Later attempts would fill the log, and maybe the disk.
+                logger.warning("The database is unavailable, retrying in %g s: %s", pause, error)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
         else:

@@ -76,6 +76,8 @@ RETENTION_DAYS = _count("PLAYGROUND_RETENTION_DAYS", 90 if HOSTED else 0)
 PROMISE_PATIENCE = _positive("PLAYGROUND_PROMISE_PATIENCE", 900)
 #: Bytes that all runs of a process may hold at once, see `playground.memory_budget`.
 MAX_MEMORY = _positive("PLAYGROUND_MAX_MEMORY", 256 * 1024 * 1024, "bytes")
+#: Seconds that a request waits for a response of PostgreSQL, and everything for a connection.
+DATABASE_TIMEOUT = _positive("PLAYGROUND_DATABASE_TIMEOUT", 10)
 #: Seconds for which a run in progress waits for a database that is unavailable.
 DATABASE_PATIENCE = _positive("PLAYGROUND_DATABASE_PATIENCE", 600)
 #: Seconds that the runs in progress get to end when the server is stopped.
@@ -123,6 +125,7 @@ MIDDLEWARE = [
     "servestatic.middleware.ServeStaticMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.gzip.GZipMiddleware",
+    "playground.database_timeout.limit_requests",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -176,6 +179,18 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
     # A file, not memory: the engine writes from a thread of its own.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
+elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    DATABASES["default"]["ENGINE"] = "playground.database_timeout"
+    DATABASES["default"]["OPTIONS"] = {
+        "connect_timeout": max(2, DATABASE_TIMEOUT),  # libpq takes 1 for 2.
+        # A host that has lost power or its network does not acknowledge anything. Statements that
+        # take long are not affected, and those of the background notice it after a minute as well.
+        "keepalives_idle": 30,
+        "keepalives_interval": 10,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 60_000,
+        **DATABASES["default"].get("OPTIONS", {}),
+    }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Where collections are saved to comes first; what ships is found besides.
 _FIXTURES = [Path(os.environ.get("PLAYGROUND_FIXTURES_DIR") or BASE_DIR / "fixtures").resolve()]

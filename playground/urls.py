@@ -339,4 +339,5 @@ if settings.DEMO_ENABLED:
     urlpatterns.append(path("demo/", include("playground.demo.urls")))
     urlpatterns.append(path("", include("playground.demo.wellknown")))
 
+handler400 = "playground.views.errors.bad_request"
 handler500 = "playground.views.errors.server_error"

@@ -210,7 +210,7 @@ class TestModes:
         [
             ("", "django.db.backends.sqlite3", "{data}/playground.sqlite3"),
             ("sqlite:////{tmp}/x.sqlite3", "django.db.backends.sqlite3", "/{tmp}/x.sqlite3"),
-            ("postgres://u:p@db.example:5433/play", "django.db.backends.postgresql", "play"),
+            ("postgres://u:p@db.example:5433/play", "playground.database_timeout", "play"),
         ],
     )
     def test_the_database(self, tmp_path: Path, url: str, engine: str, name: str) -> None:
@@ -218,6 +218,16 @@ class TestModes:
         found = read_settings(tmp_path, DATABASE_URL=url.format(tmp=tmp)).DATABASES["default"]
         assert found["ENGINE"] == engine
         assert found["NAME"] == name.format(data=tmp_path, tmp=tmp)
+
+    def test_connections_to_postgresql(self, tmp_path: Path) -> None:
+        url = "postgres://u:p@db.example/play?sslmode=require&keepalives_idle=5"
+        for seconds, expected in (("", 10), ("30", 30), ("1", 2)):
+            found = read_settings(
+                tmp_path, DATABASE_URL=url, PLAYGROUND_DATABASE_TIMEOUT=seconds
+            ).DATABASES["default"]["OPTIONS"]
+            assert found["connect_timeout"] == expected
+            assert found["tcp_user_timeout"] == 60_000
+            assert (found["sslmode"], int(found["keepalives_idle"])) == ("require", 5)
 
     def test_the_channel_layer(self, tmp_path: Path) -> None:
         found = read_settings(tmp_path).CHANNEL_LAYERS["default"]["BACKEND"]

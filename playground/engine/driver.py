@@ -20,7 +20,7 @@ from playground.engine.heartbeat import heartbeat
 from playground.engine.mcp_sessions import find_session, store_session
 from playground.engine.states import transition
 from playground.engine.writer import FramesLostError, FrameWriter, RunEndedError
-from playground.executors import read_when_available, write_when_available
+from playground.executors import UNAVAILABLE, read_when_available, write_until_stored
 from playground.limits import RunLimits
 from playground.memory_budget import (
     MAX_HELD,
@@ -146,11 +146,14 @@ class Driver:
 
         `final` is another final state: the run is interrupted when the process shuts down.
         """
-        is_first, self._stop_requested = not self._stop_requested, True
-        if is_first:
-            self._stopped_as = final
+        if not self._stop_requested:
+            self._stop_requested, self._stopped_as = True, final
+        self._end_calls()
+
+    def _end_calls(self) -> None:
         # Only once: a second cancellation would interrupt storing the received frames.
-        if is_first and self._task and not self._finishing:
+        if self._task and not self._finishing:
+            self._finishing = True
             self._task.cancel()
 
     async def drive(self) -> None:
@@ -164,29 +167,33 @@ class Driver:
         self._task = asyncio.current_task()
         self._clock = start_clock()
         try:
-            with FrameWriter(self.run, eager=self._attended, memory=self._memory) as writer:
-                with heartbeat(self.run, self.stop):
-                    final = await self._end_state(writer)
-                await self._finish(writer, final)
-        except RunEndedError:
-            logger.warning("Driving run %s stopped: another process has ended it", self.run.pk)
+            await self._drive()
         finally:
             self._memory.close()
             if self._counters.columns["bytes"] > MAX_HELD:
                 return_free_memory()
+
+    async def _drive(self) -> None:
+        writer = FrameWriter(
+            self.run, eager=self._attended, memory=self._memory, on_failure=self._end_calls
+        )
+        try:
+            # Until the end is stored: the database may be unavailable for this run only.
+            with writer, heartbeat(self.run, self.stop):
+                await self._finish(writer, await self._end_state(writer))
+        except RunEndedError:
+            logger.warning("Driving run %s stopped: another process has ended it", self.run.pk)
+            if lost := writer.lost_frames:
+                interrupted = Run.objects.filter(pk=self.run.pk, state=RunState.INTERRUPTED)
+                problem = _interrupted_problem(lost).to_json()
+                await write_until_stored(interrupted.update, problem=problem)
 
     async def _end_state(self, writer: FrameWriter) -> RunState:
         """Make the calls; return the final state, whatever happens."""
         try:
             if self._stop_requested:
                 return self._stopped_as
-            return await self._make_calls(writer)
-        except asyncio.CancelledError:
-            if not self._stop_requested:
-                raise
-            self._finishing = True
-            await self._take_unread_frames(writer)
-            return self._stopped_as
+            return await self._make_calls_until_stopped(writer)
         except RunEndedError:
             raise
         except Exception as error:
@@ -196,6 +203,17 @@ class Driver:
             return RunState.FAILED
         finally:
             self._finishing = True
+
+    async def _make_calls_until_stopped(self, writer: FrameWriter) -> RunState:
+        try:
+            return await self._make_calls(writer)
+        except asyncio.CancelledError:
+            writer.raise_failure()
+            if not self._stop_requested:
+                raise
+            self._finishing = True
+            await self._take_unread_frames(writer)
+            return self._stopped_as
 
     async def _make_calls(self, writer: FrameWriter) -> RunState:
         self._state = transition(self._state, RunState.CONNECTING)
@@ -341,21 +359,34 @@ class Driver:
             await self._store_handshake()
             if self._session and self._session.session[1]:
                 session = self._session.session
-                await write_when_available(store_session, self.run, self._target, session)
+                await write_until_stored(store_session, self.run, self._target, session)
             writer.add(**columns)
             await writer.drain()
-            if not self._attended:
-                # Reading what was just stored again would take most of the time of a small run.
-                vars(self.run).update(self._counters.columns | columns)
         except RunEndedError:
             raise
         except Exception as error:
             # Frames that could not be stored are lost, but the run ends, and viewers are notified.
             logger.exception("Storing the end of run %s failed", self.run.pk)
-            columns |= {"state": RunState.FAILED, "problem": _internal_problem(error).to_json()}
-            unfinished = Run.objects.unfinished().filter(pk=self.run.pk)
-            await write_when_available(unfinished.update, **columns)
-            await notify_viewers(self.run)
+            if not isinstance(error, FramesLostError) or error.frames or not error.is_unavailable:
+                columns |= {"state": RunState.FAILED, "problem": _internal_problem(error).to_json()}
+                del columns["session_context"]  # The database may have refused it.
+        else:
+            if not self._attended:
+                # Reading what was just stored again would take most of the time of a small run.
+                vars(self.run).update(self._counters.columns | columns)
+            return
+        await self._store_end(columns)
+
+    async def _store_end(self, columns: Mapping[str, Any]) -> None:
+        """Store the end by itself, as soon as the database is available; hold nothing else."""
+        self._unnumbered.clear()
+        del self._transport, self.exchange
+        self._memory.close()
+        unfinished = Run.objects.unfinished().filter(pk=self.run.pk)
+        if not await write_until_stored(unfinished.update, **columns):
+            raise RunEndedError("the run has ended or was deleted")
+        vars(self.run).update(columns)
+        await notify_viewers(self.run)
 
     async def _store_handshake(self) -> None:
         """Save the handshake with the agent, so that the next exchange can use it."""
@@ -366,7 +397,7 @@ class Driver:
             "auth"
         )
         if handshake is not None and without_secrets and self.run.protocol != registry.ACTION:
-            await write_when_available(_save_handshake, self.run, handshake)
+            await write_until_stored(_save_handshake, self.run, handshake)
 
 
 async def _call_to_end(work: Coroutine[Any, Any, T], then: Callable[[T], None]) -> None:
@@ -394,11 +425,26 @@ def _save_handshake(run: Run, handshake: Mapping[str, Any]) -> None:
 def _internal_problem(error: Exception) -> Problem:
     cause, detail = "Internal playground error.", type(error).__name__
     fix = "Please report it, with the traceback from the playground’s log."
+    lost, is_unavailable = "", isinstance(error, UNAVAILABLE)
     if isinstance(error, FramesLostError):
-        lost = f"{error.frames:,} received {'frame was' if error.frames == 1 else 'frames were'}"
-        cause, detail = f"Internal playground error: {lost} not stored.", str(error.__cause__)
-        if error.is_unavailable:
-            waited = f"unavailable for more than {settings.DATABASE_PATIENCE} seconds"
-            cause = f"The playground’s database was {waited}: {lost} not stored."
-            fix = "Check the database and its disk, then send the request again."
+        detail, is_unavailable = str(error.__cause__), error.is_unavailable
+        lost = f": {_not_stored(error.frames)}" if error.frames else ""
+        cause = f"Internal playground error{lost}."
+    if is_unavailable:
+        waited = f"unavailable for more than {settings.DATABASE_PATIENCE} seconds"
+        cause = f"The playground’s database was {waited}{lost}."
+        fix = _CHECK_DATABASE
     return Problem(RunState.FAILED, Stage.INTERNAL, cause, fix, detail)
+
+
+def _interrupted_problem(lost: int) -> Problem:
+    """Return the problem of a run that was marked as interrupted while its process was alive."""
+    cause = f"The run was marked as interrupted while it was in progress: {_not_stored(lost)}."
+    return Problem(RunState.INTERRUPTED, Stage.INTERNAL, cause, _CHECK_DATABASE)
+
+
+_CHECK_DATABASE = "Check the database and its disk, then send the request again."
+
+
+def _not_stored(frames: int) -> str:
+    return f"{frames:,} received {'frame was' if frames == 1 else 'frames were'} not stored"

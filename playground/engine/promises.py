@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 
 from playground.engine.driver import Listener
-from playground.executors import write_when_available
+from playground.executors import write_until_stored
 from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.models.clock import database_now
 from playground.models.json_text import storable
@@ -74,7 +74,7 @@ class PromiseObserver:
     async def complete(self, outcome: Outcome) -> None:
         """Start polling if the run has completed with a promise."""
         if outcome is Outcome.PROMISE:
-            await write_when_available(self.start_polling)
+            await write_until_stored(self.start_polling)
 
     def start_polling(self) -> None:
         """Store the promise to be polled, unless the run is no turn or has one already."""

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 
+from playground.database_timeout import response_timeout
 from playground.engine import concurrency
 from playground.engine.driver import Driver
 from playground.engine.promises import PromiseObserver
@@ -121,10 +122,11 @@ async def cancel(run: Run) -> bool:
 async def wait_for_stop(run: Run | CollectionRun, task: asyncio.Task[None] | None) -> bool:
     """Wait for the task of a run that was told to stop; return whether there is one.
 
-    Without one, the process that drives the run is told to stop it through the database.
+    Without one, the process that drives the run is told to stop it through the database. A request
+    does not wait longer than for any other response of the database.
     """
     if task:
-        await asyncio.wait({task})
+        await asyncio.wait({task}, timeout=response_timeout.get())
         return True
     unfinished = type(run).objects.unfinished().filter(pk=run.pk)
     if await unfinished.aupdate(stop_requested=True):

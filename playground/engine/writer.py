@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -86,11 +86,20 @@ class PendingFlush:
 class FrameWriter:
     """Numbers and stores the frames of one run, together with the run's own columns."""
 
-    def __init__(self, run: Run, *, eager: bool = True, memory: RunMemory | None = None) -> None:
+    def __init__(
+        self,
+        run: Run,
+        *,
+        eager: bool = True,
+        memory: RunMemory | None = None,
+        on_failure: Callable[[], None] = lambda: None,
+    ) -> None:
         """Write the frames of `run`; if `eager`, the first ones without a pause.
 
-        Frames that are not stored yet count as held in `memory`.
+        Frames that are not stored yet count as held in `memory`. `on_failure` is called when a
+        flush has failed: nothing more can be stored.
         """
+        self._on_failure = on_failure
         self._memory = memory or RunMemory()
         self._run = run
         self._eager = eager
@@ -135,6 +144,8 @@ class FrameWriter:
 
         `readings` are the same frames with their events.
         """
+        if self._failure is not None:
+            return
         if part and part.frames:
             self._pending.parts.append(part)
             is_shown = readings and notifier().has_subscribers(self._group)
@@ -144,13 +155,12 @@ class FrameWriter:
             self._pending.bytes += size
             self._memory.add(size)
         self._pending.changes.update(changes)
-        if self._failure is None:
-            self._drained.clear()
+        self._drained.clear()
         self._schedule()
 
     async def wait_for_capacity(self) -> None:
         """Wait while too much is waiting for the database. Raises what a flush raised."""
-        self._raise_failure()
+        self.raise_failure()
         if self._pending.bytes > HIGH_WATER:
             await self.drain()
 
@@ -162,7 +172,7 @@ class FrameWriter:
         self._hurry = True
         self._schedule()
         await self._drained.wait()
-        self._raise_failure()
+        self.raise_failure()
         await notifier().flush()
 
     def take(self) -> PendingFlush:
@@ -196,16 +206,27 @@ class FrameWriter:
             self._drained.set()
 
     def failed(self, flush: PendingFlush, error: Exception) -> None:
-        """Stop storing; `wait_for_capacity` and `drain` raise `error`, or `FramesLostError`."""
-        self._failure = error
+        """Stop storing, and drop what is not stored; the next calls raise: see `raise_failure`."""
+        if not isinstance(error, (*UNAVAILABLE, RunEndedError)):
+            logger.error("Storing frames of run %s failed", self._run.pk, exc_info=error)
+        self._failure = _without_tracebacks(error)
         self._first_lost = flush.first or self._pending.first or self._last_seq + 1
+        self._memory.release(flush.bytes + self._pending.bytes)
+        self._pending = PendingFlush(self._run)
         self._drained.set()
+        self._on_failure()
 
-    def _raise_failure(self) -> None:
+    @property
+    def lost_frames(self) -> int:
+        """Return the number of frames that were numbered and cannot be stored."""
+        return self._last_seq + 1 - self._first_lost if self._failure else 0
+
+    def raise_failure(self) -> None:
+        """Raise what a flush raised: `RunEndedError`, or `FramesLostError` for anything else."""
         if isinstance(self._failure, RunEndedError):
             raise self._failure
         if self._failure:
-            raise FramesLostError(self._last_seq + 1 - self._first_lost, self._failure)
+            raise FramesLostError(self.lost_frames, self._failure)
 
     def _schedule(self) -> None:
         if self._is_storing or self._failure or self._closed or not self._pending:
@@ -274,6 +295,12 @@ async def _retry(writer: FrameWriter, flush: PendingFlush) -> None:
 
 
 _group_commit = PerLoop(GroupCommit)
+
+
+def _without_tracebacks(error: Exception) -> Exception:
+    """Return an exception whose tracebacks do not hold the frames that could not be stored."""
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
 
 
 def store_together(flushes: Sequence[PendingFlush]) -> Errors:

@@ -12,7 +12,8 @@ is known:
    so a process judges by them only after it has reached the database for as long as a heartbeat may
    be old.
 
-A run that was interrupted stays so: if its driver continues, it can store nothing more.
+A run that was interrupted stays so: its viewers and its collection run have continued without it.
+If its driver lives, it can store nothing more but the number of frames that are lost.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ from playground.models.runs import Run, RunState
 
 #: Seconds between two heartbeats of a run in progress, and between two checks of a server.
 HEARTBEAT_INTERVAL = 5.0
-#: A driver of another host without a heartbeat for this long is dead.
-HEARTBEAT_TIMEOUT = timedelta(seconds=4 * HEARTBEAT_INTERVAL)
+#: A driver of another host without a heartbeat for this long is dead. One that hangs for half a
+#: minute is not: its event loop may be busy, its host suspended, or its network interrupted.
+HEARTBEAT_TIMEOUT = timedelta(seconds=9 * HEARTBEAT_INTERVAL)
 
 #: The runs, and the collection runs, that this process drives.
 local_runs: set[UUID] = set()

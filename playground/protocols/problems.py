@@ -36,7 +36,7 @@ class Stage(enum.StrEnum):
 class Problem:
     """Reason why a run did not complete, as one record for all layers."""
 
-    #: The final state of the run: `failed`, `refused` or `truncated`.
+    #: The final state of the run: `failed`, `refused`, `truncated` or `interrupted`.
     state: str
     stage: Stage
     #: What happened, as a sentence.

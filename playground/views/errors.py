@@ -9,6 +9,7 @@ from typing import Any
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.views.defaults import bad_request as default_bad_request
 
 from playground.engine import ShuttingDownError
 from playground.engine.shutdown import request_in_progress
@@ -23,9 +24,26 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
     Django's `handler500`. The pages need neither the database nor the request.
     """
-    if isinstance(sys.exc_info()[1], UNAVAILABLE):
+    if _is_database_unavailable(sys.exc_info()[1]):
         return _unavailable("503.html")
     return HttpResponse(render_to_string("500.html"), status=500)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Return the page of a request that is not accepted: 503 if the database is unavailable.
+
+    Django's `handler400`. Django takes a session that cannot be saved for one that was deleted.
+    """
+    if _is_database_unavailable(exception):
+        return _unavailable("503.html")
+    return default_bad_request(request, exception)
+
+
+def _is_database_unavailable(error: BaseException | None) -> bool:
+    """Return whether the database is the reason for an error, or for the one that led to it."""
+    while error is not None and not isinstance(error, UNAVAILABLE):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 class ShuttingDownMiddleware:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import threading
 import time
@@ -15,7 +16,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import OperationalError
 
-from playground import engine, memory_budget
+from playground import engine, executors, memory_budget
 from playground.engine import driver, writer
 from playground.engine.driver import Driver
 from playground.limits import RunLimits
@@ -251,6 +252,143 @@ async def test_a_database_that_is_away_ends_no_run(
         "The playground’s database was unavailable for more than 1 seconds: 6 received frames "
         "were not stored."
     )
+
+
+@pytest.fixture
+def outage(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Callable[[int], None]:
+    """Return a function that makes the next writes fail; each is tried once, but for the end."""
+    left = 0
+    plain = executors.run_in_writer
+
+    def begin(writes: int) -> None:
+        nonlocal left
+        left = writes
+
+    async def run_in_writer(*args: Any, **options: Any) -> Any:
+        nonlocal left
+        if left:
+            left -= 1
+            for _ in range(10):  # The driver waits for the agent meanwhile.
+                await asyncio.sleep(0)
+            raise OperationalError("connection refused")
+        return await plain(*args, **options)
+
+    settings.DATABASE_PATIENCE = 0
+    monkeypatch.setattr(executors, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(executors, "LONGEST_PAUSE", 0.001)
+    monkeypatch.setattr(executors, "run_in_writer", run_in_writer)
+    return begin
+
+
+async def test_an_outage_at_the_end_loses_nothing(
+    begin: Begin, outage: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = Driver._finish
+
+    async def finish(driver: Driver, frames: writer.FrameWriter, final: Any) -> None:
+        await frames.drain()
+        outage(20)
+        await plain(driver, frames, final)
+
+    monkeypatch.setattr(Driver, "_finish", finish)
+    async with serve(STREAM_HEAD, chunk(START), chunk(COMPLETE), LAST_CHUNK) as server:
+        run, task = await begin(server.url)
+        await asyncio.wait_for(task, 20)
+    await run.arefresh_from_db()
+    assert (run.state, run.problem, run.frames) == ("completed", None, 6)
+
+
+async def test_a_run_that_waits_to_store_its_end_holds_no_frames(
+    begin: Begin, outage: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # pytest keeps what is logged, with tracebacks.
+    monkeypatch.setattr(driver.logger, "disabled", True)
+    monkeypatch.setattr(writer.logger, "disabled", True)
+    go_on = asyncio.Event()
+    async with serve(STREAM_HEAD, chunk(START), go_on, chunk(RESULT * 20), HOLD) as server:
+        run, task = await begin(server.url)
+        await stored_frames(run)
+        outage(10**9)
+        go_on.set()
+        while "_store_end" not in _waiting_in(task) or "sleep" not in _waiting_in(task):
+            await asyncio.sleep(0)
+        gc.collect()
+        assert memory_budget.held_bytes() == 0
+        frames = [each for each in gc.get_objects() if isinstance(each, Frame)]
+        assert [frame for frame in frames if b"Eggs" in frame.data] == []
+        outage(0)
+        await asyncio.wait_for(task, 20)
+
+
+def _waiting_in(task: asyncio.Task[Any]) -> list[str]:
+    """The names of the coroutines that a task waits in, the outermost first."""
+    found, each = [], task.get_coro()
+    while each is not None and hasattr(each, "cr_await"):
+        found.append(each.__name__)
+        each = each.cr_await
+    return found
+
+
+@pytest.mark.parametrize("writes", [1, 20])
+async def test_frames_that_cannot_be_stored_end_the_call_to_a_silent_agent(
+    begin: Begin, outage: Callable[[int], None], writes: int
+) -> None:
+    """The run says so, however long the database is away then."""
+    go_on = asyncio.Event()
+    async with serve(STREAM_HEAD, chunk(START), go_on, chunk(RESULT), HOLD) as server:
+        run, task = await begin(server.url)
+        await stored_frames(run)
+        outage(writes)
+        go_on.set()
+        await asyncio.wait_for(task, 20)
+        await server.gone.wait()
+    await run.arefresh_from_db()
+    assert run.state == "failed"
+    assert "1 received frame was not stored" in run.problem["cause"]
+
+
+async def stored_frames(run: Run) -> None:
+    """Wait until all frames are stored that a server sends before it waits."""
+    while run.frames < 4:
+        await run.arefresh_from_db()
+
+
+async def test_a_stop_of_a_run_whose_frames_are_lost(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Storing fails while the frames are stored that had arrived when it was stopped."""
+
+    def broken(flushes: Any) -> None:
+        raise RuntimeError("disk full")
+
+    async def take_unread(self: Driver, frames: writer.FrameWriter) -> None:
+        monkeypatch.setattr(writer, "_store", broken)
+        await self._take(frames, [Frame(0, 1, FrameKind.EVENT, b"data: 1")])
+        await frames.drain()
+
+    monkeypatch.setattr(Driver, "_take_unread_frames", take_unread)
+    async with serve(STREAM_HEAD, chunk(START), HOLD) as server:
+        run, task = await begin(server.url)
+        await server.asked.wait()
+        engine.stop(run)
+        await asyncio.wait({task})
+    await run.arefresh_from_db()
+    assert (run.state, run.problem["stage"]) == ("failed", "internal")
+
+
+async def test_what_an_interrupted_run_received_afterwards_is_in_the_run(begin: Begin) -> None:
+    """Another process took this one for dead: its driver could not reach the database."""
+    go_on = asyncio.Event()
+    async with serve(STREAM_HEAD, chunk(START), go_on, chunk(RESULT * 2), HOLD) as server:
+        run, task = await begin(server.url)
+        await stored_frames(run)
+        await Run.objects.filter(pk=run.pk).aupdate(state="interrupted")
+        go_on.set()
+        await asyncio.wait_for(task, 20)
+        await server.gone.wait()
+    await run.arefresh_from_db()
+    assert run.state == "interrupted"
+    assert "2 received frames were not stored" in run.problem["cause"]
 
 
 async def test_a_final_state_stays(begin: Begin) -> None:

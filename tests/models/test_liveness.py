@@ -171,6 +171,11 @@ class TestHeartbeats(Judging):
         assert self.state_after(name, HEARTBEAT_TIMEOUT.total_seconds() / 2) == ALIVE
         assert self.state_after(name, STALE) == GONE
 
+    @pytest.mark.usefixtures("heartbeats_count")
+    def test_a_process_that_hangs_for_half_a_minute(self) -> None:
+        """Its latest heartbeat may have been due when it hung."""
+        assert self.state_after("elsewhere:1:1", HEARTBEAT_INTERVAL + 30) == ALIVE
+
     @pytest.mark.parametrize("days", [-1, 1])
     def test_the_clock_of_this_host_does_not_count(
         self, days: int, heartbeats_count: None, monkeypatch: pytest.MonkeyPatch

@@ -8,15 +8,16 @@ from unittest import mock
 from uuid import uuid4
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.contrib.staticfiles import finders
-from django.db import IntegrityError, InterfaceError, OperationalError
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
 from django.db.backends.utils import CursorWrapper
 from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
 from playground.engine import runs
-from playground.models import Agent, Collection, CollectionRun, Run, SavedRequest
+from playground.models import Agent, Collection, CollectionRun, Environment, Run, SavedRequest
 from tests.support.markup import read
 from tests.support.stored_runs import Recording
 from tests.views.conftest import form
@@ -68,6 +69,32 @@ def test_a_send_that_cannot_be_recorded(
     assert response.status_code == status
     assert ("Retry-After" in response) == (status == 503)
     assert words in read(response.content.decode()).text
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_session_that_cannot_be_saved(
+    client: Client, is_new: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise OperationalError("database is locked")
+
+    Environment.objects.create(name="Test", slug="test")
+    if not is_new:
+        assert client.post(reverse("environment-choice"), {"environment": "test"}).status_code < 400
+    monkeypatch.setattr(Session, "save", fail)
+    client.raise_request_exception = False
+    response = client.post(reverse("environment-choice"), {"environment": ""})
+    assert response.status_code == 503
+    assert "database is unavailable" in read(response.content.decode()).text
+
+
+def test_a_session_that_ended_during_the_request(client: Client) -> None:
+    """Somebody has logged out in another tab: the database is not to blame."""
+    Environment.objects.create(name="Test", slug="test")
+    client.post(reverse("environment-choice"), {"environment": "test"})
+    with mock.patch.object(Session, "save", side_effect=DatabaseError("no rows")):
+        response = client.post(reverse("environment-choice"), {"environment": ""})
+    assert response.status_code == 400
 
 
 def test_the_page_of_an_unavailable_database_needs_no_database(client: Client) -> None:

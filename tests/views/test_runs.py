@@ -247,3 +247,9 @@ def test_pages_answer_to_reading_only(client: Client, run: Run) -> None:
                  "run-sse-reference"):  # fmt: skip
         assert client.post(reverse(name, args=[run.pk])).status_code == 405, name
     assert client.post("/").status_code == 405
+
+
+def test_an_interrupted_run_says_what_was_not_stored(client: Client) -> None:
+    cause = "The run was marked as interrupted: 2 received frames were not stored."
+    run = Recording(state="interrupted", problem={"cause": cause, "fix": "Check it."}).run
+    assert cause in read(client.get(f"/runs/{run.pk}/").content.decode()).text

@@ -17,8 +17,8 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.core.management import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError
+from django.core.management import CommandError, CommandParser
+from django.db import Error
 
 from playground import engine
 from playground.cli.arguments import USAGE, environment_of, variables_of
@@ -29,6 +29,7 @@ from playground.cli.collection_runs import (
     rows_of,
     select_requests,
 )
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import configure_stream, one_line, print_line, write
 from playground.cli.signals import on_stop
 from playground.engine import collection_runs
@@ -51,7 +52,7 @@ ALL_MET, NOT_ALL_MET, COULD_NOT_RUN = 0, 1, 3
 Reporters = list[tuple[str, str]]
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """`python manage.py run_collection SLUG|FILE`."""
 
     help = "Send the requests of a collection in order, and check their expectations."
@@ -103,10 +104,8 @@ class Command(BaseCommand):
         """Run, report, and exit by the result."""
         try:
             code = _run(options)
-        except CommandError:
+        except (CommandError, Error):
             raise
-        except DatabaseError as error:
-            raise CommandError(f"Database error: {error}", returncode=COULD_NOT_RUN) from error
         except Exception as error:
             logger.exception("run_collection failed")
             raise CommandError(INTERNAL_ERROR_REASON, returncode=COULD_NOT_RUN) from error

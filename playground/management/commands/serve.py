@@ -11,10 +11,11 @@ from types import ModuleType
 from typing import Any
 
 from django.conf import settings
-from django.core.management import BaseCommand, CommandError, CommandParser, call_command
+from django.core.management import CommandError, CommandParser, call_command
 from django.db import connection
 
 from playground import engine
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.signals import on_stop_signal
 from playground.engine.retention import start_pruning
 from playground.graceful_stop import stop_gracefully
@@ -27,7 +28,7 @@ _LOCK_ID = 0x706C6179
 _SERVERS = {"daphne": "playground.daphne_server", "uvicorn": "playground.uvicorn_server"}
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """`python manage.py serve [--host H] [--port N] [--server S]`."""
 
     help = "Migrate the database, load the shipped collections, and serve the playground."

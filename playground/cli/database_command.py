@@ -1,0 +1,57 @@
+"""Base class of the commands that use the database: its errors say what to check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+from django.db import Error, connection
+
+from playground.executors import UNAVAILABLE
+
+#: Exit code for a database that is unavailable, that is not migrated, or that refuses a value.
+DATABASE_FAILED = 3
+#: Beginnings and ends of what SQLite and PostgreSQL say about a missing table or column.
+_MISSING = ("no such table", "no such column"), ("does not exist",)
+
+
+class DatabaseCommand(BaseCommand):
+    """Command that prints an error of the database without a traceback."""
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Execute the command. Raise `CommandError` for an error of the database."""
+        try:
+            return super().execute(*args, **options)
+        except Error as error:
+            text = explain(error, connection.vendor, connection.settings_dict)
+            raise CommandError(text, returncode=DATABASE_FAILED) from error
+
+
+def explain(error: Error, vendor: str, database: Mapping[str, Any]) -> str:
+    """Return an error of the database in `DATABASES`, with what to check, without its password."""
+    reason = next(iter(str(error).splitlines()), "")
+    password = database.get("PASSWORD")
+    if not reason or (password and password in reason):
+        reason = type(error).__name__
+    return f"Database error: {reason}.{_hint(error, reason, vendor, database)}"
+
+
+def _hint(error: Error, reason: str, vendor: str, database: Mapping[str, Any]) -> str:
+    starts, ends = _MISSING
+    is_refused = vendor == "postgresql" and isinstance(error, UNAVAILABLE)
+    if not is_refused and (reason.startswith(starts) or reason.endswith(ends)):
+        return " The database is not migrated. Run: manage.py migrate"
+    if not isinstance(error, UNAVAILABLE):
+        return ""
+    if vendor != "postgresql":
+        return (
+            f" Check that {database['NAME']} can be written, that its disk has space, and that no"
+            " other process locks it."
+        )
+    host, port = database.get("HOST"), database.get("PORT")
+    address = f"{host}, port {port or 5432}" if host else "a local socket"
+    return (
+        f" Check that PostgreSQL runs at {address}, and the user, the password and the database in"
+        " DATABASE_URL."
+    )
