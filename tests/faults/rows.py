@@ -338,14 +338,14 @@ _NOTHING_LOST = "completed; every event once"
 _STOPPED = "completed or interrupted, none begun; at once the second time"
 
 ROWS: dict[str, Row] = {
-    "1": Row("PostgreSQL away", 30, two_hosts, postgresql_away, _NOTHING_LOST),
+    "1": Row("PostgreSQL away", 30, two_hosts, postgresql_away, _NOTHING_LOST, 6),
     "2": Row("SQLite locked", 30, small_disk, sqlite_locked, f"503; {_NOTHING_LOST}"),
     "3": Row("disk full", 60, small_disk, disk_full, f"503; {_NOTHING_LOST}"),
     "4": Row("SIGTERM", 10, small_disk, drain, _STOPPED, 2),
     "5": Row("kill -9", 3, small_disk, killed, "interrupted; what was shown is stored"),
     "6": Row("process suspended", 25, one_host, suspended, _NOTHING_LOST, 4),
     "7": Row("event loop hangs", 25, one_host, hanging, _NOTHING_LOST, 4),
-    "8": Row("clock wrong by a day", 30, two_hosts, wrong_clock, _NOTHING_LOST, 4),
+    "8": Row("clock wrong by a day", 30, two_hosts, wrong_clock, _NOTHING_LOST, 6),
     "9": Row("Redis away", 30, two_hosts, redis_away, _NOTHING_LOST),
     "10": Row("sending without PostgreSQL", 30, two_hosts, sending, "503 with a page, and as in 1"),
     "11": Row("SIGINT", 2, small_disk, interrupt, _STOPPED, 2),
