@@ -26,6 +26,7 @@ import httpx
 from tests.bench.clients import Started
 from tests.bench.serving import served
 from tests.bench.table import Row, print_table
+from tests.load import interim
 from tests.load.cores import Cores
 from tests.load.large import measure as measure_memory
 from tests.load.profile import Profiler
@@ -80,14 +81,17 @@ class Totals:
             f"{cores.of('server'):.2f} cores ({cores.others('server')})"
         )
         met = None if aim is None else p99 <= aim and not faults
-        self._add(Row(what, figure, "–" if aim is None else f"p99 ≤ {aim:.0f} ms, none lost", met))
+        self.add_row(
+            Row(what, figure, "–" if aim is None else f"p99 ≤ {aim:.0f} ms, none lost", met)
+        )
 
     def add_idle(self, what: str, aim: float, cores: Cores) -> None:
         """Add the row of idling; its aim is a number of cores."""
         used = cores.of("server")
-        self._add(Row(what, f"{used:.3f} cores", f"≤ {aim} cores", used <= aim))
+        self.add_row(Row(what, f"{used:.3f} cores", f"≤ {aim} cores", used <= aim))
 
-    def _add(self, row: Row) -> None:
+    def add_row(self, row: Row) -> None:
+        """Add a row of another measurement."""
         self.rows.append(row)
         print(f"{row.what}: {row.figure} {row.verdict}", file=sys.stderr, flush=True)
 
@@ -195,6 +199,17 @@ def idle(options: Options, totals: Totals) -> None:
         totals.add_idle("idle: 500 silent streams without viewers", 0.1, load.cores)
 
 
+def interim_responses(lines: int) -> Callable[[Options, Totals], None]:
+    """Return the row of pages beside agents that send heads of so many lines without end."""
+
+    def measure(options: Options, totals: Totals) -> None:
+        seconds = interim.SECONDS / (5 if options.short else 1)
+        row = interim.measure(options.server, options.tree, options.python, lines, seconds)
+        totals.add_row(row)
+
+    return measure
+
+
 def baselines(options: Options, totals: Totals) -> None:
     """Measure servers that do nothing but send."""
     needed = {"daphne": ("daphne",), "uvicorn": ("uvicorn", "uvloop", "httptools")}
@@ -230,6 +245,8 @@ ROWS: dict[str, Callable[[Options, Totals], None]] = {
     "6": many_viewers(1000, 6, 400),
     "7": idle,
     "8": baselines,
+    "9": interim_responses(interim.PLAIN),
+    "10": interim_responses(interim.LONG),
 }
 #: The rows of `--short`.
 SHORT = "1,4"
