@@ -41,13 +41,28 @@ RESPONDING = 20.0
 
 
 async def postgresql_away(stage: Stage, seconds: float) -> Result:
-    """Kill PostgreSQL and start it again, while runs flood."""
+    """Kill PostgreSQL and start it again, while runs flood.
+
+    The process of the other host reaches it first, when all heartbeats are old.
+    """
     trial = Trial(stage)
     trial.add_usual(seconds)
     trial.add_flood()
     assert stage.database
     away = stage.database.away(signal.SIGQUIT)
-    return await trial.run(_noticed(trial, _within(away, _seconds(seconds))))
+
+    async def wait() -> None:
+        await asyncio.sleep(seconds)
+        stage.server.send_signal(signal.SIGSTOP)
+
+    async def cause() -> None:
+        try:
+            await _within(away, wait)()
+            await _read(stage, 1, READING)
+        finally:
+            stage.server.send_signal(signal.SIGCONT)
+
+    return await trial.run(_noticed(trial, cause))
 
 
 async def sqlite_locked(stage: Stage, seconds: float) -> Result:
