@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import signal
+import subprocess
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
@@ -29,6 +30,7 @@ from tests.faults.stages import (
     uvicorn,
 )
 from tests.faults.trial import LEAD, RUNS, Fault, Result, Trial
+from tests.support.playground_server import PlaygroundServer
 
 #: Seconds between two pages that are read while a process does not answer.
 READING = 0.5
@@ -136,7 +138,7 @@ async def _stop(stage: Stage, number: signal.Signals, seconds: float) -> Result:
         stage.server.send_signal(number)
         await asyncio.sleep(SOON)
         await _send_refused(trial, _STOPPING)
-        await asyncio.to_thread(stage.server.wait)
+        await asyncio.to_thread(_wait_or_kill, stage.server)
         if not seconds <= (took := time.monotonic() - began) <= seconds + AT_ONCE:
             trial.fail(f"the process has ended {took:.1f} s after {number.name}")
         stored = stage.runs()
@@ -153,13 +155,21 @@ async def _stop(stage: Stage, number: signal.Signals, seconds: float) -> Result:
         stage.server.send_signal(number)
         await asyncio.sleep(SOON)
         began = time.monotonic()
-        await asyncio.to_thread(stage.server.stop, number)
+        stage.server.send_signal(number)
+        await asyncio.to_thread(_wait_or_kill, stage.server)
         if (took := time.monotonic() - began) > AT_ONCE:
             twice.fail(f"the process has ended {took:.0f} s after the second {number.name}")
         await asyncio.to_thread(stage.server.start)
 
     result.failures += (await twice.run(stop_twice, same_process=False)).failures
     return result
+
+
+def _wait_or_kill(server: PlaygroundServer) -> None:
+    try:
+        server.wait()
+    except subprocess.TimeoutExpired:
+        server.stop(signal.SIGKILL)
 
 
 async def killed(stage: Stage, seconds: float) -> Result:
