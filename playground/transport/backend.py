@@ -11,6 +11,7 @@ import asyncio
 import re
 import socket
 import ssl
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from ipaddress import ip_address
 from typing import Any
@@ -31,6 +32,9 @@ KEEP_ALIVE = 4.0
 #: Lines of one response head, of an interim response too: parsing a line takes microseconds, and
 #: heads are parsed in one step.
 MAX_HEAD_LINES = 1000
+#: The pause after an interim response, in times of that which parsing it took: many agents that
+#: send long ones leave most of the event loop's time to pages.
+PAUSE = 50
 _HEAD_END = re.compile(rb"\n\r?\n")
 #: Chunks that are parsed in one step: one read can hold ten thousand.
 MAX_CHUNKS = 200
@@ -275,6 +279,7 @@ class Connection(httpcore.AsyncHTTP11Connection):
         state = self._h11_state
         while True:
             self._check_head_lines()
+            began = time.thread_time()
             try:
                 event = state.next_event()
             except h11.RemoteProtocolError as error:
@@ -288,10 +293,11 @@ class Connection(httpcore.AsyncHTTP11Connection):
                 )
             self._head_lines += data.count(b"\n")
             state.receive_data(data)
+        spent = time.thread_time() - began
         if isinstance(event, h11.InformationalResponse):
             fields = sum(len(name) + len(value) + 4 for name, value in event.headers.raw_items())
             self._stream.tap.on_interim_response(len("HTTP/1.1 100 \r\n\r\n") + fields)
-            await asyncio.sleep(0)
+            await asyncio.sleep(PAUSE * spent)
         return event
 
     def _check_head_lines(self) -> None:

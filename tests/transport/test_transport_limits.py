@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +12,7 @@ from playground.limits import RunLimits
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
-from playground.transport import OutboundPolicy, Transport
+from playground.transport import OutboundPolicy, Transport, backend
 from playground.transport.recorder import RemainingLimits
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import Recording, counter, record
@@ -115,6 +117,22 @@ class TestSize:
             await record(server.url)
             other.cancel()
         assert len(set(seen)) == len(seen) == 300
+
+    async def test_a_connection_takes_a_small_share_of_the_time(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Parsing an interim response is followed by a longer pause."""
+        sleep, pauses, times = asyncio.sleep, list[float](), itertools.count(0, 0.25)
+
+        async def pause(seconds: float) -> None:
+            pauses.append(seconds)
+            await sleep(0)
+
+        monkeypatch.setattr(backend, "time", SimpleNamespace(thread_time=lambda: next(times)))
+        monkeypatch.setattr(backend, "asyncio", SimpleNamespace(**vars(asyncio) | {"sleep": pause}))
+        async with serve(head("103 Early Hints"), head("100 Continue"), reply(b"{}")) as server:
+            assert (await record(server.url))[-1].kind is FrameKind.END
+        assert pauses == [0.25 * backend.PAUSE] * 2
 
     @pytest.mark.parametrize("status", ["103 Early Hints", "200 OK"])
     async def test_lines_of_a_head(self, status: str) -> None:
