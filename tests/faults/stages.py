@@ -124,8 +124,9 @@ class Stage:
 
     def prune(self) -> None:
         """Delete the runs, so that those of the next trial fit on the disk."""
-        limits = {"days": "", "runs": "1", "megabytes": ""}
-        self.streams().form.post("/history/retention/", limits)
+        for runs in ("1", ""):  # A limit would be applied again at the next start.
+            limits = {"days": "", "runs": runs, "megabytes": ""}
+            self.streams().form.post("/history/retention/", limits)
 
     def get(self, path: str, server: int = 0) -> str:
         """Return a page."""

@@ -35,8 +35,9 @@ PATIENCE = 60.0
 FLOODS, FLOOD_BYTES, FLOOD_SIZE, FLOOD_DELAY = 12, 8 * 1024 * 1024, 64 * 1024, 0.5
 #: Megabytes by which the memory of the playground may grow during a fault.
 GROWTH = 60.0
-#: Seconds that a step of a collection run takes at least.
-STEP_SECONDS = 0.5
+#: Seconds that a step of a collection run takes at least, and the steps that outlive a fault. In an
+#: outage none begins.
+STEP_SECONDS, STEPS = 0.5, 8
 NUMBER = re.compile(r'"url": "https://recipes\.example/(\d+)"')
 
 
@@ -136,7 +137,7 @@ class Trial:
         whole = LEAD + seconds + TAIL
         self.add(RUNS, whole)
         self.add(1, whole, pace=PACE / FAST, viewers=0)
-        self.add_collection_run(whole)
+        self.add_collection_run(STEPS * STEP_SECONDS)
         self.add_promise(seconds / 2)
 
     def _expect(self, started: Iterable[Started], results: int, state: str) -> None:
