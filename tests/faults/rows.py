@@ -32,6 +32,8 @@ from tests.faults.stages import (
 from tests.faults.trial import LEAD, RUNS, Fault, Result, Trial
 from tests.support.playground_server import PlaygroundServer
 
+#: Trials at a tenth of the duration, and those of rows that vary others.
+LOOPS, FEW = 20, 5
 #: Seconds between two pages that are read while a process does not answer.
 READING = 0.5
 #: Seconds in which a process must end that needs no time for its runs.
@@ -127,6 +129,7 @@ async def _stop(stage: Stage, number: signal.Signals, seconds: float) -> Result:
 
     Meanwhile it refuses new ones. A second signal does not wait.
     """
+    drain_seconds = stage.server.environment["PLAYGROUND_DRAIN_SECONDS"]
     trial = Trial(stage)
     short = trial.add(RUNS // 2, LEAD + seconds / 2)
     long = trial.add(RUNS // 2, LEAD + 4 * seconds, state="interrupted")
@@ -159,7 +162,7 @@ async def _stop(stage: Stage, number: signal.Signals, seconds: float) -> Result:
         await asyncio.to_thread(_wait_or_kill, stage.server)
         if (took := time.monotonic() - began) > AT_ONCE:
             twice.fail(f"the process has ended {took:.0f} s after the second {number.name}")
-        await asyncio.to_thread(stage.server.start)
+        await asyncio.to_thread(stage.server.start, PLAYGROUND_DRAIN_SECONDS=drain_seconds)
 
     result.failures += (await twice.run(stop_twice, same_process=False)).failures
     return result
@@ -357,6 +360,7 @@ class Row:
     expected: str
     #: The shortest duration with which it shows anything.
     least: float = 0.0
+    loops: int = LOOPS
 
 
 _NOTHING_LOST = "completed; every event once"
@@ -373,11 +377,15 @@ ROWS: dict[str, Row] = {
     "8": Row("clock wrong by a day", 30, two_hosts, wrong_clock, _NOTHING_LOST, 6),
     "9": Row("Redis away", 30, two_hosts, redis_away, _NOTHING_LOST),
     "10": Row("sending without PostgreSQL", 30, two_hosts, sending, "503 with a page, and as in 1"),
-    "11": Row("SIGINT", 2, small_disk, interrupt, _STOPPED, 2),
-    "12": Row("SIGTERM to uvicorn", 10, uvicorn, drain, _STOPPED, 2),
-    "13": Row("SIGINT to uvicorn", 2, uvicorn, interrupt, _STOPPED, 2),
-    "14": Row("PostgreSQL hangs", 30, two_hosts, postgresql_hanging, f"503; {_NOTHING_LOST}"),
-    "15": Row("start without PostgreSQL", 30, two_hosts, starting, "an error with its port"),
+    "11": Row("SIGINT", 2, small_disk, interrupt, _STOPPED, 2, FEW),
+    "12": Row("SIGTERM to uvicorn", 10, uvicorn, drain, _STOPPED, 2, FEW),
+    "13": Row("SIGINT to uvicorn", 2, uvicorn, interrupt, _STOPPED, 2, FEW),
+    "14": Row(
+        "PostgreSQL hangs", 30, two_hosts, postgresql_hanging, f"503; {_NOTHING_LOST}", loops=FEW
+    ),
+    "15": Row(
+        "start without PostgreSQL", 30, two_hosts, starting, "an error with its port", loops=FEW
+    ),
 }
 #: The rows of `--short`. Row 10 includes row 1.
 SHORT = "2,3,4,5,9,10"
