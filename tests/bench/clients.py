@@ -56,10 +56,15 @@ AGENTS: dict[str, dict[str, str]] = {
 }
 
 
-def results(n: int, pace: float = 0, **options: bool) -> dict[str, Any]:
+def results(n: int, pace: float = 0, **options: float) -> dict[str, Any]:
     """A request of NLWeb for `n` results."""
     query = {"text": "eggs", "n": n, "pace": pace, **options}
     return {"query": query, "prefer": {"streaming": True}}
+
+
+def promise(seconds: float) -> dict[str, Any]:
+    """A request of NLWeb for a promise that is fulfilled after some seconds."""
+    return {"query": {"text": "eggs", "promise": seconds}}
 
 
 def pieces(n: int) -> dict[str, Any]:

@@ -7,7 +7,9 @@ Agent API: one message whose text comes in as many pieces as the user's text beg
 `GET /bare` is a page that fetches the stream without a playground.
 
 With `query.hold` a response stops after its start. `GET /held` returns the number of such
-responses; `POST /go` continues them, spread over one pace, so that they are not in step.
+responses; `POST /go` continues them, spread over one pace, so that they are not in step, and
+`query.delay` seconds later. `query.size` is the size of each result in bytes, more or less.
+`query.promise` is the number of seconds until a promise is fulfilled with an answer.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import asyncio
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 from tests.bench.serving import request, serve
 
@@ -33,7 +36,7 @@ def event(name: str, data: object) -> bytes:
     return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
 
 
-def result(index: int) -> bytes:
+def result(index: int, size: int = 0) -> bytes:
     """One result, a small recipe stamped with the moment of its writing."""
     return event(
         "result",
@@ -46,6 +49,7 @@ def result(index: int) -> bytes:
                 "description": f"sent@{time.monotonic_ns()}@ A plain dish of eggs and greens.",
                 "cookTime": "PT20M",
                 "recipeYield": "2 servings",
+                **({"recipeInstructions": "x" * size} if size else {}),
             },
         },
     )
@@ -85,10 +89,10 @@ async def stream_text(writer: asyncio.StreamWriter, count: int) -> None:
     await writer.drain()
 
 
-async def stream(
-    writer: asyncio.StreamWriter, count: int, pace: float, *, hold: bool = False
-) -> None:
+async def stream(writer: asyncio.StreamWriter, query: dict[str, Any]) -> None:
     """Write a whole answer, chunk by chunk."""
+    count, pace = int(query.get("n", 10)), float(query.get("pace", 0))
+    size = int(query.get("size", 0))
 
     def chunk(data: bytes) -> None:
         writer.write(b"%x\r\n%b\r\n" % (len(data), data))
@@ -96,14 +100,14 @@ async def stream(
     writer.write(HEAD % b"text/event-stream" + b"Transfer-Encoding: chunked\r\n\r\n")
     chunk(event("start", {"_meta": {**META, "streaming": True}}))
     loop = asyncio.get_running_loop()
-    if hold:
+    if query.get("hold"):
         released = loop.create_future()
         held.append(released)
-        await asyncio.sleep(await released * pace)
+        await asyncio.sleep(await released * pace + float(query.get("delay", 0)))
     began = loop.time()
     burst = 1 if pace else BURST
     for first in range(0, count, burst):
-        chunk(b"".join(result(index) for index in range(first, min(count, first + burst))))
+        chunk(b"".join(result(index, size) for index in range(first, min(count, first + burst))))
         await writer.drain()
         if pace:
             # Without drift: the load stays the same on a machine that is late.
@@ -129,6 +133,15 @@ async def write_json(writer: asyncio.StreamWriter, data: object) -> None:
     await writer.drain()
 
 
+async def promise(writer: asyncio.StreamWriter, moment: float) -> None:
+    """Write an answer without results once that moment has come, and a promise before it."""
+    left = moment - time.monotonic()
+    meta = {**META, "response_type": "promise" if left > 0 else "answer"}
+    block = {"token": str(moment), "estimated_time": left, "message": "Soon."}
+    content = {"promise": block} if left > 0 else {"results": []}
+    await write_json(writer, {"_meta": meta, **content})
+
+
 async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer one request and close."""
     first, _, body = await request(reader)
@@ -148,9 +161,14 @@ async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
         text = document["input"][0]["content"][0]["text"]
         await stream_text(writer, int(text.split()[0]))
         return
+    if token := document.get("promise_token"):
+        await promise(writer, float(token))
+        return
     query = document["query"]
-    count, pace = int(query.get("n", 10)), float(query.get("pace", 0))
-    await stream(writer, count, pace, hold=bool(query.get("hold")))
+    if "promise" in query:
+        await promise(writer, time.monotonic() + float(query["promise"]))
+        return
+    await stream(writer, query)
 
 
 if __name__ == "__main__":

@@ -19,14 +19,12 @@ from collections.abc import Iterator
 
 from tests.bench.table import Row as Line
 from tests.bench.table import print_table
-from tests.faults.rows import ROWS, SHORT, Row
+from tests.faults.rows import FEW, LOOPS, ROWS, SHORT, Row
 from tests.faults.stages import Stage
 from tests.faults.trial import Result
 from tests.scale.services import MissingError, find_postgresql, find_redis
 from tests.support.isolation import SHARED
 
-#: Trials at a tenth of the duration.
-LOOPS = 20
 #: Failures that are printed of a trial.
 SHOWN = 5
 
@@ -34,7 +32,8 @@ SHOWN = 5
 def durations(given: argparse.Namespace, row: Row) -> list[float]:
     """Return the seconds of each trial of a row."""
     tenth = max(row.seconds / 10, row.least)
-    loops = 0 if given.full else 1 if given.short else given.loops
+    loops = row.loops if given.loops is None else given.loops
+    loops = 0 if given.full else 1 if given.short else loops
     return [tenth] * loops + [row.seconds] * (not given.short)
 
 
@@ -67,7 +66,7 @@ def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", help="numbers of rows, for example 1,4; default: all")
-    parser.add_argument("--loops", type=int, default=LOOPS, help=f"default: {LOOPS}")
+    parser.add_argument("--loops", type=int, help=f"default: {LOOPS}, of some rows {FEW}")
     parser.add_argument("--full", action="store_true", help="only the full length")
     parser.add_argument(
         "--short", action="store_true", help=f"rows {SHORT} once, at a tenth of their length"

@@ -6,12 +6,15 @@ import asyncio
 import os
 import re
 import signal
+import subprocess
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from urllib.parse import urlsplit
+from uuid import UUID
 
 import httpx
 
@@ -24,88 +27,161 @@ from tests.faults.stages import (
     one_host,
     small_disk,
     two_hosts,
+    uvicorn,
 )
 from tests.faults.trial import LEAD, RUNS, Fault, Result, Trial
+from tests.support.playground_server import PlaygroundServer
 
+#: Trials at a tenth of the duration, and those of rows that vary others.
+LOOPS, FEW = 20, 5
 #: Seconds between two pages that are read while a process does not answer.
 READING = 0.5
 #: Seconds in which a process must end that needs no time for its runs.
 AT_ONCE = 5.0
+#: Seconds after a signal, when the process must have received it.
+SOON = 0.5
+#: Seconds in which there must be a response while PostgreSQL hangs or is away.
+RESPONDING = 20.0
 
 
 async def postgresql_away(stage: Stage, seconds: float) -> Result:
-    """Kill PostgreSQL and start it again."""
+    """Kill PostgreSQL and start it again, while runs flood.
+
+    The process of the other host reaches it first, when all heartbeats are old.
+    """
     trial = Trial(stage)
     trial.add_usual(seconds)
+    trial.add_flood()
     assert stage.database
-    return await trial.run(_within(stage.database.away(signal.SIGQUIT), _seconds(seconds)))
+    away = stage.database.away(signal.SIGQUIT)
+
+    async def wait() -> None:
+        await asyncio.sleep(seconds)
+        stage.server.send_signal(signal.SIGSTOP)
+
+    async def cause() -> None:
+        try:
+            await _within(away, wait)()
+            await _read(stage, 1, READING)
+        finally:
+            stage.server.send_signal(signal.SIGCONT)
+
+    return await trial.run(_noticed(trial, cause))
 
 
 async def sqlite_locked(stage: Stage, seconds: float) -> Result:
-    """Lock the database from another process."""
-    trial = Trial(stage)
-    trial.add_usual(seconds)
-    return await trial.run(_within(locked(stage), _seconds(seconds)))
+    """Lock the database from another process for longer than SQLite waits, while runs flood."""
+    stage.restart(FAULTS_LOCK=f"{seconds / 3:g}")
+    return await _without_storage(stage, seconds, locked(stage), _RETRY)
 
 
 async def disk_full(stage: Stage, seconds: float) -> Result:
-    """Fill the disk, and delete the file that fills it."""
+    """Fill the disk, and delete the file that fills it, while runs flood."""
+    return await _without_storage(stage, seconds, no_space(stage), _NO_SPACE)
+
+
+async def _without_storage(
+    stage: Stage, seconds: float, fault: AbstractContextManager[None], logged: re.Pattern[str]
+) -> Result:
     trial = Trial(stage)
     trial.add_usual(seconds)
-    logged = len(stage.server.log)
-    result = await trial.run(_within(no_space(stage), _seconds(seconds)))
-    if not any(_NO_SPACE.search(line) for line in stage.server.log[logged:]):
-        trial.fail("the playground has not noticed it")
+    trial.add_flood()
+
+    async def send() -> None:
+        await asyncio.gather(_send_refused(trial, _UNAVAILABLE), asyncio.sleep(seconds))
+
+    result = await trial.run(_noticed(trial, _within(fault, send), logged))
+    stage.prune()
     return result
 
 
-_NO_SPACE = re.compile("disk is full|disk I/O error")
+_RETRY = re.compile("The database is unavailable, retrying")
+_NO_SPACE = re.compile("retrying.*(disk is full|disk I/O error)")
+
+
+def _noticed(trial: Trial, fault: Fault, logged: re.Pattern[str] = _RETRY) -> Fault:
+    """Return a fault that fails unless the playground has logged it."""
+
+    async def cause() -> None:
+        lines = trial.stage.server.log
+        before = len(lines)
+        await fault()
+        if not any(logged.search(line) for line in lines[before:]):
+            trial.fail("the playground has not noticed it")
+
+    return cause
 
 
 async def drain(stage: Stage, seconds: float) -> Result:
-    """End the process with SIGTERM: runs that need longer than it waits are interrupted.
+    """End the process with SIGTERM, which gives the runs so many seconds."""
+    stage.restart(PLAYGROUND_DRAIN_SECONDS=f"{seconds:g}")
+    return await _stop(stage, signal.SIGTERM, seconds)
 
-    A second SIGTERM does not wait.
+
+async def interrupt(stage: Stage, seconds: float) -> Result:
+    """End the process with SIGINT, which gives the runs two seconds."""
+    stage.restart(PLAYGROUND_DRAIN_SECONDS="600")
+    return await _stop(stage, signal.SIGINT, seconds)
+
+
+async def _stop(stage: Stage, number: signal.Signals, seconds: float) -> Result:
+    """End the process with a signal: runs that need longer than it waits are interrupted.
+
+    Meanwhile it refuses new ones. A second signal does not wait.
     """
-    _restart(stage, PLAYGROUND_DRAIN_SECONDS=f"{seconds:g}")
+    drain_seconds = stage.server.environment["PLAYGROUND_DRAIN_SECONDS"]
     trial = Trial(stage)
     short = trial.add(RUNS // 2, LEAD + seconds / 2)
     long = trial.add(RUNS // 2, LEAD + 4 * seconds, state="interrupted")
+    trial.add_collection_run(LEAD + 4 * seconds, "interrupted")
+    trial.add_promise(seconds / 2)
 
-    async def terminate() -> None:
-        await asyncio.to_thread(stage.server.stop, signal.SIGTERM)
-        stored = {str(key): state for key, (state, _) in stage.runs().items()}
+    async def stop() -> None:
+        began = time.monotonic()
+        stage.server.send_signal(number)
+        await asyncio.sleep(SOON)
+        await _send_refused(trial, _STOPPING)
+        if status := await asyncio.to_thread(_wait_or_kill, stage.server):
+            trial.fail(f"the exit status after {number.name} is {status}")
+        if not seconds <= (took := time.monotonic() - began) <= seconds + AT_ONCE:
+            trial.fail(f"the process has ended {took:.1f} s after {number.name}")
+        stored = stage.runs()
         for run in (*short, *long):
-            if (state := stored[run.run]) not in ("completed", "interrupted"):
+            if (state := stored[UUID(run.run)].state) not in ("completed", "interrupted"):
                 trial.fail(f"the process has ended and run {run.run} is {state}")
         await asyncio.to_thread(stage.server.start, PLAYGROUND_DRAIN_SECONDS="600")
 
-    result = await trial.run(terminate, same_process=False)
+    result = await trial.run(stop, same_process=False)
     twice = Trial(stage)
     twice.add(2, 10, state="interrupted")
 
-    async def terminate_twice() -> None:
-        os.kill(stage.server.pid, signal.SIGTERM)
-        await asyncio.sleep(0.5)
-        began = time.monotonic()
-        await asyncio.to_thread(stage.server.stop, signal.SIGTERM)
-        if (took := time.monotonic() - began) > AT_ONCE:
-            twice.fail(f"the process has ended {took:.0f} s after the second SIGTERM")
-        await asyncio.to_thread(stage.server.start)
+    async def stop_twice() -> None:
+        stage.server.send_signal(number)
+        await asyncio.sleep(SOON)
+        stage.server.send_signal(number)
+        # Only a process that the signal itself has ended has not waited for its runs.
+        if (status := await asyncio.to_thread(_wait_or_kill, stage.server)) != -number:
+            twice.fail(f"the exit status after a second {number.name} is {status}")
+        await asyncio.to_thread(stage.server.start, PLAYGROUND_DRAIN_SECONDS=drain_seconds)
 
-    result.failures += (await twice.run(terminate_twice, same_process=False)).failures
+    result.failures += (await twice.run(stop_twice, same_process=False)).failures
     return result
 
 
-def _restart(stage: Stage, **environment: str) -> None:
-    stage.server.stop()
-    stage.server.start(**environment)
+def _wait_or_kill(server: PlaygroundServer) -> int | None:
+    """Return the exit status of a playground that ends, -9 if it had to be killed."""
+    try:
+        return server.wait()
+    except subprocess.TimeoutExpired:
+        return server.stop(signal.SIGKILL)
 
 
 async def killed(stage: Stage, seconds: float) -> Result:
     """Kill the process, and start it again."""
     trial = Trial(stage)
     trial.add(RUNS, LEAD + seconds + 30, state="interrupted")
+    trial.add_collection_run(LEAD + seconds + 30, "interrupted")
+    trial.add_promise(seconds / 2)
 
     async def kill() -> None:
         await asyncio.to_thread(stage.server.stop, signal.SIGKILL)
@@ -177,22 +253,72 @@ async def sending(stage: Stage, seconds: float) -> Result:
     trial = Trial(stage)
     trial.add_usual(seconds)
     assert stage.database
-    form = stage.streams().form
 
     async def send() -> None:
-        for headers in ({}, {"HX-Request": "true"}):
-            response = await asyncio.to_thread(form.request, clients.results(5), **headers)
-            if response.status_code != 503 or not _AWAY.search(response.text):
-                text = " ".join(re.sub("<[^>]*>", " ", response.text).split())[:200]
-                trial.fail(f"a request to send returned {response.status_code}: {text}")
-        await asyncio.sleep(seconds)
+        await asyncio.gather(_send_refused(trial, _UNAVAILABLE), asyncio.sleep(seconds))
 
     result = await trial.run(_within(stage.database.away(signal.SIGQUIT), send))
-    await asyncio.to_thread(form.watch, clients.results(5))
+    await asyncio.to_thread(stage.streams().form.watch, clients.results(5))
     return result
 
 
-_AWAY = re.compile("database[^.]*(cannot be reached|unavailable|not available)", re.I)
+async def postgresql_hanging(stage: Stage, seconds: float) -> Result:
+    """Suspend PostgreSQL, and send a request: in a long outage a page says so."""
+    trial = Trial(stage)
+    trial.add_usual(seconds)
+    assert stage.database
+    is_long = seconds > RESPONDING
+
+    async def send() -> None:
+        if is_long:
+            trial.uncertain = 2
+            refused = asyncio.create_task(_send_refused(trial, _UNAVAILABLE))
+            await asyncio.sleep(seconds)
+            if not refused.done():
+                trial.fail(f"a request to send had no response for {seconds:g} s")
+                trial.uncertain = 0
+        else:
+            await asyncio.sleep(seconds)
+
+    return await trial.run(_within(stage.database.hanging(), send))
+
+
+async def starting(stage: Stage, seconds: float) -> Result:
+    """Start a playground while PostgreSQL is away: an error names its host and port."""
+    assert stage.database
+    result = Result()
+    address = urlsplit(stage.database.url)
+    with stage.database.away(signal.SIGQUIT):
+        began = time.monotonic()
+        done = await asyncio.to_thread(stage.server.manage, "serve", "--port", "0")
+        took = time.monotonic() - began
+    output = done.stdout + done.stderr
+    if done.returncode == 0:
+        result.failures.append("the exit status is 0")
+    if took > max(seconds, RESPONDING):
+        result.failures.append(f"the process has ended after {took:.0f} s")
+    if "Traceback" in output or str(address.port) not in output:
+        result.failures.append(f"the error is not a sentence with the port: {output[-300:]!r}")
+    if str(address.password) in output:
+        result.failures.append("the password was printed")
+    return result
+
+
+_UNAVAILABLE = re.compile("database[^.]*(cannot be reached|unavailable|not available)", re.I)
+_STOPPING = re.compile("playground is stopping")
+
+
+async def _send_refused(trial: Trial, reason: re.Pattern[str]) -> None:
+    """Send a request as a page and as a form: a page with status 503 must give the reason."""
+    form = trial.stage.streams().form
+
+    async def send(**headers: str) -> None:
+        response = await asyncio.to_thread(form.request, clients.results(5), **headers)
+        if response.status_code != 503 or not reason.search(response.text):
+            text = " ".join(re.sub("<[^>]*>", " ", response.text).split())[:200]
+            trial.fail(f"a request to send returned {response.status_code}: {text}")
+
+    await asyncio.gather(send(), send(**{"HX-Request": "true"}))
 
 
 def _within(context: AbstractContextManager[None], work: Fault) -> Fault:
@@ -235,24 +361,32 @@ class Row:
     expected: str
     #: The shortest duration with which it shows anything.
     least: float = 0.0
+    loops: int = LOOPS
 
 
 _NOTHING_LOST = "completed; every event once"
+_STOPPED = "completed or interrupted, none begun; at once the second time"
 
 ROWS: dict[str, Row] = {
-    "1": Row("PostgreSQL away", 30, two_hosts, postgresql_away, _NOTHING_LOST),
-    "2": Row("SQLite locked", 30, small_disk, sqlite_locked, _NOTHING_LOST),
-    "3": Row("disk full", 60, small_disk, disk_full, _NOTHING_LOST),
-    "4": Row(
-        "SIGTERM", 10, small_disk, drain, "completed or interrupted; at once the second time", 2
-    ),
+    "1": Row("PostgreSQL away", 30, two_hosts, postgresql_away, _NOTHING_LOST, 6),
+    "2": Row("SQLite locked", 30, small_disk, sqlite_locked, f"503; {_NOTHING_LOST}"),
+    "3": Row("disk full", 60, small_disk, disk_full, f"503; {_NOTHING_LOST}"),
+    "4": Row("SIGTERM", 10, small_disk, drain, _STOPPED, 2),
     "5": Row("kill -9", 3, small_disk, killed, "interrupted; what was shown is stored"),
-    "6": Row("process suspended", 25, one_host, suspended, _NOTHING_LOST),
-    "7": Row("event loop hangs", 25, one_host, hanging, _NOTHING_LOST),
-    "8": Row("clock wrong by a day", 30, two_hosts, wrong_clock, _NOTHING_LOST),
+    "6": Row("process suspended", 25, one_host, suspended, _NOTHING_LOST, 4),
+    "7": Row("event loop hangs", 25, one_host, hanging, _NOTHING_LOST, 4),
+    "8": Row("clock wrong by a day", 30, two_hosts, wrong_clock, _NOTHING_LOST, 6),
     "9": Row("Redis away", 30, two_hosts, redis_away, _NOTHING_LOST),
     "10": Row("sending without PostgreSQL", 30, two_hosts, sending, "503 with a page, and as in 1"),
+    "11": Row("SIGINT", 2, small_disk, interrupt, _STOPPED, 2, FEW),
+    "12": Row("SIGTERM to uvicorn", 10, uvicorn, drain, _STOPPED, 2, FEW),
+    "13": Row("SIGINT to uvicorn", 2, uvicorn, interrupt, _STOPPED, 2, FEW),
+    "14": Row(
+        "PostgreSQL hangs", 30, two_hosts, postgresql_hanging, f"503; {_NOTHING_LOST}", loops=FEW
+    ),
+    "15": Row(
+        "start without PostgreSQL", 30, two_hosts, starting, "an error with its port", loops=FEW
+    ),
 }
-#: The rows of `--short`. Row 10 includes row 1; a tenth of rows 6 to 8 is shorter than the time
-#: after which a heartbeat is missed.
+#: The rows of `--short`. Row 10 includes row 1.
 SHORT = "2,3,4,5,9,10"

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import resource
 import sqlite3
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import httpx
 import psycopg
 
+from tests.bench import clients
+from tests.bench.memory import MIB
 from tests.bench.serving import Served, served
 from tests.load.streams import Streams
 from tests.scale.services import Service, postgresql, redis_server, shared_settings
@@ -32,8 +36,33 @@ SETTINGS = {
     "PLAYGROUND_MAX_RUNS": "1000",
     # A stream is silent until all have started.
     "PLAYGROUND_IDLE_TIMEOUT": "600",
+    # A flood of less than this would be held by its runs, and not by the budget.
+    "PLAYGROUND_MAX_MEMORY": str(64 * MIB),
     "PYTHONPATH": str(INSIDE),
 }
+#: Seconds between two heartbeats of processes on one host, and on two: after the fourfold, one
+#: counts as missed. On two hosts a late one interrupts runs, so there is time for a busy machine.
+HEARTBEAT, HEARTBEAT_OF_HOSTS = "0.5", "1"
+#: A collection of one request, which a collection run sends again and again.
+COLLECTION = "faults"
+_STEP = {
+    "collection": [COLLECTION], "name": "Step", "slug": "step", "protocol": "nlweb",
+    "binding": "http", "version": "0.55", "document": clients.results(5, 0.1),
+    "expectations": [{"type": "results", "min": 5, "max": 5}],
+}  # fmt: skip
+_FIXTURE = [
+    {"model": "playground.collection", "fields": {"name": COLLECTION, "slug": COLLECTION}},
+    {"model": "playground.savedrequest", "fields": _STEP},
+]
+
+
+class StoredRun(NamedTuple):
+    """A run as it is in the database."""
+
+    state: str
+    frames: int
+    #: Whether a user has sent it: not a step of a collection run, and not a poll.
+    is_sent: bool
 
 
 @dataclass
@@ -61,10 +90,43 @@ class Stage:
             self._streams[server] = Streams(self.servers[server].url, self.agent.url)
         return self._streams[server]
 
-    def runs(self) -> dict[UUID, tuple[str, int]]:
-        """Return the state and the number of frames of all runs, as they are in the database."""
-        rows = self.query("SELECT id, state, frames FROM playground_run")
-        return {UUID(str(key)): (state, frames) for key, state, frames in rows}
+    def runs(self) -> dict[UUID, StoredRun]:
+        """Return all runs, as they are in the database."""
+        rows = self.query("SELECT id, state, frames, kind, source FROM playground_run")
+        return {
+            UUID(str(key)): StoredRun(state, frames, (kind, source) == ("ask", "user"))
+            for key, state, frames, kind, source in rows
+        }
+
+    def collection_run(self, key: UUID) -> tuple[str, Counter[str]]:
+        """Return the state of a collection run, and the number of its steps by verdict."""
+        states = self.query("SELECT id, state FROM playground_collectionrun")
+        steps = self.query("SELECT collection_run_id, verdict FROM playground_step")
+        [state] = [state for each, state in states if UUID(str(each)) == key]
+        return state, Counter(verdict for each, verdict in steps if UUID(str(each)) == key)
+
+    def promise(self, run: UUID) -> str:
+        """Return the status of the promise of a run, "" without one."""
+        rows = self.query("SELECT run_id, status FROM playground_polledpromise")
+        return next((status for key, status in rows if UUID(str(key)) == run), "")
+
+    def start_collection_run(self, iterations: int) -> UUID:
+        """Start a collection run of so many steps, one after another."""
+        form = {"address": self.agent.url, "iterations": str(iterations)}
+        response = self.streams().form.post("/collection-runs/", {"collection": COLLECTION, **form})
+        return UUID(response.headers["Location"].strip("/").rpartition("/")[2])
+
+    def restart(self, **environment: str) -> None:
+        """Start the first playground again if its environment differs."""
+        if environment.items() - self.server.environment.items():
+            self.server.stop()
+            self.server.start(**environment)
+
+    def prune(self) -> None:
+        """Delete the runs, so that those of the next trial fit on the disk."""
+        for runs in ("1", ""):  # A limit would be applied again at the next start.
+            limits = {"days": "", "runs": runs, "megabytes": ""}
+            self.streams().form.post("/history/retention/", limits)
 
     def get(self, path: str, server: int = 0) -> str:
         """Return a page."""
@@ -72,9 +134,29 @@ class Stage:
         return httpx.get(url, timeout=60, trust_env=False).raise_for_status().text
 
 
+def _import_collection(server: PlaygroundServer) -> None:
+    fixture = server.data / "fixtures.json"
+    fixture.write_text(json.dumps(_FIXTURE))
+    done = server.manage("import_collection", str(fixture))
+    assert done.returncode == 0, done.stderr
+
+
 @contextlib.contextmanager
 def small_disk() -> Iterator[Stage]:
     """One playground with SQLite, on a small disk if one can be mounted."""
+    with _on_small_disk() as stage:
+        yield stage
+
+
+@contextlib.contextmanager
+def uvicorn() -> Iterator[Stage]:
+    """The same, served by uvicorn."""
+    with _on_small_disk("--server", "uvicorn") as stage:
+        yield stage
+
+
+@contextlib.contextmanager
+def _on_small_disk(*options: str) -> Iterator[Stage]:
     with contextlib.ExitStack() as stack:
         data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         disk = data if _mount(data) else None
@@ -86,7 +168,8 @@ def small_disk() -> Iterator[Stage]:
                 return connection.execute(sql).fetchall()
 
         agent = stack.enter_context(served("tests.bench.source"))
-        server = stack.enter_context(PlaygroundServer(data, **SETTINGS))
+        server = stack.enter_context(PlaygroundServer(data, options=options, **SETTINGS))
+        _import_collection(server)
         yield Stage(agent, [server], query, disk=disk)
 
 
@@ -102,19 +185,20 @@ def _mount(directory: Path) -> bool:
 @contextlib.contextmanager
 def one_host() -> Iterator[Stage]:
     """Two playgrounds of one host, with PostgreSQL and Redis."""
-    with _shared({}) as stage:
+    with _shared(HEARTBEAT, {}) as stage:
         yield stage
 
 
 @contextlib.contextmanager
 def two_hosts() -> Iterator[Stage]:
-    """Two playgrounds of two hosts; the clock of the second one is a day ahead."""
-    with _shared({"FAULTS_HOST": "elsewhere", "FAULTS_CLOCK": str(DAY)}) as stage:
+    """Two playgrounds of two hosts; the second one has uvicorn, and a clock that is a day ahead."""
+    second = {"FAULTS_HOST": "elsewhere", "FAULTS_CLOCK": str(DAY)}
+    with _shared(HEARTBEAT_OF_HOSTS, second, "--server", "uvicorn") as stage:
         yield stage
 
 
 @contextlib.contextmanager
-def _shared(second: dict[str, str]) -> Iterator[Stage]:
+def _shared(heartbeat: str, second: dict[str, str], *options: str) -> Iterator[Stage]:
     with contextlib.ExitStack() as stack:
         data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         database = stack.enter_context(postgresql())
@@ -124,6 +208,7 @@ def _shared(second: dict[str, str]) -> Iterator[Stage]:
             **SETTINGS,
             **shared_settings(database.url, layer.url),
             "FAULTS_HANG": str(hang),
+            "FAULTS_HEARTBEAT": heartbeat,
         }
 
         def query(sql: str) -> list[tuple[Any, ...]]:
@@ -132,9 +217,10 @@ def _shared(second: dict[str, str]) -> Iterator[Stage]:
 
         agent = stack.enter_context(served("tests.bench.source"))
         servers = [
-            stack.enter_context(PlaygroundServer(data / "shared", **settings, **own))
-            for own in ({}, second)
+            stack.enter_context(PlaygroundServer(data / "shared", options=given, **settings, **own))
+            for given, own in (((), {}), (options, second))
         ]
+        _import_collection(servers[0])
         yield Stage(agent, servers, query, database, layer, hang=hang)
 
 

@@ -7,13 +7,14 @@ import contextlib
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
+from tests.bench import clients
 from tests.bench.clients import Started
 from tests.bench.memory import MIB, PeakMemory
-from tests.faults.stages import Stage
+from tests.faults.stages import Stage, StoredRun
 from tests.load.soak import WINDOW
 from tests.load.viewers import Audience
 
@@ -29,20 +30,43 @@ UNFINISHED = {"queued", "connecting", "streaming"}
 LEAD, TAIL = 1.0, 1.0
 #: Seconds after a fault until which runs must end, and viewers receive something.
 PATIENCE = 60.0
-#: Megabytes by which the memory of the playground may grow during a fault: 4 MB wait for the
-#: database for each run, in several forms.
-GROWTH = 150.0
+#: Runs that flood, the bytes that each has in all and in one result, and seconds after the
+#: beginning of the fault. Without the budget each would hold eight megabytes.
+FLOODS, FLOOD_BYTES, FLOOD_SIZE, FLOOD_DELAY = 12, 8 * 1024 * 1024, 64 * 1024, 0.5
+#: Megabytes by which the memory of the playground may grow during a fault.
+GROWTH = 60.0
+#: Seconds that a step of a collection run takes at least, and the steps that outlive a fault. In an
+#: outage none begins.
+STEP_SECONDS, STEPS = 0.5, 8
 NUMBER = re.compile(r'"url": "https://recipes\.example/(\d+)"')
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The runs of a trial, with steps of collection runs and polls, as they are in the database."""
+
+    runs: int = 0
+    frames: int = 0
+    states: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, runs: Iterable[StoredRun]) -> Counts:
+        """Count runs."""
+        found = list(runs)
+        states = Counter(run.state for run in found)
+        return cls(len(found), sum(run.frames for run in found), states)
+
+    def __str__(self) -> str:
+        states = ", ".join(f"{count} {state}" for state, count in sorted(self.states.items()))
+        return f"{self.runs} runs, {self.frames:,} frames, {states}"
 
 
 @dataclass
 class Result:
-    """What a trial has counted, and what was not as expected."""
+    """What a trial has counted when the fault began and at the end, and what was not expected."""
 
-    runs: int = 0
-    #: Frames in the database when the fault began, and at the end.
-    frames: tuple[int, int] = (0, 0)
-    states: Counter[str] = field(default_factory=Counter)
+    before: Counts = field(default_factory=Counts)
+    after: Counts = field(default_factory=Counts)
     viewers: int = 0
     reconnections: int = 0
     #: Megabytes before, at most and after; empty if the process was another one after.
@@ -50,12 +74,12 @@ class Result:
     failures: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        states = ", ".join(f"{count} {state}" for state, count in sorted(self.states.items()))
+        if not self.after.runs:
+            return "no runs"
         memory = "–".join(f"{megabytes:.0f}" for megabytes in self.memory)
         return (
-            f"{self.runs} runs, {self.frames[0]:,} frames before and {self.frames[1]:,} after, "
-            f"{states}; {self.viewers} viewers, {self.reconnections} reconnections"
-            + (f"; {memory} MB" if memory else "")
+            f"before: {self.before}; after: {self.after}; {self.viewers} viewers, "
+            f"{self.reconnections} reconnections" + (f"; {memory} MB" if memory else "")
         )
 
 
@@ -65,9 +89,16 @@ class Trial:
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.result = Result()
+        #: Sends during the fault whose runs may have been recorded although they were refused.
+        self.uncertain = 0
+        for server in range(len(stage.servers)):
+            stage.streams(server)  # The first time starts a run.
+        self._others = stage.runs().keys()
         self._expected: dict[str, str] = {}
         self._results: dict[str, int] = {}
         self._watched: list[Started] = []
+        self._promises: list[UUID] = []
+        self._collections: dict[UUID, tuple[str, int]] = {}
 
     def add(
         self, runs: int, seconds: float, *, pace: float = PACE, viewers: int = VIEWERS,
@@ -76,19 +107,42 @@ class Trial:
         """Start runs that stream for so long, watched by viewers at every playground."""
         results = round(seconds / pace)
         started = self.stage.streams(server).start(runs, results, pace)
+        self._expect(started, results, state)
         for run in started:
-            self._expected[run.run], self._results[run.run] = state, results
             for number in range(viewers):
                 base = self.stage.servers[number % len(self.stage.servers)].url
                 url = f"{base.replace('http', 'ws', 1)}/ws/runs/{run.run}/"
                 self._watched.append(replace(run, url=url, origin=base))
         return started
 
+    def add_flood(self) -> None:
+        """Start runs that send, once the fault has begun, more than the memory budget allows."""
+        results = FLOOD_BYTES // FLOOD_SIZE
+        delay = LEAD + FLOOD_DELAY
+        started = self.stage.streams().start(FLOODS, results, 0, size=FLOOD_SIZE, delay=delay)
+        self._expect(started, results, "completed")
+
+    def add_collection_run(self, seconds: float, state: str = "completed") -> None:
+        """Start a collection run whose steps take at least so long."""
+        steps = round(seconds / STEP_SECONDS)
+        self._collections[self.stage.start_collection_run(steps)] = state, steps
+
+    def add_promise(self, seconds: float) -> None:
+        """Start a run with a promise that is fulfilled after so many seconds."""
+        promised = self.stage.streams().form.start(clients.promise(LEAD + seconds))
+        self._promises.append(UUID(promised.run))
+
     def add_usual(self, seconds: float) -> None:
         """Start runs that outlive a fault of so many seconds."""
         whole = LEAD + seconds + TAIL
         self.add(RUNS, whole)
         self.add(1, whole, pace=PACE / FAST, viewers=0)
+        self.add_collection_run(STEPS * STEP_SECONDS)
+        self.add_promise(seconds / 2)
+
+    def _expect(self, started: Iterable[Started], results: int, state: str) -> None:
+        for run in started:
+            self._expected[run.run], self._results[run.run] = state, results
 
     def fail(self, text: str) -> None:
         """Note that something is not as expected."""
@@ -107,7 +161,7 @@ class Trial:
         with memory if same_process else contextlib.nullcontext():
             self.stage.streams().release()
             await asyncio.sleep(LEAD)
-            before = self._stored()
+            self.result.before = Counts.of(self._stored().values())
             await fault()
             await audience.finish(PATIENCE)
             await self._end()
@@ -116,33 +170,36 @@ class Trial:
             self.result.memory = tuple(size / MIB for size in (memory.before, memory.peak, after))
             if memory.growth > GROWTH:
                 self.fail(f"the memory has grown by {memory.growth:.0f} MB")
-        self._compare(audience, before)
+        self._compare(audience)
         await audience.close()
         return self.result
 
-    def _stored(self) -> dict[str, tuple[str, int]]:
-        """Return the state and the number of frames of each of the runs."""
+    def _stored(self) -> dict[UUID, StoredRun]:
+        """Return the runs of the trial, as they are in the database."""
         runs = self.stage.runs()
-        return {key: runs[UUID(key)] for key in self._expected}
+        return {key: run for key, run in runs.items() if key not in self._others}
 
     async def _end(self) -> None:
         """Wait until all runs have ended."""
         deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            stored = await asyncio.to_thread(self._stored)
-            if not {state for state, _ in stored.values()} & UNFINISHED:
-                return
+        while time.monotonic() < deadline and await asyncio.to_thread(self._is_unfinished):
             await asyncio.sleep(0.2)
 
-    def _compare(self, audience: Audience, before: dict[str, tuple[str, int]]) -> None:
+    def _is_unfinished(self) -> bool:
+        return (
+            any(self.stage.promise(run) == "polling" for run in self._promises)
+            or any(self.stage.collection_run(key)[0] == "running" for key in self._collections)
+            or any(run.state in UNFINISHED for run in self._stored().values())
+        )
+
+    def _compare(self, audience: Audience) -> None:
         stored, result = self._stored(), self.result
-        result.runs, result.viewers = len(stored), len(audience.viewers)
-        result.reconnections = audience.dropped
-        result.states = Counter(state for state, _ in stored.values())
-        result.frames = tuple(sum(count for _, count in each.values()) for each in (before, stored))
-        for key, (state, _) in stored.items():
-            if state != self._expected[key]:
-                self.fail(f"run {key} is {state} and not {self._expected[key]}")
+        result.after = Counts.of(stored.values())
+        result.viewers, result.reconnections = len(audience.viewers), audience.dropped
+        self._compare_number(stored)
+        for key, expected in self._expected.items():
+            if (state := stored[UUID(key)].state) != expected:
+                self.fail(f"run {key} is {state} and not {expected}")
             wire = self.stage.get(f"/runs/{key}/wire.txt")
             numbers = [int(number) for number in NUMBER.findall(wire)]
             sent = self._results[key] if state == "completed" else len(numbers)
@@ -150,7 +207,7 @@ class Trial:
                 lost, repeated = set(range(sent)) - {*numbers}, len(numbers) - len({*numbers})
                 self.fail(f"run {key}: {len(lost)} events are lost, {repeated} repeated")
         for viewer in audience.viewers:
-            last, frames = viewer.position.last, stored[viewer.run.run][1]
+            last, frames = viewer.position.last, stored[UUID(viewer.run.run)].frames
             where = f"a viewer of run {viewer.run.run} at {viewer.run.origin}"
             if viewer.lost > 0 or viewer.repeated or last != frames:
                 self.fail(
@@ -159,3 +216,24 @@ class Trial:
                 )
             if audience.is_following(viewer):
                 self.fail(f"{where} has not received the end")
+        for run in self._promises:
+            if (status := self.stage.promise(run)) != "fulfilled":
+                self.fail(f"the promise of run {run} is {status or 'not stored'}")
+        for collection_run in self._collections:
+            self._compare_collection_run(collection_run)
+
+    def _compare_number(self, stored: dict[UUID, StoredRun]) -> None:
+        """Compare the number of runs: what was refused must not have been recorded."""
+        known = {*map(UUID, self._expected), *self._promises}
+        others = [run.state for key, run in stored.items() if run.is_sent and key not in known]
+        if len(others) > self.uncertain or {*others} - {"interrupted"}:
+            self.fail(f"{len(others)} more runs than were sent: {', '.join(others)}")
+
+    def _compare_collection_run(self, key: UUID) -> None:
+        expected, steps = self._collections[key]
+        state, verdicts = self.stage.collection_run(key)
+        if state != expected:
+            self.fail(f"the collection run is {state} and not {expected}")
+        passed = {"met"} if expected == "completed" else {"met", "stopped", "skipped"}
+        if verdicts.total() != steps or verdicts.keys() - passed:
+            self.fail(f"the steps of the {expected} collection run are {dict(verdicts)}")

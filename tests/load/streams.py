@@ -23,10 +23,10 @@ class Streams:
         # Templates are compiled with the first run.
         self.form.watch(clients.results(5))
 
-    def start(self, runs: int, results: int, pace: float) -> list[Started]:
-        """Start runs whose agent is silent until `release`."""
+    def start(self, runs: int, results: int, pace: float, **options: float) -> list[Started]:
+        """Start runs whose agent is silent until `release`; `options` are those of the agent."""
         before = self._held()
-        document = clients.results(results, pace, hold=True)
+        document = clients.results(results, pace, hold=True, **options)
         with ThreadPoolExecutor(STARTING) as pool:
             started = list(pool.map(self.form.start, [document] * runs))
         deadline = time.monotonic() + 60

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import psutil
 import psycopg
 import redis
 
@@ -104,6 +105,23 @@ class Service:
             yield
         finally:
             self.start()
+
+    @contextlib.contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Suspend its processes for the block: connections are accepted, and nothing responds."""
+        assert self._process
+        # The first one starts no others while these are suspended.
+        server = psutil.Process(self._process.pid)
+        server.suspend()
+        processes = [server, *server.children(recursive=True)]
+        try:
+            for process in processes[1:]:
+                process.suspend()
+            yield
+        finally:
+            for process in processes:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.resume()
 
     def stop(self, number: signal.Signals) -> None:
         """Send it a signal, and wait until it has ended."""

@@ -5,6 +5,10 @@ Python imports this module by its name when it starts, if its folder is in `PYTH
 `FAULTS_CLOCK` is added to the time, in seconds. `FAULTS_HOST` is the host whose process this one
 claims to be, so that processes of other hosts judge it by its heartbeats. At SIGUSR1 the thread of
 the event loop sleeps for the seconds that are in the file `FAULTS_HANG`.
+
+Some times are shorter, so that a short fault exceeds them as a long one does. `FAULTS_HEARTBEAT` is
+the number of seconds between two heartbeats, a quarter of that after which one is missed;
+`FAULTS_LOCK` is the number of seconds for which SQLite itself waits for a lock.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -29,15 +34,48 @@ def shift_clock(seconds: float) -> None:
     timezone.now = lambda: now() + timedelta(seconds=seconds)
 
 
-class MovedToHost:
-    """A finder that changes the host in the playground's module of liveness."""
+def replace(module: ModuleType, **values: object) -> None:
+    """Replace names that a module has."""
+    for name, value in values.items():
+        assert hasattr(module, name)
+        setattr(module, name, value)
 
-    def __init__(self, host: str) -> None:
-        self._host = host
+
+def change_liveness(module: ModuleType) -> None:
+    """Change the host and the times of heartbeats."""
+    if host := os.environ.get("FAULTS_HOST"):
+        replace(module, _this_host=lambda: host)
+    if seconds := float(os.environ.get("FAULTS_HEARTBEAT", "0")):
+        timeout = timedelta(seconds=4 * seconds)
+        replace(module, HEARTBEAT_INTERVAL=seconds, HEARTBEAT_TIMEOUT=timeout)
+
+
+def change_heartbeats(module: ModuleType) -> None:
+    """Look for stop requests twice between two heartbeats."""
+    if seconds := float(os.environ.get("FAULTS_HEARTBEAT", "0")):
+        replace(module, STOP_REQUEST_INTERVAL=seconds / 2)
+
+
+def change_settings(module: ModuleType) -> None:
+    """Change the time for which SQLite waits for a lock."""
+    if seconds := float(os.environ.get("FAULTS_LOCK", "0")):
+        options = module.DATABASES["default"]["OPTIONS"]
+        assert "timeout" in options
+        options["timeout"] = seconds
+
+
+class ChangedModules:
+    """A finder that changes modules once they are executed."""
+
+    CHANGES: Mapping[str, Callable[[ModuleType], None]] = {
+        "playground.settings": change_settings,
+        "playground.models.liveness": change_liveness,
+        "playground.engine.heartbeat": change_heartbeats,
+    }
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Find the module as usual, and change it once it is executed."""
-        if name != "playground.models.liveness":
+        if (change := self.CHANGES.get(name)) is None:
             return None
         spec = PathFinder.find_spec(name, path)
         assert spec
@@ -46,8 +84,7 @@ class MovedToHost:
 
         def execute_and_change(module: ModuleType) -> None:
             execute(module)
-            assert hasattr(module, "_this_host")
-            module._this_host = lambda: self._host
+            change(module)
 
         spec.loader.exec_module = execute_and_change  # type: ignore[method-assign]
         return spec
@@ -58,9 +95,9 @@ def hang(*_: object) -> None:
     time.sleep(float(Path(os.environ["FAULTS_HANG"]).read_text()))
 
 
+if any(name in os.environ for name in ("FAULTS_HOST", "FAULTS_HEARTBEAT", "FAULTS_LOCK")):
+    sys.meta_path.insert(0, ChangedModules())  # type: ignore[arg-type]
 if "FAULTS_CLOCK" in os.environ:
     shift_clock(float(os.environ["FAULTS_CLOCK"]))
-if "FAULTS_HOST" in os.environ:
-    sys.meta_path.insert(0, MovedToHost(os.environ["FAULTS_HOST"]))  # type: ignore[arg-type]
 if "FAULTS_HANG" in os.environ:
     signal.signal(signal.SIGUSR1, hang)
