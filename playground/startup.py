@@ -1,16 +1,23 @@
-"""Preparation of a server's start: shipped fixtures, the demo's URLs and static files."""
+"""Preparation of a start: migrations, shipped fixtures, the demo's URLs and static files."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
+import pkgutil
+from collections.abc import Iterator
 from pathlib import Path
 
+from django.apps import apps
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core import serializers
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
+from playground import __version__
 from playground.collections import shipped
 from playground.models import ActionServer, Agent
 
@@ -20,6 +27,65 @@ logger = logging.getLogger(__name__)
 DEMOS = {"demo": "/demo", "demo-mcp": "/demo/mcp", "demo-agent-api": "/demo/agent-api"}
 #: Slug of the MCP server that the demo's actions call.
 _MCP_SERVER = "demo-mcp"
+#: Advisory lock for the preparation of the database: "play" in ASCII.
+_LOCK_ID = 0x706C6179
+#: Exit code of a command that does not use the database of a newer version.
+NEWER_DATABASE = 2
+
+
+def migrate_if_needed() -> None:
+    """Migrate the database if migrations of the playground are missing.
+
+    Raise `CommandError`, and write nothing, if a newer version of the playground has migrated it.
+    """
+    if _missing_migrations():
+        with preparation_lock():
+            migrate()
+
+
+def migrate() -> None:
+    """Migrate the database, unless a newer version of the playground has; raise `CommandError`."""
+    _missing_migrations()
+    call_command("migrate", interactive=False, verbosity=0)
+
+
+@contextlib.contextmanager
+def preparation_lock() -> Iterator[None]:
+    """Serialise the preparation of one PostgreSQL database by several processes.
+
+    Two that create the same table fail. SQLite is for one process.
+    """
+    if connection.vendor != "postgresql":
+        yield
+        return
+    # A separate connection holds the lock: loading fixtures closes Django's.
+    with contextlib.closing(connection.copy()) as holder:
+        holder.cursor().execute("SELECT pg_advisory_lock(%s)", [_LOCK_ID])
+        yield
+
+
+def _missing_migrations() -> set[tuple[str, str]]:
+    """Return app and name of the playground's migrations that were not applied.
+
+    Raise `CommandError` if there are migrations of a newer version.
+    """
+    ours = {
+        (app.label, module.name)
+        for app in apps.get_app_configs()
+        if app.name.startswith("playground")
+        for module in pkgutil.iter_modules([str(Path(app.path) / "migrations")])
+    }
+    latest = dict(sorted(ours))
+    applied = set(MigrationRecorder(connection).applied_migrations())
+    # Names begin with numbers. Earlier ones, which later ones have replaced, may be unknown.
+    if any(app in latest and name > latest[app] for app, name in applied):
+        raise CommandError(
+            "The database was migrated by a newer version of the playground, and this one"
+            f" ({__version__}) cannot use it. Install the newer version, or set"
+            " PLAYGROUND_DATA_DIR to another folder.",
+            returncode=NEWER_DATABASE,
+        )
+    return ours - applied
 
 
 def load_samples(address: str) -> None:
@@ -75,6 +141,8 @@ def _add_missing_agents() -> None:
 
 def _load_collections() -> None:
     """Load the collections; log the files that cannot be read, and start all the same."""
+    with contextlib.suppress(OSError):  # Saving a collection reports the reason.
+        Path(settings.FIXTURE_DIRS[0]).mkdir(parents=True, exist_ok=True)
     for path, error in shipped.load():
         logger.warning("%s was not loaded. %s", path.name, error)
 

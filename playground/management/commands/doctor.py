@@ -10,9 +10,10 @@ import json
 import sys
 from typing import Any
 
-from django.core.management import BaseCommand, CommandParser
+from django.core.management import CommandParser
 
 from playground.cli.arguments import agent_of
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
 from playground.engine import doctor, request_to
 from playground.models import Agent
@@ -20,7 +21,7 @@ from playground.protocols import registry
 from playground.rendering.doctor import text_of
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """`python manage.py doctor AGENT`."""
 
     help = "Diagnose the connection to an agent step by step, and suggest fixes."

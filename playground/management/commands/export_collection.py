@@ -9,14 +9,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import CommandError, CommandParser
 
 from playground.cli.arguments import USAGE
+from playground.cli.database_command import DatabaseCommand
 from playground.collections.fixture import dump
 from playground.models import Collection
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """`python manage.py export_collection SLUG [--output FILE]`."""
 
     help = "Export a collection as a Django fixture for loaddata and import_collection."

@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import CommandError, CommandParser
 
 from playground.cli.arguments import USAGE
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
 from playground.collections.fixture import FixtureError
 from playground.collections.fixture_parser import MAX_BYTES, decode_file
@@ -25,7 +26,7 @@ from playground.formats.import_formats import ParsedImport, parse_import
 _SIGNS = {"added": "+", "changed": "~"}
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """`python manage.py import_collection FILE|- [--dry-run]`."""
 
     help = "Import a collection: add and update requests; existing requests are not removed."

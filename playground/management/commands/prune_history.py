@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import CommandError, CommandParser
 
 from playground.cli.arguments import USAGE
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
 from playground.engine import retention
 from playground.engine.retention import (
@@ -30,7 +31,7 @@ from playground.rendering.formatting import count_text, size
 MEBIBYTE = 1024 * 1024
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """`python manage.py prune_history [--dry-run]`."""
 
     help = "Delete the runs beyond the retention limits."

@@ -6,8 +6,9 @@ import os
 from typing import Any
 
 from django.conf import settings
-from django.core.management import BaseCommand, CommandError
+from django.core.management import CommandError
 
+from playground.cli.database_command import DatabaseCommand
 from playground.encryption import next_key_path, read_or_create_key, replace_key
 from playground.models.key_rotation import commits_on_disk, rotate
 
@@ -17,7 +18,7 @@ NO_OLD_KEY = (
 )
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """`python manage.py rotate_key`."""
 
     help = (

@@ -17,7 +17,7 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import CommandError, CommandParser
 from django.db import DatabaseError
 
 from playground import engine
@@ -29,6 +29,7 @@ from playground.cli.collection_runs import (
     rows_of,
     select_requests,
 )
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import configure_stream, one_line, print_line, write
 from playground.cli.signals import on_stop
 from playground.engine import collection_runs
@@ -51,7 +52,7 @@ ALL_MET, NOT_ALL_MET, COULD_NOT_RUN = 0, 1, 3
 Reporters = list[tuple[str, str]]
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """`python manage.py run_collection SLUG|FILE`."""
 
     help = "Send the requests of a collection in order, and check their expectations."

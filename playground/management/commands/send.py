@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import CommandError, CommandParser
 
 from playground import engine
 from playground.cli.arguments import (
@@ -28,6 +28,7 @@ from playground.cli.arguments import (
     seconds,
     variables_of,
 )
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.dialogue import Dialogue, SendOptions
 from playground.cli.output import Printer, configure_stream
 from playground.elicitation import STRATEGIES
@@ -40,7 +41,7 @@ from playground.protocols.mcp.versions import VERSIONS
 from playground.variables import literal, names_in
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """`python manage.py send AGENT --text "…"`."""
 
     help = "Send a request to an agent and print the response as it arrives."

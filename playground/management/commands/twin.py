@@ -15,10 +15,11 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import CommandError, CommandParser
 
 from playground import engine
 from playground.cli.arguments import USAGE, agent_of, document_from, request_over, seconds
+from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import configure_stream, one_line
 from playground.cli.signals import on_stop
 from playground.limits import RunLimits
@@ -36,7 +37,7 @@ MAX_VALUE = 100
 RequestPair = tuple[engine.PreparedRequest, engine.PreparedRequest]
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """`python manage.py twin AGENT AGENT --text "…"`."""
 
     help = "Send one request to two targets and compare the responses."
