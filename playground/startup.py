@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-import pkgutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-from django.apps import apps
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core import serializers
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from playground import __version__
@@ -69,23 +69,29 @@ def _missing_migrations() -> set[tuple[str, str]]:
 
     Raise `CommandError` if there are migrations of a newer version.
     """
-    ours = {
-        (app.label, module.name)
-        for app in apps.get_app_configs()
-        if app.name.startswith("playground")
-        for module in pkgutil.iter_modules([str(Path(app.path) / "migrations")])
-    }
-    latest = dict(sorted(ours))
+    needed, replaced = _migrations()
     applied = set(MigrationRecorder(connection).applied_migrations())
-    # Names begin with numbers. Earlier ones, which later ones have replaced, may be unknown.
-    if any(app in latest and name > latest[app] for app, name in applied):
+    apps = {app for app, _ in needed}
+    if any(app in apps for app, _ in applied - needed - replaced):
         raise CommandError(
             "The database was migrated by a newer version of the playground, and this one"
             f" ({__version__}) cannot use it. Install the newer version, or set"
             " PLAYGROUND_DATA_DIR to another folder.",
             returncode=NEWER_DATABASE,
         )
-    return ours - applied
+    return needed - applied
+
+
+@cache
+def _migrations() -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """Return app and name of the playground's migrations, and of those that they have replaced."""
+    needed: set[tuple[str, str]] = set()
+    replaced: set[tuple[str, str]] = set()
+    for key, migration in MigrationLoader(None).disk_migrations.items():
+        if migration.__module__.startswith("playground."):
+            needed.add(key)
+            replaced.update(migration.replaces)
+    return needed, replaced
 
 
 def load_samples(address: str) -> None:
