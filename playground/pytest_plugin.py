@@ -1,10 +1,8 @@
 """Pytest plugin of the installed package: `pytest --playground-collection FILE`.
 
-Each request of a collection is a test, which passes if its expectations are met. The selected
-requests of a file are sent in order by one `run_collection`, in a process of its own: the tested
-project may have Django settings, and requests use what earlier ones have captured.
-
-It imports nothing else of the playground, because every run of pytest loads it.
+Each request of a collection is a test, which passes if its expectations are met. One
+`run_collection` sends the selected requests of a file in order, in a process of its own, as the
+tested project may have Django settings. Every run of pytest loads this module, so it is light.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -76,32 +74,24 @@ class CollectionFile(pytest.File):
             for model, of in fields:
                 if model == _REQUEST:
                     folder = (of.get("folder") or [""])[-1]
-                    item = RequestItem.from_parent(
-                        self, name="/".join(filter(None, [folder, of["slug"]]))
-                    )
-                    item.slug, item.title = of["slug"], (folders.get(folder, ""), of["name"])
-                    yield item
+                    title = folders.get(folder, ""), of["name"]
+                    name = "/".join(filter(None, [folder, of["slug"]]))
+                    yield RequestItem.from_parent(self, name=name, title=title)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            message = f"{self.path} is not a collection: {error!r}"
-            raise self.CollectError(message) from error
+            raise self.CollectError(f"{self.path} is not a collection: {error!r}") from error
 
     @cached_property
-    def steps(self) -> dict[tuple[str, str], list[dict[str, Any]]]:
-        """The steps of the report by the names of folder and request. Send the requests.
-
-        Nothing but the report is used: the exit code is that of all requests together.
-        """
-        selected = [item for item in self.session.items if item.parent is self]
+    def results(self) -> tuple[dict[tuple[str, str], list[dict[str, Any]]], str]:
+        """The steps of the report by title, and the error output. This sends the requests."""
+        slugs = [each.name.rpartition("/")[2] for each in self.session.items if each.parent is self]
+        steps = defaultdict(list)
         with tempfile.TemporaryDirectory() as folder:
             report = Path(folder) / "report.json"
-            error = self._run(report, [item.slug for item in selected])  # type: ignore[attr-defined]
-            if not report.exists():
-                raise RequestError(error)
-            steps = json.loads(report.read_bytes())["steps"]
-        found = defaultdict(list)
-        for step in steps:
-            found[step["folder"], step["name"]].append(step)
-        return found
+            error = self._run(report, slugs)
+            if report.exists():
+                for step in json.loads(report.read_bytes())["steps"]:
+                    steps[step["folder"], step["name"]].append(step)
+        return steps, error
 
     def _run(self, report: Path, slugs: Iterable[str]) -> str:
         """Run the collection; return what it wrote to standard error."""
@@ -117,21 +107,23 @@ class CollectionFile(pytest.File):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            check=False,
         ).stderr
 
 
 class RequestItem(pytest.Item):
     """A request as a test."""
 
-    slug: str
-    #: The names of the folder and the request.
-    title: tuple[str, str]
+    def __init__(self, *, title: tuple[str, str], **options: Any) -> None:
+        super().__init__(**options)
+        #: The names of the folder and the request.
+        self.title = title
 
     def runtest(self) -> None:
         """Fail unless the expectations of the request are met."""
-        assert isinstance(self.parent, CollectionFile)
-        step = self.parent.steps[self.title].pop(0)
+        steps, error = cast("CollectionFile", self.parent).results
+        if not steps[self.title]:
+            raise RequestError(error.strip() or "run_collection has not reported the request.")
+        step = steps[self.title].pop(0)
         self.user_properties.append(("took_ms", step["took_ms"]))
         if step["verdict"] == "skipped":
             pytest.skip(step["reason"] or "The collection run ended before this request.")
@@ -139,13 +131,13 @@ class RequestItem(pytest.Item):
             raise RequestError("\n".join(_reasons(step)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return the reasons without the traceback, which would be that of this plugin."""
+        """Return the reasons; the traceback would be that of this plugin."""
         if isinstance(excinfo.value, RequestError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Return the file, and the name of the request for the headline of a failure."""
+        """Return the file, and the headline of a failure."""
         return self.path, None, " / ".join(filter(None, self.title))
 
 
