@@ -1,0 +1,34 @@
+# An image of the wheel: `make wheel`, then `docker build -t nlweb-playground .`
+#
+#   docker run --rm --read-only --tmpfs /tmp -v playground:/data -p 127.0.0.1:8000:8000 \
+#       --stop-timeout 45 nlweb-playground
+#
+# Local mode has no login, so publish the port on 127.0.0.1 only: see docs/settings.md.
+FROM python:3.13-slim AS install
+
+COPY requirements.lock dist/*.whl /build/
+WORKDIR /build
+# The lock is a constraint: it has the hashes and the versions, also of what only tests need.
+RUN python -m venv /opt/playground \
+    && printf '%s[scale,uvicorn] @ file://%s --hash=sha256:%s\n' \
+        nlweb-playground "$(ls /build/*.whl)" "$(sha256sum /build/*.whl | cut -d ' ' -f 1)" \
+        > wheel.txt \
+    && /opt/playground/bin/pip install --no-cache-dir --require-hashes \
+        --requirement wheel.txt --constraint requirements.lock
+
+FROM python:3.13-slim
+
+RUN useradd --system --uid 10001 --no-create-home playground \
+    && install --directory --owner playground --mode 700 /data
+COPY --from=install /opt/playground /opt/playground
+ENV PATH=/opt/playground/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    PLAYGROUND_DATA_DIR=/data
+USER 10001
+VOLUME /data
+EXPOSE 8000
+HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
+    CMD ["python", "-c", "import http.client as h; c = h.HTTPConnection('127.0.0.1', 8000, timeout=8); c.request('GET', '/static/img/mark.svg'); c.getresponse()"]
+ENTRYPOINT ["nlweb-playground"]
+CMD ["serve", "--host", "0.0.0.0"]
