@@ -55,7 +55,6 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
 
     async def connect(self) -> None:
         """Follow the record; close where the user has no such record."""
-        open_sockets().add(self)
         self._unsent: deque[tuple[str, int]] = deque()
         self._unsent_bytes = 0
         self._sending: asyncio.Task[None] | None = None
@@ -75,6 +74,10 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
             await self.close(FAILED)
             return
         await self.accept()
+        if open_sockets().is_closing:
+            await self.close(RESTARTING)
+            return
+        open_sockets().add(self)
         if opened is None:
             await self.close(NOT_FOUND)
             return
@@ -197,6 +200,8 @@ class OpenSockets:
         # Weak: a consumer that is cancelled is not told that its socket was closed.
         self._viewers: WeakSet[LiveConsumer] = WeakSet()
         self._removed = asyncio.Event()
+        #: Whether the server stops: then a socket is closed as soon as it is accepted.
+        self.is_closing = False
 
     def add(self, viewer: LiveConsumer) -> None:
         """Note a socket that was opened."""
@@ -219,6 +224,7 @@ class OpenSockets:
         Viewers of the runs and collection runs in `ended` get their last messages before.
         """
         await self._wait_while(lambda: any(viewer.pk in ended for viewer in self._viewers))
+        self.is_closing = True
         for viewer in tuple(self._viewers):
             viewer.restart()
         await self._wait_while(lambda: bool(self._viewers))

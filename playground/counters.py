@@ -43,7 +43,7 @@ class RunCounters:
         self._placements = dict.fromkeys(Placement, 0)
         #: Columns of the run, by name. Times are in µs since the first call.
         self.columns: dict[str, Any] = {"events": 0, "results": 0, "bytes": 0}
-        self.columns |= {"entries": 0, "failures": 0, "terminated": False}
+        self.columns |= {"other_bytes": 0, "entries": 0, "failures": 0, "terminated": False}
 
     def add(self, readings: Sequence[tuple[Frame, Sequence[Event]]]) -> dict[str, Any]:
         """Count frames with their events; return the columns of their batch."""
@@ -81,7 +81,9 @@ class RunCounters:
             columns["bytes"] += len(frame.data)
             if events or frame.kind is FrameKind.BODY:
                 columns.setdefault("first_event_us", frame.at_us)
-        elif frame.kind is FrameKind.HEAD:
+            return
+        columns["other_bytes"] += len(frame.data)
+        if frame.kind is FrameKind.HEAD:
             columns.setdefault("headers_us", frame.at_us)
             columns["status"], headers = read_head(frame.data)
             columns["retry_after"] = storable(headers.get("retry-after", "")[:60])

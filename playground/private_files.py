@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import logging
 import os
 import stat
@@ -16,8 +17,9 @@ from typing import Any
 
 logger = logging.getLogger(__name__)
 
-#: Files that SQLite creates beside a database, with the mode of the database.
-_BESIDE = ("-wal", "-shm", "-journal")
+#: Ends of the names of files beside a database: those of SQLite, such as `-wal`, and copies of the
+#: database, such as `.bak`. Not a letter or digit, with which another name begins.
+_BESIDE = "[!0-9A-Za-z]*"
 
 
 def database_file(database: Mapping[str, Any]) -> Path | None:
@@ -28,10 +30,10 @@ def database_file(database: Mapping[str, Any]) -> Path | None:
 
 
 def private_files(directory: Path, database: Path | None) -> list[Path]:
-    """Return the private files that exist: the keys in a data directory, and the database's."""
+    """Return the private files that exist: keys in a data directory, a database and its copies."""
     found = sorted((*directory.glob("*-key*"), *directory.glob(".*-key*")))
     if database is not None:
-        found += [database, *(database.with_name(database.name + end) for end in _BESIDE)]
+        found += [database, *sorted(database.parent.glob(glob.escape(database.name) + _BESIDE))]
     return [path for path in found if path.is_file()]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -18,7 +19,7 @@ from django.test import Client
 from django.utils import timezone
 
 from playground import broadcast, consumers, executors
-from playground.models import Run, Share
+from playground.models import CollectionRun, Run, Share
 from playground.notifications import notify_viewers
 from playground.rendering import live
 from playground.task_registry import start_task
@@ -241,6 +242,40 @@ async def test_sockets_of_a_server_that_stops(monkeypatch: pytest.MonkeyPatch) -
     assert await of_other.is_closed(consumers.RESTARTING)
     await of_other.socket.disconnect()
     await closing
+
+
+@pytest.mark.parametrize("kind", ["run", "collection-run"])
+async def test_sockets_that_connect_while_the_server_stops(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One was being opened when the others were closed, one comes later."""
+    opening, may_go_on = threading.Event(), threading.Event()
+    names = {"run": "RunConsumer", "collection-run": "CollectionRunConsumer"}
+    consumer = getattr(consumers, names[kind])
+    open_record = consumer.open
+
+    def open_slowly(*args: Any, **kwargs: Any) -> Any:
+        opening.set()
+        may_go_on.wait(20)
+        return open_record(*args, **kwargs)
+
+    monkeypatch.setattr(consumer, "open", open_slowly)
+    if kind == "run":
+        first, second = Viewer((await record()).run), Viewer((await record()).run)
+    else:
+        run = await CollectionRun.objects.acreate(name="Kept")
+        path = f"/ws/collection-runs/{run.pk}/all/1/-/"
+        first, second = Viewer(path), Viewer(path)
+    await first.socket.send_input({"type": "websocket.connect"})
+    await asyncio.to_thread(opening.wait, 20)
+    await consumers.open_sockets().close_all(())
+    may_go_on.set()
+    accepted = await first.socket.receive_output(timeout=5)
+    assert accepted["type"] == "websocket.accept"
+    assert await second.open()
+    for each in (first, second):
+        assert await each.is_closed(consumers.RESTARTING)
+        await each.socket.disconnect()
 
 
 async def test_a_viewer_that_has_gone_is_no_error(

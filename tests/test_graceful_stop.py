@@ -141,10 +141,46 @@ def test_runs_end_or_are_interrupted_and_none_begin(
     assert server.log[-1].endswith("Stopped: 1 run ended, 2 interrupted\n")
 
 
+@pytest.fixture(params=["daphne", "uvicorn"])
+def patient_server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PlaygroundServer]:
+    """A server whose runs get more time than a test has."""
+    options = ("--server", request.param)
+    with PlaygroundServer(tmp_path, options=options, PLAYGROUND_DRAIN_SECONDS="600") as running:
+        yield running
+        running.stop(signal.SIGKILL)
+
+
 @pytest.mark.process
-def test_a_second_signal_stops_at_once(tmp_path: Path, agent: Server) -> None:
-    with PlaygroundServer(tmp_path, PLAYGROUND_DRAIN_SECONDS="600") as server:
-        begin(Page(server), server, "held", agent.url)
-        server.send_signal(signal.SIGTERM)
+def test_ctrl_c_does_not_wait_as_long_as_sigterm(
+    patient_server: PlaygroundServer, agent: Server
+) -> None:
+    server = patient_server
+    run = begin(Page(server), server, "held", agent.url)
+    with follow(server, run) as viewer:
+        server.send_signal(signal.SIGINT)
         until(lambda: drains(server))
-        assert server.stop(signal.SIGINT) == -signal.SIGINT
+        with follow(server, run) as late:  # It connects while the runs may still end.
+            assert late.recv(timeout=20)
+            assert server.wait() == 0
+            received_until_closed(late)
+        received_until_closed(viewer)
+    assert [each.protocol.close_code for each in (viewer, late)] == [1000, 1000]
+    found, frames, has_duration = state(server, run)
+    assert (found, frames >= 4, has_duration) == ("interrupted", True, True)
+    assert any("SIGINT: waiting up to 2 s for 1 run" in line for line in server.log)
+    assert server.log[-1].endswith("Stopped: 0 runs ended, 1 interrupted\n")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("patient_server", "second"),
+    [("daphne", signal.SIGINT), ("uvicorn", signal.SIGTERM)],
+    indirect=["patient_server"],
+)
+def test_a_second_signal_stops_at_once(
+    patient_server: PlaygroundServer, agent: Server, second: signal.Signals
+) -> None:
+    begin(Page(patient_server), patient_server, "held", agent.url)
+    patient_server.send_signal(signal.SIGTERM)
+    until(lambda: drains(patient_server))
+    assert patient_server.stop(second) == -second

@@ -62,7 +62,8 @@ def test_a_database_is_followed_to_where_its_log_is(tmp_path: Path) -> None:
 def test_which_files_are_private(shared: Path) -> None:
     keys = ["secret-key", "encryption-key", "encryption-key.next", ".encryption-key.0a"]
     beside = ["p.sqlite3", "p.sqlite3-wal", "p.sqlite3-shm", "p.sqlite3-journal"]
-    for name in (*keys, *beside, "other.txt"):
+    beside += ["p.sqlite3.bak", "p.sqlite3~", "p.sqlite3_2026-11-24"]
+    for name in (*keys, *beside, "other.txt", "p.sqlite30", "p.sqlite3x.txt", "ap.sqlite3"):
         (shared / name).touch()
     (shared / "a-key-directory").mkdir()
     assert {path.name for path in private_files(shared, None)} == {*keys}

@@ -20,7 +20,7 @@ def on_stop_signal(stop: Callable[[signal.Signals], object]) -> None:
     """Call `stop` with the signal that stops the command; the second one ends it at once.
 
     Must be called on the event loop, in the main thread. Runs that `stop` ends are stored and
-    reported; a second signal does not wait for that.
+    reported; a second signal does not wait for that, nor for an event loop that is blocked.
     """
     loop = asyncio.get_running_loop()
     signals = [
@@ -29,15 +29,28 @@ def on_stop_signal(stop: Callable[[signal.Signals], object]) -> None:
         if (number := getattr(signal, name, None)) and _is_stop_signal(number)
     ]
 
-    def first(received: signal.Signals) -> None:
+    is_stopping = False
+
+    def handle(received: signal.Signals) -> None:
+        nonlocal is_stopping
+        if is_stopping:  # Two came before Python could handle the first one.
+            signal.raise_signal(received)
+        is_stopping = True
         for number in signals:
             loop.remove_signal_handler(number)
-            signal.signal(number, signal.SIG_DFL)
+        restore_defaults()
         stop(received)
+
+    def restore_defaults(*_: object) -> None:
+        for number in signals:
+            signal.signal(number, signal.SIG_DFL)
 
     with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers here.
         for number in signals:
-            loop.add_signal_handler(number, first, number)
+            loop.add_signal_handler(number, handle, number)
+            # Called between two instructions, also while the loop is blocked. The loop is told of
+            # the signal by its file descriptor all the same.
+            signal.signal(number, restore_defaults)
 
 
 def _is_stop_signal(number: signal.Signals) -> bool:

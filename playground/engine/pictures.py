@@ -58,7 +58,8 @@ async def fetch_picture(url: str, *, owner: int | None = None) -> Picture:
     """Return the picture at `url`. Raises `PictureError`.
 
     `owner` is the key of the user, None in local mode. At most `MAX_REDIRECTS` redirects are
-    followed, each under the outbound policy, and all within the same limits.
+    followed, each under the outbound policy, and all within the same limits. None leads from a
+    public address into a private network.
     """
     slot = _slots().setdefault(owner, asyncio.Semaphore(MAX_AT_ONCE))
     async with slot:
@@ -85,6 +86,7 @@ async def _follow(url: str, memory: RunMemory) -> Download | Problem:
             url = urljoin(url, found.headers.get("location", ""))
         except ValueError:
             return found
+        transport.follow_redirect()
     raise PictureError("Redirects", f"The server redirects more than {MAX_REDIRECTS} times.")
 
 

@@ -55,6 +55,7 @@ from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind,
 from playground.models.clock import database_now
 from playground.models.conversations import branch_to
 from playground.models.liveness import mark_interrupted
+from playground.models.storage import no_room_and_fix
 from playground.notifications import notify_viewers
 from playground.protocols import registry
 from playground.protocols.events import Outcome
@@ -78,19 +79,26 @@ ORPHANED = timedelta(seconds=60)
 #: The time until the lease of a process that died expires; a living process renews it.
 LEASE = timedelta(seconds=15)
 
-#: The tasks that send a poll or a cancellation and have not stored its result.
+#: The tasks that lease a promise, send a poll or a cancellation, and have not stored its result.
 sending: set[asyncio.Task[Any]] = set()
+
+
+class CannotPollError(Exception):
+    """A poll or a cancellation cannot be sent; the message is a sentence for the user."""
 
 
 # Commands of users. Each returns once it is recorded; the rest continues in the background.
 
 
 async def poll_now(pk: int) -> None:
-    """Poll a promise at once, also while its polling is paused.
+    """Poll a promise at once, also while its polling is paused; not if there is no room left.
 
     Raises `ShuttingDownError` if the process shuts down.
     """
     check_accepting_runs()
+    if refusal := await run_in_reader(_refusal, pk):
+        await update_promise(pk, partial(_note, message=refusal))
+        return
     if await run_in_writer(acquire_lease, pk, True):
         start_task(send_await_request(pk, RunKind.POLL))
 
@@ -236,10 +244,16 @@ async def poll(
     With `at_once` it need not be due. `agent` overrides one that is not saved; `announce` is
     called with the poll's run, `listener` with each of its frames.
     """
-    if not await run_in_writer(acquire_lease, pk, at_once):
-        return False
-    await send_await_request(pk, RunKind.POLL, agent, announce, listener)
-    return True
+    task = asyncio.current_task()
+    assert task
+    sending.add(task)
+    try:
+        if not await run_in_writer(acquire_lease, pk, at_once):
+            return False
+        await send_await_request(pk, RunKind.POLL, agent, announce, listener)
+        return True
+    finally:
+        sending.discard(task)
 
 
 async def send_await_request(
@@ -258,10 +272,7 @@ async def send_await_request(
             if settled := await write_when_available(recover_promise, pk):
                 await notify_viewers(settled.run)
                 return
-            recorded = await write_when_available(_record, pk, kind, agent)
-            if recorded is None:
-                return
-            promise, run, prepared = recorded
+            promise, run, prepared = await write_when_available(_record, pk, kind, agent)
             await notify_viewers(promise.run)
             if announce:
                 announce(run)
@@ -272,6 +283,8 @@ async def send_await_request(
         await notify_viewers(promise.run)
     except ShuttingDownError:
         await update_promise(pk, _release)
+    except (CannotPollError, SecretNotAllowedError) as error:
+        await update_promise(pk, partial(_pause_with_message, message=str(error)))
     except Exception:
         # An error of the playground, not of the agent: the lease must not be kept for ever.
         logger.exception("Polling promise %s (%s) failed", pk, kind)
@@ -282,17 +295,20 @@ async def send_await_request(
 
 def _record(
     pk: int, kind: RunKind, agent: Agent | None
-) -> tuple[PolledPromise, Run, PreparedRequest] | None:
-    """Record the run of a poll; pause polling and return None if it cannot be sent.
+) -> tuple[PolledPromise, Run, PreparedRequest]:
+    """Record the run of a poll or a cancellation.
 
-    That is so where the agent was deleted, or a secret of the request may not be sent.
+    Raises `CannotPollError`, and `SecretNotAllowedError` if a secret of the request may not be
+    sent.
     """
+    # Before it is recorded: polls that are refused would take room themselves.
+    if refusal := _refusal(pk, is_begun=True):
+        raise CannotPollError(refusal)
     promise = PolledPromise.objects.select_related("run__agent", "run__owner").get(pk=pk)
     turn = promise.run
     agent = agent or turn.target_agent
     if agent is None:
-        _update(pk, partial(_pause_with_message, message="The agent was deleted."))
-        return None
+        raise CannotPollError("The agent was deleted.")
     document = registry.await_request(
         turn.protocol,
         turn.version,
@@ -306,13 +322,15 @@ def _record(
     moved = not same_origin(agent.url, turn.url)
     own = (pair for pair in promise.headers if not (moved and is_credential(pair[0])))
     headers = [(str(name), str(value)) for name, value in own]
-    try:
-        prepared = follow_up_request(turn, document, headers, agent=agent)
-    except SecretNotAllowedError as error:
-        _update(pk, partial(_pause_with_message, message=str(error)))
-        return None
+    prepared = follow_up_request(turn, document, headers, agent=agent)
     parent = RunParent(kind, turn, promise.entry_seq, promise.entry_part)
     return promise, create_run(prepared, turn.owner, parent), prepared
+
+
+def _refusal(pk: int, *, is_begun: bool = False) -> str:
+    """Return why no poll of a promise can be stored, "" if one can; see `no_room`."""
+    owner = PolledPromise.objects.filter(pk=pk).values_list("run__owner", flat=True).first()
+    return no_room_and_fix(owner, is_begun=is_begun)
 
 
 def _store_result(pk: int, result: PollResult) -> PolledPromise:
@@ -336,6 +354,10 @@ def _release_after_error(promise: PolledPromise) -> None:
     promise.status_message = "Internal playground error while polling. See the playground’s log."
     if promise.status == PollingStatus.POLLING:
         schedule_next_poll(promise)
+
+
+def _note(promise: PolledPromise, message: str) -> None:
+    promise.status_message = message
 
 
 def _pause_with_message(promise: PolledPromise, message: str) -> None:

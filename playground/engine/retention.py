@@ -20,7 +20,7 @@ import asyncio
 import enum
 import logging
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -412,6 +412,24 @@ def delete(keys: Iterable[UUID], *, also: frozenset[RetentionReason] = frozenset
     return len(found)
 
 
+def delete_unsent_collection_runs(
+    owner: int | None, limits: RetentionLimits, trees: Sequence[RunTree]
+) -> None:
+    """Delete the collection runs beyond the limits that have no requests left, or never sent any.
+
+    Those are deleted that are older than the limit of days, or than the newest of `trees`, which
+    the limits delete. All others are deleted with the last of their requests.
+    """
+    ages = [tree.latest for tree in trees]
+    if limits.max_days is not None:
+        ages.append(database_now() - timedelta(min(limits.max_days, MAX_DAYS)))
+    if not ages:
+        return
+    sent = Step.objects.filter(collection_run=OuterRef("pk"), run__isnull=False)
+    ended = CollectionRun.objects.exclude(state=CollectionRun.State.RUNNING)
+    ended.filter(~Exists(sent), owner=owner, created_at__lt=max(ages)).delete()
+
+
 #: Prunings in progress, by owner; the result of a task is the number of runs deleted.
 _prunings: dict[int | None, SingleTask[int]] = {}
 
@@ -460,11 +478,14 @@ async def _prune(owner: int | None) -> int:
     applied: RetentionLimits | None = None
     while (limits := await run_in_reader(RetentionLimits.of, owner)) != applied:
         applied = limits
-        for batch in deletion_batches(await run_in_reader(runs_to_delete, owner, limits)):
+        trees = await run_in_reader(runs_to_delete, owner, limits)
+        for batch in deletion_batches(trees):
             if await run_in_reader(RetentionLimits.of, owner) != limits:
                 break  # The owner has changed the limits since the plan was made.
             deleted += await run_in_writer(delete, batch)
             await asyncio.sleep(PAUSE)
+        else:
+            await run_in_writer(delete_unsent_collection_runs, owner, limits, trees)
     if deleted:
         logger.info("Pruning of owner %s deleted %d runs", owner, deleted)
     return deleted

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
 from playground.engine.request import PreparedRequest, storable_headers
+from playground.engine.retention import delete
 from playground.models import Conversation, Run, RunKind, RunState
 from playground.models.json_text import storable
 from playground.models.liveness import driver_columns, mark_interrupted
@@ -23,7 +27,9 @@ from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage
 
 #: Bytes of a request document that is stored although there is no room.
-MAX_REFUSED_REQUEST = 16 * 1024
+MAX_REFUSED_REQUEST = 1024
+#: Runs of an owner that are stored although there is no room, the latest ones.
+MAX_REFUSED_RUNS = 10
 #: Set when this process shuts down.
 _refusing = threading.Event()
 
@@ -37,9 +43,14 @@ def refuse_new_runs() -> None:
     _refusing.set()
 
 
+def refuses_new_runs() -> bool:
+    """Return whether this process starts no new runs."""
+    return _refusing.is_set()
+
+
 def check_accepting_runs() -> None:
     """Raise `ShuttingDownError` if this process starts no new runs."""
-    if _refusing.is_set():
+    if refuses_new_runs():
         raise ShuttingDownError
 
 
@@ -67,11 +78,13 @@ def create_run(
 
     Without a `link` to a parent it starts a conversation. With `has_room` the caller has checked
     the concurrency limit. Raises `ShuttingDownError` if the process shuts down, except for a
-    client response: the call of another run waits for it.
+    client response: the call of another run waits for it. A run during which the shutdown begins
+    is recorded as interrupted.
     """
     target = prepared.target
     link = link or RunParent()
-    if link.kind != RunKind.CLIENT_RESPONSE:
+    is_accepted_always = link.kind == RunKind.CLIENT_RESPONSE
+    if not is_accepted_always:
         check_accepting_runs()
     run = Run(
         owner=owner,
@@ -96,24 +109,37 @@ def create_run(
         **driver_columns(),
         **prepared.provenance.columns,
     )
-    if run.kind not in _PART_OF_A_TURN and (cause := no_room(owner.pk if owner else None)):
+    if cause := no_room(owner.pk if owner else None, is_begun=run.kind in _PARTS_OF_A_TURN):
         _refuse_without_room(run, cause)
+        delete(_earlier_refused(owner))
     elif not has_room and not _has_room(owner, run.kind):
         run.state = RunState.REFUSED
         run.problem = _limit_problem(settings.RUN_LIMITS.max_runs).to_json()
     run.save()
+    # Again: the process may have ended its runs since, and end before this one is started.
+    if refuses_new_runs() and not is_accepted_always and not run.is_final:
+        run.state = RunState.INTERRUPTED
+        run.save(update_fields=["state"])
     return run
 
 
 def _refuse_without_room(run: Run, cause: str) -> None:
     """Refuse a run; a large request is not stored, or refused runs would take room themselves."""
     problem = Problem(RunState.REFUSED, Stage.LIMIT, cause, MAKE_ROOM, limit="quota")
-    if run.count_request_bytes() > MAX_REFUSED_REQUEST:
+    if sum(len(json.dumps(getattr(run, name))) for name in REQUEST_COLUMNS) > MAX_REFUSED_REQUEST:
         problem = replace(problem, detail="The request is too large to be stored with the run.")
         empty = Run(request={})
         for name in REQUEST_COLUMNS:
             setattr(run, name, getattr(empty, name))
     run.state, run.problem = RunState.REFUSED, problem.to_json()
+
+
+def _earlier_refused(owner: User | None) -> list[UUID]:
+    """Return the runs that the quota has refused earlier, without the latest ones."""
+    is_quota = Q(cause__contains='"limit": "quota"')
+    refused = Run.objects.filter(owner=owner, state=RunState.REFUSED)
+    found = refused.annotate(cause=Cast("problem", TextField())).filter(is_quota)
+    return list(found.order_by("-created_at").values_list("pk", flat=True)[MAX_REFUSED_RUNS - 1 :])
 
 
 def _is_sent_to_url(prepared: PreparedRequest, link: RunParent) -> bool:
@@ -148,8 +174,10 @@ def _conversation(parent: Run | None, owner: User | None) -> Conversation:
     return conversation
 
 
-#: Kinds without which a turn that was admitted is incomplete: the quota does not refuse them.
-_PART_OF_A_TURN = (RunKind.POLL, RunKind.CANCEL, RunKind.CLIENT_RESPONSE)
+#: Kinds without which a turn that was admitted is incomplete. They have an allowance beyond the
+#: quota, which ends as well: there can be any number of polls and cancellations of a promise, and
+#: of responses in a call.
+_PARTS_OF_A_TURN = (RunKind.POLL, RunKind.CANCEL, RunKind.CLIENT_RESPONSE)
 #: Kinds that are counted separately.
 _COUNTED_SEPARATELY = (RunKind.POLL, RunKind.CLIENT_RESPONSE)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -24,7 +25,10 @@ STORING_SECONDS = 5.0
 #: Seconds after which runs that began meanwhile are interrupted as well.
 _ROUND = 0.2
 
-Tasks = Iterable[asyncio.Task[Any]]
+Work = Iterable[asyncio.Future[Any]]
+
+#: HTTP requests that may start runs, and have no response yet.
+_requests: set[asyncio.Future[None]] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,18 @@ class ShutdownResult:
     interrupted: int
 
 
+@contextlib.contextmanager
+def request_in_progress() -> Iterator[None]:
+    """Let a shutdown wait for the block, which may record a run and start it."""
+    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    _requests.add(ended)
+    try:
+        yield
+    finally:
+        _requests.discard(ended)
+        ended.set_result(None)
+
+
 def begin_shutdown() -> int:
     """Refuse new runs, and the next steps of collection runs; return the number of runs."""
     runs.refuse_new_runs()
@@ -48,21 +64,22 @@ def begin_shutdown() -> int:
 async def finish_shutdown(seconds: float) -> ShutdownResult:
     """Give the runs `seconds` to end by themselves; then end them as interrupted.
 
-    Returns within eight seconds after that time, also where the database is unavailable. Must be
-    called on the event loop's thread, after `begin_shutdown`.
+    Requests that were about to start runs are waited for, and their runs are interrupted. Returns
+    within eight seconds after that time, also where the database is unavailable. Must be called on
+    the event loop's thread, after `begin_shutdown`.
     """
     run_keys: set[UUID] = set()
     collection_run_keys: set[UUID] = set()
 
-    def in_progress() -> Tasks:
+    def in_progress() -> Work:
         driven, collections = tasks.runs_in_progress(), collection_runs.runs_in_progress()
         run_keys.update(driven)
         collection_run_keys.update(collections)
         return (*driven.values(), *collections.values(), *promise_polling.sending)
 
-    def stopping() -> Tasks:
+    def stopping() -> Work:
         tasks.stop_all(RunState.INTERRUPTED)
-        return in_progress()
+        return (*in_progress(), *_requests)
 
     await _wait(in_progress, seconds)
     interrupted = len(tasks.runs_in_progress())
@@ -76,8 +93,8 @@ async def finish_shutdown(seconds: float) -> ShutdownResult:
     return ShutdownResult(keys, len(run_keys) - interrupted, interrupted)
 
 
-async def _wait(work: Callable[[], Tasks], seconds: float) -> None:
-    """Wait until `work` returns no tasks, at most for `seconds`."""
+async def _wait(work: Callable[[], Work], seconds: float) -> None:
+    """Wait until `work` returns nothing, at most for `seconds`."""
     deadline = time.monotonic() + seconds
     while (waited := set(work())) and (left := deadline - time.monotonic()) > 0:
         await asyncio.wait(waited, timeout=min(left, _ROUND))

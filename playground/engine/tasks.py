@@ -15,7 +15,7 @@ from playground.engine import concurrency
 from playground.engine.driver import Driver
 from playground.engine.promises import PromiseObserver
 from playground.engine.request import Headers, PreparedRequest, automatic_response
-from playground.engine.runs import RunParent, create_run
+from playground.engine.runs import RunParent, create_run, refuses_new_runs
 from playground.executors import write_when_available
 from playground.models import CollectionRun, Run, RunKind, RunState
 from playground.models.liveness import local_runs, mark_interrupted
@@ -48,8 +48,9 @@ def start(
 ) -> asyncio.Task[None]:
     """Drive `run` in the background; it outlives the request and every viewer.
 
-    A promise that an attended run ends with is polled, with the request's own `headers`. `options`
-    are those of `Driver`. Must be called on the event loop's thread.
+    If the process shuts down, nothing is sent, and the run ends as interrupted. A promise that an
+    attended run ends with is polled, with the request's own `headers`. `options` are those of
+    `Driver`. Must be called on the event loop's thread.
     """
     if run.kind != RunKind.CLIENT_RESPONSE:  # A client response is not responded to again.
         sent = {"document": options.get("document"), "redact": options.get("redact", ())}
@@ -57,6 +58,8 @@ def start(
     if attended:
         options["follower"] = PromiseObserver(run, headers)
     driver = Driver(run, target, attended=attended, **options)
+    if refuses_new_runs() and run.kind != RunKind.CLIENT_RESPONSE:
+        driver.stop(RunState.INTERRUPTED)
     local_runs.add(run.pk)
     return _registry.begin(run.pk, driver, driver.drive())
 

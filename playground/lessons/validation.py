@@ -31,6 +31,7 @@ FRAMES = tuple(kind.name.lower() for kind in FrameKind)
 TABS: Mapping[str, str] = {
     "results": "",
     "timeline": "event",
+    "sequence": "",
     "events": "event",
     "wire": "frame",
     "session": "",

@@ -21,6 +21,7 @@ Frames are stored verbatim; events and everything else about a response are deri
 `lessons`             progress of a learner in a lesson
 `liveness`            detection of runs whose process has died
 `mcp_sessions`        sessions of conversations with MCP servers
+`octets`              generated columns with the bytes of a row
 `ownership`           owners of rows, and which rows a user may see
 `promises`            promises that are polled
 `retention`           limits on the history, one row per owner

@@ -14,6 +14,7 @@ from django.utils.text import slugify
 
 from playground.models.fields import EncryptedJSONField, EncryptedTextField
 from playground.models.json_text import JSONTextField
+from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.protocols.doctor.detection import AGENT_SCOPE
 from playground.protocols.exchange import Target
@@ -111,6 +112,9 @@ class Agent(models.Model):
     )
     answer_template = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    stored_bytes = octets_of(
+        "url", "auth_secret", "headers", "notes", "handshake", "detected", "answer_template"
+    )
 
     objects = AgentManager()
 
@@ -122,6 +126,7 @@ class Agent(models.Model):
                 fields=["slug"], condition=models.Q(owner=None), name="agent_slug_unowned"
             ),
         ]
+        indexes = [models.Index(fields=["owner", "stored_bytes"], name="agent_stored_bytes")]
 
     def __str__(self) -> str:
         return self.name

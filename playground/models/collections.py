@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import models
-from django.db.models.functions import Coalesce, Length
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
 
 from playground.models.agents import Agent
 from playground.models.json_text import JSONTextField
+from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.protocols.origins import MAX_URL
 
@@ -57,12 +57,7 @@ class Collection(models.Model):
     #: SHA-256 of the file in fixtures/ when it was last loaded or written; "" for never. A
     #: difference means that the file, or the collection, has changed since.
     file_digest = models.CharField(max_length=64, blank=True, editable=False)
-    #: Characters of its lesson.
-    stored_bytes = models.GeneratedField(
-        expression=Coalesce(Length("lesson"), 0),
-        output_field=models.BigIntegerField(),
-        db_persist=True,
-    )
+    stored_bytes = octets_of("description", "lesson")
 
     objects = CollectionManager()
 
@@ -112,6 +107,7 @@ class Folder(models.Model):
     #: Markdown.
     description = models.TextField(blank=True)
     position = models.PositiveIntegerField(default=0)
+    stored_bytes = octets_of("description")
 
     objects = FolderManager()
 
@@ -120,6 +116,7 @@ class Folder(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["collection", "slug"], name="folder_slug"),
         ]
+        indexes = [models.Index(fields=["collection", "stored_bytes"], name="folder_stored_bytes")]
 
     def __str__(self) -> str:
         return self.name
@@ -192,15 +189,8 @@ class SavedRequest(models.Model):
     )  # fmt: skip
     created_at = models.DateTimeField(default=timezone.now)
     modified_at = models.DateTimeField(default=timezone.now)
-    #: Characters of its larger columns.
-    stored_bytes = models.GeneratedField(
-        expression=Length("document")
-        + Length("headers")
-        + Length("notes")
-        + Length("expectations")
-        + Coalesce(Length("reply"), 0),
-        output_field=models.BigIntegerField(),
-        db_persist=True,
+    stored_bytes = octets_of(
+        "document", "headers", "auth", "notes", "expectations", "captures", "reply"
     )
 
     objects = SavedRequestManager()
@@ -247,10 +237,7 @@ class TrashedItem(models.Model):
     #: Its relations, and the text of a fixture: see `playground.collections.trash`.
     fixture = models.TextField()
     created_at = models.DateTimeField(default=timezone.now)
-    #: Characters of the fixture.
-    stored_bytes = models.GeneratedField(
-        expression=Length("fixture"), output_field=models.BigIntegerField(), db_persist=True
-    )
+    stored_bytes = octets_of("fixture")
 
     objects = OwnedQuerySet.as_manager()
 

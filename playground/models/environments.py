@@ -12,6 +12,7 @@ from django.urls import reverse
 from playground.models.collections import free_slug
 from playground.models.fields import EncryptedTextField
 from playground.models.json_text import JSONTextField
+from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 
 _RESERVED = frozenset({"new", "active"})
@@ -72,11 +73,15 @@ class Variable(models.Model):
     secret = EncryptedTextField(blank=True)
     #: The origins ("https://example.com") that a secret may be sent to.
     allowed_origins = JSONTextField(default=list, blank=True)
+    stored_bytes = octets_of("value", "secret", "allowed_origins")
 
     class Meta:
         ordering = ["name"]
         constraints = [
             models.UniqueConstraint(fields=["environment", "name"], name="variable_name"),
+        ]
+        indexes = [
+            models.Index(fields=["environment", "stored_bytes"], name="variable_stored_bytes")
         ]
 
     def __str__(self) -> str:

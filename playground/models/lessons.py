@@ -12,6 +12,7 @@ from django.utils.dateparse import parse_datetime
 from playground.lessons import Lesson, LessonStep
 from playground.models.collections import Collection
 from playground.models.json_text import JSONTextField
+from playground.models.octets import octets_of
 from playground.models.ownership import Owner
 
 #: The most steps whose progress is stored.
@@ -41,6 +42,7 @@ class LessonProgress(models.Model):
     #: number of hints shown, "solution": whether the solution was shown}.
     steps = JSONTextField(default=dict, blank=True)
     modified_at = models.DateTimeField(default=timezone.now)
+    stored_bytes = octets_of("steps")
 
     objects = LessonProgressQuerySet.as_manager()
 

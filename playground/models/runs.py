@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +14,7 @@ from playground.models.agents import Agent
 from playground.models.fields import EncryptedJSONField
 from playground.models.frames import FrameBatch
 from playground.models.json_text import JSONTextField
+from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame
@@ -202,9 +202,10 @@ class Run(models.Model):
 
     # Always exact: written in the transaction that stores the frames that they count.
     frames = models.PositiveIntegerField(default=0)
+    #: Bytes of the response body.
     bytes = models.PositiveBigIntegerField(default=0)
-    #: Bytes of the request as it is stored: here, and its document in the frame of the call.
-    request_bytes = models.PositiveIntegerField(default=0)
+    #: Bytes of the other frames: of calls and of response heads.
+    other_bytes = models.PositiveBigIntegerField(default=0)
     events = models.PositiveIntegerField(default=0)
     results = models.PositiveIntegerField(default=0)
     #: Failures that the agent reported, also those after which it continued.
@@ -229,6 +230,11 @@ class Run(models.Model):
     #: The process that drives it, and its latest heartbeat: see `playground.models.liveness`.
     driver = models.CharField(max_length=120, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
+    #: Bytes of its larger columns.
+    stored_bytes = octets_of(
+        *REQUEST_COLUMNS, "handshake", "detected", "session_context", "session_override",
+        "declined_elicitations",
+    )  # fmt: skip
 
     objects = RunQuerySet.as_manager()
 
@@ -245,7 +251,7 @@ class Run(models.Model):
             # The stored bytes of an owner. Only of runs that have ended: the columns of others
             # change with every flush, and the index would have to be changed with them.
             models.Index(
-                fields=["owner", "state", "bytes", "frames", "request_bytes"],
+                fields=["owner", "state", "bytes", "other_bytes", "frames", "stored_bytes"],
                 name="run_stored_bytes",
                 condition=models.Q(state__in=FINAL_STATES),
             ),
@@ -254,21 +260,9 @@ class Run(models.Model):
     def __str__(self) -> str:
         return f"{self.text or 'run'} → {self.agent_name}"
 
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save; count the bytes of the request of a new run."""
-        if self._state.adding:
-            self.request_bytes = self.count_request_bytes()
-        super().save(*args, **kwargs)
-
     def get_absolute_url(self) -> str:
         """Return the URL of the workbench with this run."""
         return reverse("run", args=[self.pk])
-
-    def count_request_bytes(self) -> int:
-        """Return the bytes that `request_bytes` has of a new run."""
-        document = len(json.dumps(self.request))
-        parts = (getattr(self, name) for name in REQUEST_COLUMNS)
-        return document + sum(len(json.dumps(part)) for part in parts if part)
 
     @property
     def is_final(self) -> bool:

@@ -12,17 +12,31 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.template.defaultfilters import filesizeformat
 
-from playground.models.collections import Collection, SavedRequest, TrashedItem
+from playground.models.action_servers import ActionServer
+from playground.models.agents import Agent
+from playground.models.collection_runs import CollectionRun, Step
+from playground.models.collections import Collection, Folder, SavedRequest, TrashedItem
+from playground.models.environments import Environment, Variable
+from playground.models.lessons import LessonProgress
+from playground.models.promises import PolledPromise
 from playground.models.runs import FINAL_STATES, Run
+from playground.models.shares import Share
+from playground.protocols.events import Outcome
 
-#: Bytes of a run besides its request and its response.
+#: Bytes of a run besides its frames and its larger columns; its conversation is among them.
 RUN_BYTES = 1024
+#: Bytes of a row of another table besides its larger columns.
+ROW_BYTES = 256
 #: Bytes of a frame besides its data.
 FRAME_BYTES = 16
 #: Seconds for which a count is used again.
 COUNT_LIFETIME = 10.0
 #: Part of the quota from which on the pages warn.
 WARN_AT = 0.9
+
+#: Part of the quota up to which what exists is completed and changed: a turn that was admitted has
+#: its polls, a row is edited. Without this bound, both could go on for ever.
+ALLOWANCE = 1.1
 
 #: What to do where there is no room.
 MAKE_ROOM = "Delete runs in History, shorten the retention, or raise PLAYGROUND_QUOTA."
@@ -36,30 +50,63 @@ _HAS_ENDED = RawSQL(  # noqa: S611
 _counts: dict[int | None, tuple[float, int]] = {}
 
 
+#: The rows that are counted besides runs, with the lookup of their owner.
+_COUNTED: tuple[tuple[type[models.Model], str], ...] = (
+    (Agent, "owner"),
+    (Environment, "owner"),
+    (Variable, "environment__owner"),
+    (Collection, "owner"),
+    (Folder, "collection__owner"),
+    (SavedRequest, "collection__owner"),
+    (LessonProgress, "collection__owner"),
+    (TrashedItem, "owner"),
+    (CollectionRun, "owner"),
+    (Step, "collection_run__owner"),
+    (ActionServer, "owner"),
+    (Share, "owner"),
+)
+
+
 def stored_bytes(owner: int | None) -> int:
     """Return the bytes that are stored for the owner with this key.
 
     These are the bytes of the owner's runs, with those that polls, actions, collection runs,
-    imported files and recorded responses have created; of the requests in the owner's
-    collections, with their recorded responses; of the lessons; and of the trash. A run that is
-    shared is its owner's, a collection that was copied from a link is the copier's. Rows of other
-    tables have a bounded size and are not counted, nor are indexes. Data of the demo belongs to no
-    owner.
+    imported files and recorded responses have created, of their promises, and of the rows of
+    `_COUNTED`. A run that is shared is its owner's, a collection that was copied from a link is the
+    copier's.
+
+    Other tables have one small row for something that is counted: a conversation or a twin for
+    runs, a limit for an owner. An MCP session has headers of a run, and is deleted when it is
+    idle. Indexes are not counted. Data of the demo belongs to no owner.
     """
     runs = Run.objects.filter(owner=owner).order_by()
     ended = runs.filter(_HAS_ENDED)
     return (
         _run_bytes(ended)
         + _run_bytes(runs.unfinished())
-        + _sum(SavedRequest.objects.filter(collection__owner=owner), models.F("stored_bytes"))
-        + _sum(Collection.objects.filter(owner=owner), models.F("stored_bytes"))
-        + _sum(TrashedItem.objects.filter(owner=owner), models.F("stored_bytes"))
+        + _row_bytes(_promises(owner))
+        + sum(_row_bytes(_rows(model, lookup, owner)) for model, lookup in _COUNTED)
     )
 
 
 def _run_bytes(runs: models.QuerySet[Run]) -> int:
-    size = models.F("bytes") + models.F("request_bytes") + FRAME_BYTES * models.F("frames")
-    return _sum(runs, size + RUN_BYTES)
+    frames = models.F("bytes") + models.F("other_bytes") + FRAME_BYTES * models.F("frames")
+    return _sum(runs, frames + models.F("stored_bytes") + RUN_BYTES)
+
+
+def _promises(owner: int | None) -> models.QuerySet[PolledPromise]:
+    # The outcome narrows the owner's runs by an index: few of them have promises.
+    return PolledPromise.objects.filter(run__owner=owner, run__outcome=Outcome.PROMISE)
+
+
+def _rows(model: type[models.Model], lookup: str, owner: int | None) -> models.QuerySet[Any]:
+    return model._default_manager.filter(**{lookup: owner})
+
+
+def _row_bytes(rows: models.QuerySet[Any]) -> int:
+    if not hasattr(rows.model, "stored_bytes"):  # No column of it is large.
+        return ROW_BYTES * rows.count()
+    return _sum(rows, models.F("stored_bytes") + ROW_BYTES)
 
 
 def _sum(rows: models.QuerySet[Any], size: Any) -> int:
@@ -88,12 +135,16 @@ class StorageUsage:
     @property
     def is_full(self) -> bool:
         """Return whether there is no room left."""
-        return bool(self.quota) and self.stored >= self.quota
+        return self.exceeds(1)
+
+    def exceeds(self, part: float) -> bool:
+        """Return whether this part of the quota is used."""
+        return bool(self.quota) and self.stored >= part * self.quota
 
     @property
     def is_nearly_full(self) -> bool:
         """Return whether the pages warn."""
-        return bool(self.quota) and self.stored >= self.warning_level
+        return self.exceeds(WARN_AT)
 
     @property
     def warning_level(self) -> int:
@@ -107,16 +158,23 @@ class StorageUsage:
         return f"{stored} of {_size(self.quota)}" if self.quota else stored
 
 
-def no_room(owner: int | None) -> str:
+def no_room(owner: int | None, *, is_begun: bool = False) -> str:
     """Return why nothing more can be stored for an owner, "" if something can.
 
-    Without a quota nothing is counted. An earlier count is used to allow, but not to refuse, so
-    that there is room as soon as runs were deleted.
+    What was begun before has the `ALLOWANCE`. Without a quota nothing is counted. An earlier count
+    is used to allow, but not to refuse, so that there is room as soon as runs were deleted.
     """
-    if not settings.QUOTA or not StorageUsage.of(owner, max_age=COUNT_LIFETIME).is_full:
+    part = ALLOWANCE if is_begun else 1
+    if not settings.QUOTA or not StorageUsage.of(owner, max_age=COUNT_LIFETIME).exceeds(part):
         return ""
     usage = StorageUsage.of(owner)
-    return f"No room left: {usage.text} used." if usage.is_full else ""
+    return f"No room left: {usage.text} used." if usage.exceeds(part) else ""
+
+
+def no_room_and_fix(owner: int | None, *, is_begun: bool = False) -> str:
+    """Return the same as `no_room`, with the sentence that says what to do."""
+    cause = no_room(owner, is_begun=is_begun)
+    return f"{cause} {MAKE_ROOM}" if cause else ""
 
 
 def _size(count: int) -> str:

@@ -7,9 +7,10 @@ A reference is the schema and the pointer of a value, `nlweb/0.55/answer#/result
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from playground.protocols import events as ev
@@ -17,6 +18,7 @@ from playground.protocols import registry, schemas
 from playground.protocols.explanations import explain, schema_of_response
 from playground.protocols.frames import FrameKind
 from playground.protocols.json_pointer import keys_of, pointer_of
+from playground.protocols.reference import reference as protocol_reference
 from playground.protocols.text import shorten
 from playground.rendering.conformance import source_of
 from playground.rendering.events import kind_label, payload_of
@@ -25,6 +27,7 @@ from playground.rendering.events import kind_label, payload_of
 _LABELS = {"http": "HTTP", "mcp": "MCP", "a2a": "A2A", "playground": "Playground"}
 #: Characters and keys of the longest pointer that is looked up.
 MAX_POINTER, MAX_KEYS = 2000, 60
+_NAME = re.compile(r"@?[A-Za-z_][\w-]{0,59}(\.@?[A-Za-z_][\w-]{0,59}){0,9}", re.ASCII)
 #: Characters of an example.
 _MAX_EXAMPLE = 300
 
@@ -122,6 +125,39 @@ def meaning(protocol: str, schema: str, pointer: str) -> str:
 def reference(protocol: str, version: str, schema: str, pointer: str = "") -> str:
     """Return the reference of a value."""
     return f"{protocol}/{version}/{schema}#{pointer}"
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolNames:
+    """The names of a version of a protocol, as texts about it mention them."""
+
+    protocol: str
+    version: str
+
+    def reference_of(self, text: str) -> str:
+        """Return the reference of a name such as `site`, `query.site` or `@type`; "" for others.
+
+        Of several with the same name it is that of a request, else of a response.
+        """
+        return _name_reference(self.protocol, self.version, text) if _NAME.fullmatch(text) else ""
+
+
+@lru_cache(maxsize=1024)
+def _name_reference(protocol: str, version: str, name: str) -> str:
+    try:
+        found = protocol_reference(protocol, version)
+    except ValueError:
+        return ""
+    keys = name.split(".")
+    for document in found.documents:
+        for at in found.find(document.name, pointer_of(keys), is_exact=True):
+            attribute = found.attribute(*at)
+            if attribute and attribute.name == keys[-1]:
+                return reference(protocol, version, *at)
+        for attribute in document.attributes:
+            if attribute.name == name:
+                return reference(protocol, version, document.name, attribute.pointer)
+    return ""
 
 
 def kind_reference(kind: str) -> str:

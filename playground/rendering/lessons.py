@@ -14,6 +14,7 @@ from playground.expectations import Check
 from playground.lesson_progress import LessonOfLearner
 from playground.lessons import CheckResult, LessonStep
 from playground.models import Agent, Collection, LessonProgress, SavedRequest
+from playground.rendering.explanations import ProtocolNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,14 @@ class LessonPane:
         """The request that solves the step."""
         solution = self.step.solution if self.step else None
         return self._link(solution.request) if solution else None
+
+    @cached_property
+    def names(self) -> ProtocolNames | None:
+        """The names of the protocol that the step is about; None if no request says which."""
+        step, saved = self.step, self.collection.requests
+        slugs = [step.request, step.solution.request if step.solution else ""] if step else []
+        found = saved.filter(slug__in=slugs).first() or saved.order_by("position", "pk").first()
+        return ProtocolNames(found.protocol, found.version) if found else None
 
     @property
     def request_is_missing(self) -> bool:

@@ -261,7 +261,11 @@ class RunUpdates:
         state = (run.state, run.outcome, run.terminated, bool(run.entries), metrics.status_label)
         states = {
             "badge": (*state, bool(run.failures), run.outcome == "promise" and polling_label(run)),
-            "stats_now": (run.status, metrics.elapsed, metrics.size, context["progress"]),
+            # A clock that stops at the time that was shown last is a change.
+            "stats_now": (
+                *(run.status, metrics.elapsed, metrics.size, context["progress"]),
+                metrics.ticking_ms is None,
+            ),
             "stats_counts": (metrics.first, metrics.counts),
             "phase": context["phase"],
             "failures": (run.failures, run.entries > 1),

@@ -8,7 +8,7 @@ only, and an image becomes a link to it: no page loads anything from another sit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import nh3
@@ -27,7 +27,7 @@ _TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol",
     "p", "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
-_ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
+_ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "code": {"data-explain"}}
 #: Attributes that are set on every element of a kind, whatever the text has.
 _FIXED = {"a": {"target": "_blank"}}
 _PARSER = MarkdownIt(
@@ -36,10 +36,13 @@ _PARSER = MarkdownIt(
 _SPACES = re.compile(r"\s+")
 
 
-def render(text: str, *, origins: bool = False) -> str:
+def render(
+    text: str, *, origins: bool = False, reference_of: Callable[[str], str] | None = None
+) -> str:
     """Return the HTML of a Markdown text, safe and with headings below those of a page.
 
-    With `origins` each link is followed by the host that it leads to.
+    With `origins` each link is followed by the host that it leads to. With `reference_of`, which
+    returns the reference of a name or "", names in inline code offer their explanation.
     """
     cut = len(text) > MAX_TEXT
     tokens = _PARSER.parse(storable(text[:MAX_TEXT]))
@@ -47,6 +50,8 @@ def render(text: str, *, origins: bool = False) -> str:
         _adjust(token)
         if origins and token.type == "inline":
             token.children = list(_with_hosts(token.children or []))
+        if reference_of:
+            _explain(token.children or [], reference_of)
     html = nh3.clean(
         _PARSER.renderer.render(tokens, _PARSER.options, {}),
         tags=_TAGS,
@@ -114,6 +119,13 @@ def _with_hosts(tokens: list[Token]) -> Iterator[Token]:
         elif token.type == "link_close":
             host = origin_of(url).partition("://")[2] or urlsplit(url).netloc
             yield Token("text", "", 0, content=f" ({host or 'link removed'})")
+
+
+def _explain(tokens: list[Token], reference_of: Callable[[str], str]) -> None:
+    """Add the reference of each name in inline code; the text itself has no attributes."""
+    for token in tokens:
+        if token.type == "code_inline" and (reference := reference_of(token.content)):
+            token.attrSet("data-explain", reference)
 
 
 def _safe_attribute(tag: str, attribute: str, value: str) -> str | None:

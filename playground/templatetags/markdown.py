@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import template
 from django.utils.safestring import SafeString, mark_safe  # noqa: TID251 -- nh3 has cleaned it
 
+from playground.rendering.explanations import ProtocolNames
 from playground.rendering.markdown import plain, render
 
 register = template.Library()
@@ -20,6 +21,13 @@ def markdown(text: str) -> SafeString:
 def markdown_with_origins(text: str) -> SafeString:
     """Return the HTML of a Markdown text, each link followed by the host that it leads to."""
     return mark_safe(render(text, origins=True))  # noqa: S308 -- nh3 has cleaned it
+
+
+@register.filter
+def markdown_with_names(text: str, names: ProtocolNames | None) -> SafeString:
+    """Return the same, and names of a protocol in inline code offer their explanation."""
+    html = render(text, origins=True, reference_of=names.reference_of if names else None)
+    return mark_safe(html)  # noqa: S308 -- nh3 has cleaned it
 
 
 @register.filter

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_network
 from typing import Self
 
@@ -37,10 +37,11 @@ class PolicyDenial:
 class OutboundPolicy:
     """Decides whether the playground may connect to an address."""
 
+    #: Whether special-purpose addresses are denied, except those of the allow-list.
     hosted: bool = False
-    #: Names, in lower case, whose special-purpose addresses are permitted in hosted mode.
+    #: Names, in lower case, whose special-purpose addresses are permitted all the same.
     hosts: frozenset[str] = frozenset()
-    #: Special-purpose networks that are permitted in hosted mode.
+    #: Special-purpose networks that are permitted all the same.
     networks: tuple[Network, ...] = ()
 
     @classmethod
@@ -71,6 +72,15 @@ class OutboundPolicy:
             if rule and (rule.always or (self.hosted and not self._allowed(candidate, host))):
                 return _refusal(rule)
         return None
+
+    def after(self, address: Address) -> Self:
+        """Return the policy for a redirect from a server at `address`.
+
+        A server with a public address does not lead to special-purpose addresses, which only the
+        playground's machine may be able to reach.
+        """
+        strict = replace(self, hosted=True)
+        return strict if strict.verdict(address) is None else self
 
     def _allowed(self, address: Address, host: str) -> bool:
         if _plain(host) in self.hosts:

@@ -13,6 +13,7 @@ import logging
 import ssl
 from collections.abc import AsyncGenerator, Callable, Hashable, Iterator, Sequence
 from functools import cache, partial
+from ipaddress import ip_address
 from urllib.parse import parse_qsl
 
 import httpcore
@@ -82,6 +83,11 @@ class Transport:
         if self._deadline is None:
             return self._remaining.limits.total_timeout
         return max(0.0, self._deadline - asyncio.get_running_loop().time())
+
+    def follow_redirect(self) -> None:
+        """Apply to later calls the policy for a redirect from the server of the last one."""
+        if self._transfer and (address := self._transfer.address):
+            self._policy = self._policy.after(ip_address(address))
 
     async def send(
         self, call: HttpCall, clock: Callable[[], int]
@@ -157,6 +163,8 @@ class _Transfer:
         self._tap = tap(self._on_connect, self._before_read, remaining.count_interim_response)
         self._stage = Stage.CONNECT
         self._peer = ""
+        #: The address of the server once it is connected.
+        self.address = ""
         self._recorder: BodyRecorder | None = None
         self._deltas = (
             DeltaRedactor(redactor, queue.put, queue.memory) if redactor.secrets else None
@@ -260,6 +268,7 @@ class _Transfer:
             return await pool.take(origin, self._caller, address) if pool else None
 
         self._connection = await connector.connect(origin, context, take_kept)
+        self.address = self._connection.address
         try:
             async with self._connection.stream(
                 request.method,

@@ -35,7 +35,7 @@ from playground.views.action_panel import (
     read_submitted,
     save_server,
 )
-from playground.views.helpers import is_htmx
+from playground.views.helpers import is_htmx, room_problem
 
 
 @require_http_methods(["GET", "POST"])
@@ -128,7 +128,8 @@ def _prepare_probe(
     submitted = read_submitted(request, panel)
     planned = plan_of(panel, submitted)
     url = planned.url if panel.protocol == MCP else identifier_of(panel.action)
-    if refusal := endpoints.url_error(url):
+    # A description is as large as the server wants.
+    if refusal := endpoints.url_error(url) or room_problem(request, is_begun=True):
         context = {**panel_context(request, panel, submitted), "probe_error": refusal}
         return render(request, "runs/action_panel/server_loaded.html", context)
     submitted.as_agent = submitted.as_agent and is_agent_origin(panel.agent, planned)

@@ -29,7 +29,7 @@ from playground.protocols.events import Event, Failure
 from playground.protocols.origins import MAX_URL, same_origin
 from playground.protocols.problems import Problem
 from playground.rendering.tools import tool_list_view
-from playground.views.helpers import find_run, get_agent, is_htmx
+from playground.views.helpers import find_run, get_agent, has_room, is_htmx, room_problem
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -40,7 +40,7 @@ def agents(request: HttpRequest) -> HttpResponse:
         return render(request, "agents/list.html", {"agents": found})
     owner = owner_of(request.user)
     form = AgentForm(request.POST, instance=Agent(owner=owner))
-    if not form.is_valid():
+    if not form.is_valid() or not has_room(request, form):
         return _form(request, form, status=422, run=_source_run(request, request.POST))
     agent = form.save()
     messages.success(request, f"{agent.name} was added.")
@@ -105,7 +105,7 @@ def agent(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _form(request, AgentForm(instance=found), found)
     form = AgentForm(request.POST, instance=found)
-    if not form.is_valid():
+    if not form.is_valid() or not has_room(request, form, is_begun=True):
         found.name = name  # The title shows the stored name.
         return _form(request, form, found, status=422)
     saved = form.save()
@@ -144,6 +144,10 @@ async def tools(request: HttpRequest, slug: str) -> HttpResponse:
     found = await sync_to_async(get_agent)(request, slug)
     if Agent.Binding.MCP not in available_bindings(found):
         raise Http404
+    # Their descriptions are as large as the server wants.
+    if refusal := await sync_to_async(room_problem)(request, is_begun=True):
+        context = {**await sync_to_async(_tools_context)(found), "cause": refusal}
+        return await sync_to_async(render)(request, "agents/tools.html", context, status=422)
     over_mcp = partial(engine.request_over_binding, binding=Agent.Binding.MCP)
     prepared = await sync_to_async(over_mcp)(found, {})
     exchange = mcp.list_tools(prepared.target, settings.RUN_LIMITS.max_depth)

@@ -21,6 +21,7 @@ from playground.rendering.outline import Outline, counted
 from playground.views.helpers import (
     changed_response,
     get_collection,
+    has_room,
     is_htmx,
     moved_response,
     redirect_with_note,
@@ -36,7 +37,7 @@ def collections(request: HttpRequest) -> HttpResponse:
         return render(request, "collections/list.html", list_context(request))
     owner = owner_of(request.user)
     form = CollectionForm(request.POST, instance=Collection(owner=owner))
-    if not form.is_valid():
+    if not form.is_valid() or not has_room(request, form):
         return _form(request, form, status=422)
     collection = form.save()
     ordering.move_collection(collection, ordering.END)
@@ -101,7 +102,7 @@ def details(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _form(request, CollectionForm(instance=found), get_collection(request, slug))
     form = CollectionForm(request.POST, instance=found)
-    if not form.is_valid():
+    if not form.is_valid() or not has_room(request, form, is_begun=True):
         return _form(request, form, get_collection(request, slug), 422)
     form.save()
     ordering.mark_modified(found)

@@ -20,7 +20,7 @@ from playground.protocols.doctor import Remedy
 from playground.rendering.doctor import report_for
 from playground.rendering.error_card import authentication
 from playground.views.composer import prepare_form
-from playground.views.helpers import get_agent, get_run
+from playground.views.helpers import get_agent, get_run, room_problem
 
 BUSY = f"{doctor.MAX_AT_ONCE} diagnoses are in progress. Try again shortly."
 
@@ -62,7 +62,9 @@ async def diagnosis(request: HttpRequest, slug: str = "", pk: UUID | None = None
     except SecretNotAllowedError as error:
         await sync_to_async(messages.warning)(request, str(error))
     else:
-        if not doctor.start(subject, prepared):
+        if refusal := await sync_to_async(room_problem)(request, is_begun=True):
+            await sync_to_async(messages.warning)(request, refusal)
+        elif not doctor.start(subject, prepared):
             await sync_to_async(messages.warning)(request, BUSY)
     return redirect(f"{'agent' if pk is None else 'run'}-doctor", slug or pk)
 

@@ -32,7 +32,7 @@ from playground.query_params import int_param
 from playground.rendering.elicitation import STRATEGY, TEMPLATE, ElicitationView, Submitted
 from playground.rendering.thread import Thread
 from playground.views.composer import describe_call, shown_call
-from playground.views.helpers import get_run, is_htmx
+from playground.views.helpers import get_run, is_htmx, room_problem
 from playground.views.runs import start_run
 from playground.views.turns import follow_up_headers
 
@@ -179,6 +179,8 @@ def _record(
     view, errors, preparation = submitted.view, submitted.errors, submitted.preparation
     if preparation.errors:
         errors.setdefault(FORM_ERROR_KEY, " ".join(each.message for each in preparation.errors))
+    if problem := room_problem(request, is_begun=view.is_server_request):
+        errors.setdefault(FORM_ERROR_KEY, problem)
     if errors or preparation.prepared is None:
         return _refuse(request, view, errors)
     try:

@@ -18,7 +18,13 @@ from playground.forms.environments import EnvironmentForm, NewVariableForm, Vari
 from playground.models import Agent, Environment, Variable
 from playground.models.ownership import owner_of
 from playground.protocols.origins import origin_of
-from playground.views.helpers import is_htmx, redirect_with_note
+from playground.views.helpers import (
+    has_room,
+    is_htmx,
+    redirect_with_note,
+    refuse_without_room,
+    room_problem,
+)
 
 #: Session key of the active environment.
 ACTIVE = "environment"
@@ -56,7 +62,7 @@ def environments(request: HttpRequest) -> HttpResponse:
         return _list(request, EnvironmentForm())
     owner = owner_of(request.user)
     form = EnvironmentForm(request.POST, instance=Environment(owner=owner))
-    if not form.is_valid():
+    if not form.is_valid() or not has_room(request, form):
         return _list(request, form, status=422)
     created = form.save()
     activate(request, created.slug)
@@ -80,6 +86,8 @@ def environment(request: HttpRequest, slug: str) -> HttpResponse:
     with transaction.atomic():
         if not rows.is_valid():
             return _page(request, found, rows, status=422)
+        if problem := room_problem(request, is_begun=True):
+            return _page(request, found, rows, status=422, room_problem=problem)
         _free_names(rows)
         rows.save()
     return redirect_with_note(request, found.get_absolute_url(), f"{found.name} was saved.")
@@ -129,6 +137,8 @@ def rename(request: HttpRequest, slug: str) -> HttpResponse:
 def copy(request: HttpRequest, slug: str) -> HttpResponse:
     """Duplicate an environment with all variables; of secrets the names and origins only."""
     found = _get_environment(request, slug)
+    if refusal := refuse_without_room(request, found.get_absolute_url()):
+        return refusal
     with transaction.atomic():
         created = Environment.objects.create(owner=found.owner, name=f"{found.name} copy"[:80])
         rows = list(found.variables.all())
@@ -200,7 +210,7 @@ def variable(request: HttpRequest) -> HttpResponse:
         }
         return _new_variable(request, NewVariableForm(request.user, initial=initial))
     form = NewVariableForm(request.user, request.POST)
-    if not form.is_valid():
+    if not form.is_valid() or not has_room(request, form):
         return _new_variable(request, form, status=422)
     with transaction.atomic():
         found = form.save()

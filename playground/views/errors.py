@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from playground.engine import ShuttingDownError
+from playground.engine.shutdown import request_in_progress
 from playground.executors import UNAVAILABLE
 
 #: Seconds after which a client may try again while the database is unavailable or the server stops.
@@ -30,7 +31,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
 class ShuttingDownMiddleware:
     """Middleware that responds with 503 where a view would start a run while the server stops.
 
-    Not `handler500`, which comes with a traceback in the log.
+    Not `handler500`, which comes with a traceback in the log. A server that stops waits for the
+    views that may have recorded a run just before.
     """
 
     sync_capable = async_capable = True
@@ -42,7 +44,14 @@ class ShuttingDownMiddleware:
 
     def __call__(self, request: HttpRequest) -> Any:
         """Return the response of the view."""
+        if iscoroutinefunction(self._get_response) and request.method == "POST":
+            return self._wait_for(self._get_response(request))
         return self._get_response(request)
+
+    async def _wait_for(self, response: Coroutine[Any, Any, HttpResponse]) -> HttpResponse:
+        """Return the response of a view that may start a run."""
+        with request_in_progress():
+            return await response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Return the response to `ShuttingDownError`, None for any other exception."""

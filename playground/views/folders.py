@@ -18,6 +18,7 @@ from playground.views.helpers import (
     changed_response,
     get_collection,
     get_folder,
+    has_room,
     is_htmx,
     moved_response,
     redirect_with_note,
@@ -36,7 +37,7 @@ def folders(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _form(request, FolderForm(), collection)
     form = FolderForm(request.POST, instance=Folder(collection=collection))
-    if not form.is_valid():
+    if not form.is_valid() or not has_room(request, form):
         return _form(request, form, collection, status=422)
     folder = form.save()
     ordering.reorder_folder(folder, ordering.END)
@@ -50,7 +51,7 @@ def details(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
     if request.method != "POST":
         return _form(request, FolderForm(instance=found), found.collection, found)
     form = FolderForm(request.POST, instance=found)
-    if not form.is_valid():
+    if not form.is_valid() or not has_room(request, form, is_begun=True):
         return _form(request, form, found.collection, get_folder(request, slug, folder), 422)
     form.save()
     ordering.mark_modified(found.collection)

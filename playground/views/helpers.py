@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.http import content_disposition_header
@@ -14,7 +15,7 @@ from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from playground.models import Agent, Collection, Folder, Run, SavedRequest
 from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of
-from playground.models.storage import MAKE_ROOM, no_room
+from playground.models.storage import no_room_and_fix
 
 Response = TypeVar("Response", bound=HttpResponseBase)
 #: The event after which the sidebar reloads its collections.
@@ -117,11 +118,21 @@ def redirect_with_note(
     return HttpResponseClientRedirect(response.url) if is_htmx(request) else response
 
 
-def room_problem(request: HttpRequest) -> str:
-    """Return why nothing more can be stored for the user, "" if something can."""
+def room_problem(request: HttpRequest, *, is_begun: bool = False) -> str:
+    """Return why nothing more can be stored for the user, "" if something can.
+
+    A change of what `is_begun` is possible a little longer: see `no_room`.
+    """
     owner = owner_of(request.user)
-    cause = no_room(owner.pk if owner else None)
-    return f"{cause} {MAKE_ROOM}" if cause else ""
+    return no_room_and_fix(owner.pk if owner else None, is_begun=is_begun)
+
+
+def has_room(request: HttpRequest, form: BaseForm, *, is_begun: bool = False) -> bool:
+    """Return whether there is room for what a valid form saves; otherwise the form says why not."""
+    problem = room_problem(request, is_begun=is_begun)
+    if problem:
+        form.add_error(None, problem)
+    return not problem
 
 
 def refuse_without_room(request: HttpRequest, target: str | Collection) -> HttpResponse | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,11 +16,12 @@ from playground.expectations.suggestions import suggestions
 from playground.forms.lessons import StepForm
 from playground.lesson_progress import latest_run
 from playground.lessons import lesson_problems
+from playground.lessons.validation import LessonProblem
 from playground.models import Collection
 from playground.models.collections import requests_in_order
 from playground.models.ownership import owner_of
 from playground.stored_runs import run_facts
-from playground.views.helpers import refuse_without_room
+from playground.views.helpers import has_room, refuse_without_room
 from playground.views.lessons import get_lesson
 
 Steps = list[dict[str, Any]]
@@ -31,17 +33,14 @@ def lesson(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the steps of a lesson (GET), or add one (POST)."""
     collection = get_lesson(request, slug).collection
     if request.method != "POST":
-        return render(
-            request, "lessons/edit.html", {"collection": collection, **_steps_of(collection)}
-        )
+        return _list(request, collection)
     if refusal := refuse_without_room(request, reverse("lesson-edit", args=[slug])):
         return refusal
     steps = _steps(collection)
     name = _free_slug(steps)
     steps.append({"slug": name, "title": "New step", "text": ""})
     if problems := _save(collection, steps):
-        context = {"collection": collection, "problems": problems, **_steps_of(collection)}
-        return render(request, "lessons/edit.html", context, status=422)
+        return _list(request, collection, problems)
     return redirect("lesson-step-edit", slug, name)
 
 
@@ -67,7 +66,7 @@ def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     do = request.POST.get("do", "save")
     if do == "save":
         form = StepForm(steps[number], request.POST, requests=_requests(collection))
-        if not form.is_valid():
+        if not form.is_valid() or not has_room(request, form, is_begun=True):
             return _form(request, collection, step, form, status=422)
         changed = [*steps[:number], form.step, *steps[number + 1 :]]
         if problems := _save(collection, changed):
@@ -81,6 +80,13 @@ def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
         steps.insert(target, steps.pop(number))
         _save(collection, steps)
     return redirect("lesson-edit", slug)
+
+
+def _list(
+    request: HttpRequest, collection: Collection, problems: Sequence[LessonProblem] = ()
+) -> HttpResponse:
+    context = {"collection": collection, "problems": problems, "steps": _steps(collection)}
+    return render(request, "lessons/edit.html", context, status=422 if problems else 200)
 
 
 def _form(
@@ -102,16 +108,12 @@ def _steps(collection: Collection) -> Steps:
     return [dict(each) for each in found if isinstance(each, dict)]
 
 
-def _steps_of(collection: Collection) -> dict[str, Any]:
-    return {"steps": _steps(collection)}
-
-
 def _requests(collection: Collection) -> list[tuple[str, str]]:
     """Return the requests of a collection as choices."""
     return [(each.slug, each.name) for each in requests_in_order(collection)]
 
 
-def _save(collection: Collection, steps: Steps) -> list[tuple[str, str]]:
+def _save(collection: Collection, steps: Steps) -> list[LessonProblem]:
     """Store the steps of a lesson; return the problems for which nothing was stored."""
     before = collection.lesson if isinstance(collection.lesson, dict) else {}
     changed = {**before, "steps": steps}

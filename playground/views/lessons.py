@@ -123,16 +123,13 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     """Show a step of a lesson in the pane."""
-    learner, found = _step(request, slug, step)
-    learner.show(found)
-    return _pane(request, learner)
+    return _pane(request, _show(request, slug, step)[0])
 
 
 @require_POST
 def hints(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     """Show the next hint of a step."""
-    learner, found = _step(request, slug, step)
-    learner.show(found)
+    learner, found = _show(request, slug, step)
     learner.progress.show_hint(found)
     learner.progress.save()
     return _pane(request, learner)
@@ -141,8 +138,7 @@ def hints(request: HttpRequest, slug: str, step: str) -> HttpResponse:
 @require_POST
 def solution(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     """Show the solution of a step."""
-    learner, found = _step(request, slug, step)
-    learner.show(found)
+    learner, found = _show(request, slug, step)
     learner.progress.show_solution(found)
     learner.progress.save()
     return _pane(request, learner)
@@ -177,6 +173,7 @@ def check(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     context = {
         "step": found,
         "has_passed": learner.progress.has_passed(found),
+        "names": LessonPane(learner, request.user).names,
         "checks": shown_checks(found, result),
         "is_checked": result is not None and (bool(result.checks) or answer is not None),
     }
@@ -193,6 +190,13 @@ def _step(request: HttpRequest, slug: str, step: str) -> tuple[LessonOfLearner, 
     found = learner.lesson.step(step)
     if found is None:
         raise Http404
+    return learner, found
+
+
+def _show(request: HttpRequest, slug: str, step: str) -> tuple[LessonOfLearner, LessonStep]:
+    """Open a lesson at a step. Raises `Http404`."""
+    learner, found = _step(request, slug, step)
+    learner.show(found)
     return learner, found
 
 

@@ -11,7 +11,8 @@ from playground.engine.pictures import PictureError, fetch_picture
 from playground.rendering.pictures import picture_url
 from playground.views.helpers import get_run, make_sandboxed
 
-#: Seconds that the browser keeps a picture, and a failure. The playground keeps neither.
+#: Seconds that the browser keeps a picture, and a failure, in local mode. The playground keeps
+#: neither.
 MAX_AGE, FAILURE_MAX_AGE = 86_400, 60
 
 
@@ -30,12 +31,16 @@ async def picture(request: HttpRequest, pk: str) -> HttpResponse:
         found = await fetch_picture(url, owner=run.owner_id)
     except PictureError as error:
         response = JsonResponse({"label": error.label, "reason": str(error)}, status=422)
-        response["Cache-Control"] = f"private, max-age={FAILURE_MAX_AGE}"
-        return response
+        return _with_max_age(response, FAILURE_MAX_AGE)
     response = HttpResponse(found.data, content_type=found.media_type)
-    response["Cache-Control"] = f"private, max-age={MAX_AGE}"
     # It may be opened as a page of its own.
     response["Content-Disposition"] = "inline"
     # Compressed already: gzip would take a thread's time for nothing.
     response["Content-Encoding"] = "identity"
-    return make_sandboxed(response)
+    return _with_max_age(make_sandboxed(response), MAX_AGE)
+
+
+def _with_max_age(response: HttpResponse, seconds: int) -> HttpResponse:
+    if not settings.HOSTED:  # There the middleware lets browsers keep nothing.
+        response["Cache-Control"] = f"private, max-age={seconds}"
+    return response

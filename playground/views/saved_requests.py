@@ -42,6 +42,7 @@ from playground.views.helpers import (
     find_run,
     get_collection,
     get_saved_request,
+    has_room,
     is_htmx,
     moved_response,
     redirect_with_note,
@@ -190,6 +191,8 @@ def _update(request: HttpRequest, found: SavedRequest) -> HttpResponse:
     # A concurrent update waits here, where the database has row locks, and reads the result.
     saved = get_object_or_404(SavedRequest.objects.select_for_update(), pk=found.pk)
     try:
+        if problem := room_problem(request, is_begun=True):
+            raise ValidationError(problem)
         fields = saved_fields(SaveForm(request.POST, request.user), saved)
     except ValidationError as error:
         context = {"saved": saved, "errors": error.messages}
@@ -271,7 +274,7 @@ def details(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     if request.method != "POST":
         return _details_form(request, SavedRequestForm(instance=found), found)
     form = SavedRequestForm(request.POST, instance=found)
-    if not form.is_valid():
+    if not form.is_valid() or not has_room(request, form, is_begun=True):
         return _details_form(request, form, get_saved_request(request, slug, saved), 422)
     form.save()
     ordering.mark_modified(found.collection)
@@ -309,6 +312,9 @@ def notes(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     found = get_saved_request(request, slug, saved)
     if request.method == "POST":
         found.notes = request.POST.get("notes", "").strip()[:MAX_NOTES]
+        if problem := room_problem(request, is_begun=True):
+            context = {"noted": found, "is_edited": True, "error": problem}
+            return render(request, "saved/notes.html", context, status=422)
         # Not its time of change: an open tab may still save the request.
         found.save(update_fields=["notes"])
         ordering.mark_modified(found.collection)

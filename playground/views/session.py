@@ -14,7 +14,7 @@ from playground.models import Run
 from playground.models.conversations import turn_of
 from playground.rendering.session_history import SessionHistory
 from playground.rendering.transcript import transcript_of
-from playground.views.helpers import get_run, is_htmx
+from playground.views.helpers import get_run, is_htmx, room_problem
 
 #: Session overrides by the name of the button (see `Run.session_override`).
 CHOICES: dict[str, dict[str, Any]] = {
@@ -35,6 +35,8 @@ def session(request: HttpRequest, pk: str) -> HttpResponse:
         override = _read(request.POST.get("echo", ""), text)
     except ValidationError as error:
         return _show(request, run, text=text, error=error.messages[0])
+    if problem := room_problem(request, is_begun=True):
+        return _show(request, run, text=text, error=problem)
     turn = turn_of(run)
     turn.session_override = override
     turn.save(update_fields=["session_override"])

@@ -71,6 +71,8 @@ def shares(request: HttpRequest) -> HttpResponse:
     shared = _shared_object(request, request.POST)
     if not form.is_valid():
         return render(request, "shares/new.html", {"form": form, "thing": shared}, status=422)
+    if refusal := refuse_without_room(request, reverse("shares")):
+        return refusal
     days = form.cleaned_data["days"]
     share = Share.objects.create(
         owner=owner_of(request.user),

@@ -26,7 +26,7 @@ from playground.rendering.thread import Thread, render_entry
 from playground.rendering.thread_reader import ThreadReader
 from playground.rendering.tool_calls import ToolCallForm
 from playground.views.composer import shown_call
-from playground.views.helpers import get_run
+from playground.views.helpers import get_run, room_problem
 from playground.views.runs import start_run
 from playground.views.turns import prepare_follow_up
 
@@ -194,6 +194,8 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Prepared
     if preparation.prepared is None or preparation.errors:
         said = " ".join(each.message for each in preparation.errors)
         return _refuse(request, answer.with_error(said or "This cannot be sent."))
+    if problem := room_problem(request):
+        return _refuse(request, answer.with_error(problem))
     run, (seq, part) = answer.selected.run, answer.selected.entry_ref
     parent = RunParent(RunKind.ANSWER, run, seq, part, answer.history)
     return create_run(preparation.prepared, owner_of(request.user), parent), preparation.prepared

@@ -19,6 +19,7 @@ from playground.views.helpers import (
     get_saved_request,
     is_htmx,
     redirect_with_note,
+    refuse_without_room,
 )
 
 
@@ -68,6 +69,8 @@ def undo(request: HttpRequest, removal: int) -> HttpResponse:
 @require_POST
 def reload_shipped(request: HttpRequest, slug: str) -> HttpResponse:
     """Load a shipped collection that was deleted."""
+    if refusal := refuse_without_room(request, reverse("collections")):
+        return refusal
     try:
         found = shipped.reload(slug)
     except (FixtureError, DiskError) as error:

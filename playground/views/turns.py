@@ -25,7 +25,7 @@ from playground.rendering.thread_reader import ThreadReader
 from playground.rendering.transcript import transcript_of
 from playground.variables import literal, names_in
 from playground.views.composer import composer_fields_of_run, tab_data
-from playground.views.helpers import get_run
+from playground.views.helpers import get_run, room_problem
 from playground.views.runs import start_run
 from playground.views.workbench import document_of, headers_of, page, parent_fields
 
@@ -121,6 +121,8 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.P
     preparation = prepare_follow_up(request, parent, follow_up_document(parent, text))
     if preparation.prepared is None or preparation.errors:
         return _refuse(request, run, text, [problem.message for problem in preparation.errors])
+    if problem := room_problem(request):
+        return _refuse(request, run, text, [problem])
     link = engine.RunParent(RunKind.ASK, parent)
     run = engine.create_run(preparation.prepared, owner_of(request.user), link)
     return run, preparation.prepared

@@ -2,7 +2,8 @@
 // part only notices the first demand; the popover is loaded then.
 
 const PLACES = "[data-explain], [data-explain-document], .code-host";
-const DEMANDS = ["pointerover", "focusin", "click"];
+/** Not "pointerover", which a name that arrives under a resting mouse has, too. */
+const DEMANDS = ["pointermove", "focusin", "click"];
 let loading = null;
 
 function load() {

@@ -1,12 +1,12 @@
-// The popover with the explanation of a name. It opens when the pointer rests on the name, at once
-// when the keyboard moves the focus to it, and after a long press; then it stays while the pointer is on
-// the name or on it. F1 pins it, or opens it for what has the focus: a pinned one can be moved into,
+// The popover with the explanation of a name. It opens when the pointer has moved onto the name and
+// rests there, at once when the keyboard moves the focus to it, and after a long press; then it stays
+// while the pointer is on the name or on it, until something is typed or its name scrolls. F1 pins it, or opens it for what has the focus: a pinned one can be moved into,
 // goes from name to name, and stays until it is closed.
 
 import { announce, iconButton, make } from "./dom.js";
 import { placeAtPoint, placeOfFocus, step } from "./explanation-places.js";
 
-const OPEN_MS = 350;
+const OPEN_MS = 400;
 /** In rows and buttons, which the pointer crosses on its way to others. */
 const OPEN_IN_CONTROL_MS = 900;
 /** From one name to the next. */
@@ -15,6 +15,13 @@ const CLOSE_MS = 250;
 const PRESS_MS = 500;
 /** A finger that moves farther than this (in CSS pixels) scrolls. */
 const PRESS_MOVE = 10;
+/** A mouse that moves less than this rests. */
+const REST_MOVE = 4;
+/** Pixels between the popover and its name, and between it and the edge of the window. */
+const GAP = 6;
+const EDGE = 8;
+/** What the popover does not cover if there is another place. */
+const UNCOVERED = '#composer button[type="submit"]';
 const TEXT_FIELDS = "input:not([type=radio], [type=checkbox], [type=button]), textarea, select, .code-host";
 /** What a tap does something else to. */
 const CONTROLS = "a, button, label, summary, input, select, textarea, .code-host";
@@ -82,11 +89,10 @@ class Popover {
     document.body.append(this.element);
   }
 
-  /** Opens for a place after a while, unless the pointer leaves it before. */
-  async rest(place) {
+  /** Opens for a place once the pointer, which has moved on it, rests for a while. */
+  rest(place) {
     if (this.isPinned) return;
     if (this.place?.key === place.key) return void this.#stay();
-    if (this.#wanted?.key === place.key) return;
     this.#wanted = place;
     clearTimeout(this.#timer);
     fetchExplanation(place.reference);
@@ -165,7 +171,15 @@ class Popover {
     if (hadFocus) origin?.focus({ preventScroll: true });
   }
 
-  /** Follows its name while something scrolls, and closes when that leaves the window. */
+  /** Closes when its name is scrolled under the pointer. One that the keyboard has opened follows. */
+  scrolled(target) {
+    const { element } = this.place ?? this.#wanted ?? {};
+    if (this.isPinned || !element || !target.contains?.(element)) return;
+    if (this.isHeld) this.follow();
+    else this.close();
+  }
+
+  /** Follows its name, and closes when that has gone or left the window. */
   follow() {
     if (!this.place || this.isPinned) return;
     const { top, bottom, width, height } = this.place.rect();
@@ -205,15 +219,27 @@ class Popover {
     this.#put();
   }
 
-  /** Puts the popover below the name, or above it where there is more room. */
+  /** Puts the popover close to its name, where it covers least of what is used. */
   #put() {
-    const { left, top, bottom } = this.place.rect();
+    const name = this.place.rect();
     const { offsetHeight: height, offsetWidth: width, style } = this.element;
-    const isBelow = bottom + height + 12 <= innerHeight || top < innerHeight - bottom;
-    const x = Math.max(8, Math.min(left, innerWidth - width - 8));
-    const y = isBelow ? bottom + 6 : top - height - 6;
+    const within = (at, size, all) => Math.max(EDGE, Math.min(at, all - size - EDGE));
+    const used = [name, ...usedRects()];
+    const columns = [name.left, ...used.flatMap((rect) => [rect.left - width - GAP, rect.right + GAP])];
+    const rows = used.flatMap((rect) => [rect.bottom + GAP, rect.top - height - GAP]);
+    const rank = ([x, y]) => {
+      const covered = used.filter(
+        (rect) => x < rect.right && rect.left < x + width && y < rect.bottom && rect.top < y + height,
+      );
+      const distance = Math.max(0, y - name.bottom, name.top - y - height);
+      return covered.length * 1e6 + distance + Math.abs(x - name.left);
+    };
+    const places = columns.flatMap((x) =>
+      rows.map((y) => [within(x, width, innerWidth), within(y, height, innerHeight)]),
+    );
+    const [x, y] = places.reduce((best, place) => (rank(place) < rank(best) ? place : best));
     style.insetInlineStart = `${x}px`;
-    style.insetBlockStart = `${Math.max(8, Math.min(y, innerHeight - height - 8))}px`;
+    style.insetBlockStart = `${y}px`;
   }
 
   #mark(place) {
@@ -241,10 +267,20 @@ class Popover {
   }
 }
 
+/** The rectangles of the field that is typed in, and of Send. */
+function usedRects() {
+  const field = document.activeElement?.closest(TEXT_FIELDS);
+  return [field, ...document.querySelectorAll(UNCOVERED)]
+    .map((element) => element?.getBoundingClientRect())
+    .filter((rect) => rect?.width);
+}
+
 const popover = new Popover();
 let press = null;
 let isClickSpent = false;
+/** What the mouse was on when it moved last, and where it was then. */
 let seen = null;
+let rested = { x: NaN, y: NaN };
 
 /** Begins to listen; `style` is the URL of the style sheet. */
 export function start(style) {
@@ -259,7 +295,9 @@ export function start(style) {
   document.addEventListener("focusout", () => !popover.isPinned && popover.isHeld && popover.close());
   document.addEventListener("keydown", keyed, true);
   document.documentElement.addEventListener("pointerleave", () => popover.leave());
-  for (const type of ["scroll", "resize"]) addEventListener(type, () => popover.follow(), passive);
+  document.addEventListener("input", () => popover.isPinned || popover.close(), passive);
+  addEventListener("scroll", ({ target }) => popover.scrolled(target), passive);
+  addEventListener("resize", () => popover.follow());
   // What a websocket or another page brings may replace the name.
   document.addEventListener("htmx:afterSettle", () => popover.follow());
 }
@@ -286,8 +324,9 @@ function moved(event) {
     return;
   }
   if (popover.isPinned || popover.element.contains(target)) return;
-  const isText = target.closest?.("[data-explain-document], .code-host");
-  if (target === seen && !isText && !popover.isClosing) return;
+  // What has arrived under a mouse that rests is not what its user looks at.
+  if (Math.hypot(clientX - rested.x, clientY - rested.y) < (target === seen ? REST_MOVE : 1)) return;
+  rested = { x: clientX, y: clientY };
   seen = target;
   const place = event.buttons ? null : placeAtPoint(target, clientX, clientY);
   if (place) popover.rest(place);
@@ -298,7 +337,7 @@ function pressed(event) {
   const { target, clientX: x, clientY: y, pointerType } = event;
   isClickSpent = false;
   if (popover.element.contains(target)) return;
-  if (!popover.isPinned && popover.place) popover.close();
+  if (!popover.isPinned) popover.close();
   // In text, a long press selects.
   if (pointerType !== "touch" || target.closest("[data-explain-document], .code-host")) return;
   const place = placeAtPoint(target, x, y);
@@ -336,10 +375,9 @@ function focused({ target }) {
 }
 
 function keyed(event) {
-  if (!popover.place) return;
   const isTyped = event.key.length === 1 || event.key === "Enter" || event.key === "Backspace";
   if (isTyped && !popover.isPinned) popover.close();
-  if (event.key !== "Escape") return;
+  if (event.key !== "Escape" || !popover.place) return;
   event.preventDefault();
   event.stopImmediatePropagation();
   popover.close();

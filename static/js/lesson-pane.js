@@ -17,6 +17,7 @@ const FOLD_KEY = "lesson";
 const TABS = {
   results: ["outcome", "tab-results"],
   timeline: ["outcome", "tab-timeline"],
+  sequence: ["outcome", "tab-sequence"],
   events: ["outcome", "tab-events"],
   wire: ["outcome", "tab-wire"],
   session: ["outcome", "tab-session"],

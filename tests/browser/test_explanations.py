@@ -45,6 +45,79 @@ def test_the_pointer_opens_it_may_move_into_it_and_leaves_it(
     assert workbench.document["query"]["text"]
 
 
+ARRIVES = """(place) => new Promise((arrived) => {
+  const label = document.querySelector('json-field[data-pointer="/query/text"] > label');
+  label.addEventListener("pointerover", () => arrived(), { once: true });
+  label.style.cssText = `position: fixed; left: ${place - 20}px; top: ${place - 8}px; z-index: 99`;
+})"""
+
+
+def test_a_name_that_arrives_under_a_resting_pointer_is_not_explained(
+    workbench: Workbench, popover: Locator
+) -> None:
+    workbench.page.clock.install()
+    page = workbench.open().page
+    page.mouse.move(300, 300)
+    page.evaluate(ARRIVES, 300)
+    page.clock.run_for(2000)
+    page.evaluate("() => import(document.body.dataset.explanations)")
+    page.clock.run_for(2000)
+    expect(popover).to_have_count(0)
+    page.mouse.move(302, 302)
+    page.mouse.move(310, 302)
+    page.clock.run_for(500)
+    expect(popover).to_be_visible()
+
+
+def test_typing_pressing_and_scrolling_keep_it_away(workbench: Workbench, popover: Locator) -> None:
+    workbench.page.clock.install()
+    page = workbench.open().page
+    label = label_of(workbench, "/query/text")
+    label.hover()
+    expect(popover).to_be_visible()  # It is loaded from now on.
+    label.evaluate("label => label.parentElement.dispatchEvent(new Event('scroll'))")
+    expect(popover).to_have_count(0)
+    ways = {
+        "typing": lambda: page.keyboard.type("x"),
+        "pressing": lambda: page.mouse.down(),
+        "scrolling": lambda: label.evaluate(
+            "label => label.parentElement.dispatchEvent(new Event('scroll'))"
+        ),
+    }
+    for way, do in ways.items():
+        page.mouse.up()
+        workbench.text.focus()
+        page.mouse.move(5, 5)
+        label.hover()
+        do()
+        page.clock.run_for(2000)
+        expect(popover, way).to_have_count(0)
+
+
+def test_it_covers_neither_the_field_that_is_typed_in_nor_send(
+    workbench: Workbench, popover: Locator
+) -> None:
+    page = workbench.open().page
+    workbench.text.focus()
+    for pointer in ("/query/text", "/prefer/streaming"):
+        page.mouse.move(5, 5)
+        expect(popover).to_have_count(0)
+        label_of(workbench, pointer).hover()
+        expect(name_in(popover)).to_have_text(pointer[1:].replace("/", "."))
+        for other in (workbench.text, page.locator('#composer button[type="submit"]')):
+            assert not overlap(popover, other), pointer
+
+
+def overlap(one: Locator, other: Locator) -> bool:
+    first, second = one.bounding_box(), other.bounding_box()
+    assert first
+    assert second
+    return all(
+        first[side] < second[side] + second[size] and second[side] < first[side] + first[size]
+        for side, size in (("x", "width"), ("y", "height"))
+    )
+
+
 def test_a_key_opens_and_pins_it_for_the_field_with_the_focus(
     workbench: Workbench, popover: Locator
 ) -> None:

@@ -8,6 +8,7 @@ import dataclasses
 import zlib
 from collections.abc import AsyncIterator
 from functools import partial
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 import pytest
@@ -22,6 +23,8 @@ from playground.engine.pictures import (
 )
 from playground.limits import MIB
 from playground.protocols.media import raster_type
+from playground.transport import policy
+from playground.transport.networks import Address, NetworkRule, rule_for
 from tests.support.pictures import OTHERS, PNG, RASTER
 from tests.support.servers import (
     HOLD,
@@ -59,6 +62,19 @@ async def redirecting(**targets: str) -> AsyncIterator[Server]:
 
     async with serve(answer=answer) as server:
         yield server
+
+
+@pytest.fixture
+def public(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make 127.0.0.1 a public address, and the others of this machine those of a network."""
+    loopback = ip_network("127.0.0.0/8")
+
+    def rule(address: Address) -> NetworkRule | None:
+        if address.version != 4 or address not in loopback:
+            return rule_for(address)
+        return None if str(address) == "127.0.0.1" else rule_for(ip_address("10.0.0.1"))
+
+    monkeypatch.setattr(policy, "rule_for", rule)
 
 
 @pytest.mark.parametrize("media_type", RASTER)
@@ -211,6 +227,19 @@ class TestRedirects:
             assert (await refused(url))[0] == "Denied"
             assert len(server.requests) == 1
             assert not inside.connections
+
+    @pytest.mark.parametrize("hops", [1, 2])
+    async def test_from_a_public_address_none_into_a_private_network(
+        self, public: None, hops: int
+    ) -> None:
+        async with redirecting() as inside:
+            target = f"http://127.0.0.2:{inside.port}/secret.png"
+            paths = {"a": "/b", "b": target} if hops == 2 else {"a": target}
+            async with redirecting(**paths) as server:
+                label, reason = await refused(f"{server.url}/a")
+                assert len(server.requests) == hops
+        assert label == "Denied"
+        assert "private network" in reason
 
     @pytest.mark.parametrize("target", ["file:///etc/passwd", "data:image/png;base64,AA", "//u@h/"])
     async def test_only_to_urls_that_may_be_called(self, target: str) -> None:

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from playground import engine
 from playground.engine import promise_polling, promises
-from playground.models import Agent, PolledPromise, Run, RunKind
+from playground.models import Agent, PolledPromise, Run, RunKind, storage
 from tests.support.background_tasks import wait_for_tasks
 from tests.support.servers import HOLD, Server, free_port, reply, serve
 
@@ -322,6 +322,69 @@ async def test_a_promise_that_nobody_can_ask_after(ask: Callable[..., Any]) -> N
     await polled.arefresh_from_db()
     assert polled.status == "paused"
     assert "the agent is not saved" in polled.status_message
+
+
+class TestQuota:
+    """A poll may complete a turn beyond the quota, but not for ever, and not by hand."""
+
+    QUOTA = 1_000_000
+
+    @staticmethod
+    async def fill(settings: Any, size: int) -> None:
+        storage._counts.clear()
+        settings.QUOTA = TestQuota.QUOTA
+        await Run.objects.acreate(
+            agent_name="A", url="http://a.example", protocol="nlweb", binding="http",
+            version="0.55", request={}, state="completed", bytes=size,
+        )  # fmt: skip
+
+    async def test_a_little_beyond_it_polls_are_sent(
+        self, ask: Callable[..., Any], settings: Any
+    ) -> None:
+        async with serve(answer=Script(promise(), ANSWER)) as server:
+            _, polled = await ask(server)
+            await self.fill(settings, self.QUOTA)
+            polled = await promise_polling.poll_until_settled(polled.pk)
+        assert polled.status == "fulfilled"
+
+    async def test_far_beyond_it_polling_is_paused(
+        self, ask: Callable[..., Any], settings: Any
+    ) -> None:
+        async with serve(answer=Script(promise(), ANSWER)) as server:
+            run, polled = await ask(server)
+            await self.fill(settings, self.QUOTA * 12 // 10)
+            polled = await promise_polling.poll_until_settled(polled.pk)
+            assert len(server.requests) == 1
+        assert (polled.status, polled.leased_until) == ("paused", None)
+        assert polled.status_message.startswith("No room left: 1.1 MB of 976.6 KB used. Delete")
+        assert await children(run) == []
+
+    async def test_a_cancellation_is_not_sent_either(
+        self, ask: Callable[..., Any], settings: Any
+    ) -> None:
+        async with serve(answer=Script(promise(), ANSWER)) as server:
+            run, polled = await ask(server)
+            await self.fill(settings, self.QUOTA * 12 // 10)
+            await engine.cancel_promise(polled.pk)
+            await wait_for_tasks()
+            assert len(server.requests) == 1
+        await polled.arefresh_from_db()
+        assert (polled.status, polled.cancel_requested) == ("paused", False)
+        assert polled.status_message.startswith("No room left")
+        assert await children(run) == []
+
+    async def test_nobody_polls_by_hand(self, ask: Callable[..., Any], settings: Any) -> None:
+        async with serve(answer=Script(promise(), ANSWER)) as server:
+            run, polled = await ask(server)
+            await promise_polling.stop_polling(polled.pk)
+            await self.fill(settings, self.QUOTA)
+            await engine.poll_now(polled.pk)
+            await wait_for_tasks()
+            assert len(server.requests) == 1
+        await polled.arefresh_from_db()
+        assert (polled.status, polled.leased_until) == ("paused", None)
+        assert polled.status_message.startswith("No room left")
+        assert await children(run) == []
 
 
 async def test_no_more_are_followed_than_may_be(ask: Callable[..., Any], settings: Any) -> None:

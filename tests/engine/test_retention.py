@@ -179,9 +179,10 @@ def run(days: float = 0, **fields: Any) -> Run:
 
 
 def prune(owner: int | None = None) -> int:
-    return sum(
-        retention.delete(batch) for batch in deletion_batches(retention.runs_to_delete(owner))
-    )
+    trees = retention.runs_to_delete(owner)
+    deleted = sum(retention.delete(batch) for batch in deletion_batches(trees))
+    retention.delete_unsent_collection_runs(owner, RetentionLimits.of(owner), trees)
+    return deleted
 
 
 def limit(**limits: int) -> None:
@@ -201,6 +202,42 @@ def test_a_summary_goes_with_the_last_of_its_requests() -> None:
     limit(max_days=3)
     assert prune() == 1
     assert list(CollectionRun.objects.all()) == [unsent]
+
+
+@pytest.mark.django_db
+def test_a_collection_run_that_sent_nothing_goes_by_its_age() -> None:
+    owner = User.objects.create_user("owner")
+    old = timezone.now() - timedelta(days=9)
+    kept = {
+        CollectionRun.objects.create(name="new", state="stopped"),
+        CollectionRun.objects.create(name="in progress", created_at=old),
+        CollectionRun.objects.create(name="with a request", state="completed", created_at=old),
+        CollectionRun.objects.create(
+            name="of another", state="stopped", created_at=old, owner=owner
+        ),
+    }
+    sent = CollectionRun.objects.get(name="with a request")
+    Step.objects.create(collection_run=sent, number=1, name="R", run=run(1))
+    for state in ("completed", "stopped", "interrupted"):
+        unsent = CollectionRun.objects.create(name=state, state=state, created_at=old)
+        Step.objects.create(collection_run=unsent, number=1, name="R", verdict="skipped")
+    assert prune() == 0
+    assert CollectionRun.objects.count() == 7
+    limit(max_days=7)
+    assert prune() == 0
+    assert set(CollectionRun.objects.all()) == kept
+
+
+@pytest.mark.django_db
+def test_a_collection_run_that_sent_nothing_goes_with_the_runs_after_it() -> None:
+    for days in (9, 2):
+        created_at = timezone.now() - timedelta(days=days)
+        CollectionRun.objects.create(name=f"{days}", state="stopped", created_at=created_at)
+    run(5)
+    run(1)
+    limit(max_runs=1)
+    assert prune() == 1
+    assert [each.name for each in CollectionRun.objects.all()] == ["2"]
 
 
 @pytest.mark.django_db

@@ -9,13 +9,15 @@ import pytest
 from django.contrib.auth.models import User
 
 from playground import engine
-from playground.engine.runs import MAX_REFUSED_REQUEST
-from playground.models import Agent, FrameBatch, Run, RunKind, storage
+from playground.engine.runs import MAX_REFUSED_REQUEST, MAX_REFUSED_RUNS
+from playground.models import Agent, Conversation, FrameBatch, Run, RunKind, storage
 from playground.models.storage import MAKE_ROOM, RUN_BYTES
 from tests.engine.conftest import Send
 from tests.support.servers import HOLD, STREAM_HEAD, serve
 
 QUOTA = 100_000
+#: Bytes of an empty request: the document, and three empty lists.
+EMPTY = 8
 
 
 @pytest.fixture(autouse=True)
@@ -71,10 +73,33 @@ class TestQuota:
         assert (run.request, run.headers, len(run.text)) == ({}, [], 500)
         assert run.problem
         assert run.problem["detail"] == "The request is too large to be stored with the run."
-        assert storage.stored_bytes(None) - before <= RUN_BYTES + 2
+        assert storage.stored_bytes(None) - before <= RUN_BYTES + EMPTY
         for number in range(3):
             create(text="x" * (MAX_REFUSED_REQUEST // 2 - 100 + number))
         assert storage.stored_bytes(None) - before < 4 * (RUN_BYTES + MAX_REFUSED_REQUEST)
+
+    def test_many_that_are_refused_take_little_room(self) -> None:
+        turn = fill()
+        full = storage.stored_bytes(None)
+        runs = [create(text=f"{number} {'x' * 900}") for number in range(MAX_REFUSED_RUNS + 20)]
+        for run in runs[:5]:
+            assert not Run.objects.filter(pk=run.pk).exists()
+        assert Run.objects.filter(state="refused").count() == MAX_REFUSED_RUNS
+        assert Run.objects.filter(pk=runs[-1].pk).exists()
+        assert Conversation.objects.count() == MAX_REFUSED_RUNS
+        taken = storage.stored_bytes(None) - full
+        assert taken < MAX_REFUSED_RUNS * (RUN_BYTES + 2 * MAX_REFUSED_REQUEST)
+        assert Run.objects.filter(pk=turn.pk).exists()
+
+    def test_runs_that_were_refused_for_another_reason_stay(self) -> None:
+        other = Run.objects.create(
+            agent_name="A", url="http://a.example", protocol="nlweb", binding="http",
+            version="0.55", request={}, state="refused", problem={"limit": "max_runs"},
+        )  # fmt: skip
+        fill()
+        for _ in range(MAX_REFUSED_RUNS + 1):
+            create()
+        assert Run.objects.filter(pk=other.pk).exists()
 
     def test_nothing_of_a_large_template_is_stored(self) -> None:
         fill()
@@ -84,13 +109,19 @@ class TestQuota:
         run = engine.create_run(replace(prepared, provenance=provenance))
         run.refresh_from_db()
         assert run.request_template is None
-        assert run.request_bytes < 10
+        assert run.stored_bytes < 10
 
     @pytest.mark.parametrize("kind", RunKind)
     def test_a_turn_that_was_admitted_can_be_completed(self, kind: RunKind) -> None:
         turn = fill()
         begins = kind in (RunKind.ASK, RunKind.ANSWER, RunKind.ACTION)
         assert create(kind=kind, parent=turn).state == ("refused" if begins else "queued")
+
+    @pytest.mark.parametrize("kind", RunKind)
+    def test_not_without_end(self, kind: RunKind) -> None:
+        turn = fill()
+        Run.objects.update(bytes=QUOTA * 1.2)
+        assert create(kind=kind, parent=turn).state == "refused"
 
     def test_requests_of_a_collection_run_are_refused_as_well(self) -> None:
         fill()
@@ -112,3 +143,18 @@ async def test_nothing_is_sent(send: Send, transactional_db: None) -> None:
     assert (run.state, run.frames) == ("refused", 0)
     assert server.requests == []
     assert not await FrameBatch.objects.aexists()
+
+
+async def test_every_frame_is_counted(send: Send, transactional_db: None, settings: Any) -> None:
+    from asgiref.sync import sync_to_async
+
+    settings.QUOTA = 0
+    head = STREAM_HEAD.replace(b"\r\n", b"\r\nX-Long: " + b"x" * 20_000 + b"\r\n", 1)
+    async with serve(head + b'data: {"message_type": "complete"}\n\n') as server:
+        run = await send(server.url)
+    batches = [batch async for batch in FrameBatch.objects.filter(run=run)]
+    frames = [frame for batch in batches for frame in batch.frames()]
+    size = sum(len(frame.data) for frame in frames)
+    assert (size > 20_000, run.bytes + run.other_bytes) == (True, size)
+    counted = await sync_to_async(storage.stored_bytes)(None)
+    assert counted >= sum(len(batch.data) for batch in batches)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,12 +12,14 @@ from unittest import mock
 import pytest
 from asgiref.sync import sync_to_async
 from django.db import OperationalError
+from django.test import AsyncClient
 
 from playground import engine
-from playground.engine import promise_polling, runs, shutdown
+from playground.engine import collection_runs, promise_polling, runs, shutdown
 from playground.engine.shutdown import begin_shutdown, finish_shutdown
 from playground.models import Agent, CollectionRun, PolledPromise, Run, RunKind
 from playground.models.liveness import this_driver
+from playground.views import runs as run_views
 from tests.support.collection_runs import new_collection, start, steps_of, verdicts
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, serve
 
@@ -89,6 +92,79 @@ async def test_a_run_that_was_recorded_and_not_started_is_interrupted() -> None:
     assert found == {mine.pk: "interrupted", other.pk: "queued"}
 
 
+async def test_a_run_that_is_started_too_late_is_interrupted_and_not_sent() -> None:
+    async with serve(STREAM_HEAD, RESULT, COMPLETE) as server:
+        agent = Agent(name="a", url=server.url)
+        prepared = engine.request_to(agent, {"query": {"text": "eggs"}})
+        run = await sync_to_async(engine.create_run)(prepared)
+        begin_shutdown()
+        await engine.send(run, prepared)
+        assert server.requests == []
+    await run.arefresh_from_db()
+    assert (run.state, run.frames, run.ended_us is not None) == ("interrupted", 0, True)
+
+
+async def test_a_run_that_is_recorded_while_the_shutdown_begins_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    save = Run.save
+
+    def save_slowly(run: Run, *args: Any, **options: Any) -> None:
+        save(run, *args, **options)
+        runs.refuse_new_runs()
+
+    monkeypatch.setattr(Run, "save", save_slowly)
+    run = await sync_to_async(create_run)()
+    assert run.state == "interrupted"
+    await run.arefresh_from_db()
+    assert run.state == "interrupted"
+
+
+async def test_a_request_under_way_is_waited_for_before_the_last_marking(
+    monkeypatch: pytest.MonkeyPatch, async_client: AsyncClient
+) -> None:
+    recorded, may_go_on = threading.Event(), threading.Event()
+    record, mark = run_views._record, shutdown._mark_interrupted
+    unfinished: list[bool] = []
+
+    def record_slowly(request: Any) -> Any:
+        found = record(request)
+        recorded.set()
+        may_go_on.wait(20)
+        return found
+
+    def note_and_mark() -> None:
+        unfinished.append(Run.objects.unfinished().exists())
+        mark()
+
+    monkeypatch.setattr(run_views, "_record", record_slowly)
+    monkeypatch.setattr(shutdown, "_mark_interrupted", note_and_mark)
+    async with serve(STREAM_HEAD, RESULT, HOLD) as server:
+        agent = await Agent.objects.acreate(name="a", url=server.url)
+        sent = {"agent": agent.slug, "document": '{"query": {"text": "eggs"}}'}
+        posting = asyncio.ensure_future(async_client.post("/runs/", sent))
+        await asyncio.to_thread(recorded.wait, 20)
+        begin_shutdown()
+        finishing = asyncio.ensure_future(finish_shutdown(0))
+        await asyncio.wait({finishing}, timeout=0.05)
+        may_go_on.set()
+        await finishing
+        response = await posting
+        assert server.requests == []
+    run = await Run.objects.aget()
+    assert (unfinished, run.state) == ([False], "interrupted")
+    assert response.headers["Location"] == run.get_absolute_url()
+
+
+async def test_a_request_that_does_not_end_is_not_waited_for_without_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shutdown, "STORING_SECONDS", 0.1)
+    begin_shutdown()
+    with shutdown.request_in_progress():
+        await asyncio.wait_for(finish_shutdown(0), 20)
+
+
 async def test_new_runs_are_refused() -> None:
     begin_shutdown()
     with pytest.raises(engine.ShuttingDownError):
@@ -121,6 +197,81 @@ async def test_a_collection_run_starts_no_further_steps() -> None:
     steps = await steps_of(run)
     assert [step.verdict for step in steps] == ["met", "skipped"]
     assert steps[1].reason == "Not started: the playground stopped."
+
+
+async def test_a_collection_run_that_is_started_too_late_is_interrupted() -> None:
+    async with serve(STREAM_HEAD, RESULT, COMPLETE) as server:
+        found = await new_collection(server.url)
+        for text in ("first", "second"):
+            await sync_to_async(found.ask)(text)
+        plan = await sync_to_async(found.plan)()
+        run = await sync_to_async(collection_runs.record)(plan)
+        begin_shutdown()
+        await collection_runs.start(run, plan)
+        assert server.requests == []
+    await run.arefresh_from_db()
+    assert (run.state, run.ended_at is not None) == ("interrupted", True)
+    reason = "Not started: the playground stopped."
+    assert [(step.verdict, step.reason) for step in await steps_of(run)] == [
+        ("skipped", reason)
+    ] * 2
+
+
+async def test_a_collection_run_that_is_recorded_while_the_shutdown_begins_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = await new_collection("http://127.0.0.1:9")
+    await sync_to_async(found.ask)("first")
+    plan = await sync_to_async(found.plan)()
+    save = CollectionRun.save
+
+    def save_slowly(run: CollectionRun, *args: Any, **options: Any) -> None:
+        save(run, *args, **options)
+        runs.refuse_new_runs()
+
+    monkeypatch.setattr(CollectionRun, "save", save_slowly)
+    run = await sync_to_async(collection_runs.record)(plan)
+    await run.arefresh_from_db()
+    assert run.state == "interrupted"
+    assert await verdicts(run) == ["skipped"]
+
+
+async def test_a_step_that_is_refused_interrupts_the_collection_run() -> None:
+    may_end = asyncio.Event()
+    async with serve(STREAM_HEAD, RESULT, may_end, COMPLETE) as server:
+        found = await new_collection(server.url)
+        for text in ("first", "second", "third"):
+            await sync_to_async(found.ask)(text)
+        run, task = await start(found)
+        await server.asked.wait()
+        runs.refuse_new_runs()  # Another thread may see it before the collection run is told.
+        may_end.set()
+        await task
+        assert len(server.requests) == 1
+    await run.arefresh_from_db()
+    assert run.state == "interrupted"
+    steps = await steps_of(run)
+    assert [step.verdict for step in steps] == ["met", "skipped", "skipped"]
+    assert {step.reason for step in steps[1:]} == {"Not started: the playground stopped."}
+
+
+async def test_a_collection_run_that_bailed_out_is_interrupted_with_its_last_step() -> None:
+    async with serve(STREAM_HEAD, RESULT, HOLD) as server:
+        found = await new_collection(server.url)
+        await sync_to_async(found.ask)("held", "a")
+        await sync_to_async(found.ask)("{{missing}}", "b")
+        await sync_to_async(found.ask)("later", "c")
+        run, _ = await start(found, parallel=2, bail=True)
+        await server.asked.wait()
+        while "unsent" not in await verdicts(run):
+            await asyncio.sleep(0.01)
+        begin_shutdown()
+        await finish_shutdown(0)
+    await run.arefresh_from_db()
+    assert run.state == "interrupted"
+    held, _, later = await steps_of(run)
+    assert (held.verdict, held.reason) == ("stopped", "Not completed: the playground stopped.")
+    assert (later.verdict, later.reason) == ("skipped", "Not started: an earlier request failed.")
 
 
 async def test_a_step_that_does_not_end_is_stopped() -> None:
@@ -181,6 +332,35 @@ async def test_a_poll_that_comes_too_late_releases_its_lease() -> None:
     assert (promise.leased_until, promise.status, promise.status_message) == (None, "polling", "")
     assert await PolledPromise.objects.due().acount() == 1
     assert not promise_polling.sending
+
+
+async def test_a_poll_that_is_about_to_acquire_its_lease_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    acquiring, may_go_on = threading.Event(), threading.Event()
+    acquire = promise_polling.acquire_lease
+
+    def acquire_slowly(pk: int, at_once: bool) -> bool:
+        acquiring.set()
+        may_go_on.wait(20)
+        return acquire(pk, at_once)
+
+    monkeypatch.setattr(promise_polling, "acquire_lease", acquire_slowly)
+    agent = await Agent.objects.acreate(name="a", url="http://127.0.0.1:9")
+    run = await sync_to_async(create_run)()
+    await Run.objects.filter(pk=run.pk).aupdate(agent=agent)
+    promise = await PolledPromise.objects.acreate(
+        run=run, entry_seq=1, token="t", polling_seconds=900
+    )
+    polling = asyncio.ensure_future(promise_polling.poll(promise.pk))
+    await asyncio.to_thread(acquiring.wait, 20)
+    begin_shutdown()
+    assert polling in promise_polling.sending
+    may_go_on.set()
+    await finish_shutdown(20)
+    assert polling.done()
+    await promise.arefresh_from_db()
+    assert (promise.leased_until, promise.status) == (None, "polling")
 
 
 async def test_without_a_database_it_ends_all_the_same(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.lessons import Lesson, lesson_problems, requests_of, with_requests
+from playground.lessons.validation import TABS
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 CHECK = {"run": [{"type": "outcome", "equals": "answer"}]}
 
@@ -28,7 +33,10 @@ COMPLETE = lesson(
 )
 
 
-@pytest.mark.parametrize("value", [None, lesson(), lesson(check=CHECK), COMPLETE])
+SEQUENCE = lesson(look=[{"label": "Who sent what", "tab": "sequence"}])
+
+
+@pytest.mark.parametrize("value", [None, lesson(), lesson(check=CHECK), COMPLETE, SEQUENCE])
 def test_a_valid_lesson_has_no_problems(value: Any) -> None:
     assert list(lesson_problems(value)) == []
 
@@ -58,6 +66,10 @@ def test_a_valid_lesson_has_no_problems(value: Any) -> None:
         ),
         (
             lesson(look=[{"label": "x", "tab": "session", "place": "x"}]),
+            "/steps/0/look/0/place", "no places",
+        ),
+        (
+            lesson(look=[{"label": "x", "tab": "sequence", "place": "call"}]),
             "/steps/0/look/0/place", "no places",
         ),
         (lesson(check={}), "/steps/0/check", "needs expectations"),
@@ -93,6 +105,12 @@ def test_references_to_deleted_requests_are_left_out() -> None:
     assert list(lesson_problems(left)) == []
     only = lesson(solution={"request": "soup"})
     assert "solution" not in with_requests(only, set())["steps"][0]
+
+
+def test_the_pane_opens_each_tab() -> None:
+    script = (ROOT / "static" / "js" / "lesson-pane.js").read_text("utf-8")
+    listed = script.partition("const TABS = {")[2].partition("};")[0]
+    assert re.findall(r"^  (\w+):", listed, re.MULTILINE) == list(TABS)
 
 
 JSON = st.recursive(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import connection
 
 from playground.models import (
     Collection,
     Conversation,
+    FrameBatch,
     Run,
     RunState,
     SavedRequest,
@@ -18,18 +22,21 @@ from playground.models import (
     TrashedItem,
     storage,
 )
+from playground.models.batches import FramePart, build_batches
 from playground.models.runs import FINAL_STATES
 from playground.models.storage import (
     COUNT_LIFETIME,
     FRAME_BYTES,
+    ROW_BYTES,
     RUN_BYTES,
     StorageUsage,
     no_room,
     stored_bytes,
 )
+from playground.protocols.frames import Frame, FrameKind
 
-#: Bytes of an empty request.
-EMPTY = len("{}")
+#: Bytes of an empty request: the document, and three empty lists.
+EMPTY = len("{}") + 3 * len("[]")
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -58,13 +65,10 @@ class TestWhoseByteItIs:
         assert stored_bytes(None) == 1000 + 3 * FRAME_BYTES + RUN_BYTES + EMPTY
 
     def test_a_request_is_stored_with_its_run_and_in_a_frame(self) -> None:
-        run = make(request={"q": "x"}, headers=[["A", "b"]], answers={"n": 1})
-        assert run.request_bytes == 2 * len('{"q": "x"}') + len('[["A", "b"]]') + len('{"n": 1}')
-        assert stored_bytes(None) == run.request_bytes + RUN_BYTES
-        Run.objects.filter(pk=run.pk).update(request={})
-        run.refresh_from_db()
-        run.save()
-        assert run.request_bytes > 20  # What was sent does not change.
+        run = make(request={"q": "x"}, headers=[["A", "b"]], answers={"n": 1}, other_bytes=100)
+        size = len('{"q": "x"}') + len('[["A", "b"]]') + len('{"n": 1}') + 2 * len("[]")
+        assert run.stored_bytes == size
+        assert stored_bytes(None) == size + 100 + RUN_BYTES
 
     def test_child_runs_are_their_owners(self) -> None:
         owner = User.objects.create_user("owner")
@@ -77,21 +81,22 @@ class TestWhoseByteItIs:
     def test_a_share_is_the_owners(self) -> None:
         owner, reader = User.objects.create_user("owner"), User.objects.create_user("reader")
         Share.objects.create(owner=owner, run=make(owner, bytes=10))
-        assert stored_bytes(owner.pk) == 10 + RUN_BYTES + EMPTY
+        assert stored_bytes(owner.pk) == 10 + RUN_BYTES + EMPTY + ROW_BYTES
         assert stored_bytes(reader.pk) == 0
 
     def test_collections_with_recorded_responses_and_the_trash(self) -> None:
         owner = User.objects.create_user("owner")
         collection = Collection.objects.create(owner=owner, name="C")
         saved = SavedRequest.objects.create(collection=collection, name="S", notes="n" * 100)
-        empty = len("{}") + 2 * len("[]")  # The document, headers, expectations.
+        # The document, authentication and captures; headers and expectations.
+        empty = 2 * ROW_BYTES + 3 * len("{}") + 2 * len("[]")
         assert stored_bytes(owner.pk) == 100 + empty
         saved.reply = {"frames": "f" * 1000}
         saved.save()
         assert stored_bytes(owner.pk) == 100 + empty + len('{"frames": ""}') + 1000
         collection.delete()
         TrashedItem.objects.create(owner=owner, label="C", fixture="x" * 300)
-        assert stored_bytes(owner.pk) == 300
+        assert stored_bytes(owner.pk) == 300 + ROW_BYTES
 
     def test_what_is_deleted_is_not_counted(self) -> None:
         make(bytes=10).delete()
@@ -110,6 +115,34 @@ def test_counting_uses_the_index() -> None:
     assert "run_stored_bytes" in runs.filter(storage._HAS_ENDED).values("bytes").explain()
     assert "run_history_state" in runs.unfinished().values("bytes").explain()
     assert connection.vendor == "sqlite"
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize(("model", "lookup"), storage._COUNTED)
+def test_counting_reads_no_whole_table(model: Any, lookup: str) -> None:
+    plan = storage._rows(model, lookup, 1).order_by().values("pk").explain()
+    assert "SEARCH" in plan
+    assert "SCAN" not in plan
+
+
+@pytest.mark.sqlite
+def test_promises_are_found_by_the_outcome_of_their_runs() -> None:
+    plan = storage._promises(1).order_by().values("pk").explain()
+    assert "run_history_outcome" in plan
+    assert "SCAN" not in plan
+
+
+def test_the_frames_of_earlier_runs_are_counted() -> None:
+    run = make(bytes=5, frames=3)
+    frames = [Frame(1, 0, FrameKind.CALL, b"call"), Frame(2, 0, FrameKind.HEAD, b"head of it"),
+              Frame(3, 0, FrameKind.BODY, b"12345")]  # fmt: skip
+    FrameBatch.objects.bulk_create(build_batches(run, [FramePart(frames)]))
+    without_frames = make(bytes=5, frames=3)
+    migration = import_module("playground.migrations.0017_stored_bytes")
+    migration.count_other_frames(apps, SimpleNamespace(connection=connection))
+    run.refresh_from_db()
+    without_frames.refresh_from_db()
+    assert (run.other_bytes, without_frames.other_bytes) == (len(b"callhead of it"), 0)
 
 
 class TestQuota:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -53,6 +54,21 @@ class TestFiles:
                 prefix, _, target = reference.rpartition("/")
                 assert prefix == "#/$defs"
                 assert target in schema["$defs"]
+
+    def test_describe_the_names_of_items_once(self) -> None:
+        """Both versions of the item refer to one file, which `load` puts into them."""
+        folder = Path(schemas.__file__).parent
+        own = [
+            json.loads((folder / f"nlweb-{version}" / "item.json").read_text("utf-8"))["properties"]
+            for version in ("0.54", "0.55")
+        ]
+        shared = json.loads((folder / "item.json").read_text("utf-8"))["properties"]
+        assert not [name for name in own[0] if own[0][name] == own[1].get(name)]
+        for version, names in zip(("0.54", "0.55"), own, strict=True):
+            loaded = schemas.load("nlweb", version, "item")
+            assert "$ref" not in loaded
+            assert loaded["properties"] == {**shared, **loaded["properties"]}
+            assert names.keys() | shared.keys() == loaded["properties"].keys()
 
     @pytest.mark.parametrize(("version", "name"), ALL)
     def test_properties_are_described(self, version: str, name: str) -> None:

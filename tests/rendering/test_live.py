@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.models import Agent, Run
 from playground.protocols.frames import Frame, FrameKind
-from playground.rendering import live
+from playground.rendering import live, run_status
 from playground.rendering.entries import Entry
 from playground.rendering.live import RunMessage, RunUpdates, response_context
 from playground.rendering.thread_reader import ThreadReader
@@ -53,6 +56,13 @@ def cursor_of(message: RunMessage) -> tuple[int, int, int, bool]:
 def anchors(markup: Markup) -> list[str]:
     ids = [str(element.attributes.get("id", "")) for element in markup.elements]
     return [name for name in ids if name.startswith("entry-")]
+
+
+def clocks(message: RunMessage | None) -> list[tuple[str, str]]:
+    """Return the milliseconds of each clock that runs on, and the time that it shows."""
+    assert message
+    (figures,) = re.findall(r'id="run-stats-now".*?</dl>', message.html, re.DOTALL)
+    return re.findall(r'<elapsed-time(?: data-ms="(\d+)")?>([^<]+)<', figures)
 
 
 def drain(view: RunUpdates) -> list[RunMessage]:
@@ -130,6 +140,21 @@ def test_nothing_new_is_no_message() -> None:
     last = view.advance()
     assert last
     assert (last.final, last.frames) == (True, 0)
+
+
+def test_the_clock_stops_at_the_end_also_if_it_shows_the_same_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recording = Recording()
+    started = timezone.now()
+    Run.objects.filter(pk=recording.run.pk).update(started_at=started)
+    monkeypatch.setattr(run_status.timezone, "now", lambda: started + timedelta(seconds=2.4))
+    view = RunUpdates(recording.run.pk, 0)
+    recording.add(CALL, OPEN)
+    assert clocks(view.advance()) == [("2400", "2.4 s")]
+    recording.end()
+    Run.objects.filter(pk=recording.run.pk).update(ended_us=2_400_000)
+    assert clocks(view.advance()) == [("", "2.4 s")]
 
 
 def test_the_end_is_not_said_before_the_frames_that_led_to_it(

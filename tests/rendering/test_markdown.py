@@ -7,6 +7,7 @@ from django.template import Context, Template
 from hypothesis import given
 from hypothesis import strategies as st
 
+from playground.rendering.explanations import ProtocolNames
 from playground.rendering.markdown import MAX_TEXT, plain, render
 from tests.support.markup import Element, read
 
@@ -31,6 +32,38 @@ def elements(html: str) -> list[Element]:
 )  # fmt: skip
 def test_what_it_becomes(text: str, html: str) -> None:
     assert render(text) == html
+
+
+def test_names_in_inline_code_offer_their_explanation() -> None:
+    names = ProtocolNames("nlweb", "0.55")
+    text = "`query.site` `site` `_meta.response_type` `recipes.example` `xyz`\n\n```\nsite\n```"
+    found = elements(render(text, reference_of=names.reference_of))
+    assert [each.attributes for each in found if each.tag == "code"] == [
+        {"data-explain": "nlweb/0.55/ask-request#/query/site"},
+        {"data-explain": "nlweb/0.55/ask-request#/query/site"},
+        {"data-explain": "nlweb/0.55/response#/_meta/response_type"},
+        {},
+        {},
+        {},
+    ]
+    assert ProtocolNames("nlweb", "9.9").reference_of("site") == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<code data-explain="x/1/y#/z">site</code>',
+        '`" data-explain="x/1/y#/z`',
+        '`site" onclick="alert(1)`',
+        "`query/../../x`",
+        '[x](https://a.example "data-explain=x")',
+        "`" + "a." * 5000 + "a`",
+    ],
+)
+def test_a_text_chooses_no_explanation(text: str) -> None:
+    names = ProtocolNames("nlweb", "0.55")
+    for element in elements(render(text, reference_of=names.reference_of)):
+        assert not {"data-explain", "onclick"} & set(element.attributes)
 
 
 def test_a_table() -> None:

@@ -198,3 +198,28 @@ def test_urls_that_cannot_be_called(url: str, words: str) -> None:
 )
 def test_urls_that_can_be_called(url: str) -> None:
     assert check_url(url) is None
+
+
+class TestRedirects:
+    PUBLIC, PRIVATE = ip_address("93.184.216.34"), ip_address("192.168.1.1")
+
+    def test_a_public_address_leads_to_no_private_one(self) -> None:
+        after = LOCAL.after(self.PUBLIC)
+        assert after.verdict(self.PUBLIC) is None
+        refusal = after.verdict(self.PRIVATE)
+        assert refusal
+        assert refusal.rule == "private"
+
+    def test_a_private_address_leads_anywhere(self) -> None:
+        assert LOCAL.after(self.PRIVATE) == LOCAL
+
+    def test_a_chain_does_not_come_back(self) -> None:
+        assert LOCAL.after(self.PUBLIC).after(self.PRIVATE).verdict(self.PRIVATE)
+
+    def test_an_address_with_a_public_one_in_it_is_public(self) -> None:
+        assert LOCAL.after(ip_address("::ffff:93.184.216.34")).verdict(self.PRIVATE)
+        assert LOCAL.after(ip_address("::ffff:192.168.1.1")) == LOCAL
+
+    def test_the_allow_list_holds(self) -> None:
+        policy = OutboundPolicy.from_settings(False, ["192.168.1.0/24"])
+        assert policy.after(self.PUBLIC).verdict(self.PRIVATE) is None

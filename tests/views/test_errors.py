@@ -109,6 +109,18 @@ def test_send_while_the_server_stops(client: Client, agent: Agent) -> None:
     assert not Run.objects.exists()
 
 
+def test_the_page_of_a_run_that_was_recorded_while_the_server_stopped(
+    client: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = iter([False, True])
+    monkeypatch.setattr(runs, "refuses_new_runs", lambda: next(checked, True))
+    response = client.post("/runs/", {"agent": agent.slug, "document": DOCUMENT}, follow=True)
+    run = Run.objects.get()
+    assert response.redirect_chain == [(run.get_absolute_url(), 302)]
+    assert (run.state, response.status_code) == ("interrupted", 200)
+    assert "Interrupted" in read(response.text).text
+
+
 @pytest.mark.usefixtures("_shutting_down")
 def test_resend_while_the_server_stops(client: Client, agent: Agent) -> None:
     run = Recording().run

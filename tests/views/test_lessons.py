@@ -105,6 +105,24 @@ class TestLearner:
         finished(**fields)
         assert "Step passed." not in post(client, "s1/check/")
 
+    def test_a_check_that_cannot_be_met_fails_and_the_lesson_goes_on(
+        self, client: Client, collection: Collection
+    ) -> None:
+        check = {"run": [ANSWER, {"type": "outcome", "equals": "failure"}]}
+        solution = {"text": "There is none."}
+        collection.lesson = lesson({"check": check, "hints": ["No."], "solution": solution}, {})
+        collection.save()
+        start(client)
+        for outcome in ("answer", "failure"):
+            finished(outcome)
+            failed = post(client, "s1/check/")
+            assert "Step passed." not in failed
+            assert "Expected: the outcome is" in failed
+        post(client, "s1/hints/")
+        assert "There is none." in post(client, "s1/solution/")
+        assert "Skip this step" in post(client, "s1/")
+        assert "Title 2" in post(client, "s2/")
+
     def test_a_composed_request_passes_unsent(self, client: Client) -> None:
         post(client, "s2/")
         wrong = form({"query": {"text": "soup"}})

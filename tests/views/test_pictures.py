@@ -101,6 +101,20 @@ class TestWhatIsNotFetched:
             assert not server.connections
 
 
+def test_a_hosted_playground_leaves_nothing_in_browsers(
+    client: Client, run: Run, settings: Any
+) -> None:
+    settings.HOSTED = settings.AGENT_IMAGES = True
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    owner = User.objects.create(username="ann")
+    Run.objects.update(owner=owner)
+    client.force_login(owner)
+    for file, status in ((PNG, 200), (OTHERS["svg"], 422)):
+        with serving(reply(file)) as server:
+            response = client.get(path_of(run, server.url))
+        assert (response.status_code, response["Cache-Control"]) == (status, "no-store")
+
+
 def test_a_private_address_in_hosted_mode(client: Client, run: Run, settings: Any) -> None:
     settings.HOSTED = settings.AGENT_IMAGES = True
     owner = User.objects.create(username="ann")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -13,14 +14,20 @@ from django.utils import timezone
 from playground.models import (
     Agent,
     Collection,
+    CollectionRun,
+    Environment,
     Folder,
     Retention,
     Run,
     SavedRequest,
     Share,
+    TrashedItem,
+    Variable,
     storage,
 )
+from playground.models.storage import stored_bytes
 from tests.support.markup import read
+from tests.support.stored_runs import Recording
 from tests.views.conftest import form
 
 pytestmark = pytest.mark.database
@@ -174,6 +181,24 @@ class TestStorage:
         assert "Enter at most 90 days." in refused.content.decode()
 
 
+#: Tables with rows that users create.
+CREATED = (
+    Agent, Collection, CollectionRun, Environment, Folder, Run, SavedRequest, Share, TrashedItem,
+    Variable,
+)  # fmt: skip
+AGENT = {"name": "N", "url": "http://a.example", "version": "0.55", "auth": "none"}
+LESSON = {"version": 1, "steps": [{"slug": "one", "title": "One", "text": "Read."}]}
+
+
+def count_rows() -> list[int]:
+    return [model.objects.count() for model in CREATED]
+
+
+def values_of_rows() -> Iterator[dict[str, Any]]:
+    for model in CREATED:
+        yield from model.objects.order_by("pk").values()
+
+
 @pytest.mark.django_db
 class TestNoRoom:
     """Nothing is created once there is no room, and the page says why."""
@@ -215,6 +240,89 @@ class TestNoRoom:
         assert "No room left" in client.get(target).content.decode()
         counts = [model.objects.count() for model in (Collection, Folder, SavedRequest)]
         assert counts == [1, 1, 1]
+
+    @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+    @pytest.mark.parametrize(
+        ("path", "fields"),
+        [
+            ("/agents/", AGENT),
+            ("/collections/", {"name": "N"}),
+            ("/collections/c/folders/", {"name": "N"}),
+            ("/environments/", {"name": "N"}),
+            ("/environments/new/variable/", {"environment_name": "N", "name": "v", "value": "1"}),
+            ("/lessons/", {"name": "N"}),
+            ("/collection-runs/", {"collection": "c"}),
+            ("/shares/", {"collection": "c"}),
+        ],
+    )  # fmt: skip
+    def test_nothing_is_created(
+        self, client: Client, path: str, fields: dict[str, str], headers: dict[str, str]
+    ) -> None:
+        collection = Collection.objects.create(name="C", slug="c")
+        SavedRequest.objects.create(collection=collection, name="S", slug="s")
+        before = count_rows()
+        response = client.post(path, fields, headers=headers, follow=True)
+        if target := response.headers.get("HX-Redirect"):
+            response = client.get(target)
+        assert "No room left" in response.content.decode()
+        assert count_rows() == before
+
+    @pytest.mark.parametrize("path", ["/environments/e/copy/", "/lessons/c/edit/"])
+    def test_nothing_is_copied(self, client: Client, path: str) -> None:
+        Collection.objects.create(name="C", slug="c", lesson=LESSON)
+        Environment.objects.create(name="E", slug="e")
+        before = count_rows()
+        response = client.post(path, follow=True)
+        assert "No room left" in response.content.decode()
+        assert count_rows() == before
+        assert Collection.objects.get().lesson == LESSON
+
+    def test_a_follow_up_stays_in_its_form(self, client: Client, agent: Agent) -> None:
+        turn = Recording(agent=agent).end()
+        response = client.post(f"/runs/{turn.pk}/next/", {"text": "and for two?"})
+        assert response.status_code == 422
+        assert "No room left" in response.content.decode()
+        assert "and for two?" in response.content.decode()
+        assert not Run.objects.filter(state="refused").exists()
+
+    EDITS = (
+        ("/agents/a/", AGENT),
+        ("/collections/c/details/", {"name": "N", "description": "D"}),
+        ("/collections/c/folders/f/details/", {"name": "N"}),
+        ("/collections/c/requests/s/details/", {"name": "N"}),
+        ("/collections/c/requests/s/notes/", {"notes": "N"}),
+        ("/collections/c/requests/s/", {"document": "{}", "version": "0.55"}),
+        ("/environments/e/", {
+            "variables-TOTAL_FORMS": "1", "variables-INITIAL_FORMS": "0",
+            "variables-0-name": "v", "variables-0-kind": "text", "variables-0-value": "1",
+        }),
+        ("/lessons/c/edit/one/", {"title": "N", "text": "T", "kind": ""}),
+    )  # fmt: skip
+
+    @pytest.mark.parametrize(("path", "fields"), EDITS, ids=[path for path, _ in EDITS])
+    @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+    def test_changes_have_an_allowance(
+        self,
+        client: Client,
+        settings: Any,
+        path: str,
+        fields: dict[str, str],
+        headers: dict[str, str],
+    ) -> None:
+        collection = Collection.objects.create(name="C", slug="c", lesson=LESSON)
+        Folder.objects.create(collection=collection, name="F", slug="f")
+        SavedRequest.objects.create(collection=collection, name="S", slug="s")
+        Environment.objects.create(name="E", slug="e")
+        Agent.objects.create(name="A", slug="a", url="http://a.example")
+        before = list(values_of_rows())
+        response = client.post(path, fields, headers=headers)
+        assert "No room left" in response.content.decode()
+        assert list(values_of_rows()) == before
+        storage._counts.clear()
+        settings.QUOTA = int(stored_bytes(None) / 1.05)
+        response = client.post(path, fields, headers=headers)
+        assert "No room left" not in response.content.decode()
+        assert list(values_of_rows()) != before
 
     def test_a_shared_collection_is_not_copied(self, client: Client) -> None:
         share = Share.objects.create(collection=Collection.objects.create(name="C"))

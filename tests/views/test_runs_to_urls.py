@@ -84,10 +84,12 @@ class TestARunWithoutAnAgent:
             polling_seconds=60,
             status=PollingStatus.POLLING,
         )
-        found = promise_polling._record(promise.pk, RunKind.POLL, None)
-        assert (found is not None) == is_there
-        if found:
-            assert (found[1].sent_to_url, found[1].url) == (True, URL)
+        if not is_there:
+            with pytest.raises(promise_polling.CannotPollError, match="The agent was deleted"):
+                promise_polling._record(promise.pk, RunKind.POLL, None)
+            return
+        _, polled, _ = promise_polling._record(promise.pk, RunKind.POLL, None)
+        assert (polled.sent_to_url, polled.url) == (True, URL)
 
 
 def test_a_follow_up_uses_the_handshake_and_the_secrets_of_none(client: Client) -> None:

@@ -274,8 +274,8 @@ DESTRUCTIVE = {
 }
 #: Pages for everybody who has their address.
 PUBLIC = {"share"}
-#: Texts of the playground itself, the same for everybody, which browsers may cache.
-CACHED = {"explanation"}
+#: Pages that browsers may keep: texts of the playground itself, the same for everybody.
+CACHED = {"explanation": "private, max-age=3600"}
 
 
 def routes(patterns: list[Any]) -> Iterator[str]:
@@ -368,7 +368,11 @@ def test_every_route_has_its_rule(cast: Cast) -> None:
 def test_who_may_look(cast: Cast, name: str) -> None:
     answers = [client.get(cast.url(name)) for client in cast.everybody()]
     assert tuple(a.status_code for a in answers) == GET[name]
-    assert name in CACHED or all("no-store" in a.headers["Cache-Control"] for a in answers)
+    if name in CACHED:
+        assert {a.headers["Cache-Control"] for a in answers} == {CACHED[name]}
+        assert len({a.content for a in answers}) == 1
+    else:
+        assert all("no-store" in a.headers["Cache-Control"] for a in answers)
     for answer in answers[1:]:
         assert name in PUBLIC or "confidential" not in answer.text
         if answer.status_code == 302:

@@ -10,10 +10,13 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.db.models import prefetch_related_objects
 
-from playground.engine.runs import check_accepting_runs
+from playground.engine.runs import check_accepting_runs, refuses_new_runs
 from playground.models import Agent, Collection, CollectionRun, Environment, SavedRequest, Step
+from playground.models.collection_runs import end_interrupted
 from playground.models.json_text import storable
 from playground.models.liveness import driver_columns, mark_interrupted
+from playground.models.ownership import owner_of
+from playground.models.storage import no_room_and_fix
 
 #: Requests of one run, all iterations together; iterations at once.
 MAX_STEPS, MAX_PARALLEL = 20_000, 50
@@ -150,7 +153,13 @@ def _step(number: int, iteration: int, saved: SavedRequest) -> Step:
 
 
 def check_run_limit(user: User | AnonymousUser) -> None:
-    """Raise `PlanError` where `user` has as many unfinished collection runs as allowed."""
+    """Raise `PlanError` where `user` has as many unfinished collection runs as allowed.
+
+    It is raised where there is no room for the steps of another one as well.
+    """
+    owner = owner_of(user)
+    if problem := no_room_and_fix(owner.pk if owner else None):
+        raise PlanError(problem)
     unfinished = CollectionRun.objects.owned_by(user).unfinished()
     if unfinished.count() < MAX_AT_ONCE:
         return
@@ -165,7 +174,8 @@ def check_run_limit(user: User | AnonymousUser) -> None:
 def record(planned: CollectionRunPlan) -> CollectionRun:
     """Store the collection run and its steps, all of them waiting.
 
-    Raises `ShuttingDownError` if the process shuts down.
+    Raises `ShuttingDownError` if the process shuts down. One during which the shutdown begins is
+    recorded as interrupted.
     """
     check_accepting_runs()
     options = planned.options
@@ -187,6 +197,9 @@ def record(planned: CollectionRunPlan) -> CollectionRun:
     with transaction.atomic():
         run.save()
         Step.objects.bulk_create(steps, batch_size=500)
+    # Again: the process may end before this one is started.
+    if refuses_new_runs():
+        end_interrupted(CollectionRun.objects.filter(pk=run.pk))
     return run
 
 

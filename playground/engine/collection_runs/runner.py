@@ -18,6 +18,7 @@ from playground.engine.collection_runs.step_sender import StepSender
 from playground.engine.collection_runs.step_writer import StepWriter
 from playground.engine.concurrency import concurrency_limit
 from playground.engine.heartbeat import heartbeat, log_database_errors
+from playground.engine.runs import ShuttingDownError, refuses_new_runs
 from playground.executors import write_when_available
 from playground.models import CollectionRun, Run, Step
 from playground.models.collection_runs import INTERRUPTED_REASON, end_unfinished_steps
@@ -57,26 +58,24 @@ class Runner:
         self._active_runs: dict[int, Run] = {}
         #: Set once no further step is to be started, for whatever reason.
         self._halted = asyncio.Event()
+        #: Why steps are not started, or do not end.
+        self._end_reason = FAILED_STEP_REASON
         self._stopped = False
         self._interrupted = False
-
-    @property
-    def _end_reason(self) -> str:
-        if self._stopped:
-            return STOPPED_REASON
-        return INTERRUPTED_REASON if self._interrupted else FAILED_STEP_REASON
 
     def stop(self) -> None:
         """Start no further steps, and stop those in progress."""
         self._stopped = True
+        self._end_reason = STOPPED_REASON
         self._halted.set()
         for run in self._active_runs.values():
             tasks.stop(run)
 
     def interrupt(self) -> None:
         """Start no further steps, because the process shuts down; those in progress continue."""
+        self._interrupted = True
         if not self._halted.is_set():
-            self._interrupted = True
+            self._end_reason = INTERRUPTED_REASON
             self._halted.set()
 
     async def drive(self) -> None:
@@ -123,6 +122,9 @@ class Runner:
         run: Run | None = None
         try:
             run = await sender.send(planned, iteration, partial(self._started, step))
+        except ShuttingDownError:
+            self.interrupt()
+            step.verdict = Verdict.WAITING  # Nothing was sent.
         except Exception:
             # An error of the playground, not of the agent: the other steps continue.
             logger.exception(
@@ -152,12 +154,14 @@ class Runner:
         await notify_viewers(self._run)
 
     def _final_state(self) -> CollectionRun.State:
-        """Return the final state; steps that were interrupted are still open, or were stopped."""
+        """Return the final state; steps that were interrupted are open, stopped or skipped."""
         State = CollectionRun.State  # noqa: N806 (a class)
         if self._stopped:
             return State.STOPPED
-        unfinished = (Verdict.STOPPED, Verdict.SKIPPED)
-        left_out = any(step.is_open or step.verdict in unfinished for step in self._plan.steps)
+        unfinished = {Verdict.RUNNING, Verdict.STOPPED}
+        if self._end_reason == INTERRUPTED_REASON:
+            unfinished |= {Verdict.WAITING, Verdict.SKIPPED}
+        left_out = any(step.verdict in unfinished for step in self._plan.steps)
         return State.INTERRUPTED if self._interrupted and left_out else State.COMPLETED
 
     def _end(self) -> None:
@@ -186,10 +190,13 @@ def start(
 ) -> asyncio.Task[None]:
     """Drive a recorded collection run in the background; it outlives every viewer.
 
-    `on_wait` is called now and then while steps have waited for a slot for some seconds.
-    Must be called on the event loop's thread.
+    `on_wait` is called now and then while steps have waited for a slot for some seconds. If the
+    process shuts down, nothing is sent, and the collection run ends as interrupted. Must be called
+    on the event loop's thread.
     """
     runner = Runner(collection_run, plan, listener, on_wait)
+    if refuses_new_runs():
+        runner.interrupt()
     local_runs.add(collection_run.pk)
     return _registry.begin(collection_run.pk, runner, runner.drive())
 

@@ -29,10 +29,11 @@ from playground.engine.preparation import (
     prepare,
 )
 from playground.engine.request import PreparedRequest
-from playground.engine.runs import RunParent, ShuttingDownError, create_run, is_at_run_limit
+from playground.engine.runs import RunParent, create_run, is_at_run_limit
 from playground.executors import read_when_available, write_when_available
 from playground.models import Agent, Run, RunSource, SavedRequest, Step
 from playground.models.json_text import storable
+from playground.models.storage import no_room_and_fix
 from playground.protocols import registry
 from playground.transport import ConnectionPool
 
@@ -84,7 +85,8 @@ class StepSender:
     ) -> Run | None:
         """Send a step and store its verdict in its row; return its run, if any.
 
-        `on_start` is called with the run once it is driven.
+        `on_start` is called with the run once it is driven. Raises `ShuttingDownError` if the
+        process shuts down.
         """
         step = planned.step
         try:
@@ -118,15 +120,13 @@ class StepSender:
     ) -> tuple[Run, ReadyStep] | None:
         """Record the run as soon as a slot is free; return None if halted before.
 
-        Raises `PlanError` for a request that cannot be sent.
+        Raises `PlanError` for a request that cannot be sent, and `ShuttingDownError` if the
+        process shuts down.
         """
         async with self._limit.slot(self._halted):
             while not self._halted.is_set():
                 ready = await read_when_available(self._prepare, planned, iteration)
-                try:
-                    run = await write_when_available(self._create, ready)
-                except ShuttingDownError:
-                    return None
+                run = await write_when_available(self._create, ready)
                 if run is not None:
                     return run, ready
                 # Other runs of the owner are in progress: this one waits, and is not refused.
@@ -164,8 +164,13 @@ class StepSender:
         return self._agents[key]
 
     def _create(self, ready: ReadyStep) -> Run | None:
-        """Record the run; None without a free slot. All steps of this process are recorded here."""
+        """Record the run; None without a free slot. All steps of this process are recorded here.
+
+        Raises `PlanError` without room: thousands of refused runs would take some themselves.
+        """
         owner, prepared = self._plan.owner, ready.prepared
+        if problem := no_room_and_fix(owner.pk if owner else None):
+            raise PlanError(problem)
         if is_at_run_limit(owner):
             return None
         try:

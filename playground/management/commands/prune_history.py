@@ -65,8 +65,10 @@ class Command(DatabaseCommand):
 
 
 def _prune(owner: int | None, limits: RetentionLimits) -> int:
-    batches = retention.deletion_batches(retention.runs_to_delete(owner, limits))
-    return sum(retention.delete(batch) for batch in batches)
+    trees = retention.runs_to_delete(owner, limits)
+    deleted = sum(retention.delete(batch) for batch in retention.deletion_batches(trees))
+    retention.delete_unsent_collection_runs(owner, limits, trees)
+    return deleted
 
 
 def _owners(name: str | None, overrides: RetentionLimits) -> list[int | None]:

@@ -3,7 +3,8 @@
 Schemas are data: they drive the editor's completion and hints, the validation of requests and
 responses, and the reference pages. In the files, one schema refers to another by its file
 (`"$ref": "item.json"`); `load` puts everything that a schema needs into its `$defs`, so that
-a validator or a browser can use it alone.
+a validator or a browser can use it alone. What versions have in common is in a file above their
+folders (`"$ref": "../item.json"`); its names become those of the schema that refers to it.
 
 Most of a schema are annotations: explanations of names, see `playground.protocols.explanations`.
 """
@@ -17,6 +18,8 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 _SUFFIX = ".json"
+#: Before the name of a file that versions share.
+_SHARED = "../"
 #: Keywords that a validator ignores, besides those that begin with "x-".
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples"})
 
@@ -96,7 +99,21 @@ def _bundled(protocol: str, version: str, node: Any, others: dict[str, Any]) -> 
 def _read(protocol: str, version: str, name: str) -> Any:
     if name not in names(protocol, version):
         raise ValueError(f"No schema {name!r} for {protocol} {version}.")
-    return json.loads((_folder(protocol, version) / f"{name}{_SUFFIX}").read_text("utf-8"))
+    return _with_shared(_parsed(_folder(protocol, version) / f"{name}{_SUFFIX}"))
+
+
+def _with_shared(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema with the members of the shared one that it refers to, its own first."""
+    if not str(target := schema.get("$ref", "")).startswith(_SHARED):
+        return schema
+    shared = _parsed(resources.files(__name__) / target.removeprefix(_SHARED))
+    own = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
+    return {**shared, **own, "properties": {**own["properties"], **shared["properties"]}}
+
+
+def _parsed(file: Traversable) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return schema
 
 
 @cache

@@ -15,7 +15,7 @@ from django.utils import timezone
 from playground.engine import collection_runs, concurrency
 from playground.engine.collection_runs import CollectionRunOptions, plan, record, step_sender
 from playground.engine.collection_runs.runner import FAILED_STEP_REASON
-from playground.models import Agent, Environment, Run, Variable, liveness
+from playground.models import Agent, Environment, Run, Variable, liveness, storage
 from tests.support.collection_runs import (
     OK,
     CollectionBuilder,
@@ -94,6 +94,20 @@ async def test_only_one_of_those_that_wait_looks_for_room(
     assert sum(name.startswith("frame-writer") for name in looks) == 1
     assert 1 < len(looks) <= 2 * 8 + 4
     assert {each for run, _ in started for each in await verdicts(run)} == {"skipped"}
+
+
+async def test_without_room_no_run_is_stored(settings: Any) -> None:
+    storage._counts.clear()
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+        await add_request(found)
+        settings.QUOTA = 1
+        run, task = await start(found, iterations=3)
+        await task
+        assert server.requests == []
+    assert await verdicts(run) == ["unsent"] * 3
+    assert (await steps_of(run))[0].reason.startswith("No room left: ")
+    assert not await Run.objects.aexists()
 
 
 async def test_an_end_here_wakes_who_waits(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,17 @@ class TestWindows:
         assert self.numbers(turns[-1], found.until_earlier) == list(range(1, 11))
         assert conversation_diagram(turns[-1], 5).until_earlier == 0
 
+    def test_three_hundred_turns(self) -> None:
+        last = turn(None)
+        for _ in range(299):
+            last = turn(None, last)
+        found = conversation_diagram(last)
+        assert (found.total, len(found.turns), found.earlier) == (300, WINDOW, 300 - WINDOW)
+        with CaptureQueriesContext(connection) as queries:
+            earliest = conversation_diagram(last, WINDOW)
+        assert earliest.later == 300 - WINDOW
+        assert len(queries) <= 4 + WINDOW
+
     @pytest.mark.parametrize("until", [1, 10**8])
     def test_numbers_outside_of_the_branch(self, turns: list[Run], until: int) -> None:
         assert len(self.numbers(turns[3], until)) == WINDOW
