@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WITHOUT_BROWSER := $(BIN)/pytest --dist=worksteal --ignore=tests/browser --ignore=tests/firefox \
 	-p no:playwright -p no:base_url
 
-.PHONY: help setup run quick test test-without-browser test-browser test-scale test-peers check format bench examples judge load faults build browser clean
+.PHONY: help setup run quick test test-without-browser test-browser test-scale test-peers check format bench examples judge load faults build wheel browser clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -99,6 +99,11 @@ faults: setup ## Stop databases and processes under load; fails if a run loses a
 	@$(BIN)/python -m tests.faults $(ARGS)
 
 build: $(BUILT)
+
+wheel: setup ## Build the sdist and the wheel in dist/
+	@test -e static/build/app.js || { echo "The front end was not built." >&2; exit 1; }
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build -d dist
 
 browser: $(INSTALLED)
 	@$(BIN)/python -m tests.browser.chromium

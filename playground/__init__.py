@@ -1,6 +1,7 @@
 """NLWeb Playground: compose a request to an agent, send it, watch the answer arrive.
 
 ======================  =======================================================================
+`__main__`              command line of the installed package and of manage.py
 `apps`                  app configuration: registers checks, restricts files, repairs the search
 `asgi`                  ASGI application, WebSocket routes and the check of their origin
 `broadcast`             updates of a run, rendered once for all of its viewers
@@ -25,11 +26,12 @@
 `formats`               cURL, HAR, Postman, code snippets: import and export
 `forms`                 Django forms of all pages
 `graceful_stop`         stop of the server: runs end, viewers are told to come back
+`installation`          checkout or installed package: folders of files and data
 `json_input`            parsers of JSON documents and headers that a user writes
 `lesson_progress`       the open lesson of a learner, and the runs that its checks are about
 `lessons`               steps of lessons and their checks
 `limits`                limits of a run and their environment variables
-`management`            commands of `manage.py`
+`management`            commands of `nlweb-playground` and `manage.py`
 `memory_budget`         what all runs may hold in memory together
 `middleware`            headers of every response: caching, browser features
 `migrations`            migrations of the database
@@ -37,11 +39,12 @@
 `notifications`         notifications that something was stored, in and between processes
 `private_files`         files that only their owner may read: database and keys
 `protocols`             NLWeb, Agent API, MCP and A2A: requests and responses, without I/O
+`pytest_plugin`         pytest plugin that runs collections, for other projects
 `query_params`          integers in query strings and form fields
 `rendering`             responses as HTML
 `reporting`             results of a collection run as text, JSON, JUnit and HTML
 `settings`              Django settings, read from the environment
-`startup`               shipped fixtures and static files at the start of a server
+`startup`               migrations, shipped fixtures and static files at the start
 `stored_runs`           events, facts and conformance of stored frames
 `task_registry`         background tasks by key: strong references, errors logged
 `templatetags`          template tags and filters

@@ -6,6 +6,7 @@ The data directory may have been created before the playground, with any mode.
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import logging
 import os
@@ -39,6 +40,13 @@ def private_files(directory: Path, database: Path | None) -> list[Path]:
 def is_private(path: Path) -> bool:
     """Return whether only the owner of a file can read and write it."""
     return os.name != "posix" or not path.stat().st_mode & 0o077
+
+
+def prepare_directory(path: Path) -> None:
+    """Create a directory for private files unless it exists. Raise `OSError` if it is read-only."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, "it is read-only")
 
 
 def create_private_file(path: Path) -> None:

@@ -15,9 +15,12 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from playground.encryption import decryption_keys, read_or_create_key
+from playground.installation import FILES_DIR, default_data_dir, default_fixtures_dir
 from playground.limits import RunLimits
+from playground.private_files import prepare_directory
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+#: Folder of templates, static files and fixtures.
+BASE_DIR = FILES_DIR
 
 
 def _flag(name: str, default: bool) -> bool:
@@ -54,6 +57,16 @@ def _list(name: str) -> list[str]:
     return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
 
 
+def _prepare(directory: Path) -> None:
+    try:
+        prepare_directory(directory)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The data folder {directory} cannot be used: {error.strerror}."
+            " Set PLAYGROUND_DATA_DIR to a folder that can be written."
+        ) from error
+
+
 # --- what kind of playground this is ---------------------------------------------------------
 
 PLAYGROUND_MODE = os.environ.get("PLAYGROUND_MODE", "local")
@@ -61,7 +74,9 @@ if PLAYGROUND_MODE not in {"local", "hosted"}:
     raise ImproperlyConfigured(f"PLAYGROUND_MODE must be local or hosted, not {PLAYGROUND_MODE!r}")
 HOSTED = PLAYGROUND_MODE == "hosted"
 
-DATA_DIR = Path(os.environ.get("PLAYGROUND_DATA_DIR") or BASE_DIR / "var").resolve()
+DATA_DIR = Path(os.environ.get("PLAYGROUND_DATA_DIR") or default_data_dir()).resolve()
+if not os.environ.get("DATABASE_URL"):
+    _prepare(DATA_DIR)
 #: The built-in demo agent and its misbehaving scenarios, under /demo/.
 DEMO_ENABLED = _flag("PLAYGROUND_DEMO", not HOSTED)
 #: Hosts and networks that a hosted playground may call although its policy would refuse them.
@@ -193,8 +208,8 @@ elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Where collections are saved to comes first; what ships is found besides.
-_FIXTURES = [Path(os.environ.get("PLAYGROUND_FIXTURES_DIR") or BASE_DIR / "fixtures").resolve()]
-FIXTURE_DIRS = list(dict.fromkeys([*_FIXTURES, BASE_DIR / "fixtures"]))
+_FIXTURES = Path(os.environ.get("PLAYGROUND_FIXTURES_DIR") or default_fixtures_dir(DATA_DIR))
+FIXTURE_DIRS = list(dict.fromkeys([_FIXTURES.resolve(), BASE_DIR / "fixtures"]))
 
 if REDIS_URL := os.environ.get("REDIS_URL", ""):
     CHANNEL_LAYERS: dict[str, Any] = {

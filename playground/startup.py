@@ -1,17 +1,25 @@
-"""Preparation of a server's start: shipped fixtures, the demo's URLs and static files."""
+"""Preparation of a start: migrations, shipped fixtures, the demo's URLs and static files."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core import serializers
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
+from playground import __version__
 from playground.collections import shipped
+from playground.installation import command_line
 from playground.models import ActionServer, Agent
 
 logger = logging.getLogger(__name__)
@@ -20,6 +28,79 @@ logger = logging.getLogger(__name__)
 DEMOS = {"demo": "/demo", "demo-mcp": "/demo/mcp", "demo-agent-api": "/demo/agent-api"}
 #: Slug of the MCP server that the demo's actions call.
 _MCP_SERVER = "demo-mcp"
+#: Advisory lock for the preparation of the database: "play" in ASCII.
+_LOCK_ID = 0x706C6179
+#: Exit code of a command that does not use the database of a newer version.
+NEWER_DATABASE = 2
+#: Exit code of a command that does not migrate a database that is shared.
+NOT_MIGRATED = 3
+
+
+def migrate_if_needed() -> None:
+    """Migrate SQLite if migrations of the playground are missing.
+
+    Raise `CommandError`, and write nothing, if a newer version of the playground has migrated the
+    database, or if migrations are missing in PostgreSQL: other processes can be using it.
+    """
+    if not _missing_migrations():
+        return
+    if connection.vendor == "postgresql":
+        raise CommandError(
+            f"The database is not migrated. Run: {command_line('migrate')}",
+            returncode=NOT_MIGRATED,
+        )
+    migrate()
+
+
+def migrate() -> None:
+    """Migrate the database, unless a newer version of the playground has; raise `CommandError`."""
+    _missing_migrations()
+    call_command("migrate", interactive=False, verbosity=0)
+
+
+@contextlib.contextmanager
+def preparation_lock() -> Iterator[None]:
+    """Serialise the preparation of one PostgreSQL database by several processes.
+
+    Two that create the same table fail. SQLite is for one process.
+    """
+    if connection.vendor != "postgresql":
+        yield
+        return
+    # A separate connection holds the lock: loading fixtures closes Django's.
+    with contextlib.closing(connection.copy()) as holder:
+        holder.cursor().execute("SELECT pg_advisory_lock(%s)", [_LOCK_ID])
+        yield
+
+
+def _missing_migrations() -> set[tuple[str, str]]:
+    """Return app and name of the playground's migrations that were not applied.
+
+    Raise `CommandError` if there are migrations of a newer version.
+    """
+    needed, replaced = _migrations()
+    applied = set(MigrationRecorder(connection).applied_migrations())
+    apps = {app for app, _ in needed}
+    if any(app in apps for app, _ in applied - needed - replaced):
+        raise CommandError(
+            "The database was migrated by a newer version of the playground, and this one"
+            f" ({__version__}) cannot use it. Install the newer version, or set"
+            " PLAYGROUND_DATA_DIR to another folder.",
+            returncode=NEWER_DATABASE,
+        )
+    return needed - applied
+
+
+@cache
+def _migrations() -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """Return app and name of the playground's migrations, and of those that they have replaced."""
+    needed: set[tuple[str, str]] = set()
+    replaced: set[tuple[str, str]] = set()
+    for key, migration in MigrationLoader(None).disk_migrations.items():
+        if migration.__module__.startswith("playground."):
+            needed.add(key)
+            replaced.update(migration.replaces)
+    return needed, replaced
 
 
 def load_samples(address: str) -> None:
@@ -75,6 +156,8 @@ def _add_missing_agents() -> None:
 
 def _load_collections() -> None:
     """Load the collections; log the files that cannot be read, and start all the same."""
+    with contextlib.suppress(OSError):  # Saving a collection reports the reason.
+        Path(settings.FIXTURE_DIRS[0]).mkdir(parents=True, exist_ok=True)
     for path, error in shipped.load():
         logger.warning("%s was not loaded. %s", path.name, error)
 

@@ -159,6 +159,25 @@ class TestModes:
         assert found.PLAYGROUND_KEY != found.SECRET_KEY
         assert found.PROMISE_PATIENCE == 900
 
+    @pytest.mark.parametrize("reason", ["Not a directory", "it is read-only"])
+    def test_a_data_folder_that_cannot_be_written(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+    ) -> None:
+        folder = tmp_path / "data"
+        if reason == "Not a directory":
+            tmp_path.joinpath("file").touch()
+            folder = tmp_path / "file" / "data"
+        else:
+            folder.mkdir()
+            monkeypatch.setattr(os, "access", lambda *_: False)  # Root may write everywhere.
+        with pytest.raises(ImproperlyConfigured) as error:
+            read_settings(tmp_path, PLAYGROUND_DATA_DIR=str(folder))
+        assert str(error.value) == (
+            f"The data folder {folder} cannot be used: {reason}."
+            " Set PLAYGROUND_DATA_DIR to a folder that can be written."
+        )
+        assert not folder.is_dir() or not list(folder.iterdir())
+
     def test_how_long_a_promise_is_followed(self, tmp_path: Path) -> None:
         found = read_settings(tmp_path, PLAYGROUND_PROMISE_PATIENCE=" 7 ")
         assert found.PROMISE_PATIENCE == 7

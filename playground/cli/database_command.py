@@ -1,4 +1,4 @@
-"""Base class of the commands that use the database: its errors say what to check."""
+"""Base class of the commands that use the database: migrated, with errors in one line."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from django.core.management import BaseCommand, CommandError
 from django.db import Error, connection
 
 from playground.executors import UNAVAILABLE
+from playground.startup import migrate_if_needed
 
-#: Exit code for a database that is unavailable, that is not migrated, or that refuses a value.
+#: Exit code for a database that is unavailable, or that refuses a value.
 DATABASE_FAILED = 3
-#: Beginnings and ends of what SQLite and PostgreSQL say about a missing table or column.
-_MISSING = ("no such table", "no such column"), ("does not exist",)
 
 
 class DatabaseCommand(BaseCommand):
-    """Command that prints an error of the database without a traceback."""
+    """Command that migrates SQLite, and prints an error of the database without a traceback."""
+
+    requires_migrations_checks = True
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Execute the command. Raise `CommandError` for an error of the database."""
@@ -27,6 +28,10 @@ class DatabaseCommand(BaseCommand):
             text = explain(error, connection.vendor, connection.settings_dict)
             raise CommandError(text, returncode=DATABASE_FAILED) from error
 
+    def check_migrations(self) -> None:
+        """Migrate the database, instead of printing what is missing as Django does."""
+        migrate_if_needed()
+
 
 def explain(error: Error, vendor: str, database: Mapping[str, Any]) -> str:
     """Return an error of the database in `DATABASES`, with what to check, without its password."""
@@ -34,14 +39,10 @@ def explain(error: Error, vendor: str, database: Mapping[str, Any]) -> str:
     password = database.get("PASSWORD")
     if not reason or (password and password in reason):
         reason = type(error).__name__
-    return f"Database error: {reason}.{_hint(error, reason, vendor, database)}"
+    return f"Database error: {reason}.{_hint(error, vendor, database)}"
 
 
-def _hint(error: Error, reason: str, vendor: str, database: Mapping[str, Any]) -> str:
-    starts, ends = _MISSING
-    is_refused = vendor == "postgresql" and isinstance(error, UNAVAILABLE)
-    if not is_refused and (reason.startswith(starts) or reason.endswith(ends)):
-        return " The database is not migrated. Run: manage.py migrate"
+def _hint(error: Error, vendor: str, database: Mapping[str, Any]) -> str:
     if not isinstance(error, UNAVAILABLE):
         return ""
     if vendor != "postgresql":

@@ -25,6 +25,7 @@ from playground.formats.import_formats import IMPORT_FORMATS, ParsedImport, pars
 from playground.formats.postman_export import to_postman
 from playground.formats.postman_import import ImportedVariable
 from playground.forms.environments import MAX_VARIABLES
+from playground.installation import command_line
 from playground.models import Collection, Environment, Variable
 from playground.models.collections import RESERVED, free_slug
 from playground.models.ownership import Owner, owner_of
@@ -146,7 +147,8 @@ def _preview(
 ) -> HttpResponse:
     """Render the preview of an import."""
     if len(packed) > MAX_COMPRESSED:
-        message = "The file is too large for this page. Use `manage.py import_collection`."
+        command = command_line("import_collection")
+        message = f"The file is too large for this page. Use `{command}`."
         return _form(request, (FixtureProblem("", message),))
     collection = plan.fixture.collection or {}
     context = {

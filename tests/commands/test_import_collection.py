@@ -85,6 +85,16 @@ def test_a_file_with_mistakes_is_not_imported(tmp_path: Path) -> None:
     assert not Collection.objects.exists()
 
 
+def test_several_files(exported_file: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("{")
+    with pytest.raises(CommandError) as error:
+        call_command("import_collection", str(wrong), str(exported_file), stdout=io.StringIO())
+    assert error.value.returncode == 1
+    assert str(error.value).startswith(f"{wrong}: nothing was imported.\n")
+    assert Collection.objects.get().slug == "soups"
+
+
 def test_names_cannot_drive_a_terminal(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps([COLLECTION, with_fields(FOLDER, name="\x1b[31mred")]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import re
@@ -16,10 +17,13 @@ from typing import Any
 import httpx
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from playground import startup
+from playground.management.commands import serve
 from playground.models import ActionServer, Agent
 from playground.startup import load_samples
 from tests.demo.scenarios.wire import play
@@ -219,6 +223,86 @@ def test_files_are_collected_when_they_have_changed(tmp_path: Path, settings: An
         assert (tmp_path / "root" / "b.css").exists()
     finally:
         get_finder.cache_clear()
+
+
+class TestBrowser:
+    @pytest.fixture
+    def opened(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """The addresses that the start of a server opens, without its background tasks."""
+        opened: list[str] = []
+        for name in ("start_liveness_checks", "start_promise_poller", "start_session_cleanup"):
+            monkeypatch.setattr(serve.engine, name, lambda: None)
+        monkeypatch.setattr(serve, "start_pruning", lambda: None)
+        monkeypatch.setattr(serve, "on_stop_signal", lambda _: None)
+        monkeypatch.setattr(serve.webbrowser, "open", opened.append)
+        monkeypatch.setattr(sys, "platform", "linux")
+        for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+            monkeypatch.delenv(name, raising=False)
+        return opened
+
+    async def start(self, address: str) -> None:
+        before = asyncio.all_tasks()
+        serve._start_background_tasks(address, lambda: None)
+        await asyncio.gather(*asyncio.all_tasks() - before)
+
+    @pytest.mark.parametrize("display", ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"])
+    async def test_opens_the_page(
+        self, opened: list[str], monkeypatch: pytest.MonkeyPatch, display: str
+    ) -> None:
+        monkeypatch.setenv(display, "x")
+        await self.start("http://127.0.0.1:8000")
+        assert opened == ["http://127.0.0.1:8000/"]
+
+    async def test_not_unless_it_was_requested(
+        self, opened: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("DISPLAY", ":0")
+        await self.start("")
+        assert opened == []
+
+    async def test_not_one_of_the_terminal(self, opened: list[str]) -> None:
+        await self.start("http://127.0.0.1:8000")
+        assert opened == []
+
+
+@pytest.mark.django_db
+class TestMigrations:
+    @pytest.mark.parametrize("app", ["playground", "demo"])
+    @pytest.mark.parametrize("command", ["serve", "export_collection"])
+    def test_a_database_of_a_newer_version_is_not_changed(
+        self, monkeypatch: pytest.MonkeyPatch, command: str, app: str
+    ) -> None:
+        MigrationRecorder(connection).record_applied(app, "0099_future")
+        monkeypatch.setattr(startup, "call_command", pytest.fail)
+        argument = "--port=0" if command == "serve" else "tour"
+        with pytest.raises(CommandError, match="migrated by a newer version") as error:
+            call_command(command, argument, stdout=io.StringIO())
+        assert error.value.returncode == startup.NEWER_DATABASE
+        assert "\n" not in str(error.value)
+        assert not Agent.objects.exists()
+
+    def test_migrations_of_other_packages_are_theirs(self) -> None:
+        MigrationRecorder(connection).record_applied("auth", "0099_future")
+        startup.migrate_if_needed()
+
+    def test_a_command_applies_what_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        calls: list[str] = []
+        monkeypatch.setattr(startup, "call_command", lambda name, **_: calls.append(name))
+        startup.migrate_if_needed()
+        assert calls == []
+        MigrationRecorder(connection).record_unapplied("playground", "0016_lessons")
+        with contextlib.suppress(CommandError):  # There is no such collection.
+            call_command("export_collection", "none", stdout=io.StringIO())
+        assert calls == ["migrate"]
+
+    def test_a_command_does_not_migrate_postgresql(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(connection, "vendor", "postgresql")
+        monkeypatch.setattr(startup, "call_command", pytest.fail)
+        startup.migrate_if_needed()
+        MigrationRecorder(connection).record_unapplied("playground", "0016_lessons")
+        with pytest.raises(CommandError, match=r"not migrated\. Run: manage.py migrate$") as error:
+            call_command("export_collection", "tour", stdout=io.StringIO())
+        assert error.value.returncode == startup.NOT_MIGRATED
 
 
 @pytest.mark.django_db

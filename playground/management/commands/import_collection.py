@@ -1,8 +1,8 @@
-"""Command that imports a collection from a file: all of it, or nothing.
+"""Command that imports collections from files: of each file all of it, or nothing.
 
 Items that exist are updated, others are added, and nothing is removed.
 
-Exit codes: 0 imported (or nothing to do), 1 the file cannot be imported, 2 usage error.
+Exit codes: 0 imported (or nothing to do), 1 a file cannot be imported, 2 usage error.
 """
 
 from __future__ import annotations
@@ -27,25 +27,35 @@ _SIGNS = {"added": "+", "changed": "~"}
 
 
 class Command(DatabaseCommand):
-    """`python manage.py import_collection FILE|- [--dry-run]`."""
+    """`python manage.py import_collection FILE|- … [--dry-run]`."""
 
     help = "Import a collection: add and update requests; existing requests are not removed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the file, and the dry run."""
-        parser.add_argument("file", help="fixture or Postman collection; - for standard input")
+        """Add the files, and the dry run."""
+        parser.add_argument(
+            "file",
+            nargs="+",
+            help="fixture or Postman collection; several are possible; - for standard input",
+        )
         parser.add_argument(
             "--dry-run", action="store_true", help="print the changes without importing"
         )
 
-    def handle(self, *args: Any, file: str, dry_run: bool, **options: Any) -> None:
-        """Parse the file, import it, and print the changes."""
-        try:
-            parsed = parse_import(decode_file(_read_bytes(file)))
-            plan = (plan_import if dry_run else import_fixture)(parsed.fixture, None)
-        except FixtureError as error:
-            lines = [f"{file}: nothing was imported.", *map(str, error.problems)]
-            raise CommandError("\n".join(map(one_line, lines)), returncode=1) from error
+    def handle(self, *args: Any, file: list[str], dry_run: bool, **options: Any) -> None:
+        """Parse the files, import them, and print the changes. Report all that are not valid."""
+        lines: list[str] = []
+        for name in file:
+            try:
+                self._import(name, dry_run)
+            except FixtureError as error:
+                lines += [f"{name}: nothing was imported.", *map(str, error.problems)]
+        if lines:
+            raise CommandError("\n".join(map(one_line, lines)), returncode=1)
+
+    def _import(self, name: str, dry_run: bool) -> None:
+        parsed = parse_import(decode_file(_read_bytes(name)))
+        plan = (plan_import if dry_run else import_fixture)(parsed.fixture, None)
         self._print_changes(parsed, plan)
         self.stdout.write(_summary(plan, dry_run))
 

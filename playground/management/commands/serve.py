@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
 import errno
 import importlib
+import os
 import socket
-from collections.abc import Callable, Iterator
+import sys
+import webbrowser
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from django.conf import settings
-from django.core.management import CommandError, CommandParser, call_command
-from django.db import connection
+from django.core.management import CommandError, CommandParser
 
-from playground import engine
+from playground import engine, installation
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.signals import on_stop_signal
 from playground.engine.retention import start_pruning
 from playground.graceful_stop import stop_gracefully
-from playground.startup import collect_static, load_samples
+from playground.startup import collect_static, load_samples, migrate, preparation_lock
 from playground.task_registry import start_task
 
-#: Advisory lock for the preparation of the database: "play" in ASCII.
-_LOCK_ID = 0x706C6179
 #: The servers, each with the module that runs it.
 _SERVERS = {"daphne": "playground.daphne_server", "uvicorn": "playground.uvicorn_server"}
 
 
 class Command(DatabaseCommand):
-    """`python manage.py serve [--host H] [--port N] [--server S]`."""
+    """`python manage.py serve [--host H] [--port N] [--server S] [--browser]`."""
 
     help = "Migrate the database, load the shipped collections, and serve the playground."
+    requires_migrations_checks = False  # It migrates, on PostgreSQL too.
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the address to listen on, the origin behind a proxy, and the server."""
@@ -48,9 +50,19 @@ class Command(DatabaseCommand):
             default="daphne",
             help="ASGI server; uvicorn, an optional dependency, is faster; default: daphne",
         )
+        parser.add_argument(
+            "--browser", action="store_true", help="open the playground in the browser"
+        )
 
     def handle(
-        self, *args: Any, host: str, port: int, public_url: str, server: str, **options: Any
+        self,
+        *args: Any,
+        host: str,
+        port: int,
+        public_url: str,
+        server: str,
+        browser: bool,
+        **options: Any,
     ) -> None:
         """Prepare the database, print the address, and serve until a signal stops it."""
         runner = _import_server(server)
@@ -58,8 +70,8 @@ class Command(DatabaseCommand):
         shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104
         shown = f"[{shown}]" if ":" in shown else shown
         address = public_url.rstrip("/") or f"http://{shown}:{port}"
-        with _preparation_lock():
-            call_command("migrate", interactive=False, verbosity=0)
+        with preparation_lock():
+            migrate()
             load_samples(address)
             if not settings.DEBUG:
                 collect_static()
@@ -73,7 +85,7 @@ class Command(DatabaseCommand):
             application,
             host=host,
             port=port,
-            started=_start_background_tasks,
+            started=partial(_start_background_tasks, address if browser else ""),
             client_timeout=settings.CLIENT_TIMEOUT,
         )
 
@@ -85,32 +97,28 @@ def _import_server(name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         raise CommandError(
             f"--server {name} needs the package {error.name} of the extra “{name}”."
-            " Install it with: make setup"
+            f" Install it with: {installation.install_command(name)}"
         ) from error
 
 
-def _start_background_tasks(stop: Callable[[], None]) -> None:
-    """Poll promises, check processes, end sessions, prune the history, and stop on a signal."""
+def _start_background_tasks(address: str, stop: Callable[[], None]) -> None:
+    """Poll promises, check processes, end sessions, prune the history, and stop on a signal.
+
+    Open `address` in the browser, unless it is empty.
+    """
     engine.start_liveness_checks()
     engine.start_promise_poller()
     engine.start_session_cleanup()
     start_pruning()
     on_stop_signal(lambda number: start_task(stop_gracefully(number, stop)))
+    if address and _has_graphical_browser():
+        start_task(asyncio.to_thread(webbrowser.open, f"{address}/"))
 
 
-@contextlib.contextmanager
-def _preparation_lock() -> Iterator[None]:
-    """Serialise the preparation of one PostgreSQL database by several processes.
-
-    Two that create the same table fail. SQLite is for one process.
-    """
-    if connection.vendor != "postgresql":
-        yield
-        return
-    # A separate connection holds the lock: loading fixtures closes Django's.
-    with contextlib.closing(connection.copy()) as holder:
-        holder.cursor().execute("SELECT pg_advisory_lock(%s)", [_LOCK_ID])
-        yield
+def _has_graphical_browser() -> bool:
+    """Return whether a browser would open a window; one of the terminal would hide the log."""
+    names = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    return sys.platform in {"win32", "darwin"} or any(map(os.environ.get, names))
 
 
 def _port_to_use(host: str, port: int) -> int:
@@ -132,5 +140,5 @@ def _port_to_use(host: str, port: int) -> int:
 def _port_error(host: str, port: int, error: Exception) -> str:
     message = f"Cannot listen on {host}, port {port} ({getattr(error, 'strerror', error)})."
     if getattr(error, "errno", None) == errno.EADDRINUSE:
-        message += f" Use another port: make run PORT={port + 1}"
+        message += f" Use another port: {installation.start_command(port + 1)}"
     return message

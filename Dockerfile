@@ -1,0 +1,33 @@
+# An image of the wheel: `make wheel`, then `docker build -t nlweb-playground .`
+#
+#   docker run --rm --read-only --tmpfs /tmp -v playground:/data -p 127.0.0.1:8000:8000 \
+#       --stop-timeout 45 nlweb-playground
+#
+# Local mode has no login, so publish the port on 127.0.0.1 only: see docs/settings.md.
+FROM python:3.13-slim AS install
+
+COPY requirements.lock dist/*.whl /build/
+WORKDIR /build
+# The versions of the lock, without the packages that only tests need. pip takes no hashes from
+# constraints.
+RUN sed -E '/^ +--hash/d; s/ \\$//' requirements.lock > constraints.txt \
+    && python -m venv /opt/playground \
+    && /opt/playground/bin/pip install --no-cache-dir --constraint constraints.txt \
+        "nlweb-playground[scale,uvicorn] @ file://$(echo /build/*.whl)"
+
+FROM python:3.13-slim
+
+RUN useradd --system --uid 10001 --no-create-home playground \
+    && install --directory --owner playground --mode 700 /data
+COPY --from=install /opt/playground /opt/playground
+ENV PATH=/opt/playground/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    PLAYGROUND_DATA_DIR=/data
+USER 10001
+VOLUME /data
+EXPOSE 8000
+HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
+    CMD ["python", "-c", "import sys, http.client as h; c = h.HTTPConnection('127.0.0.1', 8000, timeout=8); c.request('GET', '/static/img/mark.svg'); sys.exit(c.getresponse().status != 200)"]
+ENTRYPOINT ["nlweb-playground"]
+CMD ["serve", "--host", "0.0.0.0"]
