@@ -58,10 +58,14 @@ class LessonOfLearner:
         return self.progress.passed_count(self.lesson)
 
     @property
-    def first_open_step(self) -> LessonStep | None:
-        """The first step that has not passed."""
-        steps = self.lesson.steps
-        return next((each for each in steps if not self.progress.has_passed(each)), None)
+    def step_to_continue(self) -> LessonStep | None:
+        """The step that is shown, or, once that has passed, the next one that has not."""
+        steps, shown = self.lesson.steps, self.step
+        start = steps.index(shown) if shown else 0
+        for each in (*steps[start:], *steps[:start]):
+            if not self.progress.has_passed(each):
+                return each
+        return shown
 
     def show(self, step: LessonStep) -> None:
         """Open the lesson at a step; it replaces the one that is open."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from playground.expectations import Check
+from playground.expectations import EXPECTATION_TYPES, Check
 from playground.lesson_progress import LessonOfLearner
 from playground.lessons import CheckResult, LessonStep
 from playground.models import Agent, Collection, LessonProgress, SavedRequest
@@ -57,18 +58,31 @@ class StepRow:
     is_current: bool
 
 
-class LessonPane:
-    """The pane of an open lesson."""
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A check of a step as its learner reads it: an expectation, or a value without one."""
 
-    def __init__(self, learner: LessonOfLearner, user: User | AnonymousUser) -> None:
+    #: The member that is compared with a pattern; "" for other checks.
+    name: str
+    #: "the outcome is answer"; "" with a name.
+    expected: str
+    #: "" if it is what was expected.
+    actual: str
+
+
+class LessonPane:
+    """The pane of an open lesson, at the step that is shown or at another one."""
+
+    def __init__(
+        self,
+        learner: LessonOfLearner,
+        user: User | AnonymousUser,
+        step: LessonStep | None = None,
+    ) -> None:
         self.learner = learner
         self.collection = learner.collection
+        self.step = step or learner.step
         self._user = user
-
-    @property
-    def step(self) -> LessonStep | None:
-        """The step that is shown."""
-        return self.learner.step
 
     @property
     def number(self) -> int:
@@ -175,11 +189,32 @@ def step_rows(learner: LessonOfLearner, current: LessonStep | None) -> list[Step
     ]
 
 
-def shown_checks(step: LessonStep, result: CheckResult | None) -> list[Check]:
-    """Return the failed checks to show; those of an answer would give it away."""
+def check_rows(step: LessonStep, result: CheckResult | None) -> list[CheckRow]:
+    """Return the checks to show: all once they have passed, otherwise the failed ones.
+
+    Those of an answer would give it away.
+    """
     if result is None or step.check is None or step.check.needs_answer:
         return []
-    return result.failed
+    return [_check_row(each) for each in (result.checks if result.passed else result.failed)]
+
+
+def _check_row(check: Check) -> CheckRow:
+    if check.met is None:  # It could be no valid expectation.
+        return CheckRow("", check.expected, check.actual)
+    expectation = dict(check.expectation)
+    if path := expectation.get("path"):
+        expectation["path"] = _name_of(path)
+    if "matches" in expectation:  # Learners do not read patterns.
+        return CheckRow(expectation["path"], "", check.actual)
+    expected = EXPECTATION_TYPES[expectation["type"]].describe(expectation)
+    return CheckRow("", expected, "" if check.met else check.actual)
+
+
+def _name_of(path: str) -> str:
+    """Return a JSONPath as texts write it: `$.document.query['site']` is `query.site`."""
+    name = re.sub(r"\['([^']*)'\]", r".\1", path)
+    return name.removeprefix("$").removeprefix(".").removeprefix("document.") or path
 
 
 def lessons_of(user: User | AnonymousUser) -> QuerySet[Collection]:
@@ -213,7 +248,7 @@ def lesson_offer(user: User | AnonymousUser) -> LessonOffer | None:
         if fresh is None:
             return None
         found = LessonOfLearner.of(fresh)
-    step = found.first_open_step if found.is_started else None
+    step = found.step_to_continue if found.is_started else None
     return LessonOffer(
         found.collection.name,
         reverse("lesson", args=[found.collection.slug]),

@@ -24,9 +24,9 @@ from playground.models import Agent, Collection, RunKind
 from playground.models.ownership import owner_of
 from playground.rendering.lessons import (
     LessonPane,
+    check_rows,
     lessons_of,
     lessons_with_progress,
-    shown_checks,
     step_rows,
 )
 from playground.startup import DEMOS
@@ -98,7 +98,6 @@ def lesson(request: HttpRequest, slug: str) -> HttpResponse:
         "learner": learner,
         "collection": learner.collection,
         "rows": step_rows(learner, learner.step if learner.is_started else None),
-        "next_step": learner.first_open_step,
     }
     return render(request, "lessons/page.html", context)
 
@@ -114,7 +113,7 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
     _add_demo_agents(request)
     if do == "restart":
         learner.restart()
-    elif step := (learner.first_open_step or learner.step):
+    elif step := learner.step_to_continue:
         learner.show(step)
     link = LessonPane(learner, request.user).request
     return redirect(link.url if link and link.can_be_opened else reverse("workbench"))
@@ -132,7 +131,7 @@ def hints(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     learner, found = _show(request, slug, step)
     learner.progress.show_hint(found)
     learner.progress.save()
-    return _pane(request, learner)
+    return _pane(request, learner, answer=request.POST.get("answer", "")[:MAX_ANSWER])
 
 
 @require_POST
@@ -141,7 +140,7 @@ def solution(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     learner, found = _show(request, slug, step)
     learner.progress.show_solution(found)
     learner.progress.save()
-    return _pane(request, learner)
+    return _pane(request, learner, answer=request.POST.get("answer", "")[:MAX_ANSWER])
 
 
 @require_POST
@@ -164,17 +163,15 @@ def check(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     if has_passed and not learner.progress.has_passed(found):
         learner.progress.note_passed(found)
         learner.progress.save()
-        pane = _pane(request, learner)
+        pane = _pane(request, learner, checks=check_rows(found, result))
         if is_htmx(request):
             pane = reswap(retarget(pane, "#lesson"), "outerHTML")
             text = f"Step passed: {found.title}."
             return trigger_client_event(pane, PASSED, {"text": text}, after="settle")
         return pane
     context = {
-        "step": found,
-        "has_passed": learner.progress.has_passed(found),
-        "names": LessonPane(learner, request.user).names,
-        "checks": shown_checks(found, result),
+        "pane": LessonPane(learner, request.user, found),
+        "checks": check_rows(found, result),
         "is_checked": result is not None and (bool(result.checks) or answer is not None),
     }
     return render(request, "lessons/check.html", context)
@@ -200,11 +197,14 @@ def _show(request: HttpRequest, slug: str, step: str) -> tuple[LessonOfLearner, 
     return learner, found
 
 
-def _pane(request: HttpRequest, learner: LessonOfLearner) -> HttpResponse:
-    """Render the pane; without htmx, go to the workbench."""
+def _pane(request: HttpRequest, learner: LessonOfLearner, **result: Any) -> HttpResponse:
+    """Render the pane; without htmx, go to the workbench.
+
+    `result` is `checks` of a step that has just passed, or the `answer` that was entered.
+    """
     if not is_htmx(request):
         return redirect("workbench")
-    context = {"pane": LessonPane(learner, request.user)}
+    context = {"pane": LessonPane(learner, request.user), **result}
     return render(request, "lessons/pane.html", context)
 
 

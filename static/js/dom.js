@@ -70,3 +70,13 @@ export function announce(text) {
   const region = document.getElementById("announce");
   if (region) region.textContent = text;
 }
+
+/** Adds a style sheet to the page, once; resolves when it is there, or cannot be loaded. */
+export function addStyleSheet(href) {
+  if (document.querySelector(`link[href="${CSS.escape(href)}"]`)) return Promise.resolve();
+  return new Promise((resolve) => {
+    const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
+    link.onload = link.onerror = resolve;
+    document.head.append(link);
+  });
+}

@@ -38,6 +38,12 @@ function selectorOf(tab, place) {
   return `:is(.event, .wire-block)[data-kind="${value}"]`;
 }
 
+/** Shows a frame and its data in Events. */
+function showFrame(seq) {
+  const event = new CustomEvent("frame:show", { bubbles: true, detail: { where: "events", seq } });
+  document.getElementById("response").dispatchEvent(event);
+}
+
 class LessonPane extends HTMLElement {
   connectedCallback() {
     this.abort = new AbortController();
@@ -45,7 +51,7 @@ class LessonPane extends HTMLElement {
     const isWaiting = () => this.dataset.check && !("passed" in this.dataset) && !("manual" in this.dataset);
     document.addEventListener(
       "run:progress",
-      ({ detail }) => "final" in detail && isWaiting() && this.#checkSoon(RUN_DELAY_MS),
+      ({ detail }) => isWaiting() && this.#onProgress("final" in detail),
       { signal },
     );
     for (const name of ["composer:change", "composer:load"])
@@ -65,6 +71,16 @@ class LessonPane extends HTMLElement {
     clearInterval(this.search);
   }
 
+  /** A verdict is about the run before, until this one has ended. */
+  #onProgress(isFinal) {
+    this.#setStale(true);
+    if (isFinal) this.#checkSoon(RUN_DELAY_MS);
+  }
+
+  #setStale(isStale) {
+    this.querySelector("#lesson-check").toggleAttribute("data-stale", isStale);
+  }
+
   #checkSoon(delay) {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.#check(), delay);
@@ -79,6 +95,7 @@ class LessonPane extends HTMLElement {
     } catch {
       // The playground is not available; the next run is checked again.
     }
+    if (this.isConnected) this.#setStale(false);
   }
 
   #click(event) {
@@ -113,7 +130,8 @@ class LessonPane extends HTMLElement {
     clearInterval(this.search);
     const until = performance.now() + LOOK_MS;
     const attempt = () => {
-      const found = document.querySelector(`#${panel} ${selector}`);
+      const within = document.getElementById(panel);
+      const found = within.querySelector(selector);
       if (!found && performance.now() < until) return;
       clearInterval(this.search);
       if (!found) {
@@ -121,7 +139,9 @@ class LessonPane extends HTMLElement {
         return;
       }
       found.dataset.lookMark = "";
-      found.scrollIntoView({ block: "center" });
+      found.scrollIntoView({ block: found.clientHeight < within.clientHeight / 2 ? "center" : "start" });
+      // The row of an event shows only the beginning of its data.
+      if (found.matches(".event")) showFrame(Number(found.dataset.seq));
     };
     this.search = setInterval(attempt, LOOK_EVERY_MS);
     attempt();

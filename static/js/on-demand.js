@@ -2,6 +2,8 @@
 // composer that most requests have no use for. Markup, module and style sheet come when its panel
 // is first shown; until then its tab only says whether the form's fields hold something.
 
+import { addStyleSheet } from "./dom.js";
+
 class OnDemand extends HTMLElement {
   connectedCallback() {
     if (this.panel) return;
@@ -26,7 +28,7 @@ class OnDemand extends HTMLElement {
     if (this.loading) return;
     this.loading = true;
     try {
-      await styled(this.dataset.style);
+      await addStyleSheet(this.dataset.style);
       await window.htmx.ajax("GET", this.dataset.url, { source: this, target: this, swap: "innerHTML" });
       const { mount } = await import(this.dataset.module);
       mount(this);
@@ -35,15 +37,6 @@ class OnDemand extends HTMLElement {
       console.warn("A part of the composer could not be loaded.", error);
     }
   }
-}
-
-/** Resolves when a style sheet is there, or cannot be had. */
-function styled(href) {
-  return new Promise((resolve) => {
-    const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
-    link.onload = link.onerror = resolve;
-    document.head.append(link);
-  });
 }
 
 customElements.define("on-demand", OnDemand);

@@ -1,6 +1,8 @@
 // A plain click on a saved request opens it in a tab, without loading a page.
 
-import { makeTab, openTab, savedTab, showTab, ofSaved } from "./open-tabs.js";
+import { closeTab, makeTab, openTab, savedTab, showTab, ofSaved } from "./open-tabs.js";
+import { isChanged } from "./tab-list.js";
+import { toast } from "./toasts.js";
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-saved]");
@@ -8,9 +10,19 @@ document.addEventListener("click", (event) => {
   if (!link || !isPlain || event.defaultPrevented || !document.getElementById("composer")) return;
   event.preventDefault();
   const there = savedTab(link.dataset.saved);
-  if (there) showTab(there);
-  else open(link.href);
+  if (!there) return void open(link.href);
+  showTab(there);
+  if (isChanged(there) && link.closest("lesson-pane")) offerOriginal(there, link.href);
 });
+
+/** Somebody who opens the request of a lesson again may want it as it was before the edits. */
+function offerOriginal(tab, address) {
+  const run = () => {
+    closeTab(tab);
+    open(address);
+  };
+  toast("This request has your edits.", "", { action: { label: "Open it without them", run } });
+}
 
 async function open(address) {
   try {

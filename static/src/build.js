@@ -29,6 +29,8 @@ const options = {
     collections: path("../css/collections.css"),
     "collections-page": path("../js/collections/page.js"),
     shares: path("../css/shares.css"),
+    sequence: path("../css/sequence.css"),
+    annotations: path("../css/annotations.css"),
     lessons: path("../css/lessons.css"),
     "lesson-pane": path("../js/lesson-pane.js"),
     environments: path("../css/environments.css"),

@@ -128,6 +128,8 @@ class Walk:
             self.pane.get_by_text(f"Hint {number}", exact=True).wait_for()
         self.pane.locator("[data-solution]").click()
         self.pane.get_by_role("region", name="Solution").wait_for()
+        if step.check and step.check.needs_answer:
+            assert self.pane.get_by_label(step.question).input_value() == "wrong"
 
     def solve(self, step: LessonStep) -> None:
         """Do what the solution says."""
@@ -238,7 +240,7 @@ def test_a_learner_takes_each_lesson(workbench: Workbench, slug: str) -> None:
         if found.after(step):
             walk.pane.get_by_role("button", name="Next step").click()
     expect(walk.pane).to_contain_text("You have finished this lesson.")
-    expect(walk.pane.locator("a[data-next]")).to_be_visible()
+    expect(walk.pane.locator("[data-next]")).to_be_visible()
 
 
 def test_the_pane_stays_and_shows_where_to_look(workbench: Workbench) -> None:
@@ -263,6 +265,28 @@ def test_the_pane_stays_and_shows_where_to_look(workbench: Workbench) -> None:
     pane.get_by_role("button", name="Close the lesson").click()
     expect(page.get_by_role("button", name="Continue")).to_be_visible()
     assert findings(page, both_themes=True) == []
+
+
+def test_a_step_shows_an_event_and_opens_its_request_again(workbench: Workbench) -> None:
+    walk = Walk(workbench, SLUGS[0])
+    pane, page = walk.pane, workbench.page
+    walk.open("Open the request")
+    walk.send()
+    verdict = pane.locator("[data-verdict=pass]")
+    expect(verdict).to_contain_text("The outcome is answer")
+    pane.get_by_role("button", name="Step 3").click()
+    pane.get_by_role("button", name="An event with a result").click()
+    expect(page.locator("#event-detail")).to_contain_text('"@type"')
+    pane.get_by_role("button", name="Step 2").click()
+    walk.open("Open the request")
+    walk.send(NOTHING)
+    expect(pane.locator("[data-verdict=fail]")).to_contain_text("query.text: ")
+    pane.get_by_role("link", name="Open the request").click()
+    page.get_by_role("button", name="Open it without them").click()
+    expect(workbench.effective).to_contain_text("soup")
+    verdict.wait_for(state="hidden")
+    walk.send({"query": {"text": "eggs"}, "prefer": {"streaming": True}})
+    expect(verdict).to_contain_text('query.text: "eggs"')
 
 
 def test_a_composed_request_passes_unsent(workbench: Workbench) -> None:

@@ -270,11 +270,10 @@ class TestTroubles:
 
 @pytest.mark.process
 class TestTroublesOfAProcess:
-    def test_a_database_without_tables(self, tmp_path: Path) -> None:
+    def test_a_new_database(self, tmp_path: Path) -> None:
         done = PlaygroundServer(tmp_path, template=False).manage("run_collection", "kept")
-        assert done.returncode == 3
-        assert "Database error: no such table" in done.stderr
-        assert "Traceback" not in done.stderr
+        assert done.returncode == 2
+        assert done.stderr == "CommandError: Unknown collection “kept”. Collections: none\n"
 
     @pytest.mark.parametrize("reporter", ["text", "json"])
     async def test_an_output_that_is_full(

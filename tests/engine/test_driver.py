@@ -314,7 +314,7 @@ async def test_a_run_that_waits_to_store_its_end_holds_no_frames(
             await asyncio.sleep(0)
         gc.collect()
         assert memory_budget.held_bytes() == 0
-        frames = [each for each in gc.get_objects() if isinstance(each, Frame)]
+        frames = [each for each in gc.get_objects() if type(each) is Frame]
         assert [frame for frame in frames if b"Eggs" in frame.data] == []
         outage(0)
         await asyncio.wait_for(task, 20)

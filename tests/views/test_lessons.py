@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from typing import Any
 
@@ -92,6 +93,7 @@ class TestLearner:
         assert "the outcome is answer. Actual: failure" in failed
         finished()
         response = client.post("/lessons/basics/steps/s1/check/", headers=HTMX)
+        assert "<li>The outcome is answer" in response.content.decode()
         assert response["HX-Retarget"] == "#lesson"
         assert "lesson:passed" in str(response.headers)
         assert "Step passed." in response.content.decode()
@@ -130,6 +132,45 @@ class TestLearner:
         assert "Step passed." not in post(client, "s2/check/", **form("{"))
         right = form({"query": {"text": "soup", "site": "x"}})
         assert "Step passed." in post(client, "s2/check/", **right)
+
+    @pytest.mark.parametrize(
+        ("check", "text"),
+        [
+            (SITE, 'Expected: query.site equals "x". Actual: no match'),
+            ({"type": "json", "path": "$.document.query['text']", "matches": "(?i)egg"},
+             '<code>query.text</code>: "soup"'),
+            ({"type": "json", "path": "$", "equals": 1}, "Expected: $ equals 1."),
+        ],
+    )  # fmt: skip
+    def test_a_check_names_the_member_as_the_texts_do(
+        self, client: Client, collection: Collection, check: dict[str, Any], text: str
+    ) -> None:
+        collection.lesson = lesson({"check": {"request": [check], "run": [ANSWER]}})
+        collection.save()
+        start(client)
+        finished()
+        assert text in html.unescape(post(client, "s1/check/"))
+
+    def test_hints_keep_the_answer(self, client: Client, collection: Collection) -> None:
+        answer = {"answer": [{"type": "json", "path": "$", "equals": "@type"}]}
+        collection.lesson = lesson(
+            {"question": "Which?", "check": answer, "hints": ["No."], "solution": {"text": "It."}}
+        )
+        collection.save()
+        for path in ("s1/hints/", "s1/solution/"):
+            assert 'value="na&quot;me"' in post(client, path, answer='na"me')
+
+    def test_continue_with_the_step_that_is_shown(self, client: Client) -> None:
+        start(client)
+        post(client, "s3/")
+        page = client.get("/").content.decode()
+        assert "step 3 of 4" in page
+        post(client, "s3/check/", answer="@type")
+        start(client)
+        assert "Title 4" in client.get("/").content.decode()
+        post(client, "s4/check/", done="1")
+        start(client)
+        assert "Title 1" in client.get("/").content.decode()
 
     def test_an_answer(self, client: Client) -> None:
         pane = post(client, "s3/")

@@ -1,7 +1,8 @@
 // A part that is drawn on the server, and drawn again while the run is in progress:
-// <refreshed-part data-url>. It is refreshed only while it is visible, and not too often. A new
+// <refreshed-part data-url>, with the style sheet data-style if only it needs one. It is refreshed only while it is visible, and not too often. A new
 // drawing is merged into the present one, so that focus, hover and marks stay.
 
+import { addStyleSheet } from "../dom.js";
 import { patch } from "./patch.js";
 
 const EVERY_MS = 500;
@@ -49,6 +50,7 @@ class RefreshedPart extends HTMLElement {
   async draw() {
     const { signal } = this.abort;
     try {
+      if (this.dataset.style) await addStyleSheet(this.dataset.style);
       const response = await fetch(this.dataset.url, { headers: { "HX-Request": "true" }, signal });
       if (!response.ok) return;
       const page = new DOMParser().parseFromString(await response.text(), "text/html");

@@ -1,10 +1,11 @@
-// <wire-view data-raw="URL" data-annotated="URL">: the view of the Wire tab. Its links
+// <wire-view data-raw="URL" data-annotated="URL" data-style="URL">: the view of the Wire tab. Its links
 // ([data-view]) choose between bytes and the annotated exchange; the choice is remembered.
 //
 // Opened as a page, such a link shows the tab in that view (data-open), and with `&frame=7` that
 // frame (data-frame). When the run ends, the annotated exchange is loaded again, with the findings of
 // the conformance report, unless it is being read.
 
+import { addStyleSheet } from "../dom.js";
 import { recall, remember } from "../storage.js";
 
 const KEY = "wire-view";
@@ -56,6 +57,7 @@ class WireView extends HTMLElement {
       else link.removeAttribute("aria-current");
     for (const part of this.querySelectorAll("[data-in-view]"))
       part.hidden = part.dataset.inView !== chosen.dataset.view;
+    if (chosen.dataset.view === "annotated") addStyleSheet(this.dataset.style);
     const url = this.dataset[chosen.dataset.view];
     if (this.#list.dataset.url === url) return false;
     this.#list.dataset.url = url;
