@@ -192,11 +192,16 @@ def step_rows(learner: LessonOfLearner, current: LessonStep | None) -> list[Step
 def check_rows(step: LessonStep, result: CheckResult | None) -> list[CheckRow]:
     """Return the checks to show: all once they have passed, otherwise the failed ones.
 
-    Those of an answer would give it away.
+    Those of an answer would give it away, and the kind of a request goes without saying.
     """
     if result is None or step.check is None or step.check.needs_answer:
         return []
-    return [_check_row(each) for each in (result.checks if result.passed else result.failed)]
+    shown = result.checks if result.passed else result.failed
+    return [_check_row(each) for each in shown if not _is_about_kind(each)]
+
+
+def _is_about_kind(check: Check) -> bool:
+    return isinstance(check.expectation, dict) and check.expectation.get("path") == "$.kind"
 
 
 def _check_row(check: Check) -> CheckRow:

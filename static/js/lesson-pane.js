@@ -95,7 +95,9 @@ class LessonPane extends HTMLElement {
     } catch {
       // The playground is not available; the next run is checked again.
     }
-    if (this.isConnected) this.#setStale(false);
+    if (!this.isConnected) return;
+    this.#setStale(false);
+    showVerdict();
   }
 
   #click(event) {

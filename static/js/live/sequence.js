@@ -7,8 +7,8 @@ import { showTurn } from "../open-tabs.js";
 const PANEL = "#tab-sequence";
 /** Pixels from the end within which the reader is at the end. */
 const NEAR = 40;
-/** Panels of less pixels get the compact drawing. */
-const NARROW = 480;
+/** Three lanes fit into this many pixels; narrower panels get the compact drawing. */
+const NARROW = 620;
 
 document.addEventListener("click", (event) => {
   const isPlain = !event.button && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
