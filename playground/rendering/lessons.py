@@ -17,6 +17,9 @@ from playground.lessons import CheckResult, LessonStep
 from playground.models import Agent, Collection, LessonProgress, SavedRequest
 from playground.rendering.explanations import ProtocolNames
 
+#: Paths into a request as `Subject` has it, beside its document.
+_ABOUT_SENDING = {"$.kind", "$.continues", "$.url"}
+
 
 @dataclass(frozen=True, slots=True)
 class LessonOffer:
@@ -62,9 +65,9 @@ class StepRow:
 class CheckRow:
     """A check of a step as its learner reads it: an expectation, or a value without one."""
 
-    #: The member that is compared with a pattern; "" for other checks.
+    #: The member that it is about, such as `query.site`; "" for other checks.
     name: str
-    #: "the outcome is answer"; "" with a name.
+    #: "the outcome is answer", or after a name "equals 3"; "" for a pattern.
     expected: str
     #: "" if it is what was expected.
     actual: str
@@ -192,28 +195,34 @@ def step_rows(learner: LessonOfLearner, current: LessonStep | None) -> list[Step
 def check_rows(step: LessonStep, result: CheckResult | None) -> list[CheckRow]:
     """Return the checks to show: all once they have passed, otherwise the failed ones.
 
-    Those of an answer would give it away, and the kind of a request goes without saying.
+    Those of an answer would give it away, and that of how a request was sent says nothing new.
     """
     if result is None or step.check is None or step.check.needs_answer:
         return []
     shown = result.checks if result.passed else result.failed
-    return [_check_row(each) for each in shown if not _is_about_kind(each)]
+    return list(dict.fromkeys(_check_row(each) for each in shown if not _is_about_sending(each)))
 
 
-def _is_about_kind(check: Check) -> bool:
-    return isinstance(check.expectation, dict) and check.expectation.get("path") == "$.kind"
+def _is_about_sending(check: Check) -> bool:
+    """Return whether a check is about the kind of a request or its target, not its document."""
+    expectation = check.expectation
+    return isinstance(expectation, dict) and expectation.get("path") in _ABOUT_SENDING
 
 
 def _check_row(check: Check) -> CheckRow:
     if check.met is None:  # It could be no valid expectation.
         return CheckRow("", check.expected, check.actual)
     expectation = dict(check.expectation)
-    if path := expectation.get("path"):
-        expectation["path"] = _name_of(path)
+    name = _name_of(expectation.get("path", ""))
     if "matches" in expectation:  # Learners do not read patterns.
-        return CheckRow(expectation["path"], "", check.actual)
+        return CheckRow(name, "", check.actual)
+    if name:
+        expectation["path"] = name
     expected = EXPECTATION_TYPES[expectation["type"]].describe(expectation)
-    return CheckRow("", expected, "" if check.met else check.actual)
+    actual = "" if check.met else check.actual
+    if name and expected.startswith(name):
+        return CheckRow(name, expected.removeprefix(name).strip(), actual)
+    return CheckRow("", expected, actual)
 
 
 def _name_of(path: str) -> str:

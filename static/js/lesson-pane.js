@@ -38,6 +38,10 @@ function selectorOf(tab, place) {
   return `:is(.event, .wire-block)[data-kind="${value}"]`;
 }
 
+function unmark() {
+  for (const marked of document.querySelectorAll("[data-look-mark]")) delete marked.dataset.lookMark;
+}
+
 /** Shows a frame and its data in Events. */
 function showFrame(seq) {
   const event = new CustomEvent("frame:show", { bubbles: true, detail: { where: "events", seq } });
@@ -69,6 +73,7 @@ class LessonPane extends HTMLElement {
     this.abort.abort();
     clearTimeout(this.timer);
     clearInterval(this.search);
+    unmark();
   }
 
   /** A verdict is about the run before, until this one has ended. */
@@ -120,7 +125,7 @@ class LessonPane extends HTMLElement {
     const [pane, panel] = TABS[tab] ?? [];
     const button = panel && document.querySelector(`[role="tab"][aria-controls="${panel}"]`);
     this.#say("");
-    for (const marked of document.querySelectorAll("[data-look-mark]")) delete marked.dataset.lookMark;
+    unmark();
     if (!button) return this.#say("This tab appears after a request was sent.");
     document.querySelector("work-bench").show(pane);
     button.closest("tab-set").show(panel, { focus: true });

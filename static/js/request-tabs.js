@@ -29,6 +29,7 @@ class RequestTabs extends HTMLElement {
     this.shape = shape;
     const had = this.strip.contains(document.activeElement);
     this.strip.replaceChildren(...tabs.map(tabOf));
+    this.hidden = false;
     const active = this.strip.querySelector('[aria-selected="true"]');
     active?.scrollIntoView({ block: "nearest", inline: "nearest" });
     if (had) active?.focus();
@@ -36,7 +37,6 @@ class RequestTabs extends HTMLElement {
     this.querySelector(".open-count").textContent = tabs.length;
     this.querySelector(".open-all").setAttribute("aria-label", `All open requests: ${tabs.length}`);
     if (this.menu.matches(":popover-open")) this.#list();
-    this.hidden = false;
   }
 
   /** The tab that is shown; on a phone, what stands there in its place. */

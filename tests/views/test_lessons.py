@@ -136,10 +136,10 @@ class TestLearner:
     @pytest.mark.parametrize(
         ("check", "text"),
         [
-            (SITE, 'Expected: query.site equals "x". Actual: no match'),
+            (SITE, 'Expected: <code>query.site</code> equals "x". Actual: no match'),
             ({"type": "json", "path": "$.document.query['text']", "matches": "(?i)egg"},
              '<code>query.text</code>: "soup"'),
-            ({"type": "json", "path": "$", "equals": 1}, "Expected: $ equals 1."),
+            ({"type": "json", "path": "$", "equals": 1}, "Expected: <code>$</code> equals 1."),
         ],
     )  # fmt: skip
     def test_a_check_names_the_member_as_the_texts_do(
