@@ -28,18 +28,18 @@ class NewLessonForm(forms.Form):
         return {"version": VERSION, "steps": [step]}
 
 
-class ExpectationsField(forms.CharField):
-    """A field of expectations as JSON."""
+class ArrayField(forms.CharField):
+    """A field of a JSON array: of expectations, or of links to places."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(required=False, widget=forms.Textarea, **kwargs)
 
     def clean(self, value: Any) -> list[Any]:
-        """Return the expectations; [] for none."""
+        """Return the array; [] for none."""
         text = super().clean(value).strip()
         found = parse_json_value(text, _MAX_DEPTH) if text else []
         if not isinstance(found, list):
-            raise forms.ValidationError("Enter a JSON array of expectations.")
+            raise forms.ValidationError("Enter a JSON array.")
         return found
 
 
@@ -49,10 +49,11 @@ class StepForm(forms.Form):
     title = forms.CharField(max_length=120)
     text = MarkdownField()
     request = forms.ChoiceField(required=False)
+    look = ArrayField()
     question = forms.CharField(required=False, max_length=1_000)
-    check_request = ExpectationsField()
-    check_run = ExpectationsField()
-    check_answer = ExpectationsField()
+    check_request = ArrayField()
+    check_run = ArrayField()
+    check_answer = ArrayField()
     missing = forms.CharField(required=False, max_length=1_000)
     hints = MarkdownField()
     solution_text = MarkdownField()
@@ -73,10 +74,6 @@ class StepForm(forms.Form):
             assert isinstance(field, forms.ChoiceField)
             field.choices = [("", "none"), *requests]
 
-    def suggest(self, expectations: list[Any]) -> None:
-        """Propose the expectations of a run as the check."""
-        self.initial["check_run"] = _json(expectations)
-
     @property
     def step(self) -> dict[str, Any]:
         """Return the step of a valid form."""
@@ -95,6 +92,7 @@ class StepForm(forms.Form):
             "title": found["title"],
             "text": found["text"],
             "request": found["request"],
+            "look": found["look"],
             "question": found["question"],
             "check": {name: value for name, value in check.items() if value},
             "hints": hints,
@@ -116,10 +114,11 @@ def _initial(step: Mapping[str, Any]) -> dict[str, Any]:
         "title": step.get("title", ""),
         "text": step.get("text", ""),
         "request": step.get("request", ""),
+        "look": array_as_text(step.get("look")),
         "question": step.get("question", ""),
-        "check_request": _json(check.get("request")),
-        "check_run": _json(check.get("run")),
-        "check_answer": _json(check.get("answer")),
+        "check_request": array_as_text(check.get("request")),
+        "check_run": array_as_text(check.get("run")),
+        "check_answer": array_as_text(check.get("answer")),
         "missing": check.get("missing", ""),
         "hints": "\n---\n".join(map(str, hints)) if isinstance(hints, list) else "",
         "solution_text": solution.get("text", ""),
@@ -132,7 +131,8 @@ def _object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _json(value: Any) -> str:
+def array_as_text(value: Any) -> str:
+    """Return an array as `ArrayField` shows it, an element on each line; "" for none."""
     if not value:
         return ""
     rows = ",\n ".join(json.dumps(each, ensure_ascii=False) for each in value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from playground.collections import ordering
 from playground.expectations.suggestions import suggestions
-from playground.forms.lessons import StepForm
+from playground.forms.lessons import StepForm, array_as_text
 from playground.lesson_progress import latest_run
 from playground.lessons import lesson_problems
 from playground.lessons.validation import LessonProblem
@@ -49,7 +50,7 @@ def lesson(request: HttpRequest, slug: str) -> HttpResponse:
 def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     """Show the form of a step (GET); save, move or delete it, as the field `do` says (POST).
 
-    With `suggest` the form proposes a check that the latest run of the user passes.
+    `suggest` shows the form as it was sent, with a check that the latest run of the user passes.
     """
     collection = get_lesson(request, slug).collection
     steps = _steps(collection)
@@ -58,12 +59,10 @@ def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
         raise Http404
     if request.method != "POST":
         form = StepForm(steps[number], requests=_requests(collection))
-        run = latest_run(owner_of(request.user)) if "suggest" in request.GET else None
-        if run is not None:
-            found = suggestions(run_facts(run), [])
-            form.suggest([each["expectation"] for each in found])
-        return _form(request, collection, step, form, run)
+        return _form(request, collection, step, form)
     do = request.POST.get("do", "save")
+    if do == "suggest":
+        return _suggest(request, collection, steps[number])
     if do == "save":
         form = StepForm(steps[number], request.POST, requests=_requests(collection))
         if not form.is_valid() or not has_room(request, form, is_begun=True):
@@ -80,6 +79,18 @@ def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
         steps.insert(target, steps.pop(number))
         _save(collection, steps)
     return redirect("lesson-edit", slug)
+
+
+def _suggest(request: HttpRequest, collection: Collection, step: dict[str, Any]) -> HttpResponse:
+    run = latest_run(owner_of(request.user))
+    data = request.POST.dict()
+    if run is None:
+        messages.info(request, "There is no run yet. Send the request of the step first.")
+    else:
+        found = suggestions(run_facts(run), [])
+        data["check_run"] = array_as_text([each["expectation"] for each in found])
+    form = StepForm(step, data, requests=_requests(collection))
+    return _form(request, collection, step["slug"], form, run)
 
 
 def _list(

@@ -366,12 +366,21 @@ class TestTeacher:
     def test_a_check_is_suggested_from_the_latest_run(self, client: Client) -> None:
         client.post("/lessons/", {"name": "Mine"})
         finished("answer", text="my run")
-        page = client.get("/lessons/mine/edit/step-1/?suggest=1").content.decode()
+        sent = {"do": "suggest", "title": "Unsaved", "hints": "Look."}
+        page = client.post("/lessons/mine/edit/step-1/", sent).content.decode()
         assert "my run" in page
+        assert 'value="Unsaved"' in page
+        assert "Look." in page
         assert (
             "&quot;type&quot;: &quot;outcome&quot;, &quot;equals&quot;: &quot;answer&quot;" in page
         )
         assert Collection.objects.get().lesson["steps"][0].get("check") is None
+
+    def test_without_a_run_nothing_is_suggested(self, client: Client) -> None:
+        client.post("/lessons/", {"name": "Mine"})
+        sent = {"do": "suggest", "title": "A", "check_run": "[]"}
+        page = client.post("/lessons/mine/edit/step-1/", sent).content.decode()
+        assert "There is no run yet." in page
 
     @pytest.mark.parametrize(
         ("fields", "words"),
@@ -380,6 +389,7 @@ class TestTeacher:
             ({"title": "A", "check_run": "{"}, "check_run"),
             ({"title": "A", "check_run": "{}"}, "JSON array"),
             ({"title": "A", "check_run": '[{"type": "magic"}]'}, "/check/run/0"),
+            ({"title": "A", "look": '[{"label": "It", "tab": "nowhere"}]'}, "/look/0/tab"),
             ({"title": "A", "request": "nowhere"}, "Select a valid choice"),
             ({"title": "A", "check_answer": '[{"type":"json","path":"$","exists":true}]'},
              "needs a question"),
