@@ -7,6 +7,7 @@ A lesson is the member `lesson` of a collection, whose saved requests its steps 
 ==============  ==============================================================================
 `check`         evaluation of a step's check on sent requests, composed requests and answers
 `lesson`        a lesson and its steps as plain values, read from JSON
+`suggestion`    the check that is suggested from a run
 `validation`    problems of a lesson, with their locations
 ==============  ==============================================================================
 """

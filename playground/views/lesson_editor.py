@@ -13,10 +13,10 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
 from playground.collections import ordering
-from playground.expectations.suggestions import suggestions
 from playground.forms.lessons import StepForm, array_as_text
 from playground.lesson_progress import latest_run
 from playground.lessons import lesson_problems
+from playground.lessons.suggestion import suggested_check
 from playground.lessons.validation import LessonProblem
 from playground.models import Collection
 from playground.models.collections import requests_in_order
@@ -50,7 +50,8 @@ def lesson(request: HttpRequest, slug: str) -> HttpResponse:
 def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     """Show the form of a step (GET); save, move or delete it, as the field `do` says (POST).
 
-    `suggest` shows the form as it was sent, with a check that the latest run of the user passes.
+    `add` saves it and adds another one; `suggest` shows the form as it was sent, with a check that
+    the latest run of the user passes.
     """
     collection = get_lesson(request, slug).collection
     steps = _steps(collection)
@@ -63,15 +64,9 @@ def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     do = request.POST.get("do", "save")
     if do == "suggest":
         return _suggest(request, collection, steps[number])
-    if do == "save":
-        form = StepForm(steps[number], request.POST, requests=_requests(collection))
-        if not form.is_valid() or not has_room(request, form, is_begun=True):
-            return _form(request, collection, step, form, status=422)
-        changed = [*steps[:number], form.step, *steps[number + 1 :]]
-        if problems := _save(collection, changed):
-            form.add_problems(problems, number)
-            return _form(request, collection, step, form, status=422)
-    elif do == "delete":
+    if do in {"save", "add"}:
+        return _save_form(request, collection, steps, number)
+    if do == "delete":
         if len(steps) > 1:
             _save(collection, steps[:number] + steps[number + 1 :])
     elif do in {"up", "down"}:
@@ -81,14 +76,35 @@ def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     return redirect("lesson-edit", slug)
 
 
+def _save_form(
+    request: HttpRequest, collection: Collection, steps: Steps, number: int
+) -> HttpResponse:
+    name = steps[number]["slug"]
+    form = StepForm(steps[number], request.POST, requests=_requests(collection))
+    if not form.is_valid() or not has_room(request, form, is_begun=True):
+        return _form(request, collection, name, form, status=422)
+    changed = [*steps[:number], form.step, *steps[number + 1 :]]
+    if problems := _save(collection, changed):
+        form.add_problems(problems, number)
+        return _form(request, collection, name, form, status=422)
+    if request.POST.get("do") == "add":
+        return lesson(request, collection.slug)
+    return redirect("lesson-edit", collection.slug)
+
+
 def _suggest(request: HttpRequest, collection: Collection, step: dict[str, Any]) -> HttpResponse:
     run = latest_run(owner_of(request.user))
     data = request.POST.dict()
     if run is None:
         messages.info(request, "There is no run yet. Send the request of the step first.")
     else:
-        found = suggestions(run_facts(run), [])
-        data["check_run"] = array_as_text([each["expectation"] for each in found])
+        saved = collection.requests.filter(slug=data.get("request", "")).first()
+        opened = saved.document if saved and isinstance(saved.document, dict) else {}
+        check = suggested_check(run_facts(run), run.request, opened)
+        data["check_run"] = array_as_text(check["run"])
+        # Without a request to compare with, every member would be new.
+        if saved:
+            data["check_request"] = array_as_text(check["request"])
     form = StepForm(step, data, requests=_requests(collection))
     return _form(request, collection, step["slug"], form, run)
 
@@ -108,7 +124,14 @@ def _form(
     run: Any = None,
     status: int = 200,
 ) -> HttpResponse:
-    context = {"collection": collection, "step": step, "form": form, "suggested_from": run}
+    numbers = {each.get("slug"): number for number, each in enumerate(_steps(collection), 1)}
+    context = {
+        "collection": collection,
+        "step": step,
+        "number": numbers[step],
+        "form": form,
+        "suggested_from": run,
+    }
     return render(request, "lessons/edit_step.html", context, status=status)
 
 

@@ -376,6 +376,23 @@ class TestTeacher:
         )
         assert Collection.objects.get().lesson["steps"][0].get("check") is None
 
+    def test_save_and_add(self, client: Client) -> None:
+        client.post("/lessons/", {"name": "Mine"})
+        response = client.post("/lessons/mine/edit/step-1/", {"do": "add", "title": "A"})
+        assert response.headers["Location"] == "/lessons/mine/edit/step-2/"
+        steps = Collection.objects.get().lesson["steps"]
+        assert [each["title"] for each in steps] == ["A", "New step"]
+        assert "<h1>Step 2</h1>" in client.get("/lessons/mine/edit/step-2/").content.decode()
+
+    @pytest.mark.usefixtures("collection")
+    def test_what_the_request_adds_is_suggested(self, client: Client) -> None:
+        run = finished("answer")
+        run.request = {"query": {"text": "soup", "site": "x"}}
+        run.save()
+        sent = {"do": "suggest", "title": "A", "request": "soup"}
+        page = html.unescape(client.post("/lessons/basics/edit/s1/", sent).content.decode())
+        assert '{"type": "json", "path": "$.document.query.site", "exists": true}' in page
+
     def test_without_a_run_nothing_is_suggested(self, client: Client) -> None:
         client.post("/lessons/", {"name": "Mine"})
         sent = {"do": "suggest", "title": "A", "check_run": "[]"}
