@@ -76,8 +76,9 @@ class LessonPane extends HTMLElement {
     unmark();
   }
 
-  /** A verdict is about the run before, until this one has ended. */
+  /** While a run is in progress, the verdict is about the run before. Promises are polled later. */
   #onProgress(isFinal) {
+    if (!isFinal && document.querySelector("run-cursor[data-final]")) return;
     this.#setStale(true);
     if (isFinal) this.#checkSoon(RUN_DELAY_MS);
   }
