@@ -88,12 +88,18 @@ class LessonOfLearner:
         LessonProgress.objects.filter(collection=self.collection).update(is_open=False)
 
     def subjects(self, step: LessonStep) -> Iterator[Subject]:
-        """Yield the latest runs since the step was first shown, newest first."""
+        """Yield the latest runs since the step was first shown, newest first.
+
+        Promises are polled by themselves, also those of other steps: polls are left out unless the
+        check is about the kind of the request.
+        """
         runs = Run.objects.filter(
             owner=self.collection.owner_id,
             source=RunSource.USER,
             created_at__gte=self.progress.since(step),
         )
+        if step.check and not step.check.names_kind:
+            runs = runs.exclude(kind=RunKind.POLL)
         for run in runs.order_by("-created_at")[:MAX_RUNS]:
             if run.is_final:
                 yield Subject(sent_request(run), partial(run_facts, run))

@@ -59,6 +59,12 @@ class StepCheck:
         return bool(self.answer)
 
     @property
+    def names_kind(self) -> bool:
+        """Return whether it is about the kind of the request."""
+        paths = (each.get("path") for each in self.request if isinstance(each, Mapping))
+        return "$.kind" in paths
+
+    @property
     def passes_unsent(self) -> bool:
         """Return whether a request passes as soon as it is composed."""
         return bool(self.request) and not self.run

@@ -99,13 +99,25 @@ class TestLearner:
         assert "Step passed." in response.content.decode()
         assert "Next step" in response.content.decode()
 
-    @pytest.mark.parametrize("fields", [{"source": "recording"}, {"source": "collection"}])
+    @pytest.mark.parametrize(
+        "fields", [{"source": "recording"}, {"source": "collection"}, {"kind": "check"}]
+    )
     def test_runs_that_the_learner_did_not_send_do_not_count(
         self, client: Client, fields: dict[str, str]
     ) -> None:
         start(client)
         finished(**fields)
         assert "Step passed." not in post(client, "s1/check/")
+
+    def test_polls_count_for_a_check_that_names_them(
+        self, client: Client, collection: Collection
+    ) -> None:
+        poll = {"type": "json", "path": "$.kind", "equals": "poll"}
+        collection.lesson = lesson({"check": {"request": [poll], "run": [ANSWER]}})
+        collection.save()
+        start(client)
+        finished(kind="check")
+        assert "Step passed." in post(client, "s1/check/")
 
     def test_a_check_that_cannot_be_met_fails_and_the_lesson_goes_on(
         self, client: Client, collection: Collection
