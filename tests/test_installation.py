@@ -32,13 +32,15 @@ class TestCheckout:
 
 @pytest.mark.usefixtures("installed")
 class TestInstalledPackage:
-    def test_data_is_in_the_folder_of_the_user(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_data_is_in_the_folder_of_the_user(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
         def user_data_dir(name: str, appauthor: bool) -> str:
-            return f"/home/jane/{name}"
+            return str(tmp_path / name)
 
         fake = SimpleNamespace(user_data_dir=user_data_dir)
         monkeypatch.setitem(sys.modules, "platformdirs", fake)
-        assert installation.default_data_dir() == Path("/home/jane/nlweb-playground")
+        assert installation.default_data_dir() == tmp_path / "nlweb-playground"
         assert installation.default_fixtures_dir(Path("/data")) == Path("/data/fixtures")
 
     def test_commands(self) -> None:

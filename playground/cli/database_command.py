@@ -29,7 +29,7 @@ class DatabaseCommand(BaseCommand):
             raise CommandError(text, returncode=DATABASE_FAILED) from error
 
     def check_migrations(self) -> None:
-        """Migrate the database, instead of printing what is missing as Django does."""
+        """Migrate SQLite if migrations are missing. Django would only print a notice."""
         migrate_if_needed()
 
 

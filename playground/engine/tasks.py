@@ -122,8 +122,8 @@ async def cancel(run: Run) -> bool:
 async def wait_for_stop(run: Run | CollectionRun, task: asyncio.Task[None] | None) -> bool:
     """Wait for the task of a run that was told to stop; return whether there is one.
 
-    Without one, the process that drives the run is told to stop it through the database. A request
-    does not wait longer than for any other response of the database.
+    If another process drives the run, stopping it is requested through the database. A request of
+    a browser waits for at most PLAYGROUND_DATABASE_TIMEOUT.
     """
     if task:
         await asyncio.wait({task}, timeout=response_timeout.get())

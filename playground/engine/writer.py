@@ -206,7 +206,7 @@ class FrameWriter:
             self._drained.set()
 
     def failed(self, flush: PendingFlush, error: Exception) -> None:
-        """Stop storing, and drop what is not stored; the next calls raise: see `raise_failure`."""
+        """Stop storing and discard pending frames. Later calls raise, see `raise_failure`."""
         if not isinstance(error, (*UNAVAILABLE, RunEndedError)):
             logger.error("Storing frames of run %s failed", self._run.pk, exc_info=error)
         self._failure = _without_tracebacks(error)

@@ -134,9 +134,13 @@ def _compiled(path: str) -> JSONPathQuery:
 def normalized_path(node: Node) -> str:
     """Return the location of a node as a normalized path (RFC 9535 section 2.7)."""
     return "$" + "".join(
-        f"[{step}]" if isinstance(step, int) else f"['{_escaped(step)}']"
-        for step in node.location()
+        f"[{step}]" if isinstance(step, int) else member_segment(step) for step in node.location()
     )
+
+
+def member_segment(name: str) -> str:
+    """Return the segment of a path that selects a member, as normalized paths have it."""
+    return f"['{_escaped(name)}']"
 
 
 _ESCAPES = {

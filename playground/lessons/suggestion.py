@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from playground.expectations import RunFacts
+from playground.expectations.jsonpath import member_segment
 
 #: Names that a JSONPath has without quotes.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -33,8 +34,7 @@ def _added(after: Any, before: Any, path: str) -> Iterator[dict[str, Any]]:
     """Yield expectations of members that were added, or whose simple value was changed."""
     known = before if isinstance(before, Mapping) else {}
     for name, value in after.items():
-        quoted = name.replace("\\", "\\\\").replace("'", "\\'")
-        at = f"{path}.{name}" if _NAME.fullmatch(name) else f"{path}['{quoted}']"
+        at = path + (f".{name}" if _NAME.fullmatch(name) else member_segment(name))
         if isinstance(value, Mapping):
             yield from _added(value, known.get(name), at)
         elif name not in known:

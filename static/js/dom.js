@@ -71,12 +71,16 @@ export function announce(text) {
   if (region) region.textContent = text;
 }
 
-/** Adds a style sheet to the page, once; resolves when it is there, or cannot be loaded. */
+/** Adds a style sheet to the page, once. Resolves when it is loaded, or has failed: then the next call tries again. */
 export function addStyleSheet(href) {
   if (document.querySelector(`link[href="${CSS.escape(href)}"]`)) return Promise.resolve();
   return new Promise((resolve) => {
     const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
-    link.onload = link.onerror = resolve;
+    link.onload = resolve;
+    link.onerror = () => {
+      link.remove();
+      resolve();
+    };
     document.head.append(link);
   });
 }

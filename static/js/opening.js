@@ -15,7 +15,7 @@ document.addEventListener("click", (event) => {
   if (isChanged(there) && link.closest("lesson-pane")) offerOriginal(there, link.href);
 });
 
-/** Somebody who opens the request of a lesson again may want it as it was before the edits. */
+/** Offers the saved request to a learner who opens it again after editing it. */
 function offerOriginal(tab, address) {
   const run = () => {
     closeTab(tab);

@@ -36,6 +36,8 @@ def test_the_response(facts: dict[str, Any], run: list[dict[str, Any]]) -> None:
          [("$.document.prefer['accept-language']", {"exists": True})]),
         ({"query": {"text": "soup"}, "context": {"it's": 1}},
          [("$.document.context['it\\'s']", {"exists": True})]),
+        ({"query": {"text": "soup", "two\nlines": 1}},
+         [("$.document.query['two\\nlines']", {"exists": True})]),
         ({"query": ["soup"]}, []),
     ],
 )  # fmt: skip

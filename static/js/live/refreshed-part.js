@@ -1,6 +1,7 @@
 // A part that is drawn on the server, and drawn again while the run is in progress:
-// <refreshed-part data-url>, with the style sheet data-style if only it needs one. It is refreshed only while it is visible, and not too often. A new
-// drawing is merged into the present one, so that focus, hover and marks stay.
+// <refreshed-part data-url>, with data-style if it has a style sheet of its own. It is refreshed only
+// while it is visible, and not too often. A new drawing is merged into the present one, so that focus,
+// hover and marks stay.
 
 import { addStyleSheet } from "../dom.js";
 import { patch } from "./patch.js";
