@@ -16,7 +16,7 @@ import contextlib
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -244,16 +244,25 @@ async def poll(
     With `at_once` it need not be due. `agent` overrides one that is not saved; `announce` is
     called with the poll's run, `listener` with each of its frames.
     """
-    task = asyncio.current_task()
-    assert task
-    sending.add(task)
-    try:
+    with _sending():
         if not await run_in_writer(acquire_lease, pk, at_once):
             return False
         await send_await_request(pk, RunKind.POLL, agent, announce, listener)
         return True
+
+
+@contextlib.contextmanager
+def _sending() -> Iterator[None]:
+    """Have the current task in `sending` for the block."""
+    task = asyncio.current_task()
+    assert task
+    is_first = task not in sending
+    sending.add(task)
+    try:
+        yield
     finally:
-        sending.discard(task)
+        if is_first:
+            sending.discard(task)
 
 
 async def send_await_request(
@@ -264,33 +273,29 @@ async def send_await_request(
     listener: Listener | None = None,
 ) -> None:
     """Send the poll or cancellation of a leased promise, and apply its result."""
-    task = asyncio.current_task()
-    assert task
-    sending.add(task)
-    try:
-        async with hold_lease(pk):
-            if settled := await write_when_available(recover_promise, pk):
-                await notify_viewers(settled.run)
-                return
-            promise, run, prepared = await write_when_available(_record, pk, kind, agent)
+    with _sending():
+        try:
+            async with hold_lease(pk):
+                if settled := await write_when_available(recover_promise, pk):
+                    await notify_viewers(settled.run)
+                    return
+                promise, run, prepared = await write_when_available(_record, pk, kind, agent)
+                await notify_viewers(promise.run)
+                if announce:
+                    announce(run)
+                collector = PollCollector(run, listener)
+                await tasks.send(run, prepared, listener=collector)
+                await read_when_available(run.refresh_from_db)
+                promise = await write_when_available(_store_result, pk, collector.result())
             await notify_viewers(promise.run)
-            if announce:
-                announce(run)
-            collector = PollCollector(run, listener)
-            await tasks.send(run, prepared, listener=collector)
-            await read_when_available(run.refresh_from_db)
-            promise = await write_when_available(_store_result, pk, collector.result())
-        await notify_viewers(promise.run)
-    except ShuttingDownError:
-        await update_promise(pk, _release)
-    except (CannotPollError, SecretNotAllowedError) as error:
-        await update_promise(pk, partial(_pause_with_message, message=str(error)))
-    except Exception:
-        # An error of the playground, not of the agent: the lease must not be kept for ever.
-        logger.exception("Polling promise %s (%s) failed", pk, kind)
-        await update_promise(pk, _release_after_error)
-    finally:
-        sending.discard(task)
+        except ShuttingDownError:
+            await update_promise(pk, _release)
+        except (CannotPollError, SecretNotAllowedError) as error:
+            await update_promise(pk, partial(_pause_with_message, message=str(error)))
+        except Exception:
+            # An error of the playground, not of the agent: the lease must not be kept for ever.
+            logger.exception("Polling promise %s (%s) failed", pk, kind)
+            await update_promise(pk, _release_after_error)
 
 
 def _record(

@@ -33,6 +33,7 @@ from django.db import DatabaseError
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from playground.database_timeout import response_timeout
 from playground.models.clock import database_now
 from playground.models.collection_runs import CollectionRun, end_interrupted
 from playground.models.runs import Run, RunState
@@ -61,7 +62,8 @@ def mark_interrupted() -> int:
     """Mark unfinished runs of dead processes as interrupted; return their number.
 
     Called when a server starts, every few seconds by each server, and when unfinished runs are
-    read. Their frames stay. Collection runs are marked as well and not counted.
+    read. Their frames stay. Collection runs are marked as well and not counted. Raises
+    `DatabaseError` in a request only.
     """
     try:
         drivers = {*_drivers(Run), *_drivers(CollectionRun)}
@@ -75,6 +77,8 @@ def mark_interrupted() -> int:
         return Run.objects.unfinished().filter(orphaned).update(state=RunState.INTERRUPTED)
     except DatabaseError:
         database_contact.lose()
+        if response_timeout.get() is not None:
+            raise  # The next statement of the request would wait for as long again.
         return 0  # Unavailable, or not migrated yet: then there are no runs either.
 
 

@@ -15,6 +15,7 @@ import pytest
 from django.db import DatabaseError
 from django.utils import timezone
 
+from playground.database_timeout import response_timeout
 from playground.models import CollectionRun, RunState, liveness
 from playground.models.clock import database_now
 from playground.models.liveness import (
@@ -245,6 +246,17 @@ class TestMarking(Judging):
         assert mark_interrupted() == 1
         assert mark_interrupted() == 0
         assert [frame.seq for frame in recording.run.read_frames()] == [1, 2, 3, 4]
+
+    def test_a_request_ends_when_the_database_does_not_respond(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Its next statement would wait for as long again."""
+        monkeypatch.setattr(liveness, "_drivers", fail)
+        assert mark_interrupted() == 0
+        token = response_timeout.set(10)
+        with pytest.raises(DatabaseError):
+            mark_interrupted()
+        response_timeout.reset(token)
 
 
 @pytest.mark.django_db
