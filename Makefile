@@ -12,6 +12,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 MODULES := node_modules/.installed
 BUILT := static/build/.built
+# uv takes a fifth of the time of pip. An index that only pip is configured with, it does not find.
+FROM_LOCK := --quiet --no-deps --require-hashes -r requirements.lock
 
 # The machine's Node where it is one that package.json's "engines" name; otherwise the one that
 # came as a Python wheel.
@@ -112,7 +114,8 @@ $(INSTALLED): requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11 …" if sys.version_info < (3, 11) else 0)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing Python packages (once) …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	@{ command -v uv >/dev/null && uv pip install --python $(BIN)/python $(FROM_LOCK); } || \
+	$(BIN)/python -m pip install --disable-pip-version-check $(FROM_LOCK)
 	@touch $@
 
 $(MODULES): package-lock.json | $(INSTALLED)

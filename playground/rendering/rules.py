@@ -10,7 +10,7 @@ from functools import lru_cache
 from inspect import getdoc
 from typing import Any
 
-from playground.conformance import RULESETS, EarlierResponses, Rule, RuleGroup
+from playground.conformance import RULESETS, EarlierResponses, Level, Rule, RuleGroup
 from playground.conformance.examples import (
     Example,
     ExampleFinding,
@@ -129,6 +129,10 @@ def rule_view(group: str, name: str) -> RuleView | None:
     rule, ids = rules[name], list(rules)
     at = ids.index(name)
     examples = examples_of(name)
+    level = rule.requirement(examples.version).level
+    titles = ("Conforming response", "Violating response")
+    if level is Level.INFO:  # Both are allowed.
+        titles = ("Response without this finding", "Response with this finding")
     return RuleView(
         name,
         rule.title,
@@ -136,10 +140,10 @@ def rule_view(group: str, name: str) -> RuleView | None:
         [list(_text_parts(part)) for part in (getdoc(rule.check) or "").split("\n\n")],
         list(_requirements(name)),
         subject_of(examples.protocol, examples.binding, examples.version),
-        rule.requirement(examples.version).level.value,
+        level.value,
         [
-            _example_view("conforming", "Conforming response", examples, examples.conforming),
-            _example_view("violating", "Violating response", examples, examples.violating),
+            _example_view("conforming", titles[0], examples, examples.conforming),
+            _example_view("violating", titles[1], examples, examples.violating),
         ],
         ids[at - 1] if at else "",
         ids[at + 1] if at + 1 < len(ids) else "",

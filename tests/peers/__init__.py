@@ -38,20 +38,25 @@ _PATIENCE = 60.0
 def install(*, large: bool = False) -> None:
     """Install the packages of the peers whose locks are newer than what is installed."""
     for name in (*PYTHON_PEERS, *(LARGE_PEERS if large else ())):
-        _install(HERE / name, "requirements.lock", ".venv", *_pip(HERE / name))
+        _install(HERE / name, "requirements.lock", ".venv", *_python_commands())
     for name in NODE_PEERS:
         command = ["npm", "ci", "--silent", "--no-fund", "--no-audit"]
         _install(HERE / name, "package-lock.json", "node_modules", command)
 
 
-def _pip(home: Path) -> tuple[list[str], list[str]]:
-    pip = [str(home / ".venv/bin/python"), "-m", "pip", "install", "--quiet", "--require-hashes"]
-    # A lock names everything. Otherwise pip looks for the newest version of a package that another
-    # one requires with an extra, and refuses that one for its missing hash.
-    return (
-        [sys.executable, "-m", "venv", "--clear", str(home / ".venv")],
-        [*pip, "--no-deps", "--disable-pip-version-check", "-r", "requirements.lock"],
-    )
+def _python_commands() -> tuple[list[str], list[str]]:
+    """Return the commands that make an environment and install its lock, by uv where there is one.
+
+    A lock names everything. Without `--no-deps` pip looks for the newest version of a package that
+    another one requires with an extra, and refuses that one for its missing hash.
+    """
+    environment = [sys.executable, "-m", "venv", "--clear", ".venv"]
+    options = ["--quiet", "--no-deps", "--require-hashes", "-r", "requirements.lock"]
+    if uv := shutil.which("uv"):
+        install = [uv, "pip", "install", "--python", ".venv/bin/python", *options]
+        return [*environment, "--without-pip"], install
+    pip = [".venv/bin/python", "-m", "pip", "install", "--disable-pip-version-check"]
+    return environment, [*pip, *options]
 
 
 def _install(home: Path, lock: str, target: str, *commands: list[str]) -> None:

@@ -410,6 +410,11 @@ class TestRule:
             assert expected in text
         assert len(markup.find("mark")) == 4
 
+    def test_what_is_allowed_is_no_violation(self, client: Client) -> None:
+        markup = read(client.get("/rules/nlweb/version-asked/").content.decode())
+        assert "Response with this finding" in markup.text
+        assert "violat" not in markup.text.lower()
+
     def test_ids_are_unique(self, client: Client) -> None:
         markup = read(client.get("/rules/mcp/mcp.log/").content.decode())
         ids = [str(e.attributes["id"]) for tag in ("h1", "h2", "section", "pre", "code")
