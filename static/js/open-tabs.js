@@ -171,10 +171,13 @@ export function showTab(tab, options) {
 /** The tab of a saved request, undefined where it is not open. */
 export const savedTab = (saved) => list.withSaved(saved);
 
-/** Opens a new tab. What the form makes of its fields is what they were when they were opened. */
-export function openTab(tab) {
+/**
+ * Opens a new tab instead of those that `replaces` selects. What the form makes of its fields is
+ * what they were when they were opened.
+ */
+export function openTab(tab, replaces) {
   keep();
-  list.open(tab);
+  list.open(tab, replaces);
   load();
   tab.base = canonical(readFields(form));
   keep();

@@ -10,10 +10,17 @@ document.addEventListener("click", (event) => {
   if (!link || !isPlain || event.defaultPrevented || !document.getElementById("composer")) return;
   event.preventDefault();
   const there = savedTab(link.dataset.saved);
-  if (!there) return void open(link.href);
+  const isOfLesson = Boolean(link.closest("lesson-pane"));
+  if (!there) return void open(link.href, isOfLesson ? isUnchangedOf(link.dataset.saved) : undefined);
   showTab(there);
-  if (isChanged(there) && link.closest("lesson-pane")) offerOriginal(there, link.href);
+  if (isChanged(there) && isOfLesson) offerOriginal(there, link.href);
 });
+
+/** Selects the collection's tabs without edits: a lesson opens a request with every step. */
+function isUnchangedOf(saved) {
+  const [collection] = saved.split("/");
+  return (tab) => tab.saved.startsWith(`${collection}/`) && !isChanged(tab);
+}
 
 /** Offers the saved request to a learner who opens it again after editing it. */
 function offerOriginal(tab, address) {
@@ -24,13 +31,14 @@ function offerOriginal(tab, address) {
   toast("This request has your edits.", "", { action: { label: "Open it without them", run } });
 }
 
-async function open(address) {
+async function open(address, replaces) {
   try {
     const answer = await fetch(address, { headers: { Accept: "application/json" } });
     if (!answer.ok) throw new Error(answer.statusText);
     const told = await answer.json();
     if (told.offers_reply) return location.assign(address); // The page makes a run of it.
-    openTab(makeTab({ ...told.fields, parent: "", continues: "" }, { ...ofSaved(told), run: told.run }));
+    const fields = { ...told.fields, parent: "", continues: "" };
+    openTab(makeTab(fields, { ...ofSaved(told), run: told.run }), replaces);
   } catch {
     location.assign(address); // The page says what is wrong.
   }

@@ -108,10 +108,10 @@ export class TabList {
 
   /**
    * Adds a tab after the one that is shown. A preview that is shown gives way to it, and to
-   * another preview any one does.
+   * another preview any one does; so do tabs that `replaces` selects.
    */
-  open(tab) {
-    const gives = (each) => !each.pinned && (each === this.active || !tab.pinned);
+  open(tab, replaces = () => false) {
+    const gives = (each) => replaces(each) || (!each.pinned && (each === this.active || !tab.pinned));
     this.tabs.splice(this.tabs.indexOf(this.active) + 1, 0, tab);
     this.tabs = this.tabs.filter((each) => each === tab || !gives(each));
     this.#limit(tab);

@@ -243,6 +243,21 @@ def test_a_learner_takes_each_lesson(workbench: Workbench, slug: str) -> None:
     expect(walk.pane.locator("[data-next]")).to_be_visible()
 
 
+def test_requests_of_a_lesson_share_a_tab_until_one_is_edited(workbench: Workbench) -> None:
+    walk = Walk(workbench, SLUGS[1])
+    tabs = workbench.page.locator("request-tabs [role=tab]")
+    before = tabs.count()
+    for number in (1, 2, 3):
+        walk.pane.get_by_role("button", name=f"Step {number}").click()
+        walk.open("Open the request")
+        walk.send()
+    expect(tabs).to_have_count(before)
+    walk.send(NOTHING)
+    walk.pane.get_by_role("button", name="Step 2").click()
+    walk.open("Open the request")
+    expect(tabs).to_have_count(before + 1)
+
+
 def test_the_pane_stays_and_shows_where_to_look(workbench: Workbench) -> None:
     page = workbench.page
     pane = start(workbench, SLUGS[0])

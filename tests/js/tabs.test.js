@@ -118,6 +118,14 @@ test("there is one preview, wherever it stands", () => {
   assert.equal(ids(list), "own d c");
 });
 
+test("a tab can be opened instead of others, pinned ones included", () => {
+  const list = new TabList();
+  for (const id of ["a", "b", "c"]) list.open(tab(id, { pinned: true }));
+  list.open(tab("d"), ({ id }) => id !== "b");
+  assert.equal(ids(list), "b d");
+  assert.equal(list.active.id, "d");
+});
+
 test("work goes on in the tab that was worked in last", () => {
   const list = new TabList();
   for (const id of ["a", "b"]) list.open(tab(id, { pinned: true }));
