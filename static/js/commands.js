@@ -212,7 +212,7 @@ document.addEventListener("click", (event) => {
   if (button && isPlain && runCommand(button.dataset.command)) event.preventDefault();
   const fold = event.target.closest("[data-fold]");
   if (fold) toggleFold(fold);
-  const opener = event.target.closest("[data-open]");
+  const opener = event.target.closest("button[data-open]");
   if (opener) openAfresh(document.getElementById(opener.dataset.open));
   if (event.target.closest('[data-action="stop"]')) keepFocus(event.target);
   if (event.target.closest("[data-close]")) event.target.closest("dialog").close();

@@ -1,5 +1,7 @@
 // The event that is looked at: its row is marked, and it can be put away again.
 
+import { announce } from "./dom.js";
+
 document.addEventListener("click", (event) => {
   const row = event.target.closest(".event-open");
   if (row) mark(row);
@@ -8,6 +10,11 @@ document.addEventListener("click", (event) => {
   detail.replaceChildren();
   document.querySelector(".event-open[aria-current]")?.focus();
   mark(null);
+});
+
+// All of its data and bytes would take minutes to hear.
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  if (target.id === "event-detail") announce(`${target.querySelector("h3").textContent}: data shown.`);
 });
 
 function mark(chosen) {

@@ -117,6 +117,7 @@ class Popover {
     clearTimeout(this.#timer);
     this.isClosing = false;
     this.#wanted = place;
+    this.isHeld = isHeld; // The focus may scroll the page while the explanation is loaded.
     const content = await fetchExplanation(place.reference);
     if (this.#wanted !== place || !place.element.isConnected) return false;
     this.#wanted = null;
@@ -126,7 +127,6 @@ class Popover {
     }
     this.#undescribe();
     this.place = place;
-    this.isHeld = isHeld;
     this.body.replaceChildren(content.cloneNode(true));
     const text = this.body.querySelector(".explanation-text");
     if (text) text.id = TEXT_ID;
@@ -172,6 +172,16 @@ class Popover {
     if (hadFocus) origin?.focus({ preventScroll: true });
   }
 
+  /** Whether the Tab key would leave the popover. */
+  isLeftBy({ key, shiftKey }) {
+    if (key !== "Tab" || !this.isPinned || !this.element.contains(document.activeElement)) return false;
+    const stops = [...this.element.querySelectorAll("a[href], button")].filter((stop) =>
+      stop.checkVisibility(),
+    );
+    if (!shiftKey) return document.activeElement === stops.at(-1);
+    return [this.element, stops[0]].includes(document.activeElement);
+  }
+
   /** Closes when its name is scrolled under the pointer. One that the keyboard has opened follows. */
   scrolled(target) {
     const { element } = this.place ?? this.#wanted ?? {};
@@ -201,11 +211,18 @@ class Popover {
     if (!place) return void announce(by > 0 ? "No further name." : "No earlier name.");
     place.element.scrollIntoView({ block: "nearest" });
     const isShown = await this.open(place, { isPinned: true });
+    if (isShown) announce(this.#sentence);
     // A name without an explanation is skipped.
     if (!isShown && place.element.isConnected && this.place) {
       this.place = place;
       await this.#move(by);
     }
+  }
+
+  /** The name and its sentence, as text. */
+  get #sentence() {
+    const parts = this.body.querySelectorAll(".explanation-name, .explanation-text");
+    return [...parts].map((part) => part.textContent).join(": ");
   }
 
   #show(place) {
@@ -378,6 +395,11 @@ function focused({ target }) {
 function keyed(event) {
   const isTyped = event.key.length === 1 || event.key === "Enter" || event.key === "Backspace";
   if (isTyped && !popover.isPinned) popover.close();
+  // The page continues after the name, not after the popover.
+  if (popover.isLeftBy(event)) {
+    popover.close();
+    if (event.shiftKey) event.preventDefault();
+  }
   if (event.key !== "Escape" || !popover.place) return;
   event.preventDefault();
   event.stopImmediatePropagation();

@@ -4,6 +4,7 @@
 // mark a place in it. On a narrow screen the lesson can be folded.
 
 import { announce } from "./dom.js";
+import { giveFocus } from "./focus.js";
 import { recall, remember } from "./storage.js";
 
 const RUN_DELAY_MS = 250;
@@ -46,6 +47,15 @@ function unmark() {
 function showFrame(seq) {
   const event = new CustomEvent("frame:show", { bubbles: true, detail: { where: "events", seq } });
   document.getElementById("response").dispatchEvent(event);
+}
+
+/** Moves the focus to a place, or to its first control; a mark of the timeline is announced. */
+function reach(place) {
+  if (place.matches(".mark")) return announce(place.textContent);
+  const controls = place.matches("json-field") ? [...place.querySelectorAll("input, textarea, select")] : [];
+  const control = controls.find((each) => each.checkVisibility()) ?? place;
+  if (control === place) place.tabIndex = -1;
+  return giveFocus(control, { preventScroll: true });
 }
 
 class LessonPane extends HTMLElement {
@@ -150,6 +160,7 @@ class LessonPane extends HTMLElement {
       found.scrollIntoView({ block: found.clientHeight < within.clientHeight / 2 ? "center" : "start" });
       // The row of an event shows only the beginning of its data.
       if (found.matches(".event")) showFrame(Number(found.dataset.seq));
+      else reach(found);
     };
     this.search = setInterval(attempt, LOOK_EVERY_MS);
     attempt();
@@ -160,21 +171,34 @@ class LessonPane extends HTMLElement {
     if (!note) return;
     note.textContent = text;
     note.hidden = !text;
+    if (text) announce(text);
   }
 }
 
-/** The pane is replaced as a whole: the focus goes to what is next there, the reader to its top. */
-let hadFocus = false;
-document.addEventListener("htmx:beforeSwap", () => {
-  hadFocus = Boolean(document.getElementById("lesson")?.contains(document.activeElement));
+/** What gets the focus after a button has replaced the pane: what was asked for, or the new step. */
+const FOLLOWING = [
+  ["[data-hint]", ".lesson-hints > li:last-child"],
+  ["[data-solution]", ".lesson-solution"],
+  [".lesson-dot, [data-next], .lesson-nav *", "#lesson-body"],
+  ["*", "[data-next]:not(.btn-quiet)"],
+];
+let following = "";
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  // Nothing to judge, as before: a screen reader would say it again.
+  const { target, serverResponse = "" } = detail;
+  if (target.id === "lesson-check" && !serverResponse.includes("data-verdict") && target.textContent.trim())
+    detail.shouldSwap = Boolean(target.querySelector("[data-verdict]"));
+  if (!document.getElementById("lesson")?.contains(document.activeElement)) return;
+  following = FOLLOWING.find(([button]) => detail.requestConfig?.elt.matches(button))?.[1] ?? "";
 });
 document.addEventListener("htmx:afterSettle", () => {
   const pane = document.getElementById("lesson");
-  if (!hadFocus || !pane || pane.contains(document.activeElement)) return;
-  hadFocus = false;
-  (pane.querySelector("[data-next]:not(.btn-quiet)") ?? pane.querySelector("#lesson-body")).focus({
-    preventScroll: true,
-  });
+  if (!following || !pane || pane.contains(document.activeElement)) return;
+  const part = pane.querySelector(following) ?? pane.querySelector("#lesson-body");
+  const isText = part.matches("li, section");
+  following = "";
+  if (isText) part.tabIndex = -1;
+  part.focus({ preventScroll: !isText });
 });
 document.addEventListener("lesson:passed", ({ detail }) => {
   announce(detail.text);

@@ -1,6 +1,7 @@
 // The page of a reference: leads to the attribute that a link names where it is described in another
 // document, and marks the document in view in the contents. All links of the page work without.
 
+import { announce } from "./dom.js";
 import { describedAt } from "./reference-anchors.js";
 
 class ReferenceDocuments extends HTMLElement {
@@ -39,6 +40,12 @@ class ReferenceDocuments extends HTMLElement {
     }
   }
 }
+
+// The filter has replaced the documents, and with them their number.
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  const count = target.id === "reference-body" && document.querySelector(".reference-contents [data-count]");
+  if (count) announce(count.textContent);
+});
 
 function decoded(name) {
   try {

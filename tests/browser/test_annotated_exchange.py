@@ -17,15 +17,15 @@ def test_bytes_and_meanings_lead_to_each_other(workbench: Workbench) -> None:
     request = panel.get_by_role("group", name="Frame 1: request")
     text = request.locator(".meaning-name", has_text="text member")
     text.click()
-    expect(text).to_have_attribute("aria-pressed", "true")
+    expect(text).to_have_attribute("aria-current", "true")
     expect(request.locator(".annotated-bytes [data-chosen]")).to_contain_text('"text": ')
 
     page.keyboard.press("ArrowUp")
-    expect(request.locator(".meaning-name[aria-pressed=true]")).to_contain_text("query")
-    expect(request.locator(".meaning-name[aria-pressed=true]")).to_be_focused()
+    expect(request.locator(".meaning-name[aria-current=true]")).to_contain_text("query")
+    expect(request.locator(".meaning-name[aria-current=true]")).to_be_focused()
 
     request.locator(".annotated-bytes [data-part]").first.click()
-    expect(request.locator(".meaning-name[aria-pressed=true]")).to_contain_text("POST")
+    expect(request.locator(".meaning-name[aria-current=true]")).to_contain_text("POST")
     assert findings(page, both_themes=True) == []
 
     # The view is remembered, and a frame is found in it from elsewhere.

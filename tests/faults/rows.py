@@ -70,8 +70,11 @@ async def postgresql_away(stage: Stage, seconds: float) -> Result:
 
 
 async def sqlite_locked(stage: Stage, seconds: float) -> Result:
-    """Lock the database from another process for longer than SQLite waits, while runs flood."""
-    stage.restart(FAULTS_LOCK=f"{seconds / 3:g}")
+    """Lock the database from another process for much longer than SQLite waits, while runs flood.
+
+    SQLite adds up what it meant to sleep: on a busy machine it waits for longer than it was told.
+    """
+    stage.restart(FAULTS_LOCK=f"{seconds / 6:g}")
     return await _without_storage(stage, seconds, locked(stage), _RETRY)
 
 

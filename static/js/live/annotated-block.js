@@ -35,11 +35,11 @@ class AnnotatedBlock extends HTMLElement {
     if (this.chosen === meaning) return;
     if (this.chosen) {
       this.#nameOf(this.chosen).tabIndex = -1;
-      this.#nameOf(this.chosen).setAttribute("aria-pressed", "false");
+      this.#nameOf(this.chosen).removeAttribute("aria-current");
     }
     this.chosen = meaning;
     this.#nameOf(meaning).tabIndex = 0;
-    this.#nameOf(meaning).setAttribute("aria-pressed", "true");
+    this.#nameOf(meaning).setAttribute("aria-current", "true");
     const [first, last] = [Number(meaning.dataset.part), Number(meaning.dataset.last)];
     let start;
     for (const part of this.bytes.querySelectorAll("[data-part]")) {

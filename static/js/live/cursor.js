@@ -32,11 +32,13 @@ function summarise(cursor) {
   const final = "final" in cursor.dataset;
   const now = performance.now();
   if (!line || (!final && now - summarisedAt < SUMMARY_EVERY_MS)) return;
-  summarisedAt = now;
   const word = document.getElementById("run-badge")?.textContent ?? "";
   const figure = document.querySelector('[data-stat="results"], [data-stat="messages"]');
-  const what = figure?.previousElementSibling.textContent ?? "results";
-  line.textContent = `${word}, ${figure?.textContent ?? "0"} ${what}`;
+  const count = figure ? `, ${figure.textContent} ${figure.previousElementSibling.textContent}` : "";
+  const text = word + count;
+  if (line.textContent === text) return;
+  summarisedAt = now;
+  line.textContent = text;
 }
 
 /** Open a run's socket from the cursor on; called for the first socket and every later one. */
