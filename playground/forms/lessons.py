@@ -46,19 +46,21 @@ class ArrayField(forms.CharField):
 class StepForm(forms.Form):
     """A form of a step; members of the step that it does not have are unchanged."""
 
-    title = forms.CharField(max_length=120)
-    text = MarkdownField()
-    request = forms.ChoiceField(required=False)
-    look = ArrayField()
-    question = forms.CharField(required=False, max_length=1_000)
-    check_request = ArrayField()
-    check_run = ArrayField()
-    check_answer = ArrayField()
-    missing = forms.CharField(required=False, max_length=1_000)
-    hints = MarkdownField()
-    solution_text = MarkdownField()
-    solution_request = forms.ChoiceField(required=False)
-    solution_answer = forms.CharField(required=False, max_length=1_000)
+    title = forms.CharField(label="Title", max_length=120)
+    text = MarkdownField(label="Text")
+    request = forms.ChoiceField(label="Request to open", required=False)
+    look = ArrayField(label="Links to places")
+    question = forms.CharField(label="Question", required=False, max_length=1_000)
+    check_request = ArrayField(label="Expected of the request")
+    check_run = ArrayField(label="Expected of the response")
+    check_answer = ArrayField(label="Expected of the answer")
+    missing = forms.CharField(label="If the check fails", required=False, max_length=1_000)
+    hints = MarkdownField(label="Hints")
+    solution_text = MarkdownField(label="Text of the solution")
+    solution_request = forms.ChoiceField(label="Request that solves the step", required=False)
+    solution_answer = forms.CharField(
+        label="Answer to the question", required=False, max_length=1_000
+    )
 
     def __init__(
         self,
@@ -73,6 +75,17 @@ class StepForm(forms.Form):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
             field.choices = [("", "none"), *requests]
+            used = self.initial[name]
+            if used and used not in dict(field.choices):
+                field.choices.append((used, f"{used} (deleted)"))
+
+    def clean_look(self) -> list[Any]:
+        """Return the links, with the names of tabs as lessons have them."""
+        found: list[Any] = self.cleaned_data["look"]
+        for link in found:
+            if isinstance(link, dict) and isinstance(link.get("tab"), str):
+                link["tab"] = link["tab"].lower()
+        return found
 
     @property
     def step(self) -> dict[str, Any]:
@@ -101,10 +114,41 @@ class StepForm(forms.Form):
         return {name: value for name, value in step.items() if value or name == "text"}
 
     def add_problems(self, problems: Iterable[tuple[str, str]], number: int) -> None:
-        """Add the problems of the lesson that the step would have, with their locations."""
+        """Add the problems of the lesson that the step would have to the fields concerned."""
         for pointer, message in problems:
-            location = pointer.removeprefix(f"/steps/{number}")
-            self.add_error(None, f"{location}: {message}" if location else message)
+            location = pointer.removeprefix(f"/steps/{number}").strip("/")
+            name = next((name for name in _LOCATIONS if location.startswith(name)), "")
+            within = _words(location.removeprefix(name))
+            self.add_error(_LOCATIONS.get(name), f"{within}: {message}" if within else message)
+
+    @property
+    def faulty_fields(self) -> list[forms.BoundField]:
+        """Return the fields that have errors."""
+        return [field for field in self if field.errors]
+
+
+#: Fields by the beginnings of the locations of their values in a step.
+_LOCATIONS = {
+    "title": "title",
+    "text": "text",
+    "request": "request",
+    "look": "look",
+    "question": "question",
+    "check/request": "check_request",
+    "check/run": "check_run",
+    "check/answer": "check_answer",
+    "check/missing": "missing",
+    "hints": "hints",
+    "solution/text": "solution_text",
+    "solution/request": "solution_request",
+    "solution/answer": "solution_answer",
+}
+
+
+def _words(location: str) -> str:
+    """Return the rest of a location as words: "element 2, path" for "/1/path"."""
+    parts = [part for part in location.split("/") if part]
+    return ", ".join(f"element {int(part) + 1}" if part.isdigit() else part for part in parts)
 
 
 def _initial(step: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,11 @@ from typing import Any
 from playground.expectations import Check, RunFacts, evaluate
 from playground.lessons.lesson import StepCheck
 
+#: The members of a request that a check can look into.
+REQUEST_MEMBERS = (
+    "kind", "document", "protocol", "binding", "version", "url", "answers", "continues",
+)  # fmt: skip
+
 
 class Subject:
     """A request that is checked: one that was sent, or one that is composed.

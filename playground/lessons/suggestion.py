@@ -31,13 +31,16 @@ def suggested_check(
 
 
 def _added(after: Any, before: Any, path: str) -> Iterator[dict[str, Any]]:
-    """Yield expectations of members that were added, or whose simple value was changed."""
+    """Yield expectations of members that were added, with their value unless it is an array, or
+    whose simple value was changed."""
     known = before if isinstance(before, Mapping) else {}
     for name, value in after.items():
         at = path + (f".{name}" if _NAME.fullmatch(name) else member_segment(name))
         if isinstance(value, Mapping):
             yield from _added(value, known.get(name), at)
+        elif name in known and value == known[name]:
+            continue
+        elif not isinstance(value, list):
+            yield {"type": "json", "path": at, "equals": value}
         elif name not in known:
             yield {"type": "json", "path": at, "exists": True}
-        elif value != known[name] and not isinstance(value, list):
-            yield {"type": "json", "path": at, "equals": value}

@@ -10,6 +10,7 @@ from typing import Any
 
 from playground.expectations import check_schema
 from playground.expectations.expectation_types import EVENTS
+from playground.lessons.check import REQUEST_MEMBERS
 from playground.lessons.lesson import VERSION
 from playground.protocols.frames import FrameKind
 from playground.protocols.json_pointer import escape
@@ -178,8 +179,32 @@ def _check(value: Any) -> Iterator[LessonProblem]:
     for name in ("request", "answer"):
         expectations = value.get(name)
         for number, each in enumerate(expectations if isinstance(expectations, list) else ()):
-            if isinstance(each, dict) and each.get("type") != "json":
+            if not isinstance(each, dict):
+                continue
+            if each.get("type") != "json":
                 yield f"/{name}/{number}", "Only expectations of the type json can be met here."
+            elif isinstance(path := each.get("path"), str) and (why := _PATHS[name](path)):
+                yield f"/{name}/{number}/path", why
+
+
+def _request_path_problem(path: str) -> str:
+    """Return why a path finds nothing in any request; "" if it may find something."""
+    first = _FIRST_MEMBER.match(path)
+    if first is None or first[1] in REQUEST_MEMBERS:
+        return ""
+    names = ", ".join(f"$.{name}" for name in REQUEST_MEMBERS)
+    return f"Nothing is there. The body of the request is $.document; the members are {names}."
+
+
+def _answer_path_problem(path: str) -> str:
+    return "" if path.strip() == "$" else "Must be $: the answer is a string without members."
+
+
+_FIRST_MEMBER = re.compile(r"\$\.([A-Za-z_]\w*)")
+_PATHS: Mapping[str, Callable[[str], str]] = {
+    "request": _request_path_problem,
+    "answer": _answer_path_problem,
+}
 
 
 def _look(value: Any) -> Iterator[LessonProblem]:

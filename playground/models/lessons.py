@@ -89,6 +89,10 @@ class LessonProgress(models.Model):
         """Show the solution of a step."""
         self._note(step, solution=True)
 
+    def forget(self, step: LessonStep) -> None:
+        """Forget the progress in a step."""
+        self.steps = {slug: state for slug, state in self.steps.items() if slug != step.slug}
+
     def passed_count(self, lesson: Lesson) -> int:
         """Return how many steps have passed."""
         return sum(map(self.has_passed, lesson.steps))

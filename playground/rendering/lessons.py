@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +12,54 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
 from django.urls import reverse
 
+from playground.collections.shipped import LESSON_FILES
 from playground.expectations import EXPECTATION_TYPES, Check
+from playground.expectations.expectation_types import EVENTS
 from playground.lesson_progress import LessonOfLearner
 from playground.lessons import CheckResult, LessonStep
+from playground.lessons.validation import FRAMES, TABS
 from playground.models import Agent, Collection, LessonProgress, SavedRequest
 from playground.rendering.explanations import ProtocolNames
 
 #: Paths into a request as `Subject` has it, beside its document.
 _ABOUT_SENDING = {"$.kind", "$.continues", "$.url"}
+
+
+#: An expectation of each type, for those who write a check.
+EXPECTATION_EXAMPLES = (
+    {"type": "outcome", "equals": "answer"},
+    {"type": "results", "min": 1, "max": 10},
+    {"type": "json", "path": "$.results[0].name", "matches": "(?i)soup"},
+    {"type": "failure", "code": "RATE_LIMITED"},
+    {"type": "order", "events": ["started", "result", "completed"]},
+    {"type": "conformance", "level": "must"},
+    {"type": "state", "equals": "completed"},
+    {"type": "status", "equals": 429},
+    {"type": "response_type", "equals": "elicitation"},
+    {"type": "first_within", "ms": 500},
+    {"type": "complete_within", "ms": 5000},
+    {"type": "no_gap_over", "ms": 1000},
+)
+#: What a place in a tab is, by the kind of the tab's places.
+_PLACES = {
+    "": "no places",
+    "pointer": "a JSON Pointer into the request, such as /query/text",
+    "event": f"an event: {', '.join(EVENTS)}",
+    "frame": f"a frame: {', '.join(FRAMES)}",
+}
+
+
+def expectation_examples() -> list[tuple[str, str]]:
+    """Return the label and an example, as JSON, of each type of expectation."""
+    return [
+        (EXPECTATION_TYPES[str(each["type"])].label, json.dumps([each]))
+        for each in EXPECTATION_EXAMPLES
+    ]
+
+
+def tabs_and_places() -> list[tuple[str, str]]:
+    """Return the tabs that a step can open, and what a place in each of them is."""
+    return [(tab, _PLACES[kind]) for tab, kind in TABS.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +142,11 @@ class LessonPane:
     def rows(self) -> list[StepRow]:
         """The list of steps."""
         return step_rows(self.learner, self.step)
+
+    @property
+    def is_shipped(self) -> bool:
+        """Return whether the lesson came with the playground."""
+        return f"{self.collection.slug}.json" in LESSON_FILES
 
     @property
     def has_passed(self) -> bool:

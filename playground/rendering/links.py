@@ -1,4 +1,4 @@
-"""URLs from agents that may become links: http and https only, without credentials."""
+"""URLs from others that may become links: http and https only, without credentials."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 _CONTROL = re.compile(r"[\x00-\x20\x7f\\]")
+#: Pages to read. Others, such as that of a deletion, are not for links of others.
+_LOCAL = re.compile(r"/(reference|rules|demo|lessons)/((?!\.\.)[-\w/.:#?=&])*", re.ASCII)
+
+
+def is_local_path(value: str) -> bool:
+    """Return whether a link leads to a page of this playground that is there to be read."""
+    return len(value) <= 4000 and bool(_LOCAL.fullmatch(value))
 
 
 def safe_url(value: Any) -> str | None:

@@ -1,8 +1,9 @@
 """Markdown of descriptions and notes, as sanitised HTML.
 
 Such texts may come with files from others. Two libraries protect the page: the parser ignores
-HTML, and its output passes a sanitiser with a short list of elements. Links lead to http and https
-only, and an image becomes a link to it: no page loads anything from another site.
+HTML, and its output passes a sanitiser with a short list of elements. Links lead to pages of this
+playground that are there to be read ("/demo/"), or to http and https only, and an image becomes a
+link to it: no page loads anything from another site.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from markdown_it.token import Token
 
 from playground.models.json_text import storable
 from playground.protocols.origins import origin_of
-from playground.rendering.links import safe_url
+from playground.rendering.links import is_local_path, safe_url
 
 #: Characters that are parsed; a longer text is cut and ends in an ellipsis.
 MAX_TEXT = 50_000
@@ -59,7 +60,7 @@ def render(
         attribute_filter=_safe_attribute,
         set_tag_attribute_values=_FIXED,
         url_schemes={"http", "https"},
-        url_relative="deny",
+        url_relative="pass_through",  # _safe_attribute decides.
         link_rel="noopener noreferrer nofollow",
     )
     return f"{html}<p>…</p>" if cut else html
@@ -111,12 +112,13 @@ def _without_images(tokens: list[Token]) -> Iterator[Token]:
 
 def _with_hosts(tokens: list[Token]) -> Iterator[Token]:
     """Yield the tokens with the host of each link after it."""
-    url = ""
+    url, is_local = "", False
     for token in tokens:
         yield token
         if token.type == "link_open":
+            is_local = is_local_path(str(token.attrGet("href")))
             url = safe_url(token.attrGet("href")) or ""
-        elif token.type == "link_close":
+        elif token.type == "link_close" and not is_local:
             host = origin_of(url).partition("://")[2] or urlsplit(url).netloc
             yield Token("text", "", 0, content=f" ({host or 'link removed'})")
 
@@ -129,4 +131,6 @@ def _explain(tokens: list[Token], reference_of: Callable[[str], str]) -> None:
 
 
 def _safe_attribute(tag: str, attribute: str, value: str) -> str | None:
-    return safe_url(value) if attribute == "href" else value
+    if attribute != "href" or is_local_path(value):
+        return value
+    return safe_url(value)

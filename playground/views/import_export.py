@@ -105,6 +105,8 @@ def _preview_or_import(request: HttpRequest, text: str, source: str) -> HttpResp
     messages.success(
         request, f"{result.collection.name} was imported: {summary(result.changes)}.{note}"
     )
+    if result.collection.lesson:
+        return redirect("lesson", result.collection.slug)
     return redirect(result.collection)
 
 
@@ -157,6 +159,7 @@ def _preview(
         "format": found.format,
         "variables": found.variables,
         "groups": groups_of(plan.changes),
+        "lesson_steps": len((collection.get("lesson") or {}).get("steps", ())),
         "packed": packed,
         "source": source,
     }

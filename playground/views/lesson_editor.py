@@ -21,23 +21,29 @@ from playground.lessons.validation import LessonProblem
 from playground.models import Collection
 from playground.models.collections import requests_in_order
 from playground.models.ownership import owner_of
+from playground.rendering.lessons import expectation_examples, tabs_and_places
 from playground.stored_runs import run_facts
 from playground.views.helpers import has_room, refuse_without_room
-from playground.views.lessons import get_lesson
+from playground.views.lessons import get_lesson, open_workbench
 
 Steps = list[dict[str, Any]]
+
+#: The session's value about the step that was deleted last: `lesson`, `number` and `step`.
+DELETED = "deleted_step"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @ensure_csrf_cookie
 def lesson(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the steps of a lesson (GET), or add one (POST)."""
+    """Show the steps of a lesson (GET); add one, or restore the deleted one with `undo` (POST)."""
     collection = get_lesson(request, slug).collection
     if request.method != "POST":
         return _list(request, collection)
     if refusal := refuse_without_room(request, reverse("lesson-edit", args=[slug])):
         return refusal
     steps = _steps(collection)
+    if "undo" in request.POST:
+        return _restore(request, collection, steps)
     name = _free_slug(steps)
     steps.append({"slug": name, "title": "New step", "text": ""})
     if problems := _save(collection, steps):
@@ -50,7 +56,8 @@ def lesson(request: HttpRequest, slug: str) -> HttpResponse:
 def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     """Show the form of a step (GET); save, move or delete it, as the field `do` says (POST).
 
-    `add` saves it and adds another one; `suggest` shows the form as it was sent, with a check that
+    `add` saves it and adds another one, `preview` saves and shows it as its learner would see it;
+    `suggest` shows the form as it was sent, with a check that
     the latest run of the user passes.
     """
     collection = get_lesson(request, slug).collection
@@ -64,11 +71,13 @@ def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     do = request.POST.get("do", "save")
     if do == "suggest":
         return _suggest(request, collection, steps[number])
-    if do in {"save", "add"}:
+    if do in {"save", "add", "preview"}:
         return _save_form(request, collection, steps, number)
     if do == "delete":
         if len(steps) > 1:
             _save(collection, steps[:number] + steps[number + 1 :])
+            found = {"lesson": slug, "number": number, "step": steps[number]}
+            request.session[DELETED] = found
     elif do in {"up", "down"}:
         target = max(0, number - 1) if do == "up" else number + 1
         steps.insert(target, steps.pop(number))
@@ -89,6 +98,29 @@ def _save_form(
         return _form(request, collection, name, form, status=422)
     if request.POST.get("do") == "add":
         return lesson(request, collection.slug)
+    if request.POST.get("do") == "preview":
+        return _preview(request, collection, name)
+    messages.success(request, f"{form.step['title']} was saved.")
+    return redirect("lesson-edit", collection.slug)
+
+
+def _preview(request: HttpRequest, collection: Collection, step: str) -> HttpResponse:
+    """Open the lesson at a step that has not passed."""
+    learner = get_lesson(request, collection.slug)
+    found = learner.lesson.step(step)
+    assert found
+    learner.progress.forget(found)
+    learner.show(found)
+    return open_workbench(request, learner)
+
+
+def _restore(request: HttpRequest, collection: Collection, steps: Steps) -> HttpResponse:
+    """Put the step that was deleted last back where it was."""
+    deleted = request.session.pop(DELETED, None)
+    if deleted and deleted["lesson"] == collection.slug:
+        steps.insert(deleted["number"], deleted["step"])
+        if problems := _save(collection, steps):
+            return _list(request, collection, problems)
     return redirect("lesson-edit", collection.slug)
 
 
@@ -112,7 +144,13 @@ def _suggest(request: HttpRequest, collection: Collection, step: dict[str, Any])
 def _list(
     request: HttpRequest, collection: Collection, problems: Sequence[LessonProblem] = ()
 ) -> HttpResponse:
-    context = {"collection": collection, "problems": problems, "steps": _steps(collection)}
+    deleted = request.session.get(DELETED)
+    context = {
+        "collection": collection,
+        "problems": problems,
+        "steps": _steps(collection),
+        "deleted": deleted["step"] if deleted and deleted["lesson"] == collection.slug else None,
+    }
     return render(request, "lessons/edit.html", context, status=422 if problems else 200)
 
 
@@ -131,6 +169,8 @@ def _form(
         "number": numbers[step],
         "form": form,
         "suggested_from": run,
+        "examples": expectation_examples(),
+        "places": tabs_and_places(),
     }
     return render(request, "lessons/edit_step.html", context, status=status)
 

@@ -115,6 +115,11 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
         learner.restart()
     elif step := learner.step_to_continue:
         learner.show(step)
+    return open_workbench(request, learner)
+
+
+def open_workbench(request: HttpRequest, learner: LessonOfLearner) -> HttpResponse:
+    """Go to the workbench, with the request of the step that is shown."""
     link = LessonPane(learner, request.user).request
     return redirect(link.url if link and link.can_be_opened else reverse("workbench"))
 

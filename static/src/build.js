@@ -33,6 +33,7 @@ const options = {
     annotations: path("../css/annotations.css"),
     lessons: path("../css/lessons.css"),
     "lesson-pane": path("../js/lesson-pane.js"),
+    "lesson-editor": path("../js/lesson-editor.js"),
     environments: path("../css/environments.css"),
     "environment-table": path("../js/environment-table.js"),
     reference: path("../css/reference.css"),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.rendering.links import safe_url
+from playground.rendering.links import is_local_path, safe_url
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,21 @@ def test_web_addresses_are_links_as_they_are(url: str) -> None:
 )  # fmt: skip
 def test_everything_else_is_none(url: Any) -> None:
     assert safe_url(url) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "is_local"),
+    [
+        ("/demo/", True), ("/reference/nlweb/0.55/#ask-request/query", True), ("/rules/", True),
+        ("/", False), ("/?q=a", False), ("/collections/mine/deletion/", False),
+        ("/demo/../collections/mine/deletion/", False), ("/demo/%2e%2e/collections/", False),
+        ("//example.com/x", False), ("/\\example.com", False), ("\\/example.com", False),
+        ("/\t/example.com", False), (" /x", False), ("x", False), ("", False), ("#x", False),
+        ("/demo/" + "a" * 4000, False), ("https://example.com/", False),
+    ],
+)  # fmt: skip
+def test_paths_of_this_playground(value: str, is_local: bool) -> None:
+    assert is_local_path(value) is is_local
 
 
 @given(st.text() | st.from_regex(r"\A[a-z]{0,6}:?[/\\]{0,3}[a-z@:\[\].]{0,9}", fullmatch=True))

@@ -66,6 +66,11 @@ def test_a_text_chooses_no_explanation(text: str) -> None:
         assert not {"data-explain", "onclick"} & set(element.attributes)
 
 
+def test_a_link_to_the_reference() -> None:
+    link = '<a href="/reference/" target="_blank" rel="noopener noreferrer nofollow">x</a>'
+    assert render("[x](/reference/)", origins=True) == f"<p>{link}</p>\n"
+
+
 def test_a_table() -> None:
     assert [each.tag for each in elements(render("|a|\n|-|\n|1|"))] == [
         "table", "thead", "tr", "th", "tbody", "tr", "td",

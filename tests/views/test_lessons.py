@@ -13,8 +13,10 @@ from django.utils import timezone
 from playground.collections.fixture import dump
 from playground.collections.fixture_parser import parse_fixture
 from playground.collections.trash import delete
+from playground.expectations import EXPECTATION_TYPES, check_schema
 from playground.models import Agent, Collection, LessonProgress, Run, SavedRequest
 from playground.models.storage import stored_bytes
+from playground.rendering.lessons import expectation_examples
 from tests.support.collections import HTMX
 from tests.views.conftest import form
 
@@ -405,7 +407,7 @@ class TestTeacher:
         run.save()
         sent = {"do": "suggest", "title": "A", "request": "soup"}
         page = html.unescape(client.post("/lessons/basics/edit/s1/", sent).content.decode())
-        assert '{"type": "json", "path": "$.document.query.site", "exists": true}' in page
+        assert '{"type": "json", "path": "$.document.query.site", "equals": "x"}' in page
 
     def test_without_a_run_nothing_is_suggested(self, client: Client) -> None:
         client.post("/lessons/", {"name": "Mine"})
@@ -417,10 +419,18 @@ class TestTeacher:
         ("fields", "words"),
         [
             ({"title": ""}, "This field is required"),
-            ({"title": "A", "check_run": "{"}, "check_run"),
+            ({"title": "A", "check_run": "{"}, "Expected of the response</a>: Line 1"),
             ({"title": "A", "check_run": "{}"}, "JSON array"),
-            ({"title": "A", "check_run": '[{"type": "magic"}]'}, "/check/run/0"),
-            ({"title": "A", "look": '[{"label": "It", "tab": "nowhere"}]'}, "/look/0/tab"),
+            ({"title": "A", "check_run": '[{"type": "magic"}]'},
+             "Expected of the response</a>: element 1"),
+            ({"title": "A", "look": '[{"label": "It", "tab": "nowhere"}]'},
+             "Links to places</a>: element 1, tab: There is no tab"),
+            ({"title": "A", "check_request":
+              '[{"type": "json", "path": "$.query.diet", "exists": true}]'},
+             "Expected of the request</a>: element 1, path: Nothing is there."),
+            ({"title": "A", "question": "Which?", "check_answer":
+              '[{"type": "json", "path": "$.x", "exists": true}]'},
+             "Expected of the answer</a>: element 1, path: Must be $"),
             ({"title": "A", "request": "nowhere"}, "Select a valid choice"),
             ({"title": "A", "check_answer": '[{"type":"json","path":"$","exists":true}]'},
              "needs a question"),
@@ -435,6 +445,52 @@ class TestTeacher:
         assert response.status_code == 422
         assert words in response.content.decode()
         assert Collection.objects.get().lesson == before
+
+    def test_a_deleted_step_comes_back(self, client: Client) -> None:
+        client.post("/lessons/", {"name": "Mine"})
+        client.post("/lessons/mine/edit/")
+        before = Collection.objects.get().lesson
+        client.post("/lessons/mine/edit/step-1/", {"do": "delete"})
+        assert "First step was deleted." in client.get("/lessons/mine/edit/").content.decode()
+        client.post("/lessons/mine/edit/", {"undo": ""})
+        assert Collection.objects.get().lesson == before
+        client.post("/lessons/mine/edit/", {"undo": ""})
+        assert Collection.objects.get().lesson == before
+        assert "was deleted" not in client.get("/lessons/mine/edit/").content.decode()
+
+    @pytest.mark.usefixtures("collection")
+    def test_save_and_preview(self, client: Client) -> None:
+        """A step that has passed is checked again, and the progress in others stays."""
+        collection = Collection.objects.get()
+        passed = {"passed": "2026-01-01T00:00:00Z", "since": "2026-01-01T00:00:00Z"}
+        LessonProgress.objects.create(collection=collection, steps={"s1": passed, "s2": passed})
+        sent = {"do": "preview", "title": "A", "request": "soup"}
+        response = client.post("/lessons/basics/edit/s1/", sent)
+        assert "/collections/basics/" in response.headers["Location"]
+        progress = LessonProgress.objects.get()
+        assert (progress.is_open, progress.step) == (True, "s1")
+        assert progress.steps["s2"] == passed
+        assert set(progress.steps["s1"]) == {"since"}
+
+    @pytest.mark.usefixtures("collection")
+    def test_a_request_that_was_deleted_stays_named(self, client: Client) -> None:
+        SavedRequest.objects.all().delete()
+        page = client.get("/lessons/basics/edit/s1/").content.decode()
+        assert 'value="soup" selected>soup (deleted)' in page
+
+    def test_names_of_tabs_in_capitals(self, client: Client) -> None:
+        client.post("/lessons/", {"name": "Mine"})
+        look = '[{"label": "It", "tab": "Events", "place": "result"}]'
+        client.post("/lessons/mine/edit/step-1/", {"title": "A", "look": look})
+        assert Collection.objects.get().lesson["steps"][0]["look"][0]["tab"] == "events"
+
+    def test_each_type_of_expectation_has_a_valid_example(self, client: Client) -> None:
+        examples = [json.loads(example) for _, example in expectation_examples()]
+        assert {each[0]["type"] for each in examples} == set(EXPECTATION_TYPES)
+        assert [problem for each in examples for problem in check_schema(each)] == []
+        client.post("/lessons/", {"name": "Mine"})
+        page = html.unescape(client.get("/lessons/mine/edit/step-1/").content.decode())
+        assert json.dumps(examples[0]) in page
 
     def test_the_last_step_cannot_be_deleted(self, client: Client) -> None:
         client.post("/lessons/", {"name": "Mine"})
