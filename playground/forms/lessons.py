@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.text import capfirst
 
 from playground.forms.collections import MarkdownField
 from playground.json_input import parse_json_value
@@ -146,9 +147,10 @@ _LOCATIONS = {
 
 
 def _words(location: str) -> str:
-    """Return the rest of a location as words: "element 2, path" for "/1/path"."""
+    """Return the rest of a location as words: "Element 2, path" for "/1/path"."""
     parts = [part for part in location.split("/") if part]
-    return ", ".join(f"element {int(part) + 1}" if part.isdigit() else part for part in parts)
+    words = (f"element {int(part) + 1}" if part.isdigit() else part for part in parts)
+    return capfirst(", ".join(words))
 
 
 def _initial(step: Mapping[str, Any]) -> dict[str, Any]:
