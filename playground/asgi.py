@@ -20,9 +20,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "playground.settings")
 django_application = get_asgi_application()
 
 # Models can be imported only after Django is set up.
-from channels.auth import AuthMiddlewareStack  # noqa: E402
+from channels.auth import AuthMiddleware  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import WebsocketDenier  # noqa: E402
+from channels.sessions import CookieMiddleware, SessionMiddleware  # noqa: E402
 
 from playground import engine  # noqa: E402
 from playground.consumers import (  # noqa: E402
@@ -30,6 +31,7 @@ from playground.consumers import (  # noqa: E402
     RunConsumer,
     SharedRunConsumer,
 )
+from playground.database_timeout import limit_responses  # noqa: E402
 from playground.engine.retention import start_pruning  # noqa: E402
 from playground.memory_budget import limit_free_memory  # noqa: E402
 from playground.models.liveness import mark_interrupted  # noqa: E402
@@ -45,6 +47,15 @@ websocket_urlpatterns = [
         CollectionRunConsumer.as_asgi(),
     ),
 ]
+
+
+class LimitedAuthMiddleware(AuthMiddleware):
+    """Middleware that reads the user of a WebSocket, and waits for the database as a page does."""
+
+    async def resolve_scope(self, scope: Scope) -> None:
+        """Set the user. Raises `OperationalError` when the database does not respond."""
+        with limit_responses():
+            await super().resolve_scope(scope)
 
 
 class SameOriginValidator:
@@ -93,10 +104,11 @@ mark_interrupted()
 gc.set_threshold(10_000)
 limit_free_memory()
 
+_websockets = LimitedAuthMiddleware(URLRouter(websocket_urlpatterns))
 _router = ProtocolTypeRouter(
     {
         "http": django_application,
-        "websocket": SameOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "websocket": SameOriginValidator(CookieMiddleware(SessionMiddleware(_websockets))),
     }
 )
 

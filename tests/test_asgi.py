@@ -1,10 +1,12 @@
-"""The check of the origin of WebSockets."""
+"""The check of the origin of WebSockets, and the timeout for the login."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+
+from playground.database_timeout import response_timeout
 
 pytestmark = pytest.mark.django_db
 
@@ -83,3 +85,22 @@ def test_a_trusted_origin_may(settings: Any) -> None:
     assert is_same_origin(scope(origin="https://front.example"))
     assert not is_same_origin(scope(origin="http://front.example"))
     assert not is_same_origin(scope(origin="https://front.example", host="evil.example"))
+
+
+async def test_a_login_waits_for_the_database_as_long_as_a_page(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    from playground import asgi
+
+    found: list[float | None] = []
+
+    async def get_user(_: dict[str, Any]) -> None:
+        found.append(response_timeout.get())
+
+    async def application(*_: Any) -> None:
+        found.append(response_timeout.get())
+
+    settings.DATABASE_TIMEOUT = 7
+    monkeypatch.setattr("channels.auth.get_user", get_user)
+    await asgi.LimitedAuthMiddleware(application)({**scope(), "session": None}, None, None)
+    assert found == [7, None]

@@ -35,13 +35,13 @@ def limit_requests(get_response: Callable[[HttpRequest], Any]) -> Callable[[Http
         respond: Callable[[HttpRequest], Awaitable[HttpResponseBase]] = get_response
 
         async def async_middleware(request: HttpRequest) -> HttpResponseBase:
-            with _timeout_of_settings():
+            with limit_responses():
                 return await respond(request)
 
         return async_middleware
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        with _timeout_of_settings():
+        with limit_responses():
             response: HttpResponseBase = get_response(request)
             return response
 
@@ -49,7 +49,8 @@ def limit_requests(get_response: Callable[[HttpRequest], Any]) -> Callable[[Http
 
 
 @contextlib.contextmanager
-def _timeout_of_settings() -> Iterator[None]:
+def limit_responses() -> Iterator[None]:
+    """Have the timeout of a request for the block."""
     token = response_timeout.set(settings.DATABASE_TIMEOUT)
     try:
         yield

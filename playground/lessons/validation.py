@@ -190,7 +190,10 @@ def _check(value: Any) -> Iterator[LessonProblem]:
 def _request_path_problem(path: str) -> str:
     """Return why a path finds nothing in any request; "" if it may find something."""
     first = _FIRST_MEMBER.match(path)
-    if first is None or first[1] in REQUEST_MEMBERS:
+    if first is None:
+        return ""
+    is_known = first[1] in REQUEST_MEMBERS
+    if is_known and (first[1] in _OBJECTS or not path[first.end() :].strip()):
         return ""
     names = ", ".join(f"$.{name}" for name in REQUEST_MEMBERS)
     return f"Nothing is there. The body of the request is $.document; the members are {names}."
@@ -200,6 +203,8 @@ def _answer_path_problem(path: str) -> str:
     return "" if path.strip() == "$" else "Must be $: the answer is a string without members."
 
 
+#: The members of a request that have members.
+_OBJECTS = ("document", "answers")
 _FIRST_MEMBER = re.compile(r"\$\.([A-Za-z_]\w*)")
 _PATHS: Mapping[str, Callable[[str], str]] = {
     "request": _request_path_problem,
@@ -238,8 +243,13 @@ def _solution(value: Any) -> Iterator[LessonProblem]:
 def _step(value: Any) -> Iterator[LessonProblem]:
     yield from _members(value, _STEP, required=("slug", "title", "text"))
     check = value.get("check") if isinstance(value, dict) else None
-    if isinstance(check, dict) and check.get("answer") and not value.get("question"):
+    if not isinstance(value, dict):
+        return
+    has_answer = isinstance(check, dict) and bool(check.get("answer"))
+    if has_answer and not value.get("question"):
         yield "/question", "A check of an answer needs a question."
+    elif value.get("question") and not has_answer:
+        yield "/question", "A question needs a check of its answer."
 
 
 def _steps(value: Any) -> Iterator[LessonProblem]:

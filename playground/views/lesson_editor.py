@@ -25,6 +25,7 @@ from playground.rendering.lessons import expectation_examples, tabs_and_places
 from playground.stored_runs import run_facts
 from playground.views.helpers import has_room, refuse_without_room
 from playground.views.lessons import get_lesson, open_workbench
+from playground.views.saved_requests import LAST_COLLECTION_KEY
 
 Steps = list[dict[str, Any]]
 
@@ -56,9 +57,8 @@ def lesson(request: HttpRequest, slug: str) -> HttpResponse:
 def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     """Show the form of a step (GET); save, move or delete it, as the field `do` says (POST).
 
-    `add` saves it and adds another one, `preview` saves and shows it as its learner would see it;
-    `suggest` shows the form as it was sent, with a check that
-    the latest run of the user passes.
+    `add` saves it and adds another one, `preview` saves it and opens the lesson at it; `suggest`
+    shows the form as it was sent, with a check that the latest run of the user passes.
     """
     collection = get_lesson(request, slug).collection
     steps = _steps(collection)
@@ -66,6 +66,8 @@ def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     if number is None:
         raise Http404
     if request.method != "POST":
+        # A request that is composed for the step is saved with the lesson.
+        request.session[LAST_COLLECTION_KEY] = slug
         form = StepForm(steps[number], requests=_requests(collection))
         return _form(request, collection, step, form)
     do = request.POST.get("do", "save")
@@ -116,11 +118,12 @@ def _preview(request: HttpRequest, collection: Collection, step: str) -> HttpRes
 
 def _restore(request: HttpRequest, collection: Collection, steps: Steps) -> HttpResponse:
     """Put the step that was deleted last back where it was."""
-    deleted = request.session.pop(DELETED, None)
+    deleted = request.session.get(DELETED)
     if deleted and deleted["lesson"] == collection.slug:
         steps.insert(deleted["number"], deleted["step"])
         if problems := _save(collection, steps):
             return _list(request, collection, problems)
+        del request.session[DELETED]
     return redirect("lesson-edit", collection.slug)
 
 
@@ -133,10 +136,12 @@ def _suggest(request: HttpRequest, collection: Collection, step: dict[str, Any])
         saved = collection.requests.filter(slug=data.get("request", "")).first()
         opened = saved.document if saved and isinstance(saved.document, dict) else {}
         check = suggested_check(run_facts(run), run.request, opened)
-        data["check_run"] = array_as_text(check["run"])
+        names = ["check_run"]
         # Without a request to compare with, every member would be new.
-        if saved:
-            data["check_request"] = array_as_text(check["request"])
+        names += ["check_request"] if saved else []
+        for name in names:
+            if not data.get(name, "").strip():
+                data[name] = array_as_text(check[name.removeprefix("check_")])
     form = StepForm(step, data, requests=_requests(collection))
     return _form(request, collection, step["slug"], form, run)
 

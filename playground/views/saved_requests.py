@@ -262,7 +262,7 @@ def _open(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
 
 def _saved_response(saved: SavedRequest, fields: ComposerFields) -> HttpResponse:
     """Return events with the name that it was saved under, and one that reloads the sidebar."""
-    event = tab_summary(saved) | {"dropped": fields.dropped}
+    event = tab_summary(saved) | {"dropped": fields.dropped, "collection": saved.collection.name}
     response = trigger_client_event(HttpResponse(), "request:saved", event)
     return trigger_client_event(response, CHANGED)
 

@@ -14,7 +14,8 @@ document.addEventListener("click", (event) => {
 
 // All of its data and bytes would take minutes to hear.
 document.addEventListener("htmx:afterSettle", ({ target }) => {
-  if (target.id === "event-detail") announce(`${target.querySelector("h3").textContent}: data shown.`);
+  const title = target.id === "event-detail" && target.querySelector("h3");
+  if (title) announce(`${title.textContent}: data shown.`);
 });
 
 function mark(chosen) {

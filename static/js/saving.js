@@ -82,8 +82,9 @@ function open() {
   if (sheet.querySelector("#save-body").firstElementChild) openSheet(sheet);
 }
 
-function wordsFor({ name, dropped }) {
-  if (!dropped.length) return `“${name}”`;
+function wordsFor({ name, collection, dropped }) {
+  const where = `“${name}” in ${collection}`;
+  if (!dropped.length) return where;
   const what = dropped.join(", ");
-  return `“${name}”, without the credentials in ${what}. To save them, use {{name}} of a secret.`;
+  return `${where}, without the credentials in ${what}. To save them, use {{name}} of a secret.`;
 }

@@ -5,6 +5,8 @@
 import { iconButton, make } from "./dom.js";
 
 const SHOWN_MS = 8000;
+/** An offer is to be found, read and decided on. */
+const SHOWN_WITH_ACTION_MS = 20000;
 
 class ToastNote extends HTMLElement {
   connectedCallback() {
@@ -15,7 +17,10 @@ class ToastNote extends HTMLElement {
         if (!this.contains(relatedTarget)) this.before = relatedTarget;
       });
     }
-    if (this.dataset.level !== "error") this.timer = setInterval(() => this.#expire(), SHOWN_MS);
+    if (this.dataset.level !== "error") {
+      const shown = "action" in this.dataset ? SHOWN_WITH_ACTION_MS : SHOWN_MS;
+      this.timer = setInterval(() => this.#expire(), shown);
+    }
   }
 
   disconnectedCallback() {
@@ -43,6 +48,7 @@ export function toast(title, text, { level = "info", action } = {}) {
   note.dataset.level = level;
   note.append(make("p", {}, make("strong", {}, title), ` ${text}`));
   if (action) {
+    note.dataset.action = "";
     const button = make("button", { type: "button", className: "btn btn-small" }, action.label);
     button.addEventListener("click", () => {
       note.leave();

@@ -409,6 +409,24 @@ class TestTeacher:
         page = html.unescape(client.post("/lessons/basics/edit/s1/", sent).content.decode())
         assert '{"type": "json", "path": "$.document.query.site", "equals": "x"}' in page
 
+    @pytest.mark.usefixtures("collection")
+    def test_a_suggestion_replaces_nothing(self, client: Client) -> None:
+        finished("answer")
+        own = '[{"type": "results", "max": 3}]'
+        sent = {"do": "suggest", "title": "A", "request": "soup", "check_run": own,
+                "check_request": json.dumps([SITE])}  # fmt: skip
+        page = html.unescape(client.post("/lessons/basics/edit/s1/", sent).content.decode())
+        assert own in page
+        assert json.dumps([SITE]) in page
+        assert '"equals": "answer"' not in page.partition("<textarea")[2].partition("Types")[0]
+
+    def test_a_request_is_saved_with_the_lesson_that_is_edited(self, client: Client) -> None:
+        client.post("/lessons/", {"name": "Mine"})
+        Collection.objects.create(name="Newer")
+        client.get("/lessons/mine/edit/step-1/")
+        form = client.get("/saved-requests/").content.decode()
+        assert '<option value="mine" selected>Mine (lesson)</option>' in form
+
     def test_without_a_run_nothing_is_suggested(self, client: Client) -> None:
         client.post("/lessons/", {"name": "Mine"})
         sent = {"do": "suggest", "title": "A", "check_run": "[]"}
@@ -431,6 +449,10 @@ class TestTeacher:
             ({"title": "A", "question": "Which?", "check_answer":
               '[{"type": "json", "path": "$.x", "exists": true}]'},
              "Expected of the answer</a>: Element 1, path: Must be $"),
+            ({"title": "A", "check_request":
+              '[{"type": "json", "path": "$.kind.x", "exists": true}]'},
+             "Expected of the request</a>: Element 1, path: Nothing is there."),
+            ({"title": "A", "question": "Which?"}, "Question</a>: A question needs a check"),
             ({"title": "A", "request": "nowhere"}, "Select a valid choice"),
             ({"title": "A", "check_answer": '[{"type":"json","path":"$","exists":true}]'},
              "needs a question"),
