@@ -29,6 +29,7 @@ from playground.views import (
     media,
     pictures,
     promises,
+    readiness,
     recordings,
     reference,
     retention,
@@ -50,6 +51,8 @@ from playground.views import (
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    # For a load balancer
+    path("ready/", readiness.readiness, name="readiness"),
     # The workbench and its composer
     path("", workbench.workbench, name="workbench"),
     path("compose/preview/", composer.preview, name="compose-preview"),

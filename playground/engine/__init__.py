@@ -54,7 +54,12 @@ from playground.engine.promise_polling import (
     stop_polling,
 )
 from playground.engine.request import Headers, PreparedRequest, action_request, request_to
-from playground.engine.runs import RunParent, ShuttingDownError, create_run
+from playground.engine.runs import (
+    RunParent,
+    ShuttingDownError,
+    create_run,
+    refuses_new_runs,
+)
 from playground.engine.secrets import SecretNotAllowedError
 from playground.engine.server_probe import probe
 from playground.engine.tasks import cancel, send, start, stop, stop_all
@@ -81,6 +86,7 @@ __all__ = [
     "prepare_follow_up",
     "probe",
     "refused",
+    "refuses_new_runs",
     "repeat_request",
     "request_over_binding",
     "request_to",

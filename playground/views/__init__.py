@@ -30,6 +30,7 @@ Imported by `playground.urls` only.
 `media`                 pictures, sounds and files of responses, saved as files
 `pictures`              pictures that agents name, from the origin of the playground
 `promises`              polling and cancelling promises
+`readiness`             whether this process can serve requests
 `recordings`            saved responses and HAR files
 `reference`             the reference of the protocols, from their schemas
 `retention`             limits of the history, and deleting beyond them

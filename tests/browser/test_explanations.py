@@ -133,9 +133,18 @@ def test_a_key_opens_and_pins_it_for_the_field_with_the_focus(
     page.keyboard.press("Enter")
     expect(name_in(popover)).to_have_text("prefer.streaming")
     assert focused(page) == "Next name"
+    expect(page.locator("#announce")).to_contain_text("prefer.streaming: ")
     page.keyboard.press("Escape")
     expect(popover).to_have_count(0)
     expect(workbench.text).to_be_focused()
+    page.keyboard.press("F1")
+    expect(popover).to_have_role("dialog")
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    assert focused(page) == "Close"
+    page.keyboard.press("Tab")
+    expect(popover).to_have_count(0)
+    assert page.evaluate("document.activeElement.closest('json-field, request-tabs, tab-set') !== null")
 
 
 def test_names_of_the_composer_follow_its_version_and_names_of_filters(

@@ -1,0 +1,51 @@
+"""Readiness of this process, for a load balancer, a container engine or a monitor."""
+
+from __future__ import annotations
+
+import asyncio
+
+from asgiref.sync import sync_to_async
+from channels.layers import get_channel_layer
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_safe
+
+from playground import engine
+from playground.models.clock import database_now
+
+#: Seconds in which the channel layer must accept a message.
+LAYER_SECONDS = 2.0
+
+
+@login_not_required
+@require_safe
+async def readiness(request: HttpRequest) -> JsonResponse:
+    """Respond with status 200 if this process can serve requests, otherwise with 503.
+
+    The body is `{"ready": bool, "problems": {name: sentence}}`; the names are `database`,
+    `channel_layer` and `process`. No login is needed.
+    """
+    problems: dict[str, str] = {}
+    if engine.refuses_new_runs():
+        problems["process"] = "It is stopping."
+    try:
+        await sync_to_async(database_now)()
+    except DatabaseError:
+        problems["database"] = "It does not respond."
+    if settings.REDIS_URL and not await _layer_responds():
+        problems["channel_layer"] = "It does not respond."
+    body = {"ready": not problems, "problems": problems}
+    return JsonResponse(body, status=503 if problems else 200)
+
+
+async def _layer_responds() -> bool:
+    layer = get_channel_layer()
+    assert layer
+    try:
+        async with asyncio.timeout(LAYER_SECONDS):
+            await layer.group_send("readiness", {"type": "nobody.follows"})
+    except Exception:  # Those of Redis and of its connections differ.
+        return False
+    return True
