@@ -141,7 +141,7 @@ def test_a_key_opens_and_pins_it_for_the_field_with_the_focus(
     expect(popover).to_have_role("dialog")
     for _ in range(3):
         page.keyboard.press("Tab")
-    assert focused(page) == "Close"
+    assert focused(page).startswith("Close")
     page.keyboard.press("Tab")
     expect(popover).to_have_count(0)
     assert page.evaluate("document.activeElement.closest('json-field, request-tabs, tab-set') !== null")
