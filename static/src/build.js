@@ -15,7 +15,13 @@ const options = {
     links: path("../js/links.js"),
     "explanation-popover": path("../js/explanation-popover.js"),
     explanations: path("../css/explanations.css"),
+    pictures: path("../js/pictures.js"),
+    "annotated-block": path("../js/live/annotated-block.js"),
+    timeline: path("../css/timeline.css"),
+    rules: path("../css/rules.css"),
+    session: path("../css/session.css"),
     // What only one page needs.
+    "agent-form": path("../js/agent-form.js"),
     twins: path("../css/twins.css"),
     history: path("../css/history.css"),
     retention: path("../css/retention.css"),

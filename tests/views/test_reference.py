@@ -134,7 +134,7 @@ def validator(protocol: str, version: str, name: str) -> Draft202012Validator:
 
 def test_the_link_on_the_page_opens_that_request(client: Client) -> None:
     links = tries(client, "nlweb", "0.54")
-    response = client.get(links["Try it: query.text"])
+    response = client.get(links["Try it: query.text of ask-request"])
     assert response.context["version"] == "0.54"
     assert response.context["agent"].slug == "demo"
     document = re.search(
@@ -162,7 +162,7 @@ def test_a_response_to_try_opens_the_request_for_it(client: Client) -> None:
             response = client.get(links[name])
             assert response.context["version"] == version[1]
             assert response.context["protocol"] == version[0]
-    assert "Try a response: error.code" in tries(client, "nlweb", "0.55")
+    assert "Try a response: error.code of response" in tries(client, "nlweb", "0.55")
 
 
 def test_without_the_demo_agent_nothing_is_offered_to_try(client: Client, settings: Any) -> None:

@@ -1,6 +1,5 @@
 // The live view of a run.
 
-import "./annotated-block.js";
 import "./count-down.js";
 import "./cursor.js";
 import "./elapsed-time.js";

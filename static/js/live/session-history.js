@@ -1,6 +1,7 @@
-// <session-history data-url>: fetched when its tab is shown and after every message of the run,
+// <session-history data-url data-style>: fetched when its tab is shown and after every message of the run,
 // but not while it is being edited. After a change the focus stays here.
 
+import { addStyleSheet } from "../dom.js";
 import { giveFocus } from "../focus.js";
 
 const REST_MS = 500;
@@ -31,6 +32,7 @@ class SessionHistory extends HTMLElement {
     if (!this.outdated || this.panel.hidden || this.querySelector("[data-editing][open]")) return;
     this.outdated = false;
     try {
+      await addStyleSheet(this.dataset.style);
       await window.htmx.ajax("GET", this.dataset.url, { source: this, target: this, swap: "innerHTML" });
     } catch {
       this.outdated = true; // the playground is away; the next look tries again

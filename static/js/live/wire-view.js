@@ -1,5 +1,6 @@
-// <wire-view data-raw="URL" data-annotated="URL" data-style="URL">: the view of the Wire tab. Its links
-// ([data-view]) choose between bytes and the annotated exchange; the choice is remembered.
+// <wire-view data-raw="URL" data-annotated="URL" data-style="URL" data-module="URL">: the view of the
+// Wire tab. Its links ([data-view]) choose between bytes and the annotated exchange, whose style sheet
+// and module are loaded then; the choice is remembered.
 //
 // Opened as a page, such a link shows the tab in that view (data-open), and with `&frame=7` that
 // frame (data-frame). When the run ends, the annotated exchange is loaded again, with the findings of
@@ -57,7 +58,10 @@ class WireView extends HTMLElement {
       else link.removeAttribute("aria-current");
     for (const part of this.querySelectorAll("[data-in-view]"))
       part.hidden = part.dataset.inView !== chosen.dataset.view;
-    if (chosen.dataset.view === "annotated") addStyleSheet(this.dataset.style);
+    if (chosen.dataset.view === "annotated") {
+      addStyleSheet(this.dataset.style);
+      import(this.dataset.module).catch(() => console.warn("The annotated exchange cannot be used."));
+    }
     const url = this.dataset[chosen.dataset.view];
     if (this.#list.dataset.url === url) return false;
     this.#list.dataset.url = url;
