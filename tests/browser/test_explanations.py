@@ -144,7 +144,9 @@ def test_a_key_opens_and_pins_it_for_the_field_with_the_focus(
     assert focused(page).startswith("Close")
     page.keyboard.press("Tab")
     expect(popover).to_have_count(0)
-    assert page.evaluate("document.activeElement.closest('json-field, request-tabs, tab-set') !== null")
+    assert page.evaluate(
+        "document.activeElement.closest('json-field, request-tabs, tab-set') !== null"
+    )
 
 
 def test_names_of_the_composer_follow_its_version_and_names_of_filters(

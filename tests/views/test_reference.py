@@ -162,7 +162,8 @@ def test_a_response_to_try_opens_the_request_for_it(client: Client) -> None:
             response = client.get(links[name])
             assert response.context["version"] == version[1]
             assert response.context["protocol"] == version[0]
-    assert "Try a response: error.code of response" in tries(client, "nlweb", "0.55")
+    names = tries(client, "nlweb", "0.55")
+    assert any(name.startswith("Try a response: error.code of ") for name in names)
 
 
 def test_without_the_demo_agent_nothing_is_offered_to_try(client: Client, settings: Any) -> None:
