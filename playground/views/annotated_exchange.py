@@ -20,16 +20,16 @@ def blocks(request: HttpRequest, pk: str) -> HttpResponse:
     `?open=1` shows the meanings of events like earlier ones, `?all=1` all meanings of a block.
     """
     run = get_run(request, pk)
-    shows_all = "all" in request.GET
+    is_single, shows_all = "open" in request.GET, "all" in request.GET
     found = annotated_page(
         run,
         report_on(run),
         offset=int_param(request.GET, "offset", 0),
         limit=min(int_param(request.GET, "count", 0) or BLOCKS, BLOCKS),
-        is_open="open" in request.GET,
+        is_open=is_single,
         shows_all=shows_all,
     )
-    context = {"run": run, "blocks": found, "shows_all": shows_all}
+    context = {"run": run, "blocks": found, "single": is_single, "shows_all": shows_all}
     return render(request, "runs/annotations/blocks.html", context)
 
 

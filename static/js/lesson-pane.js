@@ -188,8 +188,9 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const { target, serverResponse = "" } = detail;
   if (target.id === "lesson-check" && !serverResponse.includes("data-verdict") && target.textContent.trim())
     detail.shouldSwap = Boolean(target.querySelector("[data-verdict]"));
-  if (!document.getElementById("lesson")?.contains(document.activeElement)) return;
-  following = FOLLOWING.find(([button]) => detail.requestConfig?.elt.matches(button))?.[1] ?? "";
+  const hadFocus = document.getElementById("lesson")?.contains(document.activeElement);
+  const match = hadFocus && FOLLOWING.find(([button]) => detail.requestConfig?.elt.matches(button));
+  following = match ? match[1] : "";
 });
 document.addEventListener("htmx:afterSettle", () => {
   const pane = document.getElementById("lesson");

@@ -191,11 +191,12 @@ class TestConversation:
     def test_a_session_that_is_changed_late(self, page: Page, workbench: Workbench) -> None:
         workbench.open().compose("soup").send()
         expect(workbench.badge).to_have_text("Completed")
-        panel = workbench.tab("Session")
+        button = workbench.tab("Session").get_by_role("button", name="Don’t send")
+        expect(button).to_be_visible()
         with held(page, "/session/"):
-            panel.get_by_role("button", name="Don’t send").click()
+            button.click()
             go_on_typing(page, workbench.text, "!")
-        expect(panel.get_by_role("button", name="Use latest from agent")).to_be_visible()
+        expect(page.get_by_role("button", name="Use latest from agent")).to_be_visible()
         expect(workbench.text).to_be_focused()
 
 

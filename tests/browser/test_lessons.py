@@ -247,14 +247,20 @@ def test_a_learner_takes_each_lesson(workbench: Workbench, slug: str) -> None:
 def test_requests_of_a_lesson_share_a_tab_until_one_is_edited(workbench: Workbench) -> None:
     walk = Walk(workbench, SLUGS[1])
     tabs = workbench.page.locator("request-tabs [role=tab]")
+    titles = [step.title for step in lesson_of(SLUGS[1]).steps]
+
+    def show(number: int) -> None:
+        walk.pane.get_by_role("button", name=f"Step {number}").click()
+        walk.pane.get_by_role("heading", name=titles[number - 1]).wait_for()
+
     before = tabs.count()
     for number in (1, 2, 3):
-        walk.pane.get_by_role("button", name=f"Step {number}").click()
+        show(number)
         walk.open("Open the request")
         walk.send()
     expect(tabs).to_have_count(before)
     walk.send(NOTHING)
-    walk.pane.get_by_role("button", name="Step 2").click()
+    show(2)
     walk.open("Open the request")
     expect(tabs).to_have_count(before + 1)
 
