@@ -75,6 +75,7 @@ class TestSavingAs:
             "modified": found.modified_at.isoformat(),
             "url": "/collections/kept/requests/eggs/",
             "dropped": [],
+            "collection": "Kept",
         }
         assert "collections:changed" in json.loads(response["HX-Trigger"])
         assert (found.agent, found.address) == ("recipes", "http://agent.example/api/mcp")
