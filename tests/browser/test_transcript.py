@@ -146,6 +146,8 @@ def test_branches_and_what_is_asked_meanwhile(workbench: Workbench) -> None:
     page.get_by_label(FOLLOW_UP).press("Enter")
     page.get_by_role("button", name="Send now as a branch").click()
     expect(rows(page)).to_have_text(["one", "three"])
+    # Timers are late, also that of the page's URL: nobody is as quick as this test would be.
+    page.wait_for_url(f"**/runs/{workbench.run}/")
     chosen = page.locator(".turn--chosen")
     expect(chosen).to_contain_text("2/2")
     chosen.get_by_role("link", name="Previous branch").click()
