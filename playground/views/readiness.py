@@ -45,7 +45,7 @@ async def _layer_responds() -> bool:
     assert layer
     try:
         async with asyncio.timeout(LAYER_SECONDS):
-            await layer.group_send("readiness", {"type": "nobody.follows"})
+            await layer.group_send("readiness", {"type": "readiness.check"})
     except Exception:  # Those of Redis and of its connections differ.
         return False
     return True

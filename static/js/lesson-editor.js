@@ -30,7 +30,7 @@ class LessonEditor extends HTMLElement {
     }
   }
 
-  /** Adds what is new; what was chosen stays chosen. */
+  /** Adds the requests that are not in the list yet; the selection is kept. */
   #offer(list, found) {
     const known = new Set([...list.options].map(({ value }) => value));
     for (const option of found?.options ?? [])
