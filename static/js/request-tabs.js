@@ -16,7 +16,8 @@ class RequestTabs extends HTMLElement {
     for (const type of ["mousedown", "mouseup", "auxclick"])
       this.strip.addEventListener(type, (event) => event.button === 1 && event.preventDefault());
     this.strip.addEventListener("keydown", (event) => this.#key(event));
-    this.menu.addEventListener("toggle", (event) => event.newState === "open" && this.#list());
+    // Before it is shown: "toggle" comes afterwards, and the menu would be empty until then.
+    this.menu.addEventListener("beforetoggle", (event) => event.newState === "open" && this.#list());
     if (this.tabs) this.render(this.tabs);
   }
 

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
 from tests.browser.axe import findings
 from tests.browser.client import client_of
@@ -142,6 +142,22 @@ def test_a_request_that_is_refused_says_why_until_it_changes_and_can_be_sent_the
     expect(problems).to_be_empty()
     workbench.send()
     expect(workbench.badge).to_have_text("Completed")
+
+
+def test_a_late_refusal_says_nothing_of_what_has_changed_since(workbench: Workbench) -> None:
+    page = workbench.open().write_json('{"query": {"text": 5}}').page
+    held: list[Route] = []
+    page.route("**/runs/", lambda route: held.append(route))
+    with page.expect_request("**/runs/"):
+        page.get_by_role("button", name="Send").first.click()
+    workbench.write_json('{"query": {"text": "five"}}')
+    expect(workbench.effective).to_contain_text("five")
+    with page.expect_response("**/runs/") as refused:
+        held[0].continue_()
+    assert refused.value.status == 422
+    refused.value.finished()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    expect(page.locator("#compose-problems")).to_be_empty()
 
 
 def test_a_note_covers_nothing_and_goes(workbench: Workbench) -> None:

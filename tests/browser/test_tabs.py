@@ -260,6 +260,17 @@ def test_the_menu_shows_and_closes_all_of_them(workbench: Workbench) -> None:
     expect(menu.get_by_role("listitem")).to_have_count(1)
 
 
+def test_the_menu_is_never_shown_empty(workbench: Workbench) -> None:
+    two(workbench)
+    rows = workbench.page.locator("#open-menu").evaluate(
+        """(menu) => {
+          menu.showPopover();  // The event "toggle" comes in a later task.
+          return menu.querySelectorAll("li").length;
+        }"""
+    )
+    assert rows == 2
+
+
 def test_two_windows_have_nothing_to_do_with_each_other(
     workbench: Workbench, context: BrowserContext, playground: PlaygroundServer
 ) -> None:

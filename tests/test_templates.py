@@ -1,0 +1,33 @@
+"""What holds for every template, whatever it is rendered with."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.strings import ROOT
+
+#: A start tag; `>` may stand in a tag or variable of Django's.
+_START_TAG = re.compile(r"<([a-z][a-z-]*)\b((?:[^>{]|{(?![{%])|{{.*?}}|{%.*?%})*)>", re.S)
+#: With custom elements, those whose role prohibits a name: `generic`, or one of text.
+_GENERIC = set(
+    "b bdi bdo caption code dd del div dt em figcaption i ins kbd label legend mark p pre q samp"
+    " small span strong sub sup".split()
+)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "templates").rglob("*.html")), ids=lambda path: path.stem
+)
+def test_named_elements_have_a_role(path: Path) -> None:
+    """ARIA 1.2, "Roles which cannot be named": a screen reader may leave such a name out."""
+    unnamed = [
+        tag
+        for tag, attributes in _START_TAG.findall(path.read_text())
+        if (tag in _GENERIC or "-" in tag)
+        and re.search(r"\baria-label(?:ledby)?=", attributes)
+        and not re.search(r"\brole=", attributes)
+    ]
+    assert unnamed == []
