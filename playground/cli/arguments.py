@@ -6,21 +6,25 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django import forms
 from django.core.management import CommandError
+from django.db.models import Model
 
 from playground import engine
 from playground.engine import preparation
 from playground.engine.preparation import available_bindings
 from playground.formats.data_rows import AssignmentError, parse_assignment
+from playground.installation import command_line
 from playground.json_input import parse_document
-from playground.models import Agent, Environment
+from playground.models import Agent, Collection, Environment
 from playground.transport import check_url
 
 #: Exit code for invalid arguments.
 USAGE = 2
+
+_Row = TypeVar("_Row", bound=Model)
 
 
 def agent_of(name: str) -> Agent:
@@ -32,13 +36,25 @@ def agent_of(name: str) -> Agent:
         if error := check_url(name):
             raise CommandError(error, returncode=USAGE)
         return preparation.agent_for_url(name, Agent.Protocol.NLWEB, None)
-    shared = Agent.objects.filter(owner=None)
-    agent: Agent | None = shared.filter(slug=name).first()
-    if agent is None:
-        known = ", ".join(shared.values_list("slug", flat=True))
-        message = f"Unknown agent “{name}”. Saved agents: {known or 'none'}"
-        raise CommandError(message, returncode=USAGE)
-    return agent
+    return _shared(Agent, "agent", name)
+
+
+def collection_of(slug: str) -> Collection:
+    """Return the collection with this slug. Raise `CommandError` for an unknown one."""
+    return _shared(Collection, "collection", slug)
+
+
+def _shared(model: type[_Row], noun: str, slug: str) -> _Row:
+    """Return the row without an owner that has this slug.
+
+    Raise `CommandError` with the known slugs, or, where there are none, with how to add them.
+    """
+    rows = model._default_manager.filter(owner=None)
+    if found := rows.filter(slug=slug).first():
+        return found
+    known = ", ".join(rows.values_list("slug", flat=True)[:50])
+    known = known or f"none. Start the playground once to add the samples: {command_line('serve')}"
+    raise CommandError(f"Unknown {noun} “{slug}”. Saved {noun}s: {known}", returncode=USAGE)
 
 
 def document_from(source: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.core.management import CommandError
 
-from playground.cli.arguments import USAGE, agent_of
+from playground.cli.arguments import USAGE, agent_of, collection_of
 from playground.cli.output import one_line, print_line
 from playground.collections.fixture import FixtureError
 from playground.collections.fixture_parser import parse_fixture
@@ -43,11 +43,7 @@ def requests_of(name: str) -> tuple[Collection, list[SavedRequest]]:
         except FixtureError as error:
             problems = "\n".join(f"{name}: {one_line(str(each))}" for each in error.problems)
             raise CommandError(problems, returncode=USAGE) from error
-    shared = Collection.objects.filter(owner=None)
-    collection = shared.filter(slug=name).first()
-    if collection is None:
-        known = ", ".join(shared.values_list("slug", flat=True)[:50]) or "none"
-        raise CommandError(f"Unknown collection “{name}”. Collections: {known}", returncode=USAGE)
+    collection = collection_of(name)
     return collection, list(requests_in_order(collection))
 
 

@@ -10,8 +10,11 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, TextIO
+
+from django.template.defaultfilters import pluralize
 
 from playground.elicitation import ElicitationForm, with_labels
 from playground.models import Run
@@ -57,6 +60,9 @@ class Printer:
         self.results = self.events = self.last = 0
         self._messages = 0
         self._error_printed = False
+        self._started_at = time.monotonic()
+        #: Whether polls or answers follow the request: the time is that of all of them.
+        self._has_followed = False
 
     def __call__(self, frame: Frame, events: Sequence[ev.Event]) -> None:
         """Print one frame's events."""
@@ -74,7 +80,7 @@ class Printer:
             self._write("".join(self._message_printer.pieces(events)))
         # On a terminal it would overwrite an open line.
         if self._progress and not self._message_printer.is_open:
-            figures = f"{self.events} events, {milliseconds(frame.at_ms)}"
+            figures = f"{_count(self.events, 'event')}, {milliseconds(frame.at_ms)}"
             print(f"\r{figures}", end="", file=sys.stderr, flush=True)
 
     def begin(self, run: Run, form: ElicitationForm | None = None) -> None:
@@ -83,6 +89,7 @@ class Printer:
         # References of messages are by the run's own frames.
         self._message_printer = MessagePrinter()
         self._error_printed = False
+        self._has_followed = True
         if self._as_json:
             self._print(run_line(run))
         elif run.answers:
@@ -113,10 +120,11 @@ class Printer:
                 self._print(problem_line(run, self.last))
             self._print(end_line(run, self.results, self.events, findings))
             return
-        elapsed = f", {milliseconds(run.ended_us / 1000)}" if run.ended_us else ""
+        elapsed = f", {milliseconds(self._elapsed_ms(run))}" if run.ended_us else ""
         # The unit depends on the agent's protocol.
-        counted = f"{self._messages} messages" if self._messages else f"{self.results} results"
-        self._print(f"{status_label(run)}: {counted}, {self.events} events{elapsed}")
+        messages, results = _count(self._messages, "message"), _count(self.results, "result")
+        counted = messages if self._messages else results
+        self._print(f"{status_label(run)}: {counted}, {_count(self.events, 'event')}{elapsed}")
         if run.problem:
             self.print_line(f"{run.problem['cause']} {run.problem['fix']}")
         elif (card := error_card(run)) and card.remedy in (Remedy.AUTHENTICATE, Remedy.SWITCH):
@@ -131,6 +139,12 @@ class Printer:
                         f"{place}: {finding['message']}"
                     )
                 )
+
+    def _elapsed_ms(self, run: Run) -> float:
+        """Return the time of the last run, or of all runs if there were several."""
+        if self._has_followed:
+            return (time.monotonic() - self._started_at) * 1000
+        return (run.ended_us or 0) / 1000
 
     def _end_messages(self) -> None:
         """Print what never completed, except in JSON Lines, which have every event."""
@@ -159,6 +173,10 @@ class Printer:
     def _clear(self) -> None:
         if self._progress and not self._message_printer.is_open:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{pluralize(number)}"
 
 
 def configure_stream(stream: TextIO, as_json: bool) -> None:

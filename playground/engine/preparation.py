@@ -94,6 +94,8 @@ class RequestTemplate:
     expectations: Sequence[Mapping[str, Any]] = ()
     #: What was detected at the URL: see `playground.models.detection`.
     detected: Mapping[str, str] | None = None
+    #: Slug of the agent of a saved request, where there is no such agent.
+    missing_agent: str = ""
 
     @classmethod
     def from_saved_request(cls, saved: SavedRequest, owner: Owner = None) -> RequestTemplate:
@@ -111,6 +113,7 @@ class RequestTemplate:
             auth=saved.auth or {},
             saved=saved,
             expectations=saved.expectations or (),
+            missing_agent="" if agent or address else saved.agent,
         )
 
 
@@ -310,7 +313,9 @@ class _Preparation:
         template = self._template
         agent = template.agent
         if agent is None and not template.address:
-            self.result.add_error("", "Enter a URL or choose an agent.")
+            unknown = f"Unknown agent “{template.missing_agent}”. Add it, or choose another one."
+            none = "Enter a URL or choose an agent."
+            self.result.add_error("", unknown if template.missing_agent else none)
             return None
         url_template = template.address
         if agent is not None:

@@ -274,3 +274,22 @@ def test_a_run_that_never_began_says_why() -> None:
     problem = {"stage": "limit", "state": "refused", "cause": "Too many."}
     line = json.loads(output.problem_line(Run(problem=problem), 0))
     assert line == {"seq": 0, "at_ms": 0.0, "type": "error", **problem}
+
+
+@pytest.mark.django_db
+class TestEnd:
+    def test_it_counts_events_and_results(self, capsys: pytest.CaptureFixture[str]) -> None:
+        printer = output.Printer(as_json=False)
+        printer(FRAME, [ev.Result(4, {"name": "Soup"}, 0)])
+        printer.end(Run(state="completed", ended_us=69_000))
+        assert capsys.readouterr().out.endswith(": 1 result, 1 event, 69 ms\n")
+
+    def test_the_time_is_that_of_all_runs(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seconds = iter([100.0, 120.5])
+        monkeypatch.setattr(output.time, "monotonic", lambda: next(seconds))
+        printer = output.Printer(as_json=False)
+        printer.begin(Run())
+        printer.end(Run(state="completed", ended_us=69_000))
+        assert capsys.readouterr().out.endswith(": 0 results, 0 events, 20.5 s\n")

@@ -120,9 +120,12 @@ def test_there_is_no_such_file_or_collection(tmp_path: Path) -> None:
     assert "No such file" in str(error)
     error = refused("export_collection", "missing")
     assert error.returncode == 2
-    assert str(error) == "Unknown collection “missing”. Collections: none"
+    assert str(error) == (
+        "Unknown collection “missing”. Saved collections: none. Start the playground once to add"
+        " the samples: manage.py serve"
+    )
     example_collections.example()
-    assert str(refused("export_collection", "missing")).endswith("Collections: soups")
+    assert str(refused("export_collection", "missing")).endswith("Saved collections: soups")
 
 
 def test_the_collections_of_users_are_not_meant(django_user_model: Any, tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ class TestExitCodes:
     @pytest.mark.parametrize(
         ("arguments", "told"),
         [
-            (["nobody"], "Unknown collection “nobody”. Collections:"),
+            (["nobody"], "Unknown collection “nobody”. Saved collections:"),
             (["nowhere/x.json"], "No such file"),
             (["{file}", "--data", "nowhere.csv"], "No such file"),
             (["{file}", "--data", "{bad}"], "Line 3: 1 values for 2 columns"),
@@ -143,6 +143,11 @@ class TestExitCodes:
     def test_it_could_not_be_run(self, tmp_path: Path, address: str) -> None:
         file = fixture(tmp_path, {"address": address.replace("{port}", str(free_port()))})
         assert run(file).returncode == 3
+
+    def test_an_agent_that_is_not_saved_here(self, tmp_path: Path) -> None:
+        done = run(fixture(tmp_path, {"agent": "elsewhere"}))
+        assert done.returncode == 3
+        assert "Unknown agent “elsewhere”. Add it, or choose another one." in done.stdout
 
     def test_a_failure_that_was_expected(self, tmp_path: Path) -> None:
         wanted = [{"type": "state", "equals": "failed"}]
@@ -273,7 +278,9 @@ class TestTroublesOfAProcess:
     def test_a_new_database(self, tmp_path: Path) -> None:
         done = PlaygroundServer(tmp_path, template=False).manage("run_collection", "kept")
         assert done.returncode == 2
-        assert done.stderr == "CommandError: Unknown collection “kept”. Collections: none\n"
+        assert done.stderr.startswith(
+            "CommandError: Unknown collection “kept”. Saved collections: none."
+        )
 
     @pytest.mark.parametrize("reporter", ["text", "json"])
     async def test_an_output_that_is_full(

@@ -275,7 +275,7 @@ class TestStopping:
         os.close(follower)
         shown = os.read(leader, 65_536).decode()
         os.close(leader)
-        assert "1 events" in shown
+        assert "1 event," in shown
         assert shown.endswith("\r\x1b[K")
         assert "\x1b" not in out
         assert "Soup" in out

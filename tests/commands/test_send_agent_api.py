@@ -67,7 +67,7 @@ class TestText:
         done, bodies = sent(
             "--text", "a", "--set", "stream=false", "--set", "top_p=0.5", answer=answer
         )
-        assert done.stdout.startswith("message Hello\nyou\nCompleted: 1 messages")
+        assert done.stdout.startswith("message Hello\nyou\nCompleted: 1 message,")
         assert (bodies[0]["stream"], bodies[0]["top_p"]) == (False, 0.5)
 
 

@@ -11,10 +11,9 @@ from typing import Any
 
 from django.core.management import CommandError, CommandParser
 
-from playground.cli.arguments import USAGE
+from playground.cli.arguments import collection_of
 from playground.cli.database_command import DatabaseCommand
 from playground.collections.fixture import dump
-from playground.models import Collection
 
 
 class Command(DatabaseCommand):
@@ -31,7 +30,7 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, slug: str, output: str | None, **options: Any) -> None:
         """Write the text, in UTF-8 whatever the terminal's encoding is."""
-        data = dump(_collection(slug)).encode()
+        data = dump(collection_of(slug)).encode()
         if output is None or output == "-":
             sys.stdout.buffer.write(data)
             return
@@ -40,13 +39,3 @@ class Command(DatabaseCommand):
         except OSError as error:
             raise CommandError(f"{output}: {error.strerror}", returncode=1) from error
         self.stderr.write(f"Wrote {output}.")
-
-
-def _collection(slug: str) -> Collection:
-    shared = Collection.objects.filter(owner=None)
-    found: Collection | None = shared.filter(slug=slug).first()
-    if found is None:
-        known = ", ".join(shared.values_list("slug", flat=True))
-        message = f"Unknown collection “{slug}”. Collections: {known or 'none'}"
-        raise CommandError(message, returncode=USAGE)
-    return found
