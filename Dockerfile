@@ -3,7 +3,8 @@
 #   docker run --rm --read-only --tmpfs /tmp -v playground:/data -p 127.0.0.1:8000:8000 \
 #       --stop-timeout 45 nlweb-playground
 #
-# Local mode has no login, so publish the port on 127.0.0.1 only: see docs/settings.md.
+# Local mode has no login, so publish the port on 127.0.0.1 only: see docs/settings.md. compose.yaml runs
+# several web processes and workers.
 FROM python:3.13-slim AS install
 
 COPY requirements.lock dist/*.whl /build/
@@ -27,6 +28,8 @@ ENV PATH=/opt/playground/bin:$PATH \
 USER 10001
 VOLUME /data
 EXPOSE 8000
+# Whether the process responds, and not `/ready/`: a swarm replaces an unhealthy container, and a new one
+# does not bring back a database. compose.yaml has checks of its own.
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
     CMD ["python", "-c", "import sys, http.client as h; c = h.HTTPConnection('127.0.0.1', 8000, timeout=8); c.request('GET', '/static/img/mark.svg'); sys.exit(c.getresponse().status != 200)"]
 ENTRYPOINT ["nlweb-playground"]

@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 MODULES := node_modules/.installed
 BUILT := static/build/.built
-# uv takes a fifth of the time of pip. An index that only pip is configured with, it does not find.
+# uv takes a fifth of the time of pip. It does not find an index that only pip is configured with.
 FROM_LOCK := --quiet --no-deps --require-hashes -r requirements.lock
 
 # The machine's Node where it is one that package.json's "engines" name; otherwise the one that
@@ -34,7 +34,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WITHOUT_BROWSER := $(BIN)/pytest --dist=worksteal --ignore=tests/browser --ignore=tests/firefox \
 	-p no:playwright -p no:base_url
 
-.PHONY: help setup run quick test test-without-browser test-browser test-scale test-peers check format bench examples judge load faults build wheel browser clean
+.PHONY: help setup run cluster quick test test-without-browser test-browser test-scale test-peers check format bench examples judge load faults build wheel browser clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,9 @@ setup: $(INSTALLED) build ## Install what the playground needs, and build the fr
 
 run: setup ## Serve on http://127.0.0.1:8000 (PORT=8123 for another port)
 	@$(BIN)/python manage.py serve --host $(HOST) --port $(PORT) $(ARGS)
+
+cluster: setup ## Serve with PostgreSQL, Redis, nginx, two web processes and two workers (PORT=8123)
+	@$(BIN)/python -m tests.cluster --port $(PORT) $(ARGS)
 
 quick: setup ## Run the tests that need no browser, no process of their own and less than a second
 	@$(WITHOUT_BROWSER) --numprocesses=3 -m "not browser and not process and not slow" $(ARGS)

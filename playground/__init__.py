@@ -31,13 +31,16 @@
 `lesson_progress`       the open lesson of a learner, and the runs that its checks are about
 `lessons`               steps of lessons and their checks
 `limits`                limits of a run and their environment variables
+`logs`                  log lines as text or JSON, with the id of a run
 `management`            commands of `nlweb-playground` and `manage.py`
 `memory_budget`         what all runs may hold in memory together
+`metrics`               metrics of the process, for Prometheus
 `middleware`            headers of every response: caching, browser features
 `migrations`            migrations of the database
 `models`                models and their queries
 `notifications`         notifications that something was stored, in and between processes
 `private_files`         files that only their owner may read: database and keys
+`processes`             names of processes, and whether one exists
 `protocols`             NLWeb, Agent API, MCP and A2A: requests and responses, without I/O
 `pytest_plugin`         pytest plugin that runs collections, for other projects
 `query_params`          integers in query strings and form fields
@@ -48,6 +51,7 @@
 `stored_runs`           events, facts and conformance of stored frames
 `task_registry`         background tasks by key: strong references, errors logged
 `templatetags`          template tags and filters
+`tracing`               traces of runs: `traceparent` headers, spans for OpenTelemetry
 `transport`             HTTP: outbound policy, limits, redaction, recorder
 `twin_targets`          other targets of a request, for a comparison
 `urls`                  URLs of all pages

@@ -17,6 +17,7 @@ from playground.installation import default_data_dir
 #: The commands with their help texts. Django would read the settings and load all of them.
 COMMANDS = {
     "serve": "Migrate the database, load the shipped collections, and serve the playground.",
+    "worker": "Drive the runs that web processes have queued (with PostgreSQL and Redis).",
     "send": "Send a request to an agent and print the response as it arrives.",
     "twin": "Send one request to two targets and compare the responses.",
     "doctor": "Diagnose the connection to an agent step by step, and suggest fixes.",

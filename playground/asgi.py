@@ -6,7 +6,6 @@ only where the database is migrated: it marks the runs of dead processes as inte
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -25,16 +24,16 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import WebsocketDenier  # noqa: E402
 from channels.sessions import CookieMiddleware, SessionMiddleware  # noqa: E402
 
-from playground import engine  # noqa: E402
+from playground import engine, tracing  # noqa: E402
 from playground.consumers import (  # noqa: E402
     CollectionRunConsumer,
     RunConsumer,
     SharedRunConsumer,
 )
 from playground.database_timeout import limit_responses  # noqa: E402
-from playground.engine.retention import start_pruning  # noqa: E402
 from playground.memory_budget import limit_free_memory  # noqa: E402
 from playground.models.liveness import mark_interrupted  # noqa: E402
+from playground.startup import tune_garbage_collection  # noqa: E402
 
 Scope = dict[str, Any]
 Application = Callable[[Scope, Any, Any], Awaitable[Any]]
@@ -98,11 +97,10 @@ def is_same_origin(scope: Scope) -> bool:
 # Runs that a dead process left behind are interrupted, and not in progress.
 mark_interrupted()
 
-# By default Python looks for cycles after every 700 new objects, and now and then among all older
-# ones again. An import or a page of a long history creates hundreds of thousands of objects, none
-# of them in a cycle: a third of the time was spent on the search.
-gc.set_threshold(10_000)
+tune_garbage_collection()
 limit_free_memory()
+# Importing the packages takes longer than a page may wait.
+tracing.prepare()
 
 _websockets = LimitedAuthMiddleware(URLRouter(websocket_urlpatterns))
 _router = ProtocolTypeRouter(
@@ -118,8 +116,5 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
 
     `manage.py serve` starts them itself; under another server there is no earlier moment.
     """
-    engine.start_liveness_checks()
-    engine.start_promise_poller()
-    engine.start_session_cleanup()
-    start_pruning()
+    engine.start_background_tasks()
     await _router(scope, receive, send)

@@ -22,14 +22,16 @@ from uuid import UUID
 from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import Count
+from prometheus_client import Histogram
 
+from playground import metrics
 from playground.executors import read_for_viewer, run_in_reader, run_in_renderer
 from playground.models import CollectionRun, Run, RunState, Share, Step
 from playground.models.collection_runs import collection_run_group
 from playground.models.liveness import local_runs, mark_interrupted
 from playground.models.runs import group_of
 from playground.notifications import Stored, Subscriber, notifier
-from playground.rendering.live import RunMessage, RunUpdates
+from playground.rendering.live import RunMessage, RunUpdates, advance_together
 from playground.task_registry import PerLoop, start_task
 
 logger = logging.getLogger(__name__)
@@ -46,6 +48,8 @@ POLL = 2.0
 #: Most viewers that catch up, and feeds that read the database, at the same time. They give way to
 #: frames that were just stored, which need no reading.
 MAX_CATCHING_UP, MAX_READING = 2, 1
+#: Runs of other processes that are read by the same queries.
+MAX_TOGETHER = 50
 #: Most decoded frames, and bytes of them, that wait to be rendered; if there are more, the database
 #: is read instead.
 MAX_WAITING, MAX_WAITING_BYTES = 10_000, 16 * 1024 * 1024
@@ -111,6 +115,10 @@ class RunFeed:
         self._stored: list[Stored] = []
         #: The frames in it, and their bytes.
         self._waiting = self._waiting_bytes = 0
+        #: Delays that end with the next message, and with that which is being rendered: metric and
+        #: start, in seconds of `time.monotonic`.
+        self._delays: list[tuple[Histogram, float]] = []
+        self._ending_delays: list[tuple[Histogram, float]] = []
         self._must_read = True
         #: Whether frames were read from the database up to those that this process stores.
         self._is_attached = False
@@ -191,7 +199,11 @@ class RunFeed:
     def _notified(self, stored: Stored | None) -> None:
         if stored is None:
             self._must_read = True
+            if not self.is_local:
+                self._delays.append((metrics.notified_delivery, time.monotonic()))
         else:
+            if stored.arrived_at is not None:
+                self._delays.append((metrics.delivery, stored.arrived_at))
             size = sum(part.decoded_bytes for part in stored.parts)
             self._stored.append(stored)
             self._waiting += len(stored.readings)
@@ -219,6 +231,8 @@ class RunFeed:
     def take(self) -> Work:
         """Return the task for a thread; the caller must call `publish` or `fail`."""
         stored = self._take_stored()
+        self._ending_delays += self._delays
+        self._delays = []
         self._updates.watch_turns(self._new_turns)
         self._new_turns = {}
         known = stored if self._is_attached else None
@@ -240,11 +254,7 @@ class RunFeed:
         self.stamp = self._updates.stamp
         if message:
             self.cursor, self.ended = message.last, self._updates.ended
-            begun = time.thread_time()
-            for viewer in tuple(self._members):
-                self._send(viewer, message)
-            # With many viewers messages are fewer, so that two thirds of the time are left.
-            pause = min(2 * (time.thread_time() - begun), FLOOD_INTERVAL)
+            pause = self._send_to_members(message)
             for late in self._late.values():
                 if late.missed is not None:
                     late.missed.append(message)
@@ -253,10 +263,27 @@ class RunFeed:
             elif message.frames > FLOOD_FRAMES or pause > MIN_PAUSE:
                 pause = FLOOD_INTERVAL if message.frames > FLOOD_FRAMES else pause
                 self._pause = self._loop.call_later(pause, self._end_pause)
+        if not (message and message.more):
+            self._ending_delays.clear()
         for viewer in tuple(self._late):
             self._begin_to_catch_up(viewer)
         if self._stored or self._must_read:
             self._schedule()
+
+    def _send_to_members(self, message: RunMessage) -> float:
+        """Send a message, and return the pause after it.
+
+        With many viewers messages are fewer, so that two thirds of the time are left.
+        """
+        begun, members = time.thread_time(), tuple(self._members)
+        for viewer in members:
+            self._send(viewer, message)
+        pause = min(2 * (time.thread_time() - begun), FLOOD_INTERVAL)
+        if members and not message.more:
+            now = time.monotonic()
+            for histogram, start in self._ending_delays:
+                histogram.observe(now - start)
+        return pause
 
     def _send(self, viewer: Viewer, message: RunMessage) -> None:
         """Send one message, and end after the last one; an error ends this viewer and no other."""
@@ -342,6 +369,9 @@ class RunFeeds:
         #: Bytes of decoded frames that wait to be rendered.
         self.waiting_bytes = 0
         self._rendering: asyncio.Task[None] | None = None
+        #: Feeds that read the database together, and the task that does it.
+        self._remote: list[tuple[RunFeed, Work]] = []
+        self._reading_remote: asyncio.Task[None] | None = None
         self._polling: asyncio.Task[None] | None = None
         self.catching_up = asyncio.Semaphore(MAX_CATCHING_UP)
         self._reading = asyncio.Semaphore(MAX_READING)
@@ -396,12 +426,28 @@ class RunFeeds:
             works = [feed.take() for feed in feeds]
             quick = [pair for pair in zip(feeds, works, strict=True) if not pair[1].reads]
             for feed, work in zip(feeds, works, strict=True):
-                if work.reads:
+                if work.reads and work.stored is None and work.updates.has_begun:
+                    self._remote.append((feed, work))
+                elif work.reads:
                     start_task(self._read(feed, work), "feed-reading")
+            if self._remote and (self._reading_remote is None or self._reading_remote.done()):
+                self._reading_remote = start_task(self._read_together(), "feeds-reading")
             if quick:
                 outcomes = await run_in_renderer(_render_all, [work for _, work in quick])
                 for (feed, _), outcome in zip(quick, outcomes, strict=True):
                     _conclude(feed, outcome)
+
+    async def _read_together(self) -> None:
+        while self._remote:
+            feeds, self._remote = self._remote[:MAX_TOGETHER], self._remote[MAX_TOGETHER:]
+            updates = [work.updates for _, work in feeds]
+            try:
+                async with self._reading:
+                    outcomes = await read_for_viewer(advance_together, updates)
+            except Exception as error:
+                outcomes = [error] * len(feeds)
+            for (feed, _), outcome in zip(feeds, outcomes, strict=True):
+                _conclude(feed, outcome)
 
     async def _read(self, feed: RunFeed, work: Work) -> None:
         try:

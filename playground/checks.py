@@ -10,6 +10,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.checks import Warning as CheckWarning
 
+from playground import tracing
+from playground.installation import install_command
 from playground.private_files import database_file, is_private, private_files
 from playground.transport import OutboundPolicy
 
@@ -58,6 +60,21 @@ def hosted_mode(**_: Any) -> list[CheckMessage]:
             )
         ]
     return []
+
+
+@register(deploy=True)
+def keys_of_workers(**_: Any) -> list[CheckMessage]:
+    """Check that web processes and workers can have the same keys."""
+    missing = [name for name in ("SECRET_KEY", "PLAYGROUND_KEY") if not os.environ.get(name)]
+    if not settings.WORKERS or not missing:
+        return []
+    return [
+        CheckWarning(
+            f"{' and '.join(missing)} not set: processes with other data folders have other keys.",
+            hint="Set the same keys for all web processes and workers.",
+            id="playground.W006",
+        )
+    ]
 
 
 @register()
@@ -115,4 +132,30 @@ def private_file_permissions(**_: Any) -> list[CheckMessage]:
         )
         for file in private_files(settings.DATA_DIR, database)
         if not is_private(file)
+    ]
+
+
+@register()
+def export_of_traces(**_: Any) -> list[CheckMessage]:
+    """Check that traces can be exported over OTLP/HTTP, if that is configured."""
+    if not tracing.is_configured(os.environ):
+        return []
+    if not tracing.is_installed():
+        return [
+            CheckWarning(
+                "Traces are not exported: the OpenTelemetry packages are not installed.",
+                hint=f"Install them with: {install_command('otel')}",
+                id="playground.W004",
+            )
+        ]
+    protocol = os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL", "")
+    if protocol in {"", "http/protobuf"}:
+        return []
+    return [
+        CheckWarning(
+            f"Traces are exported over HTTP, and not by the protocol {protocol!r}.",
+            hint="Set OTEL_EXPORTER_OTLP_PROTOCOL to http/protobuf, and the endpoint to that for"
+            " HTTP, usually port 4318.",
+            id="playground.W005",
+        )
     ]

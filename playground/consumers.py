@@ -22,6 +22,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ObjectDoesNotExist
 
+from playground import metrics
 from playground.broadcast import RunFeed, run_feeds
 from playground.executors import read_for_viewer
 from playground.memory_budget import UNSENT_SHARE
@@ -212,6 +213,9 @@ class OpenSockets:
         self._viewers.discard(viewer)
         self._removed.set()
 
+    def __len__(self) -> int:
+        return len(self._viewers)
+
     @property
     def max_unsent(self) -> int:
         """Return the bytes that may wait for each of the sockets."""
@@ -238,6 +242,9 @@ class OpenSockets:
 
 
 open_sockets = PerLoop(OpenSockets)
+metrics.register_gauge(
+    "playground_websockets", "Open WebSockets", lambda: sum(map(len, open_sockets.all()))
+)
 
 
 def _run_to_end(work: Coroutine[Any, Any, None]) -> None:

@@ -19,6 +19,7 @@ from typing import ParamSpec, TypeVar
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 
+from playground import metrics
 from playground.database_timeout import response_timeout
 
 logger = logging.getLogger(__name__)
@@ -27,8 +28,9 @@ logger = logging.getLogger(__name__)
 UNAVAILABLE = (OperationalError, InterfaceError)
 #: Seconds of the first pause between two attempts, and of the longest; each is twice the last.
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
-#: Seconds for which reading for a viewer is retried. Its page then tries again by itself.
-READ_PATIENCE = 2.0
+#: Seconds for which reading for a viewer, and writing for a request, is retried. The page of a
+#: viewer then tries again by itself.
+READ_PATIENCE = REQUEST_PATIENCE = 2.0
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -109,13 +111,24 @@ async def read_for_viewer(function: Callable[P, T], *args: P.args, **kwargs: P.k
     return await retry_while_unavailable(attempt, READ_PATIENCE)
 
 
+async def write_for_request(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `function` as `run_in_writer` does; retry it for `REQUEST_PATIENCE` seconds.
+
+    The connection of the thread may have been lost since it was last used. The function must
+    change nothing but the database, in one transaction, and do nothing the second time.
+    """
+    attempt = partial(run_in_writer, function, *args, **kwargs)
+    return await retry_while_unavailable(attempt, REQUEST_PATIENCE)
+
+
 async def retry_while_unavailable(attempt: Callable[[], Awaitable[T]], patience: float) -> T:
     """Await an attempt; repeat it while the database is unavailable, for `patience` seconds.
 
     Raises the exception of the last attempt, and every other one at once.
     """
     loop = asyncio.get_running_loop()
-    began, pause = loop.time(), FIRST_PAUSE
+    began = counted = loop.time()
+    pause = FIRST_PAUSE
     while True:
         try:
             result = await attempt()
@@ -124,9 +137,13 @@ async def retry_while_unavailable(attempt: Callable[[], Awaitable[T]], patience:
                 raise
             if pause < LONGEST_PAUSE:  # Later attempts would fill the log, and maybe the disk.
                 logger.warning("The database is unavailable, retrying in %g s: %s", pause, error)
+            metrics.database_retries.inc()
             await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            now = loop.time()
+            metrics.database_wait.inc(now - counted)
+            pause, counted = min(2 * pause, LONGEST_PAUSE), now
         else:
             if pause > FIRST_PAUSE:
+                metrics.database_wait.inc(loop.time() - counted)
                 logger.warning("The database is available after %.1f s", loop.time() - began)
             return result

@@ -17,6 +17,7 @@ from typing import Any
 
 from django.conf import settings
 
+from playground import metrics
 from playground.task_registry import PerLoop
 
 #: Shares of the budget: received data that is not stored yet, which is copied when it is stored,
@@ -151,6 +152,11 @@ def _function_of_glibc(name: str) -> Any:
 
 
 _received = PerLoop(ReceivedBytes)
+metrics.register_gauge(
+    "playground_held_bytes",
+    "Received bytes that runs and downloads hold in memory",
+    lambda: sum(received.held for received in _received.all()),
+)
 #: Returns the lock under which the driver of one run after the other decodes a large response.
 decoding_turn = PerLoop(asyncio.Lock)
 _decoding = threading.Lock()

@@ -46,6 +46,11 @@ class Stored:
     #: The columns of the run that were changed.
     columns: Mapping[str, Any]
 
+    @property
+    def arrived_at(self) -> float | None:
+        """Return when the first of the frames arrived, as `FramePart` has it."""
+        return self.parts[0].arrived_at if self.parts else None
+
 
 #: Called with what was stored; with None the database has to be read.
 Subscriber = Callable[[Stored | None], None]

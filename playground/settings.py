@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,12 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from playground.encryption import decryption_keys, read_or_create_key
-from playground.installation import FILES_DIR, default_data_dir, default_fixtures_dir
+from playground.installation import (
+    FILES_DIR,
+    default_data_dir,
+    default_fixtures_dir,
+    install_command,
+)
 from playground.limits import RunLimits
 from playground.private_files import prepare_directory
 
@@ -99,8 +105,27 @@ DATABASE_PATIENCE = _positive("PLAYGROUND_DATABASE_PATIENCE", 600)
 DRAIN_SECONDS = _positive("PLAYGROUND_DRAIN_SECONDS", 20)
 #: Seconds for a request of a client of the server, and without progress in reading a response.
 CLIENT_TIMEOUT = _positive("PLAYGROUND_CLIENT_TIMEOUT", 60)
+#: Whether /metrics shows the metrics of the process, without a login.
+METRICS = _flag("PLAYGROUND_METRICS", not HOSTED)
+#: Whether each HTTP call of a run has a `traceparent` header.
+TRACEPARENT = _flag("PLAYGROUND_TRACEPARENT", False)
 #: Whether the playground fetches pictures that agents name, when the user asks for them.
 AGENT_IMAGES = _flag("PLAYGROUND_AGENT_IMAGES", not HOSTED)
+
+#: Whether runs are driven by workers (`manage.py worker`), and not by the web processes.
+_IS_SHARED = os.environ.get("DATABASE_URL", "").startswith("postgres") and bool(
+    os.environ.get("REDIS_URL")
+)
+WORKERS = _flag("PLAYGROUND_WORKERS", _IS_SHARED)
+if WORKERS and not _IS_SHARED:
+    raise ImproperlyConfigured(
+        "PLAYGROUND_WORKERS needs a DATABASE_URL of PostgreSQL and a REDIS_URL."
+    )
+if WORKERS and find_spec("procrastinate") is None:
+    raise ImproperlyConfigured(
+        "Workers need the package procrastinate of the extra “scale”. Install it with:"
+        f" {install_command('scale')}. Or set PLAYGROUND_WORKERS to false."
+    )
 
 # --- Django ----------------------------------------------------------------------------------
 
@@ -133,6 +158,10 @@ INSTALLED_APPS = [
 ]
 if DEMO_ENABLED:
     INSTALLED_APPS.append("playground.demo")
+if WORKERS:
+    INSTALLED_APPS.append("procrastinate.contrib.django")
+    # The tasks are in `playground.engine.jobs`.
+    PROCRASTINATE_AUTODISCOVER_MODULE_NAME = ""
 
 MIDDLEWARE = [
     "playground.middleware.response_headers",
@@ -273,10 +302,14 @@ TIME_ZONE = os.environ.get("TZ") or "UTC"
 USE_TZ = True
 USE_I18N = False
 
+LOG_FORMAT = os.environ.get("PLAYGROUND_LOG_FORMAT") or "text"
+_FORMATTERS = {"text": "playground.logs.TextFormatter", "json": "playground.logs.JSONFormatter"}
+if LOG_FORMAT not in _FORMATTERS:
+    raise ImproperlyConfigured(f"PLAYGROUND_LOG_FORMAT must be text or json, not {LOG_FORMAT!r}")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "formatters": {"line": {"()": _FORMATTERS[LOG_FORMAT]}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {

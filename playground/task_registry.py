@@ -13,6 +13,8 @@ import logging
 from collections.abc import Callable, Coroutine, Hashable
 from typing import Any, Generic, TypeVar
 
+from playground import metrics
+
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -21,6 +23,9 @@ V = TypeVar("V")
 
 #: All background tasks of this process, of every registry.
 _running: set[asyncio.Task[Any]] = set()
+metrics.register_gauge(
+    "playground_background_tasks", "Background tasks in progress", lambda: len(_running)
+)
 
 
 def start_task(work: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
@@ -61,6 +66,10 @@ class PerLoop(Generic[T]):
             }
             self._objects[loop] = self._create()
         return self._objects[loop]
+
+    def all(self) -> list[T]:
+        """Return the objects of all event loops; from any thread."""
+        return list(self._objects.values())
 
 
 class TaskRegistry(Generic[K, V]):

@@ -27,6 +27,7 @@ from playground.views import (
     lesson_editor,
     lessons,
     media,
+    metrics,
     pictures,
     promises,
     readiness,
@@ -51,8 +52,9 @@ from playground.views import (
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    # For a load balancer
+    # For load balancers and monitoring
     path("ready/", readiness.readiness, name="readiness"),
+    path("metrics", metrics.metrics, name="metrics"),
     # The workbench and its composer
     path("", workbench.workbench, name="workbench"),
     path("compose/preview/", composer.preview, name="compose-preview"),

@@ -26,6 +26,7 @@ from playground.rendering import live
 from playground.rendering.live import RunMessage, RunUpdates
 from playground.task_registry import running_tasks
 from tests.support.markup import read
+from tests.support.metrics import Growth
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, result
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
@@ -331,6 +332,7 @@ async def test_a_run_of_another_process_is_read_when_it_notifies(
     transactional_db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(broadcast, "POLL", 60.0)
+    growth = Growth()
     recording = await record()
     viewers = [await Viewer().join(recording.run) for _ in range(2)]
     frames = 0
@@ -343,6 +345,9 @@ async def test_a_run_of_another_process_is_read_when_it_notifies(
     await sync_to_async(recording.end)()
     await notify_viewers(recording.run)
     await to_the_end(viewers, 6)
+    # The viewers of a feed share each message; the first read may come before the notification.
+    assert 1 <= growth.of("playground_notified_delivery_seconds_count") <= 4
+    assert growth.of("playground_delivery_seconds_count") == 0
 
 
 async def test_a_run_of_another_process_that_does_not_notify_is_read_now_and_then(

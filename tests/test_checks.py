@@ -40,3 +40,30 @@ def test_a_quota_has_room_for_a_response(settings: Any, quota: int, ids: list[st
 def test_a_new_directory_is_its_owners_alone(tmp_path: Path) -> None:
     read_or_create_key(tmp_path / "data" / "encryption-key")
     assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_installed", "ids"),
+    [
+        ({}, False, []),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}, True, []),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}, False, ["playground.W004"]),
+        (
+            {"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"},
+            True,
+            [],
+        ),
+        (
+            {"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+            True,
+            ["playground.W005"],
+        ),
+    ],
+)
+def test_the_export_of_traces(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], is_installed: bool, ids: list[str]
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(checks.tracing, "is_installed", lambda: is_installed)
+    assert [found.id for found in checks.export_of_traces()] == ids

@@ -24,6 +24,7 @@ from playground.notifications import notify_viewers
 from playground.rendering import live
 from playground.task_registry import start_task
 from tests.support.markup import read
+from tests.support.metrics import value
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, recorded, result
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
@@ -101,6 +102,16 @@ async def test_a_run_that_is_over_is_told_from_the_start() -> None:
     assert await viewer.open()
     await viewer.to_the_end()
     assert viewer.seen == [1, 2, 3, 4, 5, 6]
+
+
+async def test_open_sockets_are_a_metric() -> None:
+    run = await sync_to_async(recorded)([[CALL, OPEN, HEAD]], state="streaming")
+    before = value("playground_websockets")
+    viewer = Viewer(run)
+    assert await viewer.open()
+    assert value("playground_websockets") == before + 1
+    await viewer.socket.disconnect()
+    assert value("playground_websockets") == before
 
 
 @pytest.mark.parametrize("after", [1, 4, 6])

@@ -5,10 +5,13 @@ from __future__ import annotations
 import pkgutil
 import re
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from playground import metrics
+from playground.engine import background
 from playground.limits import RunLimits
 from tests.support import command_reference
 
@@ -83,6 +86,23 @@ class TestSettings:
         for field in fields(RunLimits):
             default = f"`{int(field.default)}`"
             assert self.ROWS[f"PLAYGROUND_{field.name.upper()}"] == default
+
+
+def test_every_metric_has_a_row_and_every_row_is_a_metric() -> None:
+    """Gauges are registered by the modules that know their values."""
+    import_module("playground.consumers")
+    text = (ROOT / "docs/operations.md").read_text()
+    rows = re.findall(r"^\| `(playground_\w+?)(?:\{\w+\})?` \|", text, re.MULTILINE)
+    suffixes = {"counter": "_total", "info": "_info"}
+    found = {
+        family.name + suffixes.get(family.type, "")
+        for family in metrics.registry.collect()
+        if family.name.startswith("playground_")
+    }
+    # Those of the queue are registered with workers only.
+    with_workers = re.findall(r'"(playground_\w+)"', Path(background.__file__).read_text())
+    assert with_workers
+    assert sorted(rows) == sorted({*found, *with_workers})
 
 
 class TestCommands:

@@ -10,6 +10,7 @@ import threading
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
+from logging.config import DictConfigurator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +26,7 @@ from playground.checks import hosted_mode, outbound_allow_list, several_processe
 from playground.context_processors import site
 from playground.encryption import read_or_create_key
 from playground.limits import MIB, RunLimits
+from playground.logs import JSONFormatter, TextFormatter
 from tests.support.playground_server import PlaygroundServer
 
 ROOT = Path(__file__).parent.parent
@@ -137,6 +139,9 @@ class TestModes:
             ({"DEBUG": "maybe"}, "DEBUG must be true or false"),
             ({"PLAYGROUND_DEMO": "2"}, "PLAYGROUND_DEMO must be true or false"),
             ({"PLAYGROUND_MAX_LINE": "x"}, "PLAYGROUND_MAX_LINE must be a number"),
+            ({"PLAYGROUND_METRICS": "2"}, "PLAYGROUND_METRICS must be true or false"),
+            ({"PLAYGROUND_TRACEPARENT": "x"}, "PLAYGROUND_TRACEPARENT must be true or false"),
+            ({"PLAYGROUND_LOG_FORMAT": "xml"}, "PLAYGROUND_LOG_FORMAT must be text or json, not"),
             ({"PLAYGROUND_QUOTA": "1 GB"}, "PLAYGROUND_QUOTA must be a whole number"),
             ({"PLAYGROUND_RETENTION_DAYS": "-1"}, "PLAYGROUND_RETENTION_DAYS must be a whole"),
             (
@@ -192,6 +197,23 @@ class TestModes:
             tmp_path, **hosted, PLAYGROUND_QUOTA="0", PLAYGROUND_RETENTION_DAYS=" 7 "
         )
         assert (off.QUOTA, off.RETENTION_DAYS) == (0, 7)
+
+    def test_metrics_and_traces(self, tmp_path: Path) -> None:
+        local = read_settings(tmp_path)
+        assert (local.METRICS, local.TRACEPARENT) == (True, False)
+        hosted = {"PLAYGROUND_MODE": "hosted", "SECRET_KEY": "k"}
+        assert read_settings(tmp_path, **hosted).METRICS is False
+        assert read_settings(tmp_path, **hosted, PLAYGROUND_METRICS="on").METRICS is True
+        assert read_settings(tmp_path, PLAYGROUND_TRACEPARENT="1").TRACEPARENT is True
+
+    @pytest.mark.parametrize(
+        ("value", "formatter"),
+        [("", TextFormatter), ("text", TextFormatter), ("json", JSONFormatter)],
+    )
+    def test_the_format_of_the_log(self, tmp_path: Path, value: str, formatter: type) -> None:
+        found = read_settings(tmp_path, PLAYGROUND_LOG_FORMAT=value).LOGGING
+        configured = DictConfigurator(found).configure_formatter(found["formatters"]["line"])
+        assert isinstance(configured, formatter)
 
     def test_cookies_are_not_those_of_another_django_on_this_host(self, tmp_path: Path) -> None:
         found = read_settings(tmp_path)

@@ -11,6 +11,7 @@ import psycopg
 from django.db.backends.postgresql import base
 
 from playground.database_timeout import response_timeout
+from playground.processes import connection_name, this_process
 
 T = TypeVar("T")
 
@@ -60,3 +61,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     Database = SimpleNamespace(  # type: ignore[assignment]
         **{**vars(psycopg), "connect": LimitedConnection.connect}
     )
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """Return the parameters, with the name by which the connections can be ended."""
+        name = connection_name(this_process())
+        return {**super().get_connection_params(), "application_name": name}

@@ -1,10 +1,11 @@
 """Engine: starts, drives and cancels runs; the only owner of background tasks.
 
-Imported by views and management commands, which need `prepare`, `create_run`, `send` and `cancel`
-most. What a caller needs is imported from this package; doctor, fetch, pictures, retention and
-collection runs have modules of their own.
+Imported by views and management commands, which need `prepare`, `create_run`, `submit` or `send`,
+and `cancel` most. What a caller needs is imported from this package; doctor, fetch, pictures,
+retention and collection runs have modules of their own.
 
 =====================  ========================================================================
+`background`           the background tasks of a server and of a worker
 `call_loop`            the loop exchange → transport → frames, for everything that is sent
 `collection_runs`      runs of a collection: plan, units, steps and their evaluation
 `concurrency`          the concurrency limit of one user, and the queue for a slot
@@ -12,6 +13,7 @@ collection runs have modules of their own.
 `driver`               the driver of one run: calls, frames, final state
 `fetch`                download of a file by GET, for imports from a URL
 `heartbeat`            heartbeats of runs, stop requests of other processes, liveness checks
+`jobs`                 work in the background, done by this process or by workers
 `mcp_sessions`         MCP sessions of conversations, and their end
 `pictures`             download of a picture that an agent names
 `preparation`          from a request template and variables to a prepared request
@@ -24,13 +26,15 @@ collection runs have modules of their own.
 `server_probe`         a few calls to a server, for its tools or agent card; nothing is stored
 `shutdown`             end of the process: no new runs, time for those in progress
 `states`               the states of a run and their transitions
-`tasks`                the tasks of runs: start, stop, cancel
+`tasks`                the tasks of runs: submission, start, stop, cancel
+`work_queue`           queue of runs for workers, with their encrypted requests
+`worker`               the worker: takes jobs, and starts again after an outage of the database
 `writer`               frames in batches, retries of the database, notification of viewers
 =====================  ========================================================================
 """
 
-from playground.engine.heartbeat import start_liveness_checks
-from playground.engine.mcp_sessions import end_sessions_of, start_session_cleanup
+from playground.engine.background import start_background_tasks
+from playground.engine.mcp_sessions import end_sessions_of
 from playground.engine.preparation import (
     PreparationResult,
     RequestTemplate,
@@ -50,7 +54,6 @@ from playground.engine.promise_polling import (
     poll_now,
     poll_until_settled,
     resume_polling,
-    start_promise_poller,
     stop_polling,
 )
 from playground.engine.request import Headers, PreparedRequest, action_request, request_to
@@ -62,7 +65,7 @@ from playground.engine.runs import (
 )
 from playground.engine.secrets import SecretNotAllowedError
 from playground.engine.server_probe import probe
-from playground.engine.tasks import cancel, send, start, stop, stop_all
+from playground.engine.tasks import cancel, send, start, stop, stop_all, submit
 
 __all__ = [
     "Headers",
@@ -93,12 +96,11 @@ __all__ = [
     "resume_polling",
     "send",
     "start",
-    "start_liveness_checks",
-    "start_promise_poller",
-    "start_session_cleanup",
+    "start_background_tasks",
     "stop",
     "stop_all",
     "stop_polling",
     "stored_headers",
+    "submit",
     "switched_request",
 ]

@@ -21,6 +21,7 @@ from playground.memory_budget import RunMemory
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Exchange, StopsEarly
 from playground.protocols.frames import Frame
+from playground.tracing import CallTrace, RunTrace
 from playground.transport import OutboundPolicy, Transport
 
 #: Returns the microseconds since it was created.
@@ -43,24 +44,32 @@ def new_transport(limits: RunLimits, **options: Any) -> Transport:
 
 
 async def make_calls(
-    exchange: Exchange, transport: Transport, clock: Clock, *, max_calls: int | None = None
+    exchange: Exchange,
+    transport: Transport,
+    clock: Clock,
+    *,
+    max_calls: int | None = None,
+    trace: RunTrace | None = None,
 ) -> AsyncGenerator[list[Frame], None]:
     """Make the calls of an exchange one after the other; yield their frames as they arrive.
 
     The caller hands every frame to the exchange before it takes the next list. A call ends
     early when the exchange has enough of the response (`StopsEarly`). Closing the generator closes
-    the connection.
+    the connection. The calls become part of `trace`.
     """
     stops_early = exchange if isinstance(exchange, StopsEarly) else None
     made = 0
     while (max_calls is None or made < max_calls) and (call := exchange.next_call()):
         made += 1
         await asyncio.sleep(min(call.delay, transport.remaining_time))
-        async with contextlib.aclosing(transport.send(call, clock)) as stream:
-            async for frames in stream:
-                yield frames
-                if stops_early and stops_early.has_enough:
-                    break
+        traced = trace.call(call) if trace else CallTrace(call)
+        async with contextlib.aclosing(transport.send(traced.call, clock)) as stream:
+            with traced:
+                async for frames in stream:
+                    traced.observe(frames)
+                    yield frames
+                    if stops_early and stops_early.has_enough:
+                        break
 
 
 async def collect_frames(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 from django.conf import settings
 from django.utils import timezone
 
+from playground import metrics
 from playground.counters import RunCounters
 from playground.engine.call_loop import make_calls, new_transport, start_clock
 from playground.engine.heartbeat import heartbeat
@@ -22,6 +24,7 @@ from playground.engine.states import transition
 from playground.engine.writer import FramesLostError, FrameWriter, RunEndedError
 from playground.executors import UNAVAILABLE, read_when_available, write_until_stored
 from playground.limits import RunLimits
+from playground.logs import log_context
 from playground.memory_budget import (
     MAX_HELD,
     RunMemory,
@@ -44,7 +47,9 @@ from playground.protocols.exchange import (
 from playground.protocols.frames import LAST_KINDS, Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.stored_runs import may_be_complete
+from playground.tracing import RunTrace
 from playground.transport import ConnectionPool
+from playground.transport.redaction import Redactor
 
 logger = logging.getLogger(__name__)
 
@@ -118,6 +123,11 @@ class Driver:
             connections=connections,
             memory=self._memory,
         )
+        self._trace = RunTrace(
+            run.pk,
+            sends_header=settings.TRACEPARENT,
+            redact=lambda url: Redactor(redact).text(url),
+        )
         #: Frames from the transport that are not numbered yet.
         self._unnumbered: list[Frame] = []
         #: Bytes of the body of the current call, and the number of the first piece not held.
@@ -150,6 +160,10 @@ class Driver:
             self._stop_requested, self._stopped_as = True, final
         self._end_calls()
 
+    def give_up(self) -> None:
+        """Make no further call: the run has ended without this driver."""
+        self.stop(RunState.INTERRUPTED)
+
     def _end_calls(self) -> None:
         # Only once: a second cancellation would interrupt storing the received frames.
         if self._task and not self._finishing:
@@ -163,11 +177,18 @@ class Driver:
         then stays as it is, and is marked as interrupted after the next start.
         """
         if self.run.is_final:
-            return  # Refused when it was recorded.
+            # Refused when it was recorded.
+            metrics.count_run(self.run.state, (self.run.problem or {}).get("limit"))
+            return
         self._task = asyncio.current_task()
         self._clock = start_clock()
         try:
-            await self._drive()
+            with (
+                metrics.runs_in_progress.track_inprogress(),
+                log_context(run=self.run.pk),
+                self._trace.active(**_span_of(self.run)),
+            ):
+                await self._drive()
         finally:
             self._memory.close()
             if self._counters.columns["bytes"] > MAX_HELD:
@@ -179,8 +200,9 @@ class Driver:
         )
         try:
             # Until the end is stored: the database may be unavailable for this run only.
-            with writer, heartbeat(self.run, self.stop):
-                await self._finish(writer, await self._end_state(writer))
+            with writer, heartbeat(self.run, self):
+                columns = await self._finish(writer, await self._end_state(writer))
+            self._note_end(columns)
         except RunEndedError:
             logger.warning("Driving run %s stopped: another process has ended it", self.run.pk)
             if lost := writer.lost_frames:
@@ -222,7 +244,7 @@ class Driver:
         if self._session and self.run.kind != RunKind.CLIENT_RESPONSE:
             session = await read_when_available(find_session, self.run, self._target)
             self._begin_exchange(replace(self._target, session=session))
-        calls = make_calls(self.exchange, self._transport, self._clock)
+        calls = make_calls(self.exchange, self._transport, self._clock, trace=self._trace)
         async with contextlib.aclosing(calls):
             async for frames in calls:
                 await self._take(writer, frames)
@@ -328,7 +350,13 @@ class Driver:
             self._problem = problem
         part = FramePart([frame for frame, _ in readings], **self._counters.add(readings))
         columns = {"outcome": self.exchange.outcome, **self._counters.columns}
+        if readings:
+            part.arrived_at = self._arrival_of(readings[0][0])
         writer.add(part, readings if is_shown else (), state=self._state, **columns)
+
+    def _arrival_of(self, frame: Frame) -> float:
+        """Return when a frame arrived, in seconds of `time.monotonic`."""
+        return time.monotonic() - (self._clock() - frame.at_us) / 1_000_000
 
     def _is_patient(self) -> bool:
         """Return whether the agent waits for the user: then the idle timeout does not apply."""
@@ -341,7 +369,23 @@ class Driver:
         for resume in self._interactive.automatic_responses():
             self._on_automatic_response(resume)
 
-    async def _finish(self, writer: FrameWriter, final: RunState) -> None:
+    def _note_end(self, columns: Mapping[str, Any]) -> None:
+        """Add the end of the run, as it was stored, to metrics and trace."""
+        problem = Problem.from_json(columns["problem"]) if columns["problem"] else None
+        metrics.count_run(columns["state"], problem.limit if problem else None)
+        counts = self._counters.columns
+        self._trace.note_end(
+            str(columns["state"]),
+            problem,
+            {
+                "run.outcome": str(columns["outcome"]),
+                "run.events": counts["events"],
+                "run.bytes": counts["bytes"],
+            },
+        )
+
+    async def _finish(self, writer: FrameWriter, final: RunState) -> Mapping[str, Any]:
+        """Store the end of the run; return the columns that were stored."""
         self._state = transition(self._state, final)
         context = self.exchange.session_context
         columns: dict[str, Any] = {
@@ -374,8 +418,9 @@ class Driver:
             if not self._attended:
                 # Reading what was just stored again would take most of the time of a small run.
                 vars(self.run).update(self._counters.columns | columns)
-            return
+            return columns
         await self._store_end(columns)
+        return columns
 
     async def _store_end(self, columns: Mapping[str, Any]) -> None:
         """Store the end by itself, as soon as the database is available; hold nothing else."""
@@ -412,6 +457,18 @@ async def _call_to_end(work: Coroutine[Any, Any, T], then: Callable[[T], None]) 
         then(await call)
         raise
     then(result)
+
+
+def _span_of(run: Run) -> dict[str, Any]:
+    """Return name, URL and attributes of a run's span."""
+    attributes = {
+        "run.kind": str(run.kind),
+        "run.source": str(run.source),
+        "protocol": run.protocol,
+        "binding": run.binding,
+        "version": run.version,
+    }
+    return {"name": f"{run.kind} {run.protocol}", "url": run.url, "attributes": attributes}
 
 
 def _save_handshake(run: Run, handshake: Mapping[str, Any]) -> None:

@@ -1,8 +1,12 @@
 """Heartbeats of runs and collection runs, and stop requests from other processes.
 
 One task does both for everything that an event loop drives: a query for each model and not for each
-run. A database that fails for a moment does not end a heartbeat: a run without one would be taken
-for a run whose process has died.
+run. A stop request is a column of the run; a notification only makes it known sooner. A database
+that fails for a moment does not end a heartbeat: a run without one would be taken for a run whose
+process has died.
+
+A run may end without its driver: another process has missed its heartbeats, or a user has deleted
+it. The next heartbeat finds out and stops the driver.
 
 A server also ends runs without a heartbeat, so that they do not seem to be in progress until a
 page of them is opened.
@@ -13,19 +17,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
+from typing import Protocol
 from uuid import UUID
 
 from playground.executors import run_in_reader, run_in_writer
 from playground.models import CollectionRun, Run
 from playground.models.liveness import HEARTBEAT_INTERVAL, mark_interrupted, store_heartbeats
+from playground.notifications import notifier
 from playground.task_registry import PerLoop, SingleTask, start_task
 
 logger = logging.getLogger(__name__)
 
 #: Seconds between two queries for stop requests of other processes.
 STOP_REQUEST_INTERVAL = 1.0
+#: The group of the channel layer that is notified of stop requests.
+STOP_REQUESTS = "stop-requests"
 #: Most keys in one statement.
 MAX_KEYS = 500
 
@@ -41,14 +49,26 @@ def log_database_errors(operation: str) -> Iterator[None]:
         logger.warning("%s failed and was skipped", operation, exc_info=True)
 
 
+class Stoppable(Protocol):
+    """The driver of a run or collection run. Neither method waits; each may be called again."""
+
+    def stop(self) -> None:
+        """Stop because that was requested."""
+        ...
+
+    def give_up(self) -> None:
+        """Stop because the run has ended without its driver: nothing more can be stored."""
+        ...
+
+
 @contextlib.contextmanager
-def heartbeat(record: Run | CollectionRun, stop: Callable[[], None]) -> Iterator[None]:
-    """Keep the heartbeat of a record while the block runs; call `stop` when that was requested.
+def heartbeat(record: Run | CollectionRun, driver: Stoppable) -> Iterator[None]:
+    """Keep the heartbeat of a record while the block runs; stop the driver if it has to.
 
     Must be called on the event loop's thread.
     """
     driven = _driven()
-    driven.add(record, stop)
+    driven.add(record, driver)
     try:
         yield
     finally:
@@ -56,25 +76,25 @@ def heartbeat(record: Run | CollectionRun, stop: Callable[[], None]) -> Iterator
 
 
 class DrivenRecords:
-    """The runs and collection runs that an event loop drives, with what stops each."""
+    """The runs and collection runs that an event loop drives, with their drivers."""
 
     def __init__(self) -> None:
-        self._stops: dict[Model, dict[UUID, Callable[[], None]]] = {}
+        self._drivers: dict[Model, dict[UUID, Stoppable]] = {}
         self._task: asyncio.Task[None] | None = None
 
-    def add(self, record: Run | CollectionRun, stop: Callable[[], None]) -> None:
+    def add(self, record: Run | CollectionRun, driver: Stoppable) -> None:
         """Keep the heartbeat of `record` from now on."""
-        self._stops.setdefault(type(record), {})[record.pk] = stop
+        self._drivers.setdefault(type(record), {})[record.pk] = driver
         if self._task is None:
             self._task = start_task(self.keep(), "heartbeat")
 
     def discard(self, record: Run | CollectionRun) -> None:
         """Stop keeping the heartbeat of `record`."""
-        stops = self._stops[type(record)]
-        del stops[record.pk]
-        if not stops:
-            del self._stops[type(record)]
-        if not self._stops and self._task:
+        drivers = self._drivers[type(record)]
+        del drivers[record.pk]
+        if not drivers:
+            del self._drivers[type(record)]
+        if not self._drivers and self._task:
             self._task.cancel()
             self._task = None
 
@@ -83,24 +103,29 @@ class DrivenRecords:
         while True:
             for _ in range(round(HEARTBEAT_INTERVAL / STOP_REQUEST_INTERVAL)):
                 await asyncio.sleep(STOP_REQUEST_INTERVAL)
-                with log_database_errors("Reading stop requests"):
-                    await self._stop_requested()
+                await self.stop_requested()
             with log_database_errors("Storing heartbeats"):
                 await self._store()
 
-    async def _stop_requested(self) -> None:
-        for model, stops in tuple(self._stops.items()):
-            requested = model.objects.unfinished().filter(stop_requested=True)
-            for key in await run_in_reader(list, requested.values_list("pk", flat=True)):
-                if stop := stops.get(key):
-                    stop()
+    async def stop_requested(self) -> None:
+        """Stop the records for which that was requested."""
+        with log_database_errors("Reading stop requests"):
+            for model, drivers in tuple(self._drivers.items()):
+                requested = model.objects.unfinished().filter(stop_requested=True)
+                for key in await run_in_reader(list, requested.values_list("pk", flat=True)):
+                    if driver := drivers.get(key):
+                        driver.stop()
 
     async def _store(self) -> None:
-        for model, stops in tuple(self._stops.items()):
-            keys = iter(tuple(stops))
+        for model, drivers in tuple(self._drivers.items()):
+            keys = iter(tuple(drivers))
             while chunk := list(islice(keys, MAX_KEYS)):
                 driven = model.objects.unfinished().filter(pk__in=chunk)
-                await run_in_writer(store_heartbeats, driven)
+                if await run_in_writer(store_heartbeats, driven) < len(chunk):
+                    left = await run_in_reader(list, driven.values_list("pk", flat=True))
+                    for key in {*chunk} - {*left}:
+                        if driver := drivers.get(key):
+                            driver.give_up()
 
 
 _driven = PerLoop(DrivenRecords)
@@ -114,7 +139,18 @@ def start_liveness_checks() -> asyncio.Task[None]:
     return _liveness_checks.begin()
 
 
+async def request_stop() -> None:
+    """Tell the other processes that a stop request was stored."""
+    notifier().notify([STOP_REQUESTS])
+    await notifier().flush()
+
+
 async def _check_liveness() -> None:
+    def stop(_: object) -> None:
+        start_task(_driven().stop_requested(), "stop-requests")
+
+    # Not awaited: the channel layer may be unavailable.
+    start_task(notifier().subscribe(STOP_REQUESTS, stop), "stop-requests")
     while True:
         with log_database_errors("Reading the runs of dead processes"):
             await run_in_reader(mark_interrupted)

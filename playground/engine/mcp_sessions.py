@@ -18,13 +18,13 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from playground.engine.call_loop import collect_frames, new_transport
+from playground.engine.jobs import PeriodicJob
 from playground.executors import UNAVAILABLE, run_in_writer
 from playground.limits import RunLimits
 from playground.models import Conversation, McpSession, Run
 from playground.models.mcp_sessions import MAX_VERSION, key_of
 from playground.protocols import mcp
 from playground.protocols.exchange import Target
-from playground.task_registry import SingleTask
 from playground.variables import names_in
 
 logger = logging.getLogger(__name__)
@@ -121,21 +121,5 @@ async def _end_session(session: McpSession) -> None:
     await collect_frames(call, new_transport(limits))
 
 
-async def _end_unused_sessions() -> None:
-    while True:
-        try:
-            await end_unused_sessions()
-        except Exception:
-            logger.exception("Ending MCP sessions failed")
-        await asyncio.sleep(EVERY)
-
-
-_cleanup = SingleTask(_end_unused_sessions, "mcp-sessions")
-
-
-def start_session_cleanup() -> asyncio.Task[None]:
-    """Look for sessions to end in this process, now and then; calling it once is enough.
-
-    Must be called on the event loop's thread.
-    """
-    return _cleanup.begin()
+#: Looks for sessions to end.
+session_cleanup = PeriodicJob("mcp-sessions", EVERY, end_unused_sessions)

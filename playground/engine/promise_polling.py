@@ -1,9 +1,10 @@
 """Polling of promises: leases, await requests, cancellation, recovery and the background poller.
 
 Every poll is a run of its own, sent like every other request. Promises that are polled are rows of
-the database and not tasks, so that polling continues after a restart. Several processes share the
-work: a process acquires the lease of a promise before it polls it, and renews the lease until the
-result is stored.
+the database and not tasks, so that polling continues after a restart. A process that looks for due
+promises defers a job for each; the process that does the job acquires the lease of the promise
+before it polls, and renews the lease until the result is stored. So promises are polled once,
+however many processes look for them.
 
 A process that dies in between leaves a poll that has ended, with a response that was not applied to
 its promise, or a cancellation that no process waits for: both are recovered here.
@@ -26,7 +27,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from playground.engine import tasks
+from playground.engine import jobs, tasks
 from playground.engine.driver import Listener
 from playground.engine.preparation import follow_up_request
 from playground.engine.promises import (
@@ -62,7 +63,7 @@ from playground.protocols.events import Outcome
 from playground.protocols.headers import is_credential
 from playground.protocols.origins import same_origin
 from playground.stored_runs import StoredReader
-from playground.task_registry import SingleTask, start_task
+from playground.task_registry import SingleTask
 
 logger = logging.getLogger(__name__)
 
@@ -99,8 +100,7 @@ async def poll_now(pk: int) -> None:
     if refusal := await run_in_reader(_refusal, pk):
         await update_promise(pk, partial(_note, message=refusal))
         return
-    if await run_in_writer(acquire_lease, pk, True):
-        start_task(send_await_request(pk, RunKind.POLL))
+    await _poll_at_once.defer(pk)
 
 
 async def resume_polling(pk: int, patience: int | None = None) -> None:
@@ -136,7 +136,7 @@ async def cancel_promise(pk: int) -> None:
     """
     check_accepting_runs()
     if await run_in_writer(acquire_cancellation, pk):
-        start_task(send_await_request(pk, RunKind.CANCEL))
+        await _send_cancellation.defer(pk)
 
 
 async def update_promise(pk: int, change: Callable[[PolledPromise], None]) -> PolledPromise | None:
@@ -200,7 +200,7 @@ async def _poll_due_promises() -> None:
             for promise in await run_in_reader(recover_cancellations):
                 await notify_viewers(promise.run)
             for pk in await run_in_reader(_due):
-                start_task(poll(pk))
+                await _poll_due.defer(pk)
         except ShuttingDownError:
             return
         except Exception:
@@ -251,6 +251,21 @@ async def poll(
         return True
 
 
+@jobs.job("poll_promise")
+async def _poll_due(key: str) -> None:
+    await poll(int(key))
+
+
+@jobs.job("poll_promise_at_once")
+async def _poll_at_once(key: str) -> None:
+    await poll(int(key), at_once=True)
+
+
+@jobs.job("cancel_promise")
+async def _send_cancellation(key: str) -> None:
+    await send_await_request(int(key), RunKind.CANCEL)
+
+
 @contextlib.contextmanager
 def _sending() -> Iterator[None]:
     """Have the current task in `sending` for the block."""
@@ -279,7 +294,10 @@ async def send_await_request(
                 if settled := await write_when_available(recover_promise, pk):
                     await notify_viewers(settled.run)
                     return
-                promise, run, prepared = await write_when_available(_record, pk, kind, agent)
+                recorded = await write_when_available(_record, pk, kind, agent)
+                if recorded is None:
+                    return
+                promise, run, prepared = recorded
                 await notify_viewers(promise.run)
                 if announce:
                     announce(run)
@@ -300,8 +318,8 @@ async def send_await_request(
 
 def _record(
     pk: int, kind: RunKind, agent: Agent | None
-) -> tuple[PolledPromise, Run, PreparedRequest]:
-    """Record the run of a poll or a cancellation.
+) -> tuple[PolledPromise, Run, PreparedRequest] | None:
+    """Record the run of a poll or a cancellation; None for a cancellation that has been recorded.
 
     Raises `CannotPollError`, and `SecretNotAllowedError` if a secret of the request may not be
     sent.
@@ -309,7 +327,20 @@ def _record(
     # Before it is recorded: polls that are refused would take room themselves.
     if refusal := _refusal(pk, is_begun=True):
         raise CannotPollError(refusal)
-    promise = PolledPromise.objects.select_related("run__agent", "run__owner").get(pk=pk)
+    with transaction.atomic():
+        promise = (
+            PolledPromise.objects.select_related("run__agent", "run__owner")
+            .select_for_update(of=("self",))
+            .get(pk=pk)
+        )
+        if kind == RunKind.CANCEL and not _is_cancellation_due(promise):
+            return None
+        return _record_await_request(promise, kind, agent)
+
+
+def _record_await_request(
+    promise: PolledPromise, kind: RunKind, agent: Agent | None
+) -> tuple[PolledPromise, Run, PreparedRequest]:
     turn = promise.run
     agent = agent or turn.target_agent
     if agent is None:
@@ -330,6 +361,12 @@ def _record(
     prepared = follow_up_request(turn, document, headers, agent=agent)
     parent = RunParent(kind, turn, promise.entry_seq, promise.entry_part)
     return promise, create_run(prepared, turn.owner, parent), prepared
+
+
+def _is_cancellation_due(promise: PolledPromise) -> bool:
+    """Return whether a cancellation is to be sent: its job may be delivered twice, or late."""
+    in_progress = Run.objects.unfinished().filter(parent=promise.run_id, kind=RunKind.CANCEL)
+    return promise.cancel_requested and not in_progress.exists()
 
 
 def _refusal(pk: int, *, is_begun: bool = False) -> str:

@@ -1,8 +1,8 @@
 """Retention of runs: an owner's limits, which runs they delete, and the deletion itself.
 
 `plan_pruning` alone decides what is deleted, as a function of the stored runs and the limits, so a
-preview and the deletion cannot disagree. `start_pruning` applies the limits of every owner when a
-server starts and every hour, `prune` applies those of one owner at once.
+preview and the deletion cannot disagree. `pruning` applies the limits of every owner when a server
+starts and every hour, `prune` applies those of one owner at once.
 
 Deletion happens in small transactions in the thread that writes frames, with pauses between them:
 a request that is sent meanwhile waits for one of them at most. Two processes that prune at the same
@@ -33,6 +33,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
+from playground.engine.jobs import PeriodicJob
 from playground.executors import run_in_reader, run_in_writer
 from playground.models import (
     CollectionRun,
@@ -434,14 +435,6 @@ def delete_unsent_collection_runs(
 _prunings: dict[int | None, SingleTask[int]] = {}
 
 
-def start_pruning() -> asyncio.Task[None]:
-    """Apply all owners' limits in this process, now and every hour; calling it once is enough.
-
-    Must be called on the event loop's thread.
-    """
-    return _pruner.begin()
-
-
 def prune(owner: int | None) -> asyncio.Task[int]:
     """Apply an owner's limits in the background; the task returns the number of runs deleted.
 
@@ -453,13 +446,8 @@ def prune(owner: int | None) -> asyncio.Task[int]:
 
 
 async def _prune_all() -> None:
-    while True:
-        try:
-            for owner in await run_in_reader(owners_with_limits):
-                await _prune_and_log(owner)
-        except Exception:
-            logger.exception("Reading the retention limits failed")
-        await asyncio.sleep(EVERY)
+    for owner in await run_in_reader(owners_with_limits):
+        await _prune_and_log(owner)
 
 
 async def _prune_and_log(owner: int | None) -> None:
@@ -470,7 +458,8 @@ async def _prune_and_log(owner: int | None) -> None:
         logger.exception("Pruning the runs of owner %s failed", owner)
 
 
-_pruner = SingleTask(_prune_all, "retention")
+#: Applies all owners' limits.
+pruning = PeriodicJob("retention", EVERY, _prune_all)
 
 
 async def _prune(owner: int | None) -> int:

@@ -15,7 +15,7 @@ from playground.engine import collection_runs, promise_polling, runs, tasks
 from playground.executors import run_in_writer
 from playground.models import CollectionRun, Run, RunState
 from playground.models.collection_runs import end_interrupted
-from playground.models.liveness import this_driver
+from playground.processes import this_process
 
 logger = logging.getLogger(__name__)
 
@@ -102,6 +102,6 @@ async def _wait(work: Callable[[], Work], seconds: float) -> None:
 
 def _mark_interrupted() -> None:
     """Mark what this process has not ended: runs that were not started, or could not be stored."""
-    driver = this_driver()
+    driver = this_process()
     end_interrupted(CollectionRun.objects.unfinished().filter(driver=driver))
     Run.objects.unfinished().filter(driver=driver).update(state=RunState.INTERRUPTED)

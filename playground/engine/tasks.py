@@ -1,4 +1,4 @@
-"""Background tasks of runs: start, stop and cancel; one task per run."""
+"""Background tasks of runs: submission, start, stop and cancel; one task per run."""
 
 from __future__ import annotations
 
@@ -10,18 +10,23 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
 
 from playground.database_timeout import response_timeout
-from playground.engine import concurrency
+from playground.engine import concurrency, jobs, work_queue
 from playground.engine.driver import Driver
+from playground.engine.heartbeat import request_stop
 from playground.engine.promises import PromiseObserver
 from playground.engine.request import Headers, PreparedRequest, automatic_response
 from playground.engine.runs import RunParent, create_run, refuses_new_runs
+from playground.engine.work_queue import WireRequest
 from playground.executors import write_when_available
 from playground.models import CollectionRun, Run, RunKind, RunState
 from playground.models.liveness import local_runs, mark_interrupted
+from playground.notifications import notify_viewers
 from playground.protocols.exchange import Target
 from playground.task_registry import TaskRegistry, start_task
+from playground.tracing import attach, current_traceparent
 
 
 def _unregister(key: UUID, driver: Driver) -> None:
@@ -32,14 +37,42 @@ def _unregister(key: UUID, driver: Driver) -> None:
 _registry: TaskRegistry[UUID, Driver] = TaskRegistry("run", _unregister)
 
 
+async def submit(run: Run, prepared: PreparedRequest) -> None:
+    """Have the run of `prepared` driven: by a worker, or in this process if there are none.
+
+    Returns once that is certain. Must be called on the event loop's thread.
+    """
+    if not settings.WORKERS:
+        send(run, prepared)
+    elif not run.is_final:
+        payload = WireRequest.of(prepared).to_json()
+        job = _response_job if run.kind == RunKind.CLIENT_RESPONSE else drive_job
+        await job.defer(run.pk, partial(work_queue.enqueue, run, payload))
+
+
+async def _drive(key: str) -> None:
+    read, fail = work_queue.read_request, work_queue.fail_unreadable
+    if taken := await work_queue.take_readable(Run, key, read, fail):
+        await _send(*taken)
+
+
+drive_job = jobs.job("drive_run", jobs.RUNS)(_drive)
+#: A run in mid-call waits for the response of a client. That must not wait for other runs.
+_response_job = jobs.job("drive_response")(_drive)
+
+
 def send(run: Run, prepared: PreparedRequest, **options: Any) -> asyncio.Task[None]:
-    """Drive the run of `prepared` in the background: see `start`."""
+    """Drive the run of `prepared` in this process, in the background: see `start`."""
+    return _send(run, WireRequest.of(prepared), **options)
+
+
+def _send(run: Run, request: WireRequest, **options: Any) -> asyncio.Task[None]:
     return start(
         run,
-        prepared.target,
-        document=prepared.wire_document,
-        redact=prepared.redact,
-        headers=prepared.headers,
+        request.target,
+        document=request.document,
+        redact=request.redact,
+        headers=request.headers,
         **options,
     )
 
@@ -76,25 +109,28 @@ def send_automatic_response(
 
     `document` and `redact` are those that the run was started with, as `Driver` takes them.
     """
-    start_task(_send_automatic_response(run, replace(target, resume=resume), document, redact))
 
-
-async def _send_automatic_response(
-    run: Run, target: Target, document: dict[str, Any] | None, redact: Sequence[str]
-) -> None:
     def record() -> tuple[Run, PreparedRequest]:
-        response = automatic_response(run, target, document, redact)
+        response = automatic_response(run, replace(target, resume=resume), document, redact)
         return create_run(response, run.owner, RunParent(RunKind.CLIENT_RESPONSE, run)), response
 
-    await send(*await write_when_available(record))
+    async def record_and_send(traceparent: str | None) -> None:
+        with attach(traceparent):
+            await send(*await write_when_available(record))
+
+    # A task has a context of its own.
+    start_task(record_and_send(current_traceparent()))
 
 
-def stop(run: Run) -> asyncio.Task[None] | None:
-    """Tell the run to stop; return its task, None if this process does not drive it."""
+def stop(run: Run, final: RunState = RunState.CANCELLED) -> asyncio.Task[None] | None:
+    """Tell the run to stop and to end in this state; return its task.
+
+    None if this process does not drive it.
+    """
     if not (entry := _registry.get(run.pk)):
         return None
     driver, task = entry
-    driver.stop()
+    driver.stop(final)
     return task
 
 
@@ -122,13 +158,18 @@ async def cancel(run: Run) -> bool:
 async def wait_for_stop(run: Run | CollectionRun, task: asyncio.Task[None] | None) -> bool:
     """Wait for the task of a run that was told to stop; return whether there is one.
 
-    If another process drives the run, stopping it is requested through the database. A request of
-    a browser waits for at most PLAYGROUND_DATABASE_TIMEOUT.
+    A run that waits for a worker is ended. If another process drives the run, stopping it is
+    requested through the database. A request of a browser waits for at most
+    PLAYGROUND_DATABASE_TIMEOUT.
     """
     if task:
         await asyncio.wait({task}, timeout=response_timeout.get())
         return True
+    if await sync_to_async(work_queue.withdraw)(run):
+        await notify_viewers(run)
+        return False
     unfinished = type(run).objects.unfinished().filter(pk=run.pk)
     if await unfinished.aupdate(stop_requested=True):
+        await request_stop()
         await sync_to_async(mark_interrupted)()  # Its process may have died.
     return False

@@ -11,13 +11,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 
+from playground import metrics
 from playground.executors import UNAVAILABLE, write_when_available
 from playground.memory_budget import RunMemory
 from playground.models import FrameBatch, Run, RunState
@@ -32,6 +33,9 @@ logger = logging.getLogger(__name__)
 FLUSH_INTERVAL = 0.025
 #: Bytes waiting for the database beyond which the transport has to wait.
 HIGH_WATER = 4 * 1024 * 1024
+
+#: Columns of a run that count its events and the bytes of its frames.
+_TOTALS = ("events", "bytes", "other_bytes")
 
 #: The error of each flush, None for one that was stored.
 Errors = Sequence[Exception | None]
@@ -195,6 +199,7 @@ class FrameWriter:
         """Notify the viewers of stored frames, and schedule those that were added meanwhile."""
         self._is_storing = False
         self._memory.release(flush.bytes)
+        self._count(flush)
         self._stored |= flush.changes
         notifier().notify(
             self._run.viewer_groups, Stored(flush.parts, flush.readings, flush.columns)
@@ -204,6 +209,18 @@ class FrameWriter:
         else:
             self._hurry = False
             self._drained.set()
+
+    def _count(self, flush: PendingFlush) -> None:
+        """Count the frames of a flush in the metrics; the columns hold totals of the run."""
+        if flush.parts:
+            frames = flush.parts[-1].frames[-1].seq - flush.parts[0].frames[0].seq + 1
+            events, received, other = map(partial(self._growth, flush.changes), _TOTALS)
+            metrics.count_stored(frames, events, received + other)
+
+    def _growth(self, changes: Mapping[str, Any], column: str) -> int:
+        before: int = self._stored.get(column, 0)
+        after: int = changes.get(column, before)
+        return after - before
 
     def failed(self, flush: PendingFlush, error: Exception) -> None:
         """Stop storing and discard pending frames. Later calls raise, see `raise_failure`."""

@@ -28,10 +28,10 @@ _GENERATED = frozenset(
     " mcp-name".split()
 )
 
-#: Headers of browsers and tools, which mean nothing to an agent.
+#: Headers of browsers and tools, which mean nothing to an agent, and the trace of one request.
 _BROWSER_HEADERS = frozenset(
-    "accept-language cache-control dnt origin pragma priority referer postman-token"
-    " upgrade-insecure-requests x-requested-with".split()
+    "accept-language cache-control dnt origin pragma priority referer postman-token traceparent"
+    " tracestate upgrade-insecure-requests x-requested-with".split()
 )
 _STRING_OR_PLACEHOLDER = re.compile(rf'"(?:[^"\\]|\\.)*"|({PLACEHOLDER.pattern})', re.DOTALL)
 

@@ -24,6 +24,7 @@ Frames are stored verbatim; events and everything else about a response are deri
 `octets`              generated columns with the bytes of a row
 `ownership`           owners of rows, and which rows a user may see
 `promises`            promises that are polled
+`queued_work`         requests and plans of runs that wait for a worker
 `retention`           limits on the history, one row per owner
 `runs`                runs, their states and kinds
 `search_index`        search for runs by words
@@ -44,6 +45,7 @@ from playground.models.frames import FrameBatch
 from playground.models.lessons import LessonProgress
 from playground.models.mcp_sessions import McpSession
 from playground.models.promises import PolledPromise, PollingStatus
+from playground.models.queued_work import QueuedWork
 from playground.models.retention import Retention
 from playground.models.runs import Run, RunKind, RunSource, RunState
 from playground.models.shares import Share
@@ -62,6 +64,7 @@ __all__ = [
     "McpSession",
     "PolledPromise",
     "PollingStatus",
+    "QueuedWork",
     "Retention",
     "Run",
     "RunKind",

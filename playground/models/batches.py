@@ -27,6 +27,8 @@ class FramePart:
     pinned: int = 0
     #: Whether later frames are read differently after these frames.
     changes_reading: bool = False
+    #: When the first frame arrived, in seconds of `time.monotonic`; not stored.
+    arrived_at: float | None = None
 
     @property
     def is_independent(self) -> bool:

@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.urls import reverse
 from django.utils import timezone
 
@@ -16,8 +16,10 @@ from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.models.runs import Run
 
-#: Reason for steps that a stopped process left behind, as a part of a sentence.
+#: Reasons for steps that did not end, as parts of sentences: the process that drove them stopped,
+#: or the user stopped the run.
 INTERRUPTED_REASON = "the playground stopped"
+STOPPED_REASON = "the run was stopped"
 
 
 class CollectionRunQuerySet(OwnedQuerySet):
@@ -113,26 +115,32 @@ def collection_run_group(pk: uuid.UUID) -> str:
 
 def end_interrupted(dead: models.QuerySet[Any]) -> int:
     """End collection runs whose process has died, with their steps; return their number."""
-    keys = list(dead.values_list("pk", flat=True))
-    if not keys:
-        return 0
-    end_unfinished_steps(Step.objects.filter(collection_run__in=keys), INTERRUPTED_REASON)
-    return sum(_end_interrupted(CollectionRun.objects.unfinished().filter(pk=key)) for key in keys)
+    return sum(map(_end_interrupted, list(dead.values_list("pk", flat=True))))
 
 
-def _end_interrupted(one: models.QuerySet[Any]) -> int:
+def _end_interrupted(key: uuid.UUID) -> bool:
     # The latest heartbeat of the run and of its requests: no later moment is known.
-    latest = one.aggregate(
+    latest = CollectionRun.objects.filter(pk=key).aggregate(
         own=models.Max("heartbeat_at"), runs=models.Max("steps__run__heartbeat_at")
     )
     ended_at = max(filter(None, latest.values()), default=None)
-    return one.update(state=CollectionRun.State.INTERRUPTED, ended_at=ended_at)
+    columns = {"state": CollectionRun.State.INTERRUPTED, "ended_at": ended_at}
+    return end_unfinished(key, INTERRUPTED_REASON, **columns)
 
 
-def end_unfinished_steps(steps: models.QuerySet[Step], cause: str) -> None:
-    """End unfinished steps: those in progress become stopped, the others skipped."""
-    for verdict, (ended, reason) in _ENDS.items():
-        steps.filter(verdict=verdict).update(verdict=ended, reason=reason.format(cause))
+def end_unfinished(key: uuid.UUID, cause: str, **columns: Any) -> bool:
+    """End a collection run with these columns, and its steps; return False if it has ended.
+
+    Steps in progress become stopped, the others skipped.
+    """
+    with transaction.atomic():
+        # The row first: it is locked from now on, and steps of an ended run do not change.
+        is_ended = bool(CollectionRun.objects.unfinished().filter(pk=key).update(**columns))
+        if is_ended:
+            steps = Step.objects.filter(collection_run=key)
+            for verdict, (ended, reason) in _ENDS.items():
+                steps.filter(verdict=verdict).update(verdict=ended, reason=reason.format(cause))
+    return is_ended
 
 
 class Step(models.Model):
@@ -191,7 +199,7 @@ class Step(models.Model):
         return self.verdict in _ENDS
 
     def end(self, cause: str) -> None:
-        """End the step, if it is open, as `end_unfinished_steps` does. Does not save."""
+        """End the step, if it is open, as `end_unfinished` does. Does not save."""
         if self.is_open:
             self.verdict, reason = _ENDS[self.verdict]
             self.reason = reason.format(cause)

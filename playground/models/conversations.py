@@ -191,9 +191,8 @@ def _latest_contexts(path: list[Run]) -> dict[Any, Mapping[str, Any]]:
     """Return the latest session context of each turn, by its key."""
     found = {run.pk: run.session_context for run in path}
     children = Run.objects.filter(parent__in=path, kind__in=("check", "cancel"))
-    for child in children.order_by("created_at"):
-        if isinstance(child.session_context, Mapping):
-            found[child.parent_id] = child.session_context
+    rows = children.order_by("created_at").values_list("parent", "session_context")
+    found |= {parent: context for parent, context in rows if isinstance(context, Mapping)}
     return {pk: context for pk, context in found.items() if isinstance(context, Mapping)}
 
 

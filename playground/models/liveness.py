@@ -1,12 +1,12 @@
 """Liveness of runs: which unfinished runs are being driven, and which have lost their process.
 
-The only place that decides it; a task engine can replace it behind the same functions. Here because
-the engine, the views and the consumers all need it. A driver is judged by the first of these that
-is known:
+The only place that decides it. Here because the engine, the views and the consumers all need it. A
+driver is judged by the first of these that is known:
 
-1. **A process of this host by itself.** While it exists it is alive, however old its heartbeat: it
-   may be suspended or busy. A run of a process that hangs for ever is in progress until that
-   process is killed. Once it has ended, its runs are interrupted at once.
+1. **A process of this host by itself.** Once it has ended, its runs are interrupted at once. While
+   it exists it is alive, however old its heartbeat: it may be suspended or busy. A run of a process
+   that hangs for ever is in progress until that process is killed. With workers it is different:
+   there another process can continue the work, so one that exists is judged by its heartbeat.
 2. **Any other process by its heartbeat**, which is stored and compared by the database's clock:
    those of the hosts may be wrong. Heartbeats cannot be stored while the database is unavailable,
    so a process judges by them only after it has reached the database for as long as a heartbeat may
@@ -14,35 +14,43 @@ is known:
 
 A run that was interrupted stays so: its viewers and its collection run have continued without it.
 If its driver lives, it can store nothing more but the number of frames that are lost.
+
+A run that waits for a worker has neither driver nor heartbeat, and is not orphaned.
 """
 
 from __future__ import annotations
 
-import os
-import socket
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import cache
-from pathlib import Path
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError
-from django.db.models import Q, QuerySet
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 
 from playground.database_timeout import response_timeout
 from playground.models.clock import database_now
 from playground.models.collection_runs import CollectionRun, end_interrupted
 from playground.models.runs import Run, RunState
+from playground.processes import connection_name, is_running, this_process
 
 #: Seconds between two heartbeats of a run in progress, and between two checks of a server.
-HEARTBEAT_INTERVAL = 5.0
+HEARTBEAT_INTERVAL = 1.0 if settings.WORKERS else 5.0
 #: A driver of another host without a heartbeat for this long is dead. One that hangs for half a
-#: minute is not: its event loop may be busy, its host suspended, or its network interrupted.
-HEARTBEAT_TIMEOUT = timedelta(seconds=9 * HEARTBEAT_INTERVAL)
+#: minute is not: its event loop may be busy, its host suspended, or its network interrupted. With
+#: workers another one is ready: a network that is interrupted for ten seconds is waited for.
+HEARTBEAT_TIMEOUT = timedelta(seconds=13 if settings.WORKERS else 45)
+#: Seconds between two queries after which the database may have been unavailable in between.
+CONTACT_GAP = max(5.0, 2 * HEARTBEAT_INTERVAL)
+
+#: Milliseconds that the end of one connection is waited for.
+END_TIMEOUT_MS = 1000
+#: The heartbeat of a driver without one.
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 #: The runs, and the collection runs, that this process drives.
 local_runs: set[UUID] = set()
@@ -50,7 +58,7 @@ local_runs: set[UUID] = set()
 
 def driver_columns() -> dict[str, Any]:
     """Return the columns of a new run or collection run that this process drives."""
-    return {"driver": this_driver(), "heartbeat_at": Now()}
+    return {"driver": this_process(), "heartbeat_at": Now()}
 
 
 def store_heartbeats(driven: QuerySet[Any]) -> int:
@@ -62,17 +70,18 @@ def mark_interrupted() -> int:
     """Mark unfinished runs of dead processes as interrupted; return their number.
 
     Called when a server starts, every few seconds by each server, and when unfinished runs are
-    read. Their frames stay. Collection runs are marked as well and not counted. Raises
-    `DatabaseError` in a request only.
+    read. Their frames stay. Collection runs are marked as well and not counted. First, the
+    connections of silent processes to PostgreSQL are ended. Raises `DatabaseError` in a request
+    only.
     """
     try:
-        drivers = {*_drivers(Run), *_drivers(CollectionRun)}
+        drivers = _drivers()
         # Read once: if the database is away from now on, heartbeats do not get older meanwhile.
         now = database_now() if drivers else None
         database_contact.note()
         if now is None:
             return 0
-        orphaned = _is_orphaned(drivers, now)
+        orphaned = _end_drivers(drivers, now)
         end_interrupted(CollectionRun.objects.unfinished().filter(orphaned))
         return Run.objects.unfinished().filter(orphaned).update(state=RunState.INTERRUPTED)
     except DatabaseError:
@@ -82,85 +91,53 @@ def mark_interrupted() -> int:
         return 0  # Unavailable, or not migrated yet: then there are no runs either.
 
 
-def _drivers(model: type[Run] | type[CollectionRun]) -> Iterable[str]:
-    """Return the drivers of the unfinished rows that this process does not drive."""
-    others = model.objects.unfinished().exclude(pk__in=tuple(local_runs)).order_by()
-    return others.values_list("driver", flat=True).distinct()
+def _drivers() -> dict[str, datetime]:
+    """Return the drivers of the unfinished rows that this process does not drive.
+
+    Each with its latest heartbeat.
+    """
+    found: dict[str, datetime] = {}
+    for model in (Run, CollectionRun):
+        others = model.objects.unfinished().exclude(pk__in=tuple(local_runs)).order_by()
+        for driver, latest in others.values_list("driver").annotate(Max("heartbeat_at")):
+            found[driver] = max(filter(None, (found.get(driver), latest)), default=_NEVER)
+    return found
 
 
-def _is_orphaned(drivers: Iterable[str], now: datetime) -> Q:
+def _end_drivers(drivers: Mapping[str, datetime], now: datetime) -> Q:
     """Return the condition of unfinished rows that none of these drivers drives any more.
 
-    A row of this process that it does not drive was given up: its heartbeat has ended.
+    A row of this process that it does not drive was given up: its heartbeat has ended. Other silent
+    drivers may hold locks on their rows, so their connections are ended first.
     """
-    alive = {driver: _is_alive(driver) for driver in drivers if driver != this_driver()}
-    orphaned = Q(driver__in=[driver for driver in alive if alive[driver] is False])
+    others = {driver: is_running(driver) for driver in drivers if driver != this_process()}
+    orphaned = Q(driver__in=[driver for driver, alive in others.items() if alive is False])
     if database_contact.is_long:
-        silent = Q(heartbeat_at__lt=now - HEARTBEAT_TIMEOUT)
-        orphaned |= silent & ~Q(driver__in=[driver for driver in alive if alive[driver]])
+        existing = [driver for driver, alive in others.items() if alive and not settings.WORKERS]
+        oldest = now - HEARTBEAT_TIMEOUT
+        _end_connections(
+            [each for each in others if each not in existing and _NEVER < drivers[each] < oldest]
+        )
+        orphaned |= Q(heartbeat_at__lt=oldest) & ~Q(driver__in=existing)
     return orphaned & ~Q(pk__in=tuple(local_runs))
 
 
-# Processes of this host
+def _end_connections(processes: Collection[str]) -> None:
+    """End the connections of processes to PostgreSQL, whose transactions are rolled back.
 
-
-@cache
-def this_driver() -> str:
-    """Return the name of this process: host, process id and, where available, its start."""
-    return f"{_this_host()}:{os.getpid()}:{_started(os.getpid())}"
-
-
-@cache
-def _this_host() -> str:
-    """Return what the processes that see each other have in common.
-
-    Containers may have the same host name, and have process ids of their own: on Linux it is the
-    boot and the namespace of the process ids, elsewhere the host name.
+    A process that is suspended in a transaction keeps the locks on its rows. Should it continue, it
+    connects again, as it does after an outage.
     """
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot}/{Path('/proc/self/ns/pid').stat().st_ino}"
-    except OSError:
-        return socket.gethostname()
+    if processes and connection.vendor == "postgresql":
+        names = [connection_name(process) for process in processes]
+        with connection.cursor() as cursor:
+            cursor.execute(_END_CONNECTIONS, [END_TIMEOUT_MS, names])
 
 
-def _stat(pid: int) -> list[str]:
-    """Return the fields of /proc/<pid>/stat from the state on, [] where not available."""
-    try:
-        # The name of a process is any bytes: the kernel may cut it within a character.
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-        return stat.rpartition(b")")[2].decode("ascii").split()
-    except OSError:
-        return []
-
-
-def _started(pid: int) -> str:
-    """Return the start of a process in clock ticks since boot, "" where not available.
-
-    Process ids are reused: after a reboot, and in containers at once.
-    """
-    fields = _stat(pid)
-    return fields[19] if fields else ""
-
-
-def _is_alive(driver: str) -> bool | None:
-    """Return whether a driver's process exists; None if this process cannot know."""
-    process, _, started = driver.rpartition(":")
-    host, _, pid = process.rpartition(":")
-    # On Windows `os.kill` would end the process.
-    if host != _this_host() or not pid.isdecimal() or os.name != "posix":
-        return None
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        pass  # A process of another user; or no process id at all, which has no stat.
-    fields = _stat(int(pid))
-    if not fields or not started:
-        return None  # The id may have been reused.
-    state = fields[0]
-    return state not in "ZX" and fields[19] == started
+_END_CONNECTIONS = """
+    SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity
+    WHERE application_name = ANY(%s) AND datname = current_database() AND usename = current_user
+"""
 
 
 # Heartbeats of other processes
@@ -177,7 +154,7 @@ class DatabaseContact:
     def note(self) -> None:
         """Note that a query has succeeded."""
         now = time.monotonic()
-        if now - self.latest > 2 * HEARTBEAT_INTERVAL:
+        if now - self.latest > CONTACT_GAP:
             self.first = now
         self.latest = now
 

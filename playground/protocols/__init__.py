@@ -36,6 +36,7 @@ Every other package may import this one; it imports the standard library only.
 `schemas`         JSON Schema files of every request, response and stream event
 `sse`             parser for server-sent events
 `text`            shortening of text
+`trace_context`   the `traceparent` header (W3C Trace Context)
 `unreadable`      unreadable HTTP responses: descriptions, causes, fixes
 ================  ================================================================
 """

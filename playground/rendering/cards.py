@@ -18,6 +18,7 @@ from playground.rendering.card_types import (
     MAX_MEMBERS,
     PLACED,
     UNKNOWN,
+    Builder,
     Facts,
     Item,
     Lists,
@@ -99,7 +100,7 @@ def card_of(item: Any) -> ResultCard:
         )
     item = _unwrap_schema_object(item)
     name = type_of(item)
-    family, build = _BY_TYPE.get(name.lower(), UNKNOWN)
+    family, build = _builder_of(name)
     facts, lists = build(item)
     return ResultCard(
         kind=name or "untyped",
@@ -115,6 +116,11 @@ def card_of(item: Any) -> ResultCard:
         types=tuple(other for other in types_of(item) if other != name),
         context=_context(item.get("@context")),
     )
+
+
+def _builder_of(name: str) -> tuple[str, Builder]:
+    """Return the family of a type, and the function that builds its card."""
+    return _BY_TYPE.get(name.lower(), UNKNOWN)
 
 
 def types_of(item: Item) -> list[str]:
@@ -189,7 +195,8 @@ class _NestedItems:
             return []
         if isinstance(inner := item.get("schema_object"), Mapping):
             item = {**inner, **item}
-        shown = _members_on_card(card_of(item).family)
+        family, _ = _builder_of(type_of(_unwrap_schema_object(item)))
+        shown = _members_on_card(family)
         members = ((k, v) for k, v in islice(item.items(), MAX_MEMBERS) if k not in shown)
         groups = [self._group(k, v, depth) for k, v in members if _is_group(k, v, shown)]
         return [group for group in groups if group.items]

@@ -13,6 +13,7 @@ from django.db.models import Count, QuerySet
 from playground.models import CollectionRun, Run, Step
 from playground.query_params import int_param
 from playground.rendering.formatting import ago, value_text
+from playground.rendering.run_status import waiting_label
 from playground.reporting import (
     CheckResult,
     CollectionRunReport,
@@ -192,7 +193,7 @@ def header_context(run: CollectionRun, progress: RunProgress) -> dict[str, Any]:
         "status_label": status_label(run, progress),
         "tone": _tone(run, progress),
         "options": options,
-        "ending": end_reason(run.state, progress.tally) if run.is_final else "",
+        "note": end_reason(run.state, progress.tally) if run.is_final else waiting_label(run),
     }
 
 

@@ -8,14 +8,18 @@ when the user scrolls.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q, QuerySet
 from django.template.loader import get_template
 
-from playground.models import CollectionRun, Run, RunState
+from playground.models import CollectionRun, FrameBatch, Run, RunState
 from playground.notifications import Stored
 from playground.protocols.events import Elicitation, EntryRef
 from playground.rendering.collection_runs import BAD, RunProgress, StepPage, header_context
@@ -33,6 +37,8 @@ from playground.rendering.transcript import transcript_of
 WINDOW = 60
 #: Frames read for one message, so that a long catch-up does not block a thread for seconds.
 MAX_FRAMES_PER_MESSAGE = 2_000
+#: New frames of a run that is read together with others.
+MAX_FRAMES_TOGETHER = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,51 @@ class RunMessage:
     def frames(self) -> int:
         """Return the number of frames that it announces."""
         return self.last - self.first + 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRun:
+    """A run that was read from the database, and then its batches after some frame."""
+
+    run: Run
+    batches: Sequence[FrameBatch]
+
+
+def _shown_runs() -> QuerySet[Run]:
+    """Return the runs as messages show them: without the request, which can be large."""
+    return Run.objects.with_related().defer("request", "headers", "session_context")
+
+
+def advance_together(every: Sequence[RunUpdates]) -> list[RunMessage | Exception | None]:
+    """Return the message of each position, as `advance` does, or the exception that it raises.
+
+    For runs that other processes drive: two queries read the new frames of all of them. Those with
+    child runs, or with many new frames, are read one by one.
+    """
+    found: dict[UUID, Run] = _shown_runs().in_bulk([updates.pk for updates in every])
+    read_alone = {
+        pk
+        for pk, run in found.items()
+        if run.has_related  # type: ignore[attr-defined]
+        or any(run.frames - each.cursor > MAX_FRAMES_TOGETHER for each in every if each.pk == pk)
+    }
+    together = [each for each in every if each.pk in found and each.pk not in read_alone]
+    after: dict[UUID, int] = {}
+    for each in together:
+        after[each.pk] = min(each.cursor, after.get(each.pk, each.cursor))
+    batches: dict[UUID, list[FrameBatch]] = defaultdict(list)
+    if after:
+        new = [Q(run=pk, last__gt=cursor) for pk, cursor in after.items()]
+        for batch in FrameBatch.objects.filter(reduce(or_, new)).order_by("run", "first"):
+            batches[batch.run_id].append(batch)
+    messages: list[RunMessage | Exception | None] = []
+    for each in every:
+        read = ReadRun(found[each.pk], batches[each.pk]) if each in together else None
+        try:
+            messages.append(each.advance(read=read))
+        except Exception as error:
+            messages.append(error)
+    return messages
 
 
 class RunUpdates:
@@ -143,34 +194,44 @@ class RunUpdates:
             vars(run).update(each.columns)
         return self._message(run, thread, reader, new)
 
+    @property
+    def has_begun(self) -> bool:
+        """Return whether a message was made from the database."""
+        return self._reader is not None and not self._has_gap
+
     def advance(
         self,
         stored: Sequence[Stored] | None = None,
         upto: int | None = None,
         *,
         ends: bool = True,
+        read: ReadRun | None = None,
     ) -> RunMessage | None:
         """Return the message with everything new since the last one; None if nothing is.
 
-        Reads the run, and its frames unless they are in `stored`; at most to frame `upto`. Unless
-        it `ends`, the end of the run is left to a later message. Raises `Run.DoesNotExist` if the
-        run was deleted. After an exception the position is the same as before.
+        Reads the run, and its frames unless they are in `stored`; at most to frame `upto`. Nothing
+        of that is read if it was `read` already. Unless it `ends`, the end of the run is left to a
+        later message. Raises `Run.DoesNotExist` if the run was deleted. After an exception the
+        position is the same as before.
         """
         cursor, turns, had_ended = self.cursor, self._other_turns, self._ended
         try:
-            return self._advance(stored, upto, ends=ends)
+            return self._advance(stored, upto, ends=ends, read=read)
         except Exception:
             self._restart(cursor, had_ended, turns)
             raise
 
     def _advance(
-        self, stored: Sequence[Stored] | None, upto: int | None, *, ends: bool
+        self,
+        stored: Sequence[Stored] | None,
+        upto: int | None,
+        *,
+        ends: bool,
+        read: ReadRun | None,
     ) -> RunMessage | None:
         # The run is read before its frames: a final state must not be announced before the
         # frames that led to it, and frames stored in between come with the next message.
-        # The request can be large, and no message shows it.
-        runs = Run.objects.with_related().defer("request", "headers", "session_context")
-        run = runs.get(pk=self.pk)
+        run = read.run if read else _shown_runs().get(pk=self.pk)
         new = None if stored is None else self._new_frames(stored)
         last = run.frames if upto is None else min(upto, run.frames)
         if self._reader is None:
@@ -178,7 +239,10 @@ class RunUpdates:
         elif new is None and self._has_gap and last > self.cursor:
             self._reader = self._catch_up(run, self.cursor)
         self._run, self._thread = run, Thread(run, readonly=self.readonly)
-        return self._message(run, self._thread, self._reader, new, last, is_read=True, ends=ends)
+        batches = read.batches if read else None
+        return self._message(
+            run, self._thread, self._reader, new, last, batches, is_read=True, ends=ends
+        )
 
     def _new_frames(self, stored: Sequence[Stored]) -> Sequence[Stored] | None:
         """Return what of `stored` was not announced yet; None if frames are missing in between."""
@@ -201,17 +265,19 @@ class RunUpdates:
         reader: ThreadReader,
         stored: Sequence[Stored] | None,
         upto: int = 0,
+        batches: Sequence[FrameBatch] | None = None,
         *,
         is_read: bool = False,
         ends: bool = True,
     ) -> RunMessage | None:
         """Return the message with frames from `stored`, or else from the database to `upto`.
 
-        Child runs and other turns are compared where the database was read (`is_read`).
+        `batches` are those of the database, if they were read already. Child runs and other turns
+        are compared where the database was read (`is_read`).
         """
         before, first = reader.entries, reader.cursor + 1
         if stored is None:
-            added = reader.read_to(upto, WINDOW, MAX_FRAMES_PER_MESSAGE)
+            added = reader.read_to(upto, WINDOW, MAX_FRAMES_PER_MESSAGE, batches)
         else:
             added = [entry for each in stored for entry in reader.add(each, WINDOW)]
             self._has_gap = self._has_gap or first <= reader.cursor

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 
-from playground.models import Agent, Run, RunState
+from playground.models import Agent, CollectionRun, Run, RunState
 from playground.protocols import registry
 from playground.protocols.exchange import Version
 from playground.rendering.error_card import error_card
@@ -133,11 +134,18 @@ def phase_label(run: Run) -> str:
     if run.is_final or run.events:
         return ""
     if run.state == RunState.QUEUED:
-        return "Queued"
+        return waiting_label(run) or "Queued"
     if run.state == RunState.CONNECTING:
         # The first frame is the request, the second one the connection.
         return "Connecting" if run.frames < 2 else "Waiting for response headers"
     return "Waiting for the first event"
+
+
+def waiting_label(run: Run | CollectionRun) -> str:
+    """Return since when a run has waited for a worker, as a sentence; "" if it does not."""
+    if run.is_final or run.driver or not settings.WORKERS:
+        return ""
+    return f"Waiting for a worker since {timezone.localtime(run.created_at):%H:%M:%S %Z}"
 
 
 def polling_label(run: Run) -> str:

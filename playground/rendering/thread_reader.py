@@ -7,7 +7,7 @@ that are stored with the frames.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 
 from playground.models import FrameBatch, Run
@@ -36,14 +36,25 @@ class ThreadReader:
         #: The messages so far; their entries change with them.
         self.messages = MessageJoiner()
 
-    def read_to(self, upto: int, window: int, max_frames: int) -> list[Entry]:
+    def read_to(
+        self,
+        upto: int,
+        window: int,
+        max_frames: int,
+        batches: Iterable[FrameBatch] | None = None,
+    ) -> list[Entry]:
         """Read to frame `upto`, or until `max_frames` were read, and return the new entries.
 
         All pinned entries are returned, and all others below number `window`; once there are that
-        many, batches are skipped. `entries` stays exact.
+        many, batches are skipped. `entries` stays exact. `batches` are those after the cursor, if
+        they were read already.
         """
         added: list[Entry] = []
-        for batch in self._run.batches(last__gt=self.cursor, first__lte=upto):
+        if batches is None:
+            batches = self._run.batches(last__gt=self.cursor, first__lte=upto)
+        for batch in batches:
+            if batch.first > upto:
+                break
             whole = self.cursor < batch.first and batch.last <= upto
             if whole and self.entries >= window and batch.is_skippable:
                 self._skip(batch)

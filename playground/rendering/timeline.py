@@ -24,6 +24,7 @@ from django.utils import timezone
 from playground.models import Run, RunKind
 from playground.protocols.events import Event, event_label
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind, is_reused
+from playground.protocols.trace_context import sent_trace_id
 from playground.rendering.events import kind_label
 from playground.rendering.formatting import milliseconds
 from playground.rendering.run_status import elapsed_ms, status_label
@@ -149,6 +150,8 @@ class Timeline:
     overall: str = ""
     #: Time that is left out.
     breaks: list[Gap] = field(default_factory=list)
+    #: The trace id of the `traceparent` header of the first call; "" without one.
+    trace_id: str = ""
 
 
 @dataclass(slots=True)
@@ -161,6 +164,8 @@ class FrameTimes:
     last_us: int = 0
     #: Whether the first call used a kept connection, so that there was no connecting.
     is_reused: bool = False
+    #: The trace id that the first call has sent; "" without one.
+    trace_id: str = ""
 
     def add(self, frame: Frame, events: Sequence[Event]) -> None:
         """Add the next frame, with its events."""
@@ -168,6 +173,9 @@ class FrameTimes:
         if kind not in self.moments:
             self.moments[kind] = at_us
             self.is_reused = self.is_reused or (kind is FrameKind.OPEN and is_reused(frame))
+            self.trace_id = self.trace_id or (
+                sent_trace_id(frame) if kind is FrameKind.CALL else ""
+            )
         elif kind is FrameKind.CALL:
             self.arrivals.append((at_us, frame.seq, "call"))
         if at_us > self.last_us:
@@ -199,6 +207,7 @@ class TimesReader:
                 list(self.times.arrivals),
                 self.times.last_us,
                 self.times.is_reused,
+                self.times.trace_id,
             )
 
 
@@ -261,6 +270,7 @@ def timeline_of(
         spans_height=(max(bar.lane for bar in bars) + 1) * LANE + LANES_GAP if bars else 0,
         overall=_overall(total, spans, now),
         breaks=[Gap(each.x, BREAK, milliseconds(each.length / 1000)) for each in axis.breaks],
+        trace_id=times.trace_id,
     )
 
 

@@ -78,7 +78,7 @@ class VerdictCounts:
 
     @property
     def summary(self) -> str:
-        """Return the counts on one line: `3 of 5 requests done, 2 met, 1 not met, 2 skipped`."""
+        """Return the counts on one line: `3 of 5 requests done, 2 passed, 1 failed, 2 skipped`."""
         noun = "request" if self.steps == 1 else "requests"
         counted = [f"{self.done:,} of {self.steps:,} {noun} done", f"{self.of(MET):,} {WORDS[MET]}"]
         counted += [

@@ -28,6 +28,7 @@ Imported by `playground.urls` only.
 `lesson_editor`         steps of a lesson, edited by a teacher
 `lessons`               lessons: list, page, pane beside the workbench, checks
 `media`                 pictures, sounds and files of responses, saved as files
+`metrics`               metrics of this process, for Prometheus
 `pictures`              pictures that agents name, from the origin of the playground
 `promises`              polling and cancelling promises
 `readiness`             whether this process can serve requests

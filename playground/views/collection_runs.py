@@ -37,7 +37,7 @@ async def runs(request: HttpRequest) -> HttpResponse:
     if isinstance(started, HttpResponse):
         return started
     run, plan = started
-    engine.start(run, plan)
+    await engine.submit(run, plan)
     return redirect(run)
 
 

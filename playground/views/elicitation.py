@@ -60,7 +60,7 @@ async def answers(request: HttpRequest, pk: str) -> HttpResponse:
     view, run, prepared = recorded
     if not (view.is_server_request or view.is_of_action):
         return await start_run(request, run, prepared)
-    engine.send(run, prepared)
+    await engine.submit(run, prepared)
     if not is_htmx(request):
         return redirect(view.run)
     show = _show_sent if view.is_of_action and not view.is_server_request else _show_answered

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from playground import engine
@@ -19,6 +20,7 @@ from playground.models.clock import database_now
 LAYER_SECONDS = 2.0
 
 
+@csrf_exempt  # So that other methods get status 405.
 @login_not_required
 @require_safe
 async def readiness(request: HttpRequest) -> JsonResponse:

@@ -73,7 +73,7 @@ async def start_run(
     request: HttpRequest, run: Run, prepared: engine.PreparedRequest
 ) -> HttpResponse:
     """Start a recorded run, and show it in the response pane."""
-    engine.send(run, prepared)
+    await engine.submit(run, prepared)
     if not is_htmx(request):
         return redirect(run)
     response = await sync_to_async(render)(

@@ -42,7 +42,7 @@ async def create(request: HttpRequest) -> HttpResponse:
         return recorded
     twin, both = recorded
     for run, prepared in both:
-        engine.send(run, prepared)
+        await engine.submit(run, prepared)
     if is_htmx(request):
         return HttpResponseClientRedirect(twin.get_absolute_url())
     return redirect(twin)

@@ -41,6 +41,8 @@ class Started:
     last: int
     #: Results that the page shows.
     shown: int = 0
+    #: The key of its request, with which the agent counts.
+    key: str = ""
 
     @property
     def address(self) -> str:
@@ -56,7 +58,7 @@ AGENTS: dict[str, dict[str, str]] = {
 }
 
 
-def results(n: int, pace: float = 0, **options: float) -> dict[str, Any]:
+def results(n: int, pace: float = 0, **options: float | str) -> dict[str, Any]:
     """A request of NLWeb for `n` results."""
     query = {"text": "eggs", "n": n, "pace": pace, **options}
     return {"query": query, "prefer": {"streaming": True}}
@@ -126,13 +128,18 @@ class Viewer:
             {"agent": agent, "document": json.dumps(document)},
             **{"HX-Request": "true"},
         )
+        return self.started(response, document)
+
+    def started(self, response: httpx.Response, document: dict[str, Any]) -> Started:
+        """Return the run of a response to the form."""
         run = re.search(r'data-run="([^"]+)"', response.text)
         cursor = CURSOR.search(response.text)
         assert run, response.text
         assert cursor
         url = f"{self._base.replace('http', 'ws', 1)}/ws/runs/{run[1]}/"
         shown = len(set(SENT.findall(response.text)))
-        return Started(run[1], url, self._base, int(cursor[2]), shown)
+        key = document.get("query", {}).get("key", "")
+        return Started(run[1], url, self._base, int(cursor[2]), shown, key)
 
     def watch(self, document: dict[str, Any], pace: float = 0, agent: str = "source") -> Reading:
         """Send, and read the websocket to the end. Fails if a number is missing or repeated."""

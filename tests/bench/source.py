@@ -9,6 +9,7 @@ Agent API: one message whose text comes in as many pieces as the user's text beg
 With `query.hold` a response stops after its start. `GET /held` returns the number of such
 responses; `POST /go` continues them, spread over one pace, so that they are not in step, and
 `query.delay` seconds later. `query.size` is the size of each result in bytes, more or less.
+`GET /requests` returns the number of requests with each `query.key`.
 `query.promise` is the number of seconds until a promise is fulfilled with an answer.
 """
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,8 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nConnection: close\r\n"
 BURST = 1
 #: Responses that wait for `POST /go`; the result is the share of a pace by which to delay them.
 held: list[asyncio.Future[float]] = []
+#: Requests by their keys.
+requests: Counter[str] = Counter()
 
 
 def event(name: str, data: object) -> bytes:
@@ -148,6 +152,9 @@ async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
     if first.startswith("GET /held"):
         await write_json(writer, len(held))
         return
+    if first.startswith("GET /requests"):
+        await write_json(writer, requests)
+        return
     if first.startswith("POST /go"):
         await write_json(writer, release())
         return
@@ -165,6 +172,8 @@ async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
         await promise(writer, float(token))
         return
     query = document["query"]
+    if key := query.get("key"):
+        requests[key] += 1
     if "promise" in query:
         await promise(writer, time.monotonic() + float(query["promise"]))
         return

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -45,6 +46,28 @@ def test_a_port_that_is_taken(server: str) -> None:
         f"Cannot listen on 127.0.0.1, port {port} (Address already in use)."
         f" Use another port: make run PORT={port + 1}"
     )
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_listening", [True, False])
+def test_another_process_at_the_previous_address(
+    monkeypatch: pytest.MonkeyPatch, is_listening: bool
+) -> None:
+    monkeypatch.setattr(serve, "_import_server", lambda name: Mock())
+    for name in ("migrate", "collect_static"):
+        monkeypatch.setattr(serve, name, Mock())
+    shown = io.StringIO()
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        port = other.getsockname()[1]
+        load_samples(f"http://127.0.0.1:{port}")
+        if is_listening:
+            other.listen()
+        call_command("serve", port=0, stdout=shown)
+    told = (
+        f"Another process listens on http://127.0.0.1:{port}. If it is a playground with the same"
+    )
+    assert (told in shown.getvalue()) is is_listening
 
 
 @pytest.mark.parametrize(
@@ -230,9 +253,7 @@ class TestBrowser:
     def opened(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         """The addresses that the start of a server opens, without its background tasks."""
         opened: list[str] = []
-        for name in ("start_liveness_checks", "start_promise_poller", "start_session_cleanup"):
-            monkeypatch.setattr(serve.engine, name, lambda: None)
-        monkeypatch.setattr(serve, "start_pruning", lambda: None)
+        monkeypatch.setattr(serve.engine, "start_background_tasks", lambda: None)
         monkeypatch.setattr(serve, "on_stop_signal", lambda _: None)
         monkeypatch.setattr(serve.webbrowser, "open", opened.append)
         monkeypatch.setattr(sys, "platform", "linux")

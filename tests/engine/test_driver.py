@@ -195,7 +195,7 @@ async def test_a_second_stop_loses_nothing_of_what_the_first_one_stores(
             proceed.wait(10)
         return plain(self, frames)
 
-    async def calls(*_: Any) -> Any:
+    async def calls(*_: Any, **__: Any) -> Any:
         yield [CALL, OPEN, HEAD]
         yield [result(0), result(1)]
         await asyncio.Event().wait()
@@ -285,10 +285,10 @@ async def test_an_outage_at_the_end_loses_nothing(
 ) -> None:
     plain = Driver._finish
 
-    async def finish(driver: Driver, frames: writer.FrameWriter, final: Any) -> None:
+    async def finish(driver: Driver, frames: writer.FrameWriter, final: Any) -> Any:
         await frames.drain()
         outage(20)
-        await plain(driver, frames, final)
+        return await plain(driver, frames, final)
 
     monkeypatch.setattr(Driver, "_finish", finish)
     async with serve(STREAM_HEAD, chunk(START), chunk(COMPLETE), LAST_CHUNK) as server:

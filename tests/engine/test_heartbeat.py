@@ -11,6 +11,7 @@ from asgiref.sync import sync_to_async
 from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 
+from playground import processes
 from playground.engine import heartbeat
 from playground.engine.heartbeat import STOP_REQUEST_INTERVAL, DrivenRecords
 from playground.models import Agent, Collection, CollectionRun, Run, liveness
@@ -30,6 +31,19 @@ def create(model: type[Record], name: str) -> Record:
 @pytest.fixture(params=[Run, CollectionRun])
 def record(request: pytest.FixtureRequest, transactional_db: None) -> Record:
     return create(request.param, "Any")
+
+
+class Driver:
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def stop(self) -> None:
+        self.told.append("stop")
+
+    def give_up(self) -> None:
+        self.told.append("give up")
 
 
 class Clock:
@@ -77,10 +91,10 @@ async def test_the_time_is_stored_every_few_seconds(
     is_stored: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stops: list[int] = []
-    driven.add(record, lambda: stops.append(1))
+    driver = Driver()
+    driven.add(record, driver)
     await run_for(driven, seconds, monkeypatch)
-    assert not stops
+    assert not driver.told
     first = await time_of(record)
     assert (first is not None) is is_stored
     await run_for(driven, HEARTBEAT_INTERVAL, monkeypatch)
@@ -92,23 +106,42 @@ async def test_the_time_is_stored_every_few_seconds(
 async def test_a_record_that_has_ended_keeps_its_last_time(
     driven: DrivenRecords, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    driven.add(record, lambda: None)
+    driven.add(record, Driver())
     await type(record).objects.aupdate(state="interrupted")
     await run_for(driven, HEARTBEAT_INTERVAL, monkeypatch)
     assert await time_of(record) is None
 
 
+@pytest.mark.parametrize("change", ["ended", "deleted"])
+async def test_the_driver_of_a_record_that_has_ended_gives_up(
+    driven: DrivenRecords, record: Record, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver, others = Driver(), Driver()
+    other = await sync_to_async(create)(type(record), "Other")
+    driven.add(record, driver)
+    driven.add(other, others)
+    await run_for(driven, HEARTBEAT_INTERVAL, monkeypatch)
+    assert not driver.told
+    this = type(record).objects.filter(pk=record.pk)
+    if change == "deleted":
+        await this.adelete()
+    else:
+        await this.aupdate(state="interrupted")
+    await run_for(driven, HEARTBEAT_INTERVAL, monkeypatch)
+    assert (driver.told, others.told) == (["give up"], [])
+
+
 async def test_a_stop_of_another_process_is_seen_at_the_next_look(
     driven: DrivenRecords, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stops: list[str] = []
+    driver, others = Driver(), Driver()
     other = await sync_to_async(create)(type(record), "Other")
-    driven.add(record, lambda: stops.append("this"))
-    driven.add(other, lambda: stops.append("other"))
+    driven.add(record, driver)
+    driven.add(other, others)
     record.stop_requested = True
     await record.asave()
     await run_for(driven, STOP_REQUEST_INTERVAL, monkeypatch)
-    assert stops == ["this"]
+    assert (driver.told, others.told) == (["stop"], [])
 
 
 async def test_a_stop_of_a_record_that_is_driven_elsewhere_is_ignored(
@@ -117,8 +150,10 @@ async def test_a_stop_of_a_record_that_is_driven_elsewhere_is_ignored(
     elsewhere = await sync_to_async(create)(type(record), "Elsewhere")
     elsewhere.stop_requested = True
     await elsewhere.asave()
-    driven.add(record, lambda: pytest.fail("stopped"))
+    driver = Driver()
+    driven.add(record, driver)
     await run_for(driven, STOP_REQUEST_INTERVAL, monkeypatch)
+    assert not driver.told
 
 
 async def test_many_records_take_as_many_queries_as_one(
@@ -138,11 +173,11 @@ async def test_many_records_take_as_many_queries_as_one(
         await run_for(driven, HEARTBEAT_INTERVAL, monkeypatch)
         return sum(found)
 
-    driven.add(record, lambda: None)
+    driven.add(record, Driver())
     alone = await count()
     for number in range(20):
         each = await sync_to_async(create)(type(record), f"Record {number}")
-        driven.add(each, lambda: None)
+        driven.add(each, Driver())
     assert await count() == alone == HEARTBEAT_INTERVAL / STOP_REQUEST_INTERVAL + 1
     assert await time_of(each)
 
@@ -156,7 +191,7 @@ async def test_a_database_that_fails_does_not_end_it(
         failures.append(1)
         raise DatabaseError("away")
 
-    driven.add(record, lambda: None)
+    driven.add(record, Driver())
     with monkeypatch.context() as patch:
         patch.setattr(heartbeat, "run_in_reader", fail)
         patch.setattr(heartbeat, "run_in_writer", fail)
@@ -170,10 +205,10 @@ async def test_no_task_is_left(record: Record) -> None:
     def names() -> list[str]:
         return [task.get_name() for task in running_tasks()]
 
-    with heartbeat.heartbeat(record, lambda: None):
+    with heartbeat.heartbeat(record, Driver()):
         assert names() == ["heartbeat"]
         other = await sync_to_async(create)(Run, "Other")
-        with heartbeat.heartbeat(other, lambda: None):
+        with heartbeat.heartbeat(other, Driver()):
             assert names() == ["heartbeat"]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -184,7 +219,7 @@ async def test_a_server_looks_for_runs_of_dead_processes(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also if nobody reads them, and after an error."""
-    await type(record).objects.aupdate(driver=f"{liveness._this_host()}:4194305:1")
+    await type(record).objects.aupdate(driver=f"{processes._this_host()}:4194305:1")
     calls: list[int] = []
 
     def mark_interrupted() -> int:

@@ -220,11 +220,11 @@ class TestEnd:
         assert await McpSession.objects.aexists() is not is_ended
 
     async def test_by_the_task_of_a_server(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(mcp_sessions, "EVERY", 0.01)
+        monkeypatch.setattr(mcp_sessions.session_cleanup, "seconds", 0.01)
         async with serve(answer=sessions()) as server:
             await send(await saved(server.url))
-            task = engine.start_session_cleanup()
-            assert engine.start_session_cleanup() is task
+            task = mcp_sessions.session_cleanup.begin()
+            assert mcp_sessions.session_cleanup.begin() is task
             await McpSession.objects.aupdate(used_at=timezone.now() - timedelta(hours=1))
             async with asyncio.timeout(10):
                 while ("DELETE", "s1") not in seen(server):

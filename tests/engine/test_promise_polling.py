@@ -276,9 +276,9 @@ async def test_the_supervisor_follows_what_is_due(ask: Callable[..., Any]) -> No
         await PolledPromise.objects.filter(pk=polled.pk).aupdate(
             next_poll_at=None, leased_until=None
         )
-        supervisor = engine.start_promise_poller()
+        supervisor = promise_polling.start_promise_poller()
         try:
-            assert engine.start_promise_poller() is supervisor
+            assert promise_polling.start_promise_poller() is supervisor
             async with asyncio.timeout(20):
                 while polled.status == "polling":
                     await asyncio.sleep(0.05)

@@ -455,9 +455,9 @@ class TestHousekeeping:
         await asyncio.to_thread(run, 9)
         kept = await asyncio.to_thread(run)
         await Retention.objects.acreate(max_days=1)
-        pruner = retention.start_pruning()
+        pruner = retention.pruning.begin()
         try:
-            assert retention.start_pruning() is pruner
+            assert retention.pruning.begin() is pruner
             async with asyncio.timeout(20):
                 while await Run.objects.acount() > 1:
                     await asyncio.sleep(0.05)
@@ -510,7 +510,7 @@ class TestHousekeeping:
         await asyncio.to_thread(run, 9, owner=user)
         await Retention.objects.acreate(max_days=1)
         await Retention.objects.acreate(owner=user, max_days=1)
-        pruner = retention.start_pruning()
+        pruner = retention.pruning.begin()
         try:
             async with asyncio.timeout(20):
                 while await Run.objects.aexists():

@@ -18,7 +18,7 @@ from playground import engine
 from playground.engine import collection_runs, promise_polling, runs, shutdown
 from playground.engine.shutdown import begin_shutdown, finish_shutdown
 from playground.models import Agent, CollectionRun, PolledPromise, Run, RunKind
-from playground.models.liveness import this_driver
+from playground.processes import this_process
 from playground.views import runs as run_views
 from tests.support.collection_runs import new_collection, start, steps_of, verdicts
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, serve
@@ -377,4 +377,4 @@ async def test_without_a_database_it_ends_all_the_same(
         assert (await finish_shutdown(0)).interrupted == 1
         monkeypatch.undo()
         await task
-    assert run.driver == this_driver()
+    assert run.driver == this_process()

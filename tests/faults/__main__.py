@@ -1,8 +1,8 @@
 """`make faults`: what the faults of a database, a channel layer or a process do to runs.
 
 Each fault at a tenth of its duration in a loop, then once at full length. `--rows 1,2` selects
-rows, `--loops N` the length of the loop, `--full` only the full length, `--short` a loop of one for
-some rows.
+rows, `--loops N` the length of the loop, `--full` only the full length, `--short` only a loop, of
+one for some rows.
 The exit status is 1 if anything is not as expected.
 """
 
@@ -32,8 +32,8 @@ SHOWN = 5
 def durations(given: argparse.Namespace, row: Row) -> list[float]:
     """Return the seconds of each trial of a row."""
     tenth = max(row.seconds / 10, row.least)
-    loops = row.loops if given.loops is None else given.loops
-    loops = 0 if given.full else 1 if given.short else loops
+    loops = (1 if given.short else row.loops) if given.loops is None else given.loops
+    loops = 0 if given.full else loops
     return [tenth] * loops + [row.seconds] * (not given.short)
 
 

@@ -17,11 +17,16 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 import httpx
+import psycopg
+import redis
 
 from tests.bench import clients
 from tests.faults.stages import (
     DAY,
+    FULL_CLUSTER,
+    SHORT_CLUSTER,
     Stage,
+    cluster,
     locked,
     no_space,
     one_host,
@@ -29,7 +34,7 @@ from tests.faults.stages import (
     two_hosts,
     uvicorn,
 )
-from tests.faults.trial import LEAD, RUNS, Fault, Result, Trial
+from tests.faults.trial import LEAD, RUNS, UNFINISHED, Fault, Result, Trial
 from tests.support.playground_server import PlaygroundServer
 
 #: Trials at a tenth of the duration, and those of rows that vary others.
@@ -40,6 +45,11 @@ READING = 0.5
 AT_ONCE = 5.0
 #: Seconds after a signal, when the process must have received it.
 SOON = 0.5
+#: Seconds in which the runs of a silent worker must be interrupted, and in which runs must complete
+#: after a fault.
+GIVEN_UP, AFTERWARDS = 15.0, 30.0
+#: The longest fault of a cluster that is short; seconds by which clocks are apart.
+SHORTENED, CLOCK = 6.0, 30
 #: Seconds in which there must be a response while PostgreSQL hangs or is away.
 RESPONDING = 20.0
 
@@ -307,6 +317,179 @@ async def starting(stage: Stage, seconds: float) -> Result:
     return result
 
 
+async def _cluster_trial(
+    stage: Stage,
+    seconds: float,
+    cause: Callable[[Trial], Awaitable[None]],
+    *,
+    rest: float = 0.0,
+    host: str = "worker-2",
+    clock: float = 0.0,
+) -> Result:
+    """Cause a fault while requests are sent to both playgrounds; new runs must work afterwards.
+
+    In a short fault workers are given up sooner. Runs outlive the fault by `rest` seconds. `host`
+    is that of the second worker, `clock` what is added to the clocks of both.
+    """
+    timing = FULL_CLUSTER if seconds > SHORTENED else SHORT_CLUSTER
+    for process in stage.processes:
+        own = {"FAULTS_CLOCK": f"{clock:g}"} if process in stage.workers else {}
+        if process is stage.workers[1]:
+            own["FAULTS_HOST"] = host
+        await asyncio.to_thread(stage.configure, process, **timing, **own)
+    trial = Trial(stage)
+    trial.add_usual(seconds + rest)
+    result = await trial.run(lambda: trial.keep_sending(lambda: cause(trial)))
+    for server in range(len(stage.servers)):
+        await _send_until_completed(trial, server)
+    return result
+
+
+async def _send_until_completed(trial: Trial, server: int) -> None:
+    """Send a request until its run completes, as a user does who has got a page with status 503."""
+    stage, deadline = trial.stage, time.monotonic() + AFTERWARDS
+    problem = "no request was accepted"
+    while time.monotonic() < deadline:
+        try:
+            started = await asyncio.to_thread(stage.streams(server).form.start, clients.results(5))
+            while (state := stage.runs()[UUID(started.run)].state) in UNFINISHED:
+                problem = f"the run {started.run} is {state}"
+                if time.monotonic() > deadline:
+                    break
+                await asyncio.sleep(SOON)
+            else:
+                if state == "completed":
+                    return
+                problem = f"the run {started.run} is {state}"
+        except (AssertionError, httpx.TransportError, psycopg.OperationalError) as error:
+            problem = str(error)
+        await asyncio.sleep(SOON)
+    trial.fail(f"{AFTERWARDS:g} s after the fault {problem}"[:300])
+
+
+async def web_killed(stage: Stage, seconds: float) -> Result:
+    """Kill a web process, and start it again: nobody but its viewers notices."""
+
+    async def kill(trial: Trial) -> None:
+        await asyncio.to_thread(stage.servers[1].stop, signal.SIGKILL)
+        await asyncio.sleep(seconds)
+        await asyncio.to_thread(stage.servers[1].start)
+
+    return await _cluster_trial(stage, seconds, kill)
+
+
+async def worker_killed(stage: Stage, seconds: float) -> Result:
+    """Kill a worker: its heartbeats are missed. Start it again."""
+    return await _kill_worker(stage, seconds, GIVEN_UP, "worker-2")
+
+
+async def worker_of_host_killed(stage: Stage, seconds: float) -> Result:
+    """Kill a worker on the host of a web process, which notices it at once. Start it again."""
+    return await _kill_worker(stage, seconds, AT_ONCE, "web-1")
+
+
+async def _kill_worker(stage: Stage, seconds: float, given_up: float, host: str) -> Result:
+    worker = stage.workers[1]
+
+    async def kill(trial: Trial) -> None:
+        lost = trial.give_up(worker.pid)
+        await asyncio.to_thread(worker.stop, signal.SIGKILL)
+        await trial.wait_until_interrupted(lost, given_up)
+        await asyncio.sleep(seconds)
+        await asyncio.to_thread(worker.start)
+
+    # The last runs need not end by themselves before it is given up.
+    rest = min(given_up, GIVEN_UP if seconds > SHORTENED else AT_ONCE)
+    return await _cluster_trial(stage, seconds, kill, rest=rest, host=host)
+
+
+async def worker_suspended(stage: Stage, seconds: float) -> Result:
+    """Suspend a worker until it is given up: it stores nothing more, and takes new runs."""
+    worker = stage.workers[1]
+
+    async def suspend(trial: Trial) -> None:
+        lost = trial.give_up(worker.pid)
+        worker.send_signal(signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            await trial.wait_until_interrupted(lost, GIVEN_UP)
+            stored = stage.runs()
+            await asyncio.sleep(max(0, began + seconds - time.monotonic()))
+        finally:
+            worker.send_signal(signal.SIGCONT)
+        await _take_new_run(trial, worker.pid)
+        after = stage.runs()
+        if changed := [key for key in lost if stored[key] != after[key]]:
+            trial.fail(f"the worker has stored something for {len(changed)} runs it was not given")
+
+    return await _cluster_trial(stage, seconds, suspend)
+
+
+async def _take_new_run(trial: Trial, pid: int) -> None:
+    """Wait until a worker has taken a run that was sent after now."""
+    before = trial.stage.runs().keys()
+    deadline = time.monotonic() + AFTERWARDS
+    while time.monotonic() < deadline:
+        runs = trial.stage.runs()
+        if any(runs[key].is_driven_by([pid]) for key in runs.keys() - before):
+            return
+        await asyncio.sleep(SOON)
+    trial.fail(f"the worker has taken no run within {AFTERWARDS:g} s")
+
+
+async def redis_killed(stage: Stage, seconds: float) -> Result:
+    """Kill Redis, and start it again."""
+    assert stage.layer
+    away = _within(stage.layer.away(signal.SIGKILL), _seconds(seconds))
+    return await _cluster_trial(stage, seconds, lambda trial: away())
+
+
+async def redis_flushed(stage: Stage, seconds: float) -> Result:
+    """Delete everything in Redis, again and again."""
+    assert stage.layer
+    client = redis.Redis.from_url(stage.layer.url)
+
+    async def flush(trial: Trial) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            await asyncio.to_thread(client.flushall)
+            await asyncio.sleep(0.1)
+
+    return await _cluster_trial(stage, seconds, flush)
+
+
+async def postgresql_killed(stage: Stage, seconds: float) -> Result:
+    """Kill all processes of PostgreSQL, and start it again."""
+    assert stage.database
+    away = _within(stage.database.away(signal.SIGKILL), _seconds(seconds))
+    return await _cluster_trial(stage, seconds, lambda trial: away())
+
+
+async def postgresql_restarted(stage: Stage, seconds: float) -> Result:
+    """Restart PostgreSQL, which ends all connections."""
+    assert stage.database
+    restart = _within(stage.database.away(signal.SIGINT), _seconds(0))
+
+    async def cause(trial: Trial) -> None:
+        await restart()
+        await asyncio.sleep(seconds)
+
+    return await _cluster_trial(stage, seconds, cause)
+
+
+async def network_cut(stage: Stage, seconds: float) -> Result:
+    """Cut a worker off from PostgreSQL and Redis for less time than it is waited for."""
+    assert stage.relay
+    cut = _within(stage.relay.cut(), _seconds(seconds))
+    return await _cluster_trial(stage, seconds, lambda trial: cut())
+
+
+async def clocks_apart(stage: Stage, seconds: float) -> Result:
+    """Let the clocks of the workers be wrong by half a minute."""
+
+    return await _cluster_trial(stage, seconds, lambda trial: asyncio.sleep(seconds), clock=CLOCK)
+
+
 _UNAVAILABLE = re.compile("database[^.]*(cannot be reached|unavailable|not available)", re.I)
 _STOPPING = re.compile("playground is stopping")
 
@@ -368,6 +551,7 @@ class Row:
 
 
 _NOTHING_LOST = "completed; every event once"
+_GIVEN_UP = "its runs interrupted in time, others completed; no request twice"
 _STOPPED = "completed or interrupted, none begun; at once the second time"
 
 ROWS: dict[str, Row] = {
@@ -390,6 +574,16 @@ ROWS: dict[str, Row] = {
     "15": Row(
         "start without PostgreSQL", 30, two_hosts, starting, "an error with its port", loops=FEW
     ),
+    "16": Row("web process killed", 10, cluster, web_killed, _NOTHING_LOST),
+    "17": Row("worker killed", 10, cluster, worker_killed, _GIVEN_UP),
+    "18": Row("worker killed on the same host", 10, cluster, worker_of_host_killed, _GIVEN_UP),
+    "19": Row("worker suspended", 60, cluster, worker_suspended, _GIVEN_UP),
+    "20": Row("worker without network", 10, cluster, network_cut, _NOTHING_LOST),
+    "21": Row("Redis killed", 30, cluster, redis_killed, _NOTHING_LOST),
+    "22": Row("Redis flushed", 10, cluster, redis_flushed, _NOTHING_LOST),
+    "23": Row("PostgreSQL killed", 30, cluster, postgresql_killed, _NOTHING_LOST),
+    "24": Row("PostgreSQL restarted", 10, cluster, postgresql_restarted, _NOTHING_LOST),
+    "25": Row("clocks of workers wrong by 30 s", 30, cluster, clocks_apart, _NOTHING_LOST),
 }
 #: The rows of `--short`. Row 10 includes row 1.
-SHORT = "2,3,4,5,9,10"
+SHORT = "2,3,4,5,9,10,16,18"

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,9 +21,17 @@ import psycopg
 from tests.bench import clients
 from tests.bench.memory import MIB
 from tests.bench.serving import Served, served
+from tests.cluster.processes import cluster_settings
+from tests.faults.relay import Relay, relay
 from tests.load.streams import Streams
 from tests.scale.services import Service, postgresql, redis_server, shared_settings
-from tests.support.playground_server import DATABASE, ROOT, PlaygroundServer
+from tests.support.playground_server import (
+    DATABASE,
+    ROOT,
+    PlaygroundProcess,
+    PlaygroundServer,
+    PlaygroundWorker,
+)
 
 #: Folder of the module that the playgrounds import when they start.
 INSIDE = ROOT / "tests/faults/inside"
@@ -43,6 +51,9 @@ SETTINGS = {
 #: Seconds between two heartbeats of processes on one host, and on two: after the fourfold, one
 #: counts as missed. On two hosts a late one interrupts runs, so there is time for a busy machine.
 HEARTBEAT, HEARTBEAT_OF_HOSTS = "0.5", "1"
+#: The settings of a cluster in whose short faults a worker is given up sooner; and in full ones.
+SHORT_CLUSTER = {"FAULTS_HEARTBEAT": "1"}
+FULL_CLUSTER = {"FAULTS_HEARTBEAT": "0"}
 #: A collection of one request, which a collection run sends again and again.
 COLLECTION = "faults"
 _STEP = {
@@ -63,6 +74,12 @@ class StoredRun(NamedTuple):
     frames: int
     #: Whether a user has sent it: not a step of a collection run, and not a poll.
     is_sent: bool
+    #: The process that drives it, or has driven it; "" if it waits for a worker.
+    driver: str = ""
+
+    def is_driven_by(self, pids: Collection[int]) -> bool:
+        """Return whether one of these processes drives it, or has driven it."""
+        return any(f":{pid}:" in self.driver for pid in pids)
 
 
 @dataclass
@@ -77,12 +94,25 @@ class Stage:
     #: Where the data of a playground on a small disk is; its file for SIGUSR1.
     disk: Path | None = None
     hang: Path | None = None
+    #: What drives the runs, if the playgrounds do not; the relay of the last one.
+    workers: list[PlaygroundWorker] = field(default_factory=list)
+    relay: Relay | None = None
     _streams: dict[int, Streams] = field(default_factory=dict)
 
     @property
     def server(self) -> PlaygroundServer:
         """The first playground."""
         return self.servers[0]
+
+    @property
+    def driving(self) -> PlaygroundProcess:
+        """The first process that drives runs."""
+        return self.workers[0] if self.workers else self.server
+
+    @property
+    def processes(self) -> list[PlaygroundProcess]:
+        """The playgrounds and the workers."""
+        return [*self.servers, *self.workers]
 
     def streams(self, server: int = 0) -> Streams:
         """Return what starts runs at a playground."""
@@ -92,11 +122,16 @@ class Stage:
 
     def runs(self) -> dict[UUID, StoredRun]:
         """Return all runs, as they are in the database."""
-        rows = self.query("SELECT id, state, frames, kind, source FROM playground_run")
+        rows = self.query("SELECT id, state, frames, kind, source, driver FROM playground_run")
         return {
-            UUID(str(key)): StoredRun(state, frames, (kind, source) == ("ask", "user"))
-            for key, state, frames, kind, source in rows
+            UUID(str(key)): StoredRun(state, frames, (kind, source) == ("ask", "user"), driver)
+            for key, state, frames, kind, source, driver in rows
         }
+
+    def driver_of_collection_run(self, key: UUID) -> str:
+        """Return the process that drives a collection run."""
+        rows = self.query("SELECT id, driver FROM playground_collectionrun")
+        return next(driver for each, driver in rows if UUID(str(each)) == key)
 
     def collection_run(self, key: UUID) -> tuple[str, Counter[str]]:
         """Return the state of a collection run, and the number of its steps by verdict."""
@@ -121,6 +156,12 @@ class Stage:
         if environment.items() - self.server.environment.items():
             self.server.stop()
             self.server.start(**environment)
+
+    def configure(self, process: PlaygroundProcess, **environment: str) -> None:
+        """Start a process again if its environment differs, or if it has ended."""
+        if environment.items() - process.environment.items() or not process.is_running:
+            process.stop()
+            process.start(**environment)
 
     def prune(self) -> None:
         """Delete the runs, so that those of the next trial fit on the disk."""
@@ -222,6 +263,43 @@ def _shared(heartbeat: str, second: dict[str, str], *options: str) -> Iterator[S
         ]
         _import_collection(servers[0])
         yield Stage(agent, servers, query, database, layer, hang=hang)
+
+
+@contextlib.contextmanager
+def cluster() -> Iterator[Stage]:
+    """Two playgrounds and two workers, each on a host of its own, with PostgreSQL and Redis.
+
+    The second playground has uvicorn; the second worker reaches the services through a relay.
+    """
+    with contextlib.ExitStack() as stack:
+        data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        database = stack.enter_context(postgresql())
+        layer = stack.enter_context(redis_server())
+        # A process of a short fault gets its settings when the fault needs them.
+        settings = {**SETTINGS, **cluster_settings(database.url, layer.url), **FULL_CLUSTER}
+
+        def query(sql: str) -> list[tuple[Any, ...]]:
+            with psycopg.connect(settings["DATABASE_URL"]) as connection:
+                return connection.execute(sql).fetchall()
+
+        network = stack.enter_context(relay(settings["DATABASE_URL"], settings["REDIS_URL"]))
+        relayed = dict(zip(("DATABASE_URL", "REDIS_URL"), network.urls, strict=True))
+        agent = stack.enter_context(served("tests.bench.source"))
+        shared = data / "shared"
+        servers = [
+            stack.enter_context(
+                PlaygroundServer(shared, options=options, FAULTS_HOST=f"web-{number}", **settings)
+            )
+            for number, options in enumerate(((), ("--server", "uvicorn")), 1)
+        ]
+        workers = [
+            stack.enter_context(
+                PlaygroundWorker(shared, FAULTS_HOST=f"worker-{number}", **settings | own)
+            )
+            for number, own in enumerate(({}, relayed), 1)
+        ]
+        _import_collection(servers[0])
+        yield Stage(agent, servers, query, database, layer, workers=workers, relay=network)
 
 
 @contextlib.contextmanager

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
-from uuid import UUID
+from uuid import UUID, uuid4
+
+import httpx
 
 from tests.bench import clients
 from tests.bench.clients import Started
 from tests.bench.memory import MIB, PeakMemory
 from tests.faults.stages import Stage, StoredRun
 from tests.load.soak import WINDOW
-from tests.load.viewers import Audience
+from tests.load.viewers import Audience, Viewer
 
 #: Returns when the fault is over.
 Fault = Callable[[], Awaitable[None]]
 
+#: Results of a request that is sent during a fault, and seconds until the next one.
+SHORT, SENDING = 5, 0.5
 #: Steady runs, seconds between two of their events, and the viewers of each.
 RUNS, PACE, VIEWERS = 9, 0.1, 2
 #: How many times as many events one more run has, without viewers.
@@ -94,11 +99,14 @@ class Trial:
         for server in range(len(stage.servers)):
             stage.streams(server)  # The first time starts a run.
         self._others = stage.runs().keys()
-        self._expected: dict[str, str] = {}
+        self._expected: dict[str, tuple[str, ...]] = {}
         self._results: dict[str, int] = {}
         self._watched: list[Started] = []
         self._promises: list[UUID] = []
         self._collections: dict[UUID, tuple[str, int]] = {}
+        self._keys: set[str] = set()
+        #: Process ids of workers whose runs are interrupted.
+        self._given_up: set[int] = set()
 
     def add(
         self, runs: int, seconds: float, *, pace: float = PACE, viewers: int = VIEWERS,
@@ -136,13 +144,75 @@ class Trial:
         """Start runs that outlive a fault of so many seconds."""
         whole = LEAD + seconds + TAIL
         self.add(RUNS, whole)
+        if self.stage.workers:
+            self.add(RUNS, whole, server=1)
         self.add(1, whole, pace=PACE / FAST, viewers=0)
         self.add_collection_run(STEPS * STEP_SECONDS)
         self.add_promise(seconds / 2)
 
-    def _expect(self, started: Iterable[Started], results: int, state: str) -> None:
+    def _expect(self, started: Iterable[Started], results: int, *states: str) -> None:
         for run in started:
-            self._expected[run.run], self._results[run.run] = state, results
+            self._expected[run.run], self._results[run.run] = states, results
+            self._keys.add(run.key)
+
+    async def keep_sending(self, fault: Fault) -> None:
+        """Send short requests to all playgrounds in turn during the fault.
+
+        A run that was recorded must complete; a request that failed may have been recorded.
+        """
+        servers = itertools.cycle(range(len(self.stage.servers)))
+        sending: set[asyncio.Task[None]] = set()
+        causing = asyncio.create_task(fault())
+        while not causing.done():
+            sending.add(asyncio.create_task(asyncio.to_thread(self._send, next(servers))))
+            await asyncio.wait({causing}, timeout=SENDING)
+        await asyncio.gather(causing, *sending)
+
+    def _send(self, server: int) -> None:
+        key, form = uuid4().hex, self.stage.streams(server).form
+        document = clients.results(SHORT, key=key)
+        try:
+            response = form.request(document, **{"HX-Request": "true"})
+        except (httpx.ConnectError, httpx.ConnectTimeout):
+            return
+        except httpx.TransportError:
+            self.uncertain += 1
+        else:
+            if response.status_code == 503:
+                self.uncertain += 1
+            elif response.status_code == 200:
+                self._expect([form.started(response, document)], SHORT, "completed")
+            else:
+                self.fail(f"a request to send returned {response.status_code}")
+        self._keys.add(key)
+
+    def give_up(self, pid: int) -> set[UUID]:
+        """Expect that the runs of a process are interrupted; return those that are unfinished.
+
+        Those that it takes later, too, unless it has completed them. Called before the fault.
+        """
+        self._given_up.add(pid)
+        for key, (_, steps) in self._collections.items():
+            is_running = self.stage.collection_run(key)[0] == "running"
+            if is_running and f":{pid}:" in self.stage.driver_of_collection_run(key):
+                self._collections[key] = "interrupted", steps
+        runs = self._stored().items()
+        return {k for k, run in runs if run.state in UNFINISHED and run.is_driven_by([pid])}
+
+    async def wait_until_interrupted(self, runs: set[UUID], seconds: float) -> None:
+        """Wait until runs have ended, for so long at most; one that needs no time may complete."""
+        began = time.monotonic()
+        while (states := self._states(runs)).keys() & UNFINISHED:
+            if time.monotonic() - began > seconds:
+                self.fail(f"after {seconds:g} s the runs are {dict(states)}")
+                return
+            await asyncio.sleep(0.1)
+        if not states["interrupted"]:
+            self.fail(f"the runs of the worker are {dict(states)}")
+
+    def _states(self, runs: set[UUID]) -> Counter[str]:
+        stored = self._stored()
+        return Counter(stored[key].state for key in runs)
 
     def fail(self, text: str) -> None:
         """Note that something is not as expected."""
@@ -153,11 +223,11 @@ class Trial:
         audience = Audience()
         shown: dict[int, list[Started]] = defaultdict(list)
         for run in self._watched:
-            completes = self._expected[run.run] == "completed"
+            completes = self._expected[run.run] == ("completed",)
             shown[min(self._results[run.run], WINDOW) if completes else 0].append(run)
         for results, runs in shown.items():
             await audience.open(runs, results)
-        memory = PeakMemory(self.stage.server.pid)
+        memory = PeakMemory(self.stage.driving.pid)
         with memory if same_process else contextlib.nullcontext():
             self.stage.streams().release()
             await asyncio.sleep(LEAD)
@@ -197,37 +267,60 @@ class Trial:
         result.after = Counts.of(stored.values())
         result.viewers, result.reconnections = len(audience.viewers), audience.dropped
         self._compare_number(stored)
+        self._compare_requests()
         for key, expected in self._expected.items():
-            if (state := stored[UUID(key)].state) != expected:
-                self.fail(f"run {key} is {state} and not {expected}")
-            wire = self.stage.get(f"/runs/{key}/wire.txt")
-            numbers = [int(number) for number in NUMBER.findall(wire)]
-            sent = self._results[key] if state == "completed" else len(numbers)
-            if numbers != list(range(sent)):
-                lost, repeated = set(range(sent)) - {*numbers}, len(numbers) - len({*numbers})
-                self.fail(f"run {key}: {len(lost)} events are lost, {repeated} repeated")
+            if run := stored.get(UUID(key)):
+                self._compare_run(key, run, expected)
+            else:
+                self.fail(f"run {key} was shown and is not stored")
         for viewer in audience.viewers:
-            last, frames = viewer.position.last, stored[UUID(viewer.run.run)].frames
-            where = f"a viewer of run {viewer.run.run} at {viewer.run.origin}"
-            if viewer.lost > 0 or viewer.repeated or last != frames:
-                self.fail(
-                    f"{where}: {viewer.lost} events or frames are lost, {viewer.repeated} repeated;"
-                    f" it has {last} of {frames} frames"
-                )
+            self._compare_viewer(viewer, stored[UUID(viewer.run.run)])
             if audience.is_following(viewer):
-                self.fail(f"{where} has not received the end")
+                self.fail(f"a viewer of run {viewer.run.run} has not received the end")
         for run in self._promises:
             if (status := self.stage.promise(run)) != "fulfilled":
                 self.fail(f"the promise of run {run} is {status or 'not stored'}")
         for collection_run in self._collections:
             self._compare_collection_run(collection_run)
 
+    def _compare_run(self, key: str, run: StoredRun, expected: tuple[str, ...]) -> None:
+        # A worker may have taken it and then died.
+        allowed = (*expected, *(["interrupted"] if run.is_driven_by(self._given_up) else []))
+        if run.state not in allowed:
+            self.fail(f"run {key} is {run.state} and not {' or '.join(expected)}")
+        wire = self.stage.get(f"/runs/{key}/wire.txt")
+        numbers = [int(number) for number in NUMBER.findall(wire)]
+        sent = self._results[key] if run.state == "completed" else len(numbers)
+        if numbers != list(range(sent)):
+            lost, repeated = set(range(sent)) - {*numbers}, len(numbers) - len({*numbers})
+            self.fail(f"run {key}: {len(lost)} events are lost, {repeated} repeated")
+
+    def _compare_viewer(self, viewer: Viewer, run: StoredRun) -> None:
+        last = viewer.position.last
+        lost = viewer.lost if run.state == "completed" else viewer.frames_lost
+        if lost > 0 or viewer.repeated or last != run.frames:
+            self.fail(
+                f"a viewer of run {viewer.run.run} at {viewer.run.origin}: {lost} events or frames "
+                f"are lost, {viewer.repeated} repeated; it has {last} of {run.frames} frames"
+            )
+
+    def _compare_requests(self) -> None:
+        """Compare the number of requests that the agent has received."""
+        received = self.stage.streams().requests()
+        for key in sorted(self._keys - {""}):
+            if (count := received.get(key, 0)) > 1:
+                self.fail(f"the agent has received request {key} {count} times")
+
     def _compare_number(self, stored: dict[UUID, StoredRun]) -> None:
         """Compare the number of runs: what was refused must not have been recorded."""
         known = {*map(UUID, self._expected), *self._promises}
         others = [run.state for key, run in stored.items() if run.is_sent and key not in known]
-        if len(others) > self.uncertain or {*others} - {"interrupted"}:
+        # A worker may drive what a web process has recorded and could not show.
+        ended = {"interrupted", *(["completed"] if self.stage.workers else [])}
+        if len(others) > self.uncertain or {*others} - ended:
             self.fail(f"{len(others)} more runs than were sent: {', '.join(others)}")
+        if unfinished := [str(key) for key, run in stored.items() if run.state in UNFINISHED]:
+            self.fail(f"{len(unfinished)} runs have not ended: {', '.join(unfinished)}")
 
     def _compare_collection_run(self, key: UUID) -> None:
         expected, steps = self._collections[key]

@@ -285,12 +285,13 @@ def test_credentials_in_headers_and_addresses_are_left_out() -> None:
     header = [
         {"key": "Authorization", "value": "Bearer hidden"}, {"key": "X-Own", "value": "kept"},
         {"key": "Postman-Token", "value": "p"}, {"key": "X-Off", "value": "o", "disabled": True},
+        {"key": "traceparent", "value": f"00-{'a' * 32}-{'b' * 16}-01"},
     ]  # fmt: skip
     found, remarks = only(item(header=header, url=f"{URL}?api_key=hidden"))
     assert found["headers"] == [["Authorization", ""], ["X-Own", "kept"]]
     assert found["address"] == f"{URL}?api_key="
     assert "hidden" not in json.dumps(remarks)
-    assert any("Postman-Token" in remark for remark in remarks)
+    assert any("Postman-Token, traceparent" in remark for remark in remarks)
     found, _ = only(item(header="Authorization: Bearer {{t}}\nX-Own: kept"))
     assert (found["auth"], found["headers"]) == (
         {"type": "bearer", "secret": "t"}, [["X-Own", "kept"]],

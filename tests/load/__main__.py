@@ -1,8 +1,10 @@
 """`make load`: latency from the agent to the websockets under load, and what idling costs.
 
 Run some rows with `--rows 1,4`, another checkout with `--tree`, and the short form, which fails if
-an event is lost or repeated, with `--short`. `--soak 20` keeps a mixed load for 20 minutes instead,
-and fails also if anything is left over. `--memory` measures the memory under large responses.
+an event is lost or repeated, with `--short`. `--cluster` measures rows with one process, and again
+with two web processes and two workers behind nginx. `--soak 20` keeps a mixed load for 20 minutes
+instead, and fails also if anything is left over. `--memory` measures the memory under large
+responses.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import httpx
@@ -26,8 +28,10 @@ import httpx
 from tests.bench.clients import Started
 from tests.bench.serving import served
 from tests.bench.table import Row, print_table
+from tests.cluster.processes import cluster
 from tests.load import interim
 from tests.load.cores import Cores
+from tests.load.costs import Costs
 from tests.load.large import measure as measure_memory
 from tests.load.profile import Profiler
 from tests.load.soak import soak
@@ -55,6 +59,8 @@ class Options:
     python: str
     compression: bool
     profiler: Profiler | None
+    #: Whether the playground is a cluster.
+    cluster: bool = False
 
 
 @dataclass
@@ -63,8 +69,12 @@ class Totals:
 
     faults: int = 0
     rows: list[Row] = field(default_factory=list)
+    #: Milliseconds of the 99th percentile of each row.
+    percentiles: list[float] = field(default_factory=list)
 
-    def add(self, what: str, aim: float | None, audience: Audience, cores: Cores) -> None:
+    def add(
+        self, what: str, aim: float | None, audience: Audience, cores: Cores, costs: str = ""
+    ) -> None:
         """Add the row of a measurement; its aim is the milliseconds of the 99th percentile."""
         latencies = audience.latencies
         if len(latencies) > 1:
@@ -74,11 +84,13 @@ class Totals:
             p99, times = float("inf"), "nothing received"
         faults = audience.lost + audience.repeated
         self.faults += faults
+        self.percentiles.append(p99)
         dropped = f", {audience.dropped:,} connections dropped" if audience.dropped else ""
         figure = (
             f"{times}; lost {audience.lost:,}, repeated {audience.repeated:,} of "
             f"{len(latencies):,}{dropped}; "
             f"{cores.of('server'):.2f} cores ({cores.others('server')})"
+            f"{costs}"
         )
         met = None if aim is None else p99 <= aim and not faults
         self.add_row(
@@ -99,38 +111,69 @@ class Totals:
 class Load(Streams):
     """A playground, its agent, and the form that starts runs."""
 
-    def __init__(self, server: PlaygroundServer, agent: str, cores: Cores) -> None:
-        super().__init__(server.url, agent)
-        self.server = server
+    def __init__(
+        self, url: str, pid: int, agent: str, cores: Cores, costs: Costs | None = None
+    ) -> None:
+        """Start runs at the playground of a URL; `pid` is the process that is profiled."""
+        super().__init__(url, agent)
+        self.pid = pid
         self.cores = cores
+        self.costs = costs
+
+    def costs_of(self, events: int) -> str:
+        """Return what each of the agent's events has cost, as a phrase; "" if that is unknown."""
+        return self.costs.per_event(events) if self.costs else ""
+
+
+#: Settings of every playground. A stream is silent until all have started.
+SETTINGS = {"PLAYGROUND_MAX_RUNS": "1200", "PLAYGROUND_IDLE_TIMEOUT": "600"}
 
 
 @contextlib.contextmanager
 def playground(options: Options) -> Iterator[Load]:
-    """A new playground and its agent, a process each."""
+    """A new playground and its agent, a process each; or a cluster and its agent."""
     with (
         tempfile.TemporaryDirectory() as data,
         served("tests.bench.source") as agent,
-        PlaygroundServer(
-            Path(data),
-            tree=options.tree,
-            python=options.python,
-            options=options.server,
-            PLAYGROUND_MAX_RUNS="1200",
-            # A stream is silent until all have started.
-            PLAYGROUND_IDLE_TIMEOUT="600",
-        ) as server,
+        contextlib.ExitStack() as stack,
     ):
+        if options.cluster:
+            parts = stack.enter_context(
+                cluster(
+                    Path(data), tree=options.tree, python=options.python,
+                    server_options=options.server, **SETTINGS,
+                )
+            )  # fmt: skip
+            cores = Cores(
+                server=[process.pid for process in (*parts.servers, *parts.workers)],
+                web=[process.pid for process in parts.servers],
+                workers=[process.pid for process in parts.workers],
+                postgresql=parts.database.pid,
+                redis=parts.layer.pid,
+                nginx=parts.proxy.pid,
+                agent=agent.pid,
+                viewers=os.getpid(),
+            )
+            costs = Costs(parts.settings["DATABASE_URL"], parts.settings["REDIS_URL"])
+            yield Load(parts.url, parts.servers[0].pid, agent.url, cores, costs)
+            return
+        server = stack.enter_context(
+            PlaygroundServer(
+                Path(data), tree=options.tree, python=options.python, options=options.server,
+                **SETTINGS,
+            )
+        )  # fmt: skip
         cores = Cores(server=server.pid, agent=agent.pid, viewers=os.getpid())
-        yield Load(server, agent.url, cores)
+        yield Load(server.url, server.pid, agent.url, cores)
 
 
 @contextlib.contextmanager
 def measuring(options: Options, load: Load) -> Iterator[None]:
     """Measure the CPU time of the block, and profile it."""
     profiler = options.profiler
-    recording = profiler.recording(load.server.pid) if profiler else contextlib.nullcontext()
-    with recording, load.cores.measuring():
+    recording = profiler.recording(load.pid) if profiler else contextlib.nullcontext()
+    measuring_costs = load.costs.measuring() if load.costs else contextlib.nullcontext()
+    with recording, measuring_costs, load.cores.measuring():
         yield
 
 
@@ -155,7 +198,9 @@ def many_streams(streams: int, aim: float) -> Callable[[Options, Totals], None]:
             started = load.start(streams, results, SLOW)
             asyncio.run(stream(options, load, audience, started, results))
             what = f"{streams} streams of {1 / SLOW:.0f} events/s, one viewer each"
-            totals.add(what, aim, audience, load.cores)
+            what += ", cluster" * options.cluster
+            costs = load.costs_of(streams * results)
+            totals.add(what, aim, audience, load.cores, costs)
 
     return measure
 
@@ -166,11 +211,13 @@ def many_viewers(viewers: int, runs: int, aim: float) -> Callable[[Options, Tota
     def measure(options: Options, totals: Totals) -> None:
         audience = Audience(options.compression)
         with playground(options) as load:
-            for _ in range(2 if options.short else runs):
+            count = 2 if options.short else runs
+            for _ in range(count):
                 [started] = load.start(1, RESULTS, FAST)
                 asyncio.run(stream(options, load, audience, [started] * viewers, RESULTS))
             what = f"one run of {1 / FAST:.0f} events/s, {viewers:,} viewers"
-            totals.add(what, aim, audience, load.cores)
+            what += ", cluster" * options.cluster
+            totals.add(what, aim, audience, load.cores, load.costs_of(count * RESULTS))
 
     return measure
 
@@ -248,8 +295,17 @@ ROWS: dict[str, Callable[[Options, Totals], None]] = {
     "9": interim_responses(interim.PLAIN),
     "10": interim_responses(interim.LONG),
 }
-#: The rows of `--short`.
-SHORT = "1,4"
+#: The rows of `--short`, and of `--cluster`.
+SHORT, CLUSTER = "1,4", "3,5"
+
+
+def compare_with_cluster(number: str, options: Options, totals: Totals) -> None:
+    """Measure a row with one process and with a cluster, and add the ratio."""
+    for is_cluster in (False, True):
+        ROWS[number](replace(options, cluster=is_cluster), totals)
+    one, several = totals.percentiles[-2:]
+    what = f"row {number}: p99 of the cluster to that of one process"
+    totals.add_row(Row(what, f"{several / one:.2f}", "–", None))
 
 
 def raise_descriptor_limit() -> None:
@@ -268,6 +324,11 @@ def arguments() -> argparse.Namespace:
         action="store_true",
         help="a few seconds of rows 1 and 4; fails only if an event is lost or repeated",
     )
+    parser.add_argument(
+        "--cluster",
+        action="store_true",
+        help=f"rows with one process and with a cluster; default: {CLUSTER}",
+    )
     parser.add_argument("--soak", type=float, metavar="MINUTES", help="a mixed load, and no rows")
     parser.add_argument(
         "--memory", action="store_true", help="memory under large responses, and no rows"
@@ -280,9 +341,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--profile", type=Path, help="file for the stacks that py-spy records")
     parser.add_argument("--gil", action="store_true", help="profile what holds the GIL only")
     given = parser.parse_args()
-    given.rows = (given.rows or (SHORT if given.short else ",".join(ROWS))).split(",")
+    default = CLUSTER if given.cluster else SHORT if given.short else ",".join(ROWS)
+    given.rows = (given.rows or default).split(",")
     if unknown := set(given.rows) - ROWS.keys():
         parser.error(f"no such rows: {', '.join(sorted(unknown))}")
+    if given.cluster and (others := set(given.rows) - set("123456")):
+        parser.error(f"rows without latencies: {', '.join(sorted(others))}")
     return given
 
 
@@ -316,7 +380,10 @@ def main() -> None:
     )
     totals = Totals()
     for number in given.rows:
-        ROWS[number](options, totals)
+        if given.cluster:
+            compare_with_cluster(number, options, totals)
+        else:
+            ROWS[number](options, totals)
     print_table(totals.rows)
     if profiler and profiler.stacks:
         profiler.write(given.profile)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import psutil
 
 
 class Cores:
-    """The CPU time of some processes for each second of measurement."""
+    """The CPU time of some processes, or groups of them, for each second of measurement."""
 
-    def __init__(self, **pids: int) -> None:
-        self._processes = {name: psutil.Process(pid) for name, pid in pids.items()}
+    def __init__(self, **pids: int | Sequence[int]) -> None:
+        self._processes = {
+            name: [psutil.Process(pid) for pid in ([given] if isinstance(given, int) else given)]
+            for name, given in pids.items()
+        }
         self._used = dict.fromkeys(pids, 0.0)
         self._seconds = 0.0
 
@@ -28,7 +31,7 @@ class Cores:
             self._used[name] += used - before[name]
 
     def of(self, name: str) -> float:
-        """Return the mean number of cores that a process used."""
+        """Return the mean number of cores that a process or a group used."""
         return self._used[name] / self._seconds
 
     def others(self, name: str) -> str:
@@ -37,9 +40,11 @@ class Cores:
 
     def _seconds_used(self) -> dict[str, float]:
         used = {}
-        for name, process in self._processes.items():
-            times = [process.cpu_times()]
-            if process.pid != os.getpid():
-                times += [child.cpu_times() for child in process.children(recursive=True)]
+        for name, processes in self._processes.items():
+            times = []
+            for process in processes:
+                times.append(process.cpu_times())
+                if process.pid != os.getpid():
+                    times += [child.cpu_times() for child in process.children(recursive=True)]
             used[name] = sum(time.user + time.system for time in times)
         return used

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
 
 import httpx
 
@@ -26,14 +27,22 @@ class Streams:
     def start(self, runs: int, results: int, pace: float, **options: float) -> list[Started]:
         """Start runs whose agent is silent until `release`; `options` are those of the agent."""
         before = self._held()
-        document = clients.results(results, pace, hold=True, **options)
+        documents = [
+            clients.results(results, pace, hold=True, key=uuid4().hex, **options)
+            for _ in range(runs)
+        ]
         with ThreadPoolExecutor(STARTING) as pool:
-            started = list(pool.map(self.form.start, [document] * runs))
+            started = list(pool.map(self.form.start, documents))
         deadline = time.monotonic() + 60
         while (held := self._held() - before) < runs:
             assert time.monotonic() < deadline, f"{held} of {runs} runs have called the agent"
             time.sleep(0.1)
         return started
+
+    def requests(self) -> dict[str, int]:
+        """Return the number of requests with each key that the agent has received."""
+        count: dict[str, int] = self._agent.get("/requests").json()
+        return count
 
     def release(self) -> None:
         """Let the agent stream."""

@@ -185,6 +185,14 @@ class Audience:
             else:
                 return
 
+    async def follow(self, viewer: Viewer) -> None:
+        """Add a viewer, whose websocket is opened again until that succeeds."""
+        self.viewers.append(viewer)
+        self._following.add(viewer)
+        # The lost connection has begun the next attempt.
+        with contextlib.suppress(InvalidHandshake, TimeoutError):
+            await self.connect(viewer)
+
     async def connect(self, viewer: Viewer) -> None:
         """Open the websocket of a viewer, from its cursor."""
         origin: Any = viewer.run.origin

@@ -15,6 +15,7 @@ import pytest
 from django.db import DatabaseError
 from django.utils import timezone
 
+from playground import processes
 from playground.database_timeout import response_timeout
 from playground.models import CollectionRun, RunState, liveness
 from playground.models.clock import database_now
@@ -26,8 +27,8 @@ from playground.models.liveness import (
     local_runs,
     mark_interrupted,
     store_heartbeats,
-    this_driver,
 )
+from playground.processes import this_process
 from tests.support.stored_runs import CALL, HEAD, OPEN, Recording, result
 
 pytestmark = pytest.mark.database
@@ -36,7 +37,7 @@ ALIVE, GONE = "streaming", "interrupted"
 
 
 def driver(pid: int, start: str = "1", host: str | None = None) -> str:
-    return f"{host or liveness._this_host()}:{pid}:{start}"
+    return f"{host or processes._this_host()}:{pid}:{start}"
 
 
 @pytest.fixture
@@ -55,12 +56,12 @@ def process() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def driver_of(process: subprocess.Popen[bytes]) -> str:
-    return driver(process.pid, liveness._started(process.pid))
+    return driver(process.pid, processes._started(process.pid))
 
 
 def wait_for_state(process: subprocess.Popen[bytes], letter: str) -> None:
     """Wait for a state of `man 5 proc_pid_stat`."""
-    while liveness._stat(process.pid)[0] != letter:
+    while processes._stat(process.pid)[0] != letter:
         time.sleep(0.01)
 
 
@@ -108,13 +109,13 @@ class TestProcessesOfThisHost(Judging):
 
     @pytest.mark.parametrize("age", [FRESH, STALE])
     def test_one_that_got_the_number_of_a_dead_one(self, age: float) -> None:
-        started = liveness._started(1)
+        started = processes._started(1)
         assert self.state_after(driver(1, started), age) == ALIVE  # Of somebody else.
         assert self.state_after(driver(1, f"{started}1"), age) == GONE
 
     def test_one_of_another_container(self, dead_pid: int) -> None:
         """It has the same host name, and is not visible."""
-        host = liveness._this_host()
+        host = processes._this_host()
         for other in (f"{host}1", "5d9a1c1e-7e2f-4a58-9d3c-0f0a2b3c4d5e/4026531836"):
             assert self.state_after(driver(dead_pid, host=other)) == ALIVE
             assert self.state_after(driver(dead_pid, host=other), STALE) == GONE
@@ -124,7 +125,7 @@ class TestProcessesOfThisHost(Judging):
     ) -> None:
         """Of another user where /proc is restricted: it exists, or another has its number."""
         name = driver_of(process)
-        monkeypatch.setattr(liveness, "_stat", lambda pid: [])
+        monkeypatch.setattr(processes, "_stat", lambda pid: [])
         assert self.state_after(name) == ALIVE
         assert self.state_after(name, STALE) == GONE
 
@@ -136,20 +137,20 @@ class TestProcessesOfThisHost(Judging):
         with subprocess.Popen([sys.executable, "-c", code], **pipes) as other:
             assert other.stdout
             other.stdout.readline()
-            assert liveness._started(other.pid)
+            assert processes._started(other.pid)
             other.kill()
 
     def test_without_proc(self, monkeypatch: pytest.MonkeyPatch, dead_pid: int) -> None:
         """As on macOS: whether a process exists is known, and not when it began."""
-        monkeypatch.setattr(liveness, "_this_host", lambda: "laptop.local")
-        monkeypatch.setattr(liveness, "_stat", lambda pid: [])
+        monkeypatch.setattr(processes, "_this_host", lambda: "laptop.local")
+        monkeypatch.setattr(processes, "_stat", lambda pid: [])
         assert self.state_after(driver(dead_pid, "", "laptop.local")) == GONE
         assert self.state_after(driver(os.getppid(), "", "laptop.local")) == ALIVE
         assert self.state_after(driver(os.getppid(), "", "laptop.local"), STALE) == GONE
 
     def test_this_one_knows_what_it_drives(self) -> None:
         """Also after the machine was asleep, or with an event loop that was busy."""
-        run = Recording(driver=this_driver(), state="streaming").run
+        run = Recording(driver=this_process(), state="streaming").run
         type(run).objects.update(heartbeat_at=timezone.now() - timedelta(days=1))
         local_runs.add(run.pk)
         try:
@@ -157,7 +158,7 @@ class TestProcessesOfThisHost(Judging):
         finally:
             local_runs.discard(run.pk)
         assert mark_interrupted() == 1
-        assert self.state_after(this_driver()) == ALIVE
+        assert self.state_after(this_process()) == ALIVE
 
 
 @pytest.mark.django_db
@@ -290,7 +291,7 @@ class TestTimeOfACollectionRun:
 
     def test_others_are_left_alone(self, dead_pid: int) -> None:
         mine = CollectionRun.objects.create(
-            name="Mine", driver=this_driver(), heartbeat_at=timezone.now()
+            name="Mine", driver=this_process(), heartbeat_at=timezone.now()
         )
         self.took(dead_pid, 1)
         mine.refresh_from_db()

@@ -12,21 +12,30 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
 
 import playground
-from playground.models import PolledPromise, Run, TrashedItem, search_tables
+from playground.models import (
+    CollectionRun,
+    PolledPromise,
+    QueuedWork,
+    Run,
+    TrashedItem,
+    search_tables,
+)
 from playground.models.search_index import find_run_ids
 from tests.support.stored_database import DATABASES, check_pages, migrate_and_read
+from tests.support.stored_runs import Recording
 
 FILES = sorted(Path(playground.__file__).parent.glob("**/migrations/0*.py"))
 SQUASHED = "0001_squashed_0006_words"
 
 
-def migrate_back() -> Any:
-    """Go back to the names of version 0.1; returns the models as they were."""
+def migrate_back(name: str = SQUASHED) -> Any:
+    """Go back to the names of version 0.1, or another migration; the models as they were."""
     executor = MigrationExecutor(connection)
-    executor.migrate([("playground", SQUASHED)])
-    return executor.loader.project_state([("playground", SQUASHED)]).apps
+    executor.migrate([("playground", name)])
+    return executor.loader.project_state([("playground", name)]).apps
 
 
 def migrate() -> None:
@@ -105,6 +114,32 @@ class TestNames:
             assert json.loads(first.fixture.split("\n")[0]) == deleted
         finally:
             migrate()
+
+
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+def test_what_waits_for_a_worker_is_interrupted_by_a_version_without_workers() -> None:
+    """Nobody would take it: it has no driver, and no request."""
+    waiting, driven = Recording(state="queued").run, Recording(state="queued", driver="other").run
+    runs = CollectionRun.objects.create(name="Waiting"), CollectionRun.objects.create(name="Driven")
+    for run in runs:
+        run.steps.create(number=1, name="One")
+    QueuedWork.objects.create(run=waiting, queued_at=timezone.now())
+    QueuedWork.objects.create(collection_run=runs[0], queued_at=timezone.now())
+    try:
+        models = migrate_back("0017_stored_bytes")
+        stored = models.get_model("playground", "Run").objects.in_bulk()
+    finally:
+        migrate()
+    assert [stored[run.pk].state for run in (waiting, driven)] == ["interrupted", "queued"]
+    assert [CollectionRun.objects.get(pk=run.pk).state for run in runs] == [
+        "interrupted",
+        "running",
+    ]
+    assert [(step.verdict, step.reason) for run in runs for step in run.steps.all()] == [
+        ("skipped", "Not started: the playground stopped."),
+        ("waiting", ""),
+    ]
 
 
 @pytest.mark.process

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import re
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -15,7 +17,7 @@ from playground.models import Agent, Run
 from playground.protocols.frames import Frame, FrameKind
 from playground.rendering import live, run_status
 from playground.rendering.entries import Entry
-from playground.rendering.live import RunMessage, RunUpdates, response_context
+from playground.rendering.live import RunMessage, RunUpdates, advance_together, response_context
 from playground.rendering.thread_reader import ThreadReader
 from tests.support.markup import Markup, read
 from tests.support.stored_runs import (
@@ -233,3 +235,70 @@ def test_a_run_that_is_gone() -> None:
     run.delete()
     with pytest.raises(Run.DoesNotExist):
         view.advance()
+
+
+class TestRunsReadTogether:
+    @pytest.mark.parametrize("seed", range(5))
+    def test_messages_are_those_of_each_alone(self, seed: int) -> None:
+        chosen = random.Random(seed)
+        pieces = [event(piece) for piece in PIECES]
+        every = [
+            [[CALL, OPEN, HEAD], *([piece] for piece in chosen.sample(pieces, 6)), [END]]
+            for _ in range(3)
+        ]
+        recordings = [Recording() for _ in every]
+        together = [RunUpdates(each.run.pk, 0) for each in recordings]
+        together.append(RunUpdates(recordings[0].run.pk, 0, readonly=True))
+        alone = [RunUpdates(each.pk, 0, readonly=each.readonly) for each in together]
+        left = [list(each) for each in every]
+        while any(left):
+            for recording, waiting in zip(recordings, left, strict=True):
+                for _ in range(min(len(waiting), chosen.randint(0, 2))):
+                    recording.add(*waiting.pop(0))
+                if not any(left):
+                    recording.end()
+            for message, one in zip(advance_together(together), alone, strict=True):
+                expected = one.advance()
+                assert isinstance(message, RunMessage | None)
+                assert _without_clock(message) == _without_clock(expected)
+
+    def test_one_that_was_deleted_does_not_affect_the_others(self) -> None:
+        kept, gone = Recording(), Recording()
+        kept.add(CALL, OPEN, HEAD, result(1))
+        every = [RunUpdates(gone.run.pk, 0), RunUpdates(kept.run.pk, 0)]
+        gone.run.delete()
+        error, message = advance_together(every)
+        assert isinstance(error, Run.DoesNotExist)
+        assert isinstance(message, RunMessage)
+        assert message.last == 4
+
+    def test_two_queries_read_all_of_them(
+        self, django_assert_num_queries: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        recordings = [Recording() for _ in range(20)]
+        every = [RunUpdates(each.run.pk, 0) for each in recordings]
+        for each in recordings:
+            each.add(CALL, OPEN, HEAD, result(1))
+        advance_together(every)
+        for each in recordings:
+            each.add(result(2))
+        with django_assert_num_queries(2):
+            messages = advance_together(every)
+        assert [each.last for each in messages if isinstance(each, RunMessage)] == [5] * 20
+
+    def test_child_runs_and_long_backlogs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(live, "MAX_FRAMES_TOGETHER", 3)
+        parent, long = Recording(), Recording()
+        every = [RunUpdates(each.run.pk, 0) for each in (parent, long)]
+        parent.add(CALL, OPEN, HEAD)
+        long.add(CALL, OPEN, HEAD, result(1), result(2))
+        Recording(parent=parent.run, kind="action", parent_entry_seq=1, parent_entry_part=0)
+        messages = advance_together(every)
+        assert [each.last for each in messages if isinstance(each, RunMessage)] == [3, 5]
+
+
+def _without_clock(message: RunMessage | None) -> object:
+    if message is None:
+        return None
+    html = re.sub(r"<elapsed-time.*?</elapsed-time>", "", message.html)
+    return html, message.first, message.last, message.final, message.more

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+from django.conf import LazySettings
 from django.utils import timezone
 
-from playground.models import PolledPromise, Run, RunState
+from playground.models import CollectionRun, PolledPromise, Run, RunState
 from playground.protocols.events import Outcome
-from playground.rendering.run_status import phase_label, run_metrics, status_label
+from playground.rendering.run_status import (
+    phase_label,
+    run_metrics,
+    status_label,
+    waiting_label,
+)
 
 #: Labels of a run with three results; that of a completed one depends on the outcome.
 LABELS = {
@@ -134,3 +141,25 @@ def test_a_stream_without_its_last_event(fields: dict[str, object], label: str) 
         **{"state": "completed", "protocol": "nlweb", "terminated": False, "entries": 1, **fields}
     )
     assert status_label(run) == label
+
+
+@pytest.mark.parametrize(
+    ("model", "fields", "waits"),
+    [
+        (Run, {"state": "queued"}, True),
+        (Run, {"state": "queued", "driver": "host:1:1"}, False),
+        (Run, {"state": "interrupted"}, False),
+        (CollectionRun, {}, True),
+        (CollectionRun, {"driver": "host:1:1"}, False),
+        (CollectionRun, {"state": "stopped"}, False),
+    ],
+)
+def test_a_run_that_waits_for_a_worker(
+    model: type[Run | CollectionRun], fields: dict[str, Any], waits: bool, settings: LazySettings
+) -> None:
+    run = model(created_at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), **fields)
+    assert waiting_label(run) == ""
+    settings.WORKERS = True
+    assert waiting_label(run) == ("Waiting for a worker since 03:04:05 UTC" if waits else "")
+    if waits and isinstance(run, Run):
+        assert phase_label(run) == waiting_label(run)

@@ -125,6 +125,26 @@ def test_every_call_after_the_first_is_a_mark() -> None:
     assert drawing.counts == [("end", "end", 2), ("call", "request", 1)]
 
 
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+@pytest.mark.parametrize(
+    ("header", "trace_id"),
+    [
+        (f"traceparent: 00-{TRACE}-00f067aa0ba902b7-01", TRACE),
+        (f"Traceparent: 00-{TRACE}-00f067aa0ba902b7-00", TRACE),
+        ("traceparent: mine", ""),
+        (f"Accept: 00-{TRACE}-00f067aa0ba902b7-01", ""),
+    ],
+)
+def test_the_trace_id_is_that_of_the_first_call(header: str, trace_id: str) -> None:
+    first = f"POST /ask HTTP/1.1\r\n{header}\r\n\r\ntraceparent: 00".encode()
+    later = b"POST /ask HTTP/1.1\r\ntraceparent: 00-%b-%b-01\r\n\r\n" % (b"1" * 32, b"2" * 16)
+    found = [Frame(1, 0, K.CALL, first), Frame(2, 10, K.END), Frame(3, 20, K.CALL, later)]
+    assert timeline_of(found[:2], 30).trace_id == trace_id
+    assert timeline_of(found, 30).trace_id == trace_id
+
+
 def test_what_is_drawn_stays_in_place_while_the_run_goes_on() -> None:
     moments = [(K.CALL, 0), (K.HEAD, 100_000), (K.EVENT, 200_000)]
     places = [

@@ -1,20 +1,22 @@
-"""A PostgreSQL cluster and a Redis server that live as long as a `with` block, with interruptions.
+"""PostgreSQL, Redis and nginx for as long as a `with` block, with interruptions.
 
-Both listen on free ports of 127.0.0.1, want a password, and keep their data in a directory that
-goes with them.
+They listen on 127.0.0.1, on free ports unless one is given, and keep their data in a directory that
+goes with them. PostgreSQL and Redis want a password. A signal of the terminal does not reach them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,11 +25,17 @@ import psutil
 import psycopg
 import redis
 
+from tests.support.playground_server import ROOT
 from tests.support.servers import free_port
 
 #: PostgreSQL refuses to be run by root; Debian's package makes this user.
 UNPRIVILEGED = "postgres"
 INSTALL = "apt-get install --no-install-recommends postgresql redis-server"
+INSTALL_NGINX = "apt-get install --no-install-recommends nginx-light"
+#: The configuration of the reverse proxy, which is also an example.
+PROXY = ROOT / "deploy/nginx/playground.conf"
+#: Websockets that nginx can serve; each takes two connections.
+WEBSOCKETS = 4096
 #: Seconds in which a server has to answer.
 PATIENCE = 30.0
 
@@ -54,6 +62,14 @@ def find_redis() -> str:
     raise MissingError(f"redis-server is not installed: {INSTALL}")
 
 
+def find_nginx() -> str:
+    """The program nginx."""
+    # Debian puts it where only root looks.
+    if found := shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin"):
+        return found
+    raise MissingError(f"nginx is not installed: {INSTALL_NGINX}")
+
+
 class Service:
     """A server process that can be stopped and started again."""
 
@@ -72,6 +88,8 @@ class Service:
         self._end = end
         self._ask = ask
         self._process: subprocess.Popen[bytes] | None = None
+        #: Files that it writes its messages to.
+        self.logs = [home / "log"]
 
     def __enter__(self) -> Service:
         self.start()
@@ -80,19 +98,31 @@ class Service:
     def __exit__(self, *_: object) -> None:
         self.stop(self._end)
 
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        assert self._process
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its process exists."""
+        return self._process is not None and self._process.poll() is None
+
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        with (self._home / "log").open("ab") as log:
+        with self.logs[0].open("ab") as log:
             self._process = subprocess.Popen(
                 self._command,
                 cwd=self._home,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                start_new_session=True,
                 **_as_nobody_special(),
             )
         try:
-            _wait(self._process, self._ask, self._home / "log")
+            _wait(self._process, self._ask, self.logs[0])
         except BaseException:
             self.stop(self._end)
             raise
@@ -124,9 +154,15 @@ class Service:
                     process.resume()
 
     def stop(self, number: signal.Signals) -> None:
-        """Send it a signal, and wait until it has ended."""
+        """Send it a signal, and wait until it has ended; SIGKILL to all its processes."""
         assert self._process
+        others = []
+        if number == signal.SIGKILL and self.is_running:
+            others = psutil.Process(self._process.pid).children(recursive=True)
         self._process.send_signal(number)
+        for other in others:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                other.kill()
         try:
             self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
@@ -162,12 +198,16 @@ def postgresql() -> Iterator[Service]:
 
 
 def shared_settings(database: str, layer: str) -> dict[str, str]:
-    """The settings of two web processes: a new database in the cluster of `database`, and Redis."""
+    """The settings of two web processes that drive runs: a new database, and Redis.
+
+    The database is in the cluster of `database`.
+    """
     name = f"scale_{secrets.token_hex(6)}"
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
     url = urlsplit(database)._replace(path=f"/{name}").geturl()
-    return {"DATABASE_URL": url, "REDIS_URL": layer, "WEB_CONCURRENCY": "2"}
+    shared = {"DATABASE_URL": url, "REDIS_URL": layer, "WEB_CONCURRENCY": "2"}
+    return {**shared, "PLAYGROUND_WORKERS": "false"}
 
 
 @contextlib.contextmanager
@@ -183,6 +223,47 @@ def redis_server() -> Iterator[Service]:
         url = f"redis://:{password}@127.0.0.1:{port}/0"
         ask = redis.Redis.from_url(url).ping
         with Service(url, [program, settings], home, signal.SIGTERM, ask) as service:
+            yield service
+
+
+@contextlib.contextmanager
+def nginx(servers: Sequence[int], port: int = 0) -> Iterator[Service]:
+    """The reverse proxy of `deploy/nginx`, for web processes on these ports of 127.0.0.1."""
+    program, port = find_nginx(), port or free_port()
+    listen = f"listen 127.0.0.1:{port};"
+    site, changed = re.subn(
+        r"^    listen \d+;", f"    {listen}", PROXY.read_text(), flags=re.MULTILINE
+    )
+    assert changed == 1
+    upstream = PROXY.with_name("upstream.conf").read_text()
+    lines = "".join(rf"    server 127.0.0.1:{each}\g<2>" for each in servers)
+    upstream, changed = re.subn(
+        r"(^    server [\w.]+:\d+( .*\n))+", lines, upstream, flags=re.MULTILINE
+    )
+    assert changed == 1
+    with _directory() as home:
+        temporary = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        (home / "playground.conf").write_text(site)
+        (home / "upstream.conf").write_text(upstream)
+        (home / "nginx.conf").write_text(
+            f"daemon off;\npid {home}/pid;\nerror_log stderr;\n"
+            f"worker_rlimit_nofile {4 * WEBSOCKETS};\n"
+            f"events {{ worker_connections {2 * WEBSOCKETS}; }}\n"
+            "http {\n"
+            "log_format short '$request_method $request_uri $status $upstream_addr';\n"
+            f"access_log {home}/access.log short;\n"
+            + "".join(f"{name}_temp_path {home}/{name};\n" for name in temporary)
+            + f"include {home}/upstream.conf;\ninclude {home}/playground.conf;\n}}\n"
+        )
+        command = [program, "-p", home, "-e", "stderr", "-c", home / "nginx.conf"]
+
+        def ask() -> None:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+
+        url = f"http://127.0.0.1:{port}"
+        service = Service(url, command, home, signal.SIGTERM, ask)
+        service.logs.append(home / "access.log")
+        with service:
             yield service
 
 
@@ -205,7 +286,7 @@ def _wait(process: subprocess.Popen[bytes], ask: Callable[[], object], log: Path
     while True:
         try:
             ask()
-        except (psycopg.OperationalError, redis.ConnectionError) as error:
+        except (psycopg.OperationalError, redis.ConnectionError, ConnectionError) as error:
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"it did not start:\n{log.read_text()}") from error
             time.sleep(0.05)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import psycopg
 import pytest
 from django.db import connection, transaction
 
 from playground.engine import promise_polling
 from playground.engine.promises import PollResult, apply_poll_result
-from playground.models import PolledPromise, PollingStatus, Run
+from playground.models import PolledPromise, PollingStatus, Run, liveness
+from playground.models.clock import database_now
+from playground.models.liveness import DatabaseContact, mark_interrupted
+from playground.processes import connection_name
 from tests.support.stored_runs import Recording
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -95,6 +100,29 @@ def test_two_claim_a_promise_at_the_same_moment(
         assert time.monotonic() < deadline
         time.sleep(0.02)
     assert claimed == [False]
+
+
+@pytest.mark.parametrize("is_executing", [False, True], ids=["idle", "executing"])
+def test_the_locks_of_a_silent_driver_are_released(
+    monkeypatch: pytest.MonkeyPatch, is_executing: bool
+) -> None:
+    """It is suspended in a transaction, perhaps between the statements of a pipeline."""
+    silent = "other-host:1:1"
+    heartbeat_at = database_now() - 2 * liveness.HEARTBEAT_TIMEOUT
+    run = Recording(driver=silent, state="streaming", heartbeat_at=heartbeat_at).run
+    monkeypatch.setattr(
+        liveness, "database_contact", DatabaseContact(float("-inf"), time.monotonic())
+    )
+    parameters = connection.get_connection_params() | {"application_name": connection_name(silent)}
+    with contextlib.closing(psycopg.connect(**parameters)) as other:
+        other.execute("UPDATE playground_run SET frames = 7 WHERE id = %s", [run.pk])
+        if is_executing:
+            other.pgconn.enter_pipeline_mode()
+            other.pgconn.send_query_params(b"SELECT 1", None)
+            other.pgconn.flush()
+        assert mark_interrupted() == 1
+    run.refresh_from_db()
+    assert (run.state, run.frames) == ("interrupted", 0)
 
 
 def _until_changed(promise: PolledPromise) -> None:

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-#: The variables that `playground.settings` and `playground.checks` read.
+#: The variables that `playground.settings`, `playground.checks` and `playground.tracing` read.
 _SETTINGS = re.compile(
     "PLAYGROUND_.*|DATABASE_URL|REDIS_URL|DEBUG|SECRET_KEY|ALLOWED_HOSTS|CSRF_TRUSTED_ORIGINS|"
-    "WEB_CONCURRENCY|TZ"
+    "WEB_CONCURRENCY|TZ|OTEL_.*"
 )
 #: Where the tests of `make test-scale` find a PostgreSQL server and, in the order of the workers,
 #: a Redis for each; set, they are used.
@@ -51,6 +51,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         del os.environ[name]
     if DATABASE in os.environ:
         os.environ["DATABASE_URL"] = os.environ[DATABASE]
+    os.environ["PLAYGROUND_WORKERS"] = "false"  # Those of `tests.scale` are processes.
     if REDIS in os.environ:
         worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
         os.environ["REDIS_URL"] = os.environ[REDIS].split()[worker]

@@ -13,8 +13,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, Self
 
 from tests.support.isolation import SHARED, without_settings
 
@@ -80,37 +81,40 @@ def _fill(data: Path) -> None:
     collect_static()
 
 
-class PlaygroundServer:
-    """`manage.py serve` on a free port of 127.0.0.1, with a data directory of its own.
+class PlaygroundProcess:
+    """A command of `manage.py` that runs until it is stopped, with its environment and its log.
 
-    It begins with a copy of the template, unless `template` is false or there is data already.
-    `tree` is the checkout to serve, `python` its interpreter, `options` those of the command.
+    `tree` is the checkout, `python` its interpreter, `options` those of the command. `echo` is
+    called with each line of the log. With `own_session` a signal of the terminal does not reach it.
     """
+
+    #: The command, and the line of its log with which it has started.
+    COMMAND: str
+    STARTED: str
 
     def __init__(
         self,
         data: Path,
-        port: int = 0,
         *,
-        template: bool = True,
         tree: Path = ROOT,
         python: str = sys.executable,
         options: Sequence[str] = (),
+        echo: Callable[[str], object] | None = None,
+        own_session: bool = False,
         **environment: str,
     ) -> None:
         self.data = data
-        self.port = port
-        self._template = template
         self._tree = tree
         self._python = python
         self._options = options
+        self._echo = echo
+        self._own_session = own_session
         self._environment = environment
         self._process: subprocess.Popen[str] | None = None
         self._drainer: threading.Thread | None = None
-        self.url = ""
         self.log: list[str] = []
 
-    def __enter__(self) -> PlaygroundServer:
+    def __enter__(self) -> Self:
         self.start()
         return self
 
@@ -119,7 +123,7 @@ class PlaygroundServer:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of the server, for commands that shall see the same data.
+        """The environment of the process, for commands that shall see the same data.
 
         None of the developer's settings are in it, his database least of all.
         """
@@ -127,9 +131,105 @@ class PlaygroundServer:
 
     @property
     def pid(self) -> int:
-        """The server's process id."""
+        """The process id."""
         assert self._process
         return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process exists."""
+        return self._process is not None and self._process.poll() is None
+
+    def start(self, **environment: str) -> None:
+        """Start and wait until it has started.
+
+        `environment` is added to that of this start and of later ones.
+        """
+        self._environment |= environment
+        self._start()
+
+    def _start(self, *options: str) -> re.Match[str]:
+        """Start; return the match of the line that says so."""
+        (self.data / "fixtures").mkdir(parents=True, exist_ok=True)
+        self._process = subprocess.Popen(
+            [self._python, "manage.py", self.COMMAND, *options, *self._options],
+            cwd=self._tree,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=self._own_session,
+        )
+        assert self._process.stdout
+        for line in self._process.stdout:
+            self._add(line)
+            if found := re.search(self.STARTED, line):
+                break
+        else:
+            raise RuntimeError("the playground did not start:\n" + "".join(self.log))
+        self._drainer = threading.Thread(target=self._drain, daemon=True)
+        self._drainer.start()
+        return found
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        assert self._process
+        self._process.send_signal(number)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int | None:
+        """Stop it; SIGKILL is how a crash looks. Return its exit status, None if not started."""
+        if self._process is None:
+            return None
+        if self._process.poll() is None:
+            self._process.send_signal(number)
+        return self.wait()
+
+    def wait(self, seconds: float = 20) -> int:
+        """Wait until it has ended; return its exit status."""
+        assert self._process
+        status = self._process.wait(timeout=seconds)
+        if self._drainer:
+            self._drainer.join(timeout=20)
+        return status
+
+    def manage(self, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+        """Run a management command on the same data."""
+        return subprocess.run(  # type: ignore[call-overload,no-any-return]
+            [self._python, "manage.py", *arguments],
+            cwd=self._tree,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+            **options,
+        )
+
+    def _add(self, line: str) -> None:
+        self.log.append(line)
+        if self._echo:
+            self._echo(line)
+
+    def _drain(self) -> None:
+        assert self._process
+        assert self._process.stdout
+        for line in self._process.stdout:
+            self._add(line)
+
+
+class PlaygroundServer(PlaygroundProcess):
+    """`manage.py serve` on a free port of 127.0.0.1, with a data directory of its own.
+
+    It begins with a copy of the template, unless `template` is false or there is data already.
+    """
+
+    COMMAND, STARTED = "serve", r"http://[\w.]+:(\d+)"
+
+    def __init__(self, data: Path, port: int = 0, *, template: bool = True, **options: Any) -> None:
+        super().__init__(data, **options)
+        self.port = port
+        self._template = template
+        self.url = ""
 
     def prepare(self, *, samples: bool = True) -> None:
         """Copy the template into the data directory if that is without a database.
@@ -151,65 +251,11 @@ class PlaygroundServer:
         """
         self._environment |= environment
         self.prepare(samples=self._environment.get("PLAYGROUND_MODE") != "hosted")
-        (self.data / "fixtures").mkdir(parents=True, exist_ok=True)
-        self._process = subprocess.Popen(
-            [self._python, "manage.py", "serve", "--port", str(self.port), *self._options],
-            cwd=self._tree,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert self._process.stdout
-        for line in self._process.stdout:
-            self.log.append(line)
-            if found := re.search(r"http://[\w.]+:(\d+)", line):
-                self.url, self.port = found[0], int(found[1])
-                break
-        else:
-            raise RuntimeError("the playground did not start:\n" + "".join(self.log))
-        self._drainer = threading.Thread(target=self._drain, daemon=True)
-        self._drainer.start()
+        found = self._start("--port", str(self.port))
+        # A public URL is that of a proxy.
+        self.port = self.port or int(found[1])
+        self.url = f"http://127.0.0.1:{self.port}"
         self._wait_until_listening()
-
-    def send_signal(self, number: signal.Signals) -> None:
-        """Send it a signal."""
-        assert self._process
-        self._process.send_signal(number)
-
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> int | None:
-        """Stop it; SIGKILL is how a crash looks. Return its exit status, None if not started."""
-        if self._process is None:
-            return None
-        if self._process.poll() is None:
-            self._process.send_signal(number)
-        return self.wait()
-
-    def wait(self) -> int:
-        """Wait until it has ended; return its exit status."""
-        assert self._process
-        status = self._process.wait(timeout=20)
-        if self._drainer:
-            self._drainer.join(timeout=20)
-        return status
-
-    def manage(self, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-        """Run a management command on the same data."""
-        return subprocess.run(  # type: ignore[call-overload,no-any-return]
-            [self._python, "manage.py", *arguments],
-            cwd=self._tree,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-            **options,
-        )
-
-    def _drain(self) -> None:
-        assert self._process
-        assert self._process.stdout
-        self.log.extend(self._process.stdout)
 
     def _wait_until_listening(self) -> None:
         import httpx
@@ -217,6 +263,12 @@ class PlaygroundServer:
         transport = httpx.HTTPTransport(retries=10)  # Backs off between connects.
         with httpx.Client(transport=transport, timeout=20, trust_env=False) as client:
             client.get(f"{self.url}/").raise_for_status()
+
+
+class PlaygroundWorker(PlaygroundProcess):
+    """`manage.py worker`, on the data and with the settings of web processes."""
+
+    COMMAND, STARTED = "worker", r"The worker drives"
 
 
 if __name__ == "__main__":

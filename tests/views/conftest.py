@@ -50,7 +50,9 @@ def form(document: Any = None, agent: str = "recipes", **fields: str) -> dict[st
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The runs and targets that the engine was to drive, instead of driving them."""
     found: list[Any] = []
-    monkeypatch.setattr(
-        engine, "send", lambda run, prepared, **options: found.append((run, prepared.target))
-    )
+
+    async def submit(run: Any, prepared: Any) -> None:
+        found.append((run, prepared.target))
+
+    monkeypatch.setattr(engine, "submit", submit)
     return found

@@ -11,7 +11,7 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 
 from playground.models import Agent, Run, RunKind, Share
-from playground.models.liveness import this_driver
+from playground.processes import this_process
 from playground.protocols.frames import Frame, FrameKind
 from tests.support.markup import read
 from tests.support.servers import reply, serve
@@ -44,7 +44,7 @@ def asked(agent: Agent | None, frame: Frame, *, ended: bool, **fields: Any) -> R
     head = b"POST /mcp HTTP/1.1\r\nMcp-Session-Id: s1\r\nMCP-Protocol-Version: 2025-06-18\r\n\r\n"
     call = Frame(0, 0, FrameKind.CALL, head + json.dumps(body).encode())
     url = agent.url if agent else "http://agent.example/mcp"
-    own = {"agent": agent, "url": url, "binding": "mcp", "driver": this_driver(), **fields}
+    own = {"agent": agent, "url": url, "binding": "mcp", "driver": this_process(), **fields}
     recording = Recording(**own)
     recording.add(call, OPEN, HEAD, frame)
     if ended:

@@ -182,7 +182,10 @@ def test_a_link_and_a_copy_by_it(client: Client, collection: Collection) -> None
 def test_a_collection_run(
     client: Client, collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(collection_runs, "start", lambda run, plan: None)
+    async def submit(*_: object) -> None:
+        pass
+
+    monkeypatch.setattr(collection_runs, "submit", submit)
     fields = {"collection": "kept", "address": "http://agent.example"}
     made = client.post("/collection-runs/", fields)
     assert made.status_code == 302

@@ -23,7 +23,8 @@ def ready(client: Client) -> tuple[int, dict[str, Any]]:
 @pytest.mark.database
 def test_all_is_well(client: Client) -> None:
     assert ready(client) == (200, {"ready": True, "problems": {}})
-    assert client.post("/ready/").status_code == 405
+    assert client.head("/ready/").status_code == 200
+    assert Client(enforce_csrf_checks=True).post("/ready/").status_code == 405
 
 
 def test_without_a_database(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

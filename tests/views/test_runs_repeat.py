@@ -21,11 +21,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What was handed to the engine; nothing is sent."""
     calls: list[dict[str, Any]] = []
 
-    def send(run: Run, prepared: Any) -> None:
+    async def submit(run: Run, prepared: Any) -> None:
         shown = {"redact": prepared.redact, "headers": prepared.headers}
         calls.append({"run": run, "target": prepared.target, **shown})
 
-    monkeypatch.setattr(runs.engine, "send", send)
+    monkeypatch.setattr(runs.engine, "submit", submit)
     return calls
 
 

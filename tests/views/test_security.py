@@ -22,6 +22,8 @@ from tests.support.hosted import PASSWORD, Hosted, hosted_playground, log_in
 #: What each route answers: (owner, stranger, anonymous) to GET. 302 is the way to the log-in.
 GET: dict[str, tuple[int, int, int]] = {
     "readiness": (200, 200, 200),
+    # Off in hosted mode.
+    "metrics": (404, 404, 404),
     "workbench": (200, 200, 302),
     "compose-preview": (405, 405, 302),
     "compose-code": (405, 405, 302),

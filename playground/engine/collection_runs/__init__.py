@@ -46,6 +46,7 @@ from playground.engine.collection_runs.runner import (
     runs_in_progress,
     start,
     stop,
+    submit,
 )
 
 __all__ = [
@@ -63,4 +64,5 @@ __all__ = [
     "runs_in_progress",
     "start",
     "stop",
+    "submit",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
@@ -57,7 +57,7 @@ class CollectionRunOptions:
         return self.rows[(iteration - 1) % len(self.rows)] if self.rows else {}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the stored options; values of variables are omitted, as they may be secret."""
+        """Return the options that are shown; values of variables may be secret and are omitted."""
         return {
             "agent": (self.agent.slug or self.agent.url) if self.agent else "",
             "iterations": self.iteration_count,
@@ -201,6 +201,70 @@ def record(planned: CollectionRunPlan) -> CollectionRun:
     if refuses_new_runs():
         end_interrupted(CollectionRun.objects.filter(pk=run.pk))
     return run
+
+
+def plan_to_json(planned: CollectionRunPlan) -> dict[str, Any]:
+    """Return what a worker needs to drive a recorded plan, as JSON. It may hold secrets."""
+    options = planned.options
+    agent = options.agent
+    return {
+        "options": {
+            "agent": agent and ({"pk": agent.pk} if agent.pk else _unsaved_to_json(agent)),
+            "environment": options.environment and options.environment.pk,
+            "variables": dict(options.variables),
+            "rows": [dict(row) for row in options.rows],
+            "iterations": options.iterations,
+            "parallel": options.parallel,
+            "bail": options.bail,
+        },
+        # Numbers of steps, with the keys of their requests.
+        "units": [[(each.step.number, each.saved.pk) for each in unit] for unit in planned.units],
+    }
+
+
+def _unsaved_to_json(agent: Agent) -> dict[str, Any]:
+    return {
+        name: getattr(agent, name) for name in ("name", "url", "protocol", "binding", "version")
+    }
+
+
+def plan_from_json(run: CollectionRun, value: Mapping[str, Any]) -> CollectionRunPlan:
+    """Return the plan of a recorded collection run from the JSON of `plan_to_json`.
+
+    The steps of requests that were deleted meanwhile end as not sent. Raises `PlanError` if the
+    agent or the environment was deleted.
+    """
+    given = dict(value["options"])
+    agent, environment = given["agent"], given["environment"]
+    if agent is not None:
+        key = agent.get("pk")
+        found = Agent.objects.filter(pk=key).first() if key else Agent(owner=run.owner, **agent)
+        given["agent"] = found or _raise("The agent was deleted.")
+    if environment is not None:
+        stored = Environment.objects.filter(pk=environment).prefetch_related("variables")
+        given["environment"] = stored.first() or _raise("The environment was deleted.")
+    keys = {key for unit in value["units"] for _, key in unit}
+    saved = SavedRequest.objects.select_related("folder", "collection").in_bulk(keys)
+    steps = {step.number: step for step in run.steps.all()}
+    units: list[Unit] = [
+        [
+            PlannedStep(steps[number].iteration, saved[key], steps[number])
+            for number, key in unit
+            if key in saved
+        ]
+        for unit in value["units"]
+    ]
+    deleted = [number for unit in value["units"] for number, key in unit if key not in saved]
+    if deleted:
+        unsent = {"verdict": Step.Verdict.UNSENT, "reason": "The request was deleted."}
+        run.steps.filter(number__in=deleted).update(**unsent)
+    return CollectionRunPlan(
+        run.name, CollectionRunOptions(**given), units, run.owner, run.collection
+    )
+
+
+def _raise(message: str) -> NoReturn:
+    raise PlanError(message)
 
 
 def reload_options(options: CollectionRunOptions) -> CollectionRunOptions:

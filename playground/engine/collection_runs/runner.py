@@ -1,4 +1,8 @@
-"""Runner of collection runs: drives the units of a plan concurrently, until the end or a stop."""
+"""Runner of collection runs: drives the units of a plan concurrently, until the end or a stop.
+
+Collection runs that users start are submitted: a worker drives them, or this process if there are
+no workers. Their steps are runs of the process that drives them.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +13,34 @@ from functools import partial
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
-from playground.engine import tasks
+from playground.engine import jobs, tasks, work_queue
 from playground.engine.collection_runs.iteration_state import IterationState
-from playground.engine.collection_runs.plan import CollectionRunPlan, PlannedStep, Unit
+from playground.engine.collection_runs.plan import (
+    CollectionRunPlan,
+    PlanError,
+    PlannedStep,
+    Unit,
+    plan_from_json,
+    plan_to_json,
+)
 from playground.engine.collection_runs.step_sender import StepSender
 from playground.engine.collection_runs.step_writer import StepWriter
 from playground.engine.concurrency import concurrency_limit
 from playground.engine.heartbeat import heartbeat, log_database_errors
 from playground.engine.runs import ShuttingDownError, refuses_new_runs
+from playground.engine.work_queue import UnreadableWorkError
+from playground.engine.writer import RunEndedError
 from playground.executors import write_when_available
-from playground.models import CollectionRun, Run, Step
-from playground.models.collection_runs import INTERRUPTED_REASON, end_unfinished_steps
+from playground.logs import log_context
+from playground.models import CollectionRun, QueuedWork, Run, RunState, Step
+from playground.models.collection_runs import (
+    INTERRUPTED_REASON,
+    STOPPED_REASON,
+    end_unfinished,
+)
 from playground.models.liveness import local_runs
 from playground.notifications import notify_viewers
 from playground.task_registry import TaskRegistry
@@ -30,7 +49,6 @@ from playground.transport import ConnectionPool
 logger = logging.getLogger(__name__)
 
 #: Reasons for a step that was not started or not finished, as parts of sentences.
-STOPPED_REASON = "the run was stopped"
 FAILED_STEP_REASON = "an earlier request failed"
 INTERNAL_ERROR_REASON = "Internal playground error. See the playground’s log."
 
@@ -60,16 +78,26 @@ class Runner:
         self._halted = asyncio.Event()
         #: Why steps are not started, or do not end.
         self._end_reason = FAILED_STEP_REASON
-        self._stopped = False
+        #: The final state of steps in progress that are stopped; None if they are not.
+        self._stopped_as: RunState | None = None
         self._interrupted = False
 
     def stop(self) -> None:
         """Start no further steps, and stop those in progress."""
-        self._stopped = True
-        self._end_reason = STOPPED_REASON
+        self._stop(RunState.CANCELLED, STOPPED_REASON)
+
+    def give_up(self) -> None:
+        """Start no further steps, and stop those in progress: it has ended without this runner."""
+        if self._stopped_as is None:
+            message = "Driving collection run %s stopped: another process has ended it"
+            logger.warning(message, self._run.pk)
+        self._stop(RunState.INTERRUPTED, INTERRUPTED_REASON)
+
+    def _stop(self, final: RunState, reason: str) -> None:
+        self._stopped_as, self._end_reason = final, reason
         self._halted.set()
         for run in self._active_runs.values():
-            tasks.stop(run)
+            tasks.stop(run, final)
 
     def interrupt(self) -> None:
         """Start no further steps, because the process shuts down; those in progress continue."""
@@ -80,10 +108,14 @@ class Runner:
 
     async def drive(self) -> None:
         """Send all steps; end in a final state unless the process stops."""
+        with log_context(collection_run=self._run.pk):
+            await self._drive()
+
+    async def _drive(self) -> None:
         writing = asyncio.create_task(self._writer.run())
         try:
             async with ConnectionPool(self._parallel) as connections:
-                with heartbeat(self._run, self.stop), concurrency_limit(self._plan.owner) as limit:
+                with heartbeat(self._run, self), concurrency_limit(self._plan.owner) as limit:
                     sender = StepSender(self._plan, limit, self._halted, self._on_wait, connections)
                     await self._send_all(sender)
         finally:
@@ -125,6 +157,9 @@ class Runner:
         except ShuttingDownError:
             self.interrupt()
             step.verdict = Verdict.WAITING  # Nothing was sent.
+        except RunEndedError:
+            self.give_up()
+            step.verdict = Verdict.WAITING  # Nothing was sent.
         except Exception:
             # An error of the playground, not of the agent: the other steps continue.
             logger.exception(
@@ -143,8 +178,8 @@ class Runner:
     def _started(self, step: Step, run: Run) -> None:
         """Note the run of a step, so that `stop` reaches it."""
         self._active_runs[step.number] = run
-        if self._stopped:
-            tasks.stop(run)
+        if self._stopped_as:
+            tasks.stop(run, self._stopped_as)
 
     async def _finish(self) -> None:
         # Raises where the database stays unavailable. The run then becomes interrupted: as an ended
@@ -156,8 +191,8 @@ class Runner:
     def _final_state(self) -> CollectionRun.State:
         """Return the final state; steps that were interrupted are open, stopped or skipped."""
         State = CollectionRun.State  # noqa: N806 (a class)
-        if self._stopped:
-            return State.STOPPED
+        if self._stopped_as:
+            return State.STOPPED if self._stopped_as is RunState.CANCELLED else State.INTERRUPTED
         unfinished = {Verdict.RUNNING, Verdict.STOPPED}
         if self._end_reason == INTERRUPTED_REASON:
             unfinished |= {Verdict.WAITING, Verdict.SKIPPED}
@@ -165,21 +200,53 @@ class Runner:
         return State.INTERRUPTED if self._interrupted and left_out else State.COMPLETED
 
     def _end(self) -> None:
-        state = self._final_state()
-        end_unfinished_steps(self._run.steps.all(), self._end_reason)
+        run, now = self._run, timezone.now()
+        columns = {"state": self._final_state(), "ended_at": now, "heartbeat_at": now}
+        if not end_unfinished(run.pk, self._end_reason, **columns):
+            # It has ended elsewhere, or was deleted.
+            columns = CollectionRun.objects.filter(pk=run.pk).values(*columns).first() or columns
+        vars(run).update(columns)
         for step in self._plan.steps:
             step.end(self._end_reason)
-        run = self._run
-        run.state = state
-        run.ended_at = run.heartbeat_at = timezone.now()
-        # As an update: the collection may have been deleted meanwhile.
-        ended = {"state": run.state, "ended_at": run.ended_at, "heartbeat_at": run.heartbeat_at}
-        CollectionRun.objects.filter(pk=run.pk).update(**ended)
 
 
 _registry: TaskRegistry[UUID, Runner] = TaskRegistry(
     "collection run", lambda key, _: local_runs.discard(key)
 )
+
+
+async def submit(collection_run: CollectionRun, plan: CollectionRunPlan) -> None:
+    """Have a recorded collection run driven: by a worker, or in this process if there are none.
+
+    Returns once that is certain. Must be called on the event loop's thread.
+    """
+    if not settings.WORKERS:
+        start(collection_run, plan)
+    elif not collection_run.is_final:
+        enqueue = partial(work_queue.enqueue, collection_run, plan_to_json(plan))
+        await drive_job.defer(collection_run.pk, enqueue)
+
+
+@jobs.job("drive_collection_run", jobs.RUNS)
+async def drive_job(key: str) -> None:
+    """Drive the collection run with this key, if it waits for a worker."""
+    if taken := await work_queue.take_readable(CollectionRun, key, _read_plan, _end_unsent):
+        await start(*taken)
+
+
+def _read_plan(run: CollectionRun, work: QueuedWork) -> CollectionRunPlan:
+    try:
+        return plan_from_json(run, work_queue.read_payload(work))
+    except PlanError as error:
+        raise UnreadableWorkError(*error.args) from error
+
+
+def _end_unsent(run: CollectionRun, error: UnreadableWorkError) -> None:
+    """End a collection run of which nothing can be sent, for the same reason for every step."""
+    with transaction.atomic():
+        unfinished = CollectionRun.objects.unfinished().filter(pk=run.pk)
+        if unfinished.update(state=CollectionRun.State.COMPLETED, ended_at=timezone.now()):
+            run.steps.all().update(verdict=Verdict.UNSENT, reason=" ".join(error.args))
 
 
 def start(

@@ -30,8 +30,9 @@ from playground.engine.preparation import (
 )
 from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent, create_run, is_at_run_limit
+from playground.engine.writer import RunEndedError
 from playground.executors import read_when_available, write_when_available
-from playground.models import Agent, Run, RunSource, SavedRequest, Step
+from playground.models import Agent, CollectionRun, Run, RunSource, SavedRequest, Step
 from playground.models.json_text import storable
 from playground.models.storage import no_room_and_fix
 from playground.protocols import registry
@@ -86,7 +87,7 @@ class StepSender:
         """Send a step and store its verdict in its row; return its run, if any.
 
         `on_start` is called with the run once it is driven. Raises `ShuttingDownError` if the
-        process shuts down.
+        process shuts down, and `RunEndedError` if the collection run has ended elsewhere.
         """
         step = planned.step
         try:
@@ -120,13 +121,12 @@ class StepSender:
     ) -> tuple[Run, ReadyStep] | None:
         """Record the run as soon as a slot is free; return None if halted before.
 
-        Raises `PlanError` for a request that cannot be sent, and `ShuttingDownError` if the
-        process shuts down.
+        Raises `PlanError` for a request that cannot be sent, and what `send` raises.
         """
         async with self._limit.slot(self._halted):
             while not self._halted.is_set():
                 ready = await read_when_available(self._prepare, planned, iteration)
-                run = await write_when_available(self._create, ready)
+                run = await write_when_available(self._create, planned.step, ready)
                 if run is not None:
                     return run, ready
                 # Other runs of the owner are in progress: this one waits, and is not refused.
@@ -163,11 +163,15 @@ class StepSender:
             self._agents[key] = matching_agent(agent)
         return self._agents[key]
 
-    def _create(self, ready: ReadyStep) -> Run | None:
+    def _create(self, step: Step, ready: ReadyStep) -> Run | None:
         """Record the run; None without a free slot. All steps of this process are recorded here.
 
-        Raises `PlanError` without room: thousands of refused runs would take some themselves.
+        Raises `RunEndedError` if the collection run has ended, and `PlanError` without room:
+        thousands of refused runs would take some themselves.
         """
+        # The steps of one that was given up are ended: none of them may be sent now.
+        if not CollectionRun.objects.unfinished().filter(pk=step.collection_run_id).exists():
+            raise RunEndedError("the collection run has ended or was deleted")
         owner, prepared = self._plan.owner, ready.prepared
         if problem := no_room_and_fix(owner.pk if owner else None):
             raise PlanError(problem)

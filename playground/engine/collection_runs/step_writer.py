@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
@@ -54,7 +55,7 @@ class StepWriter:
         # Copied: steps change while they are stored in another thread.
         rows = [(step.pk, _columns(step)) for step in changed.values()]
         try:
-            await write_when_available(_store_all, rows)
+            await write_when_available(_store_all, self._collection_run.pk, rows)
         except BaseException:  # Cancelled, too: the next call stores them.
             self._changed = changed | self._changed
             self._wake.set()
@@ -66,35 +67,40 @@ def _columns(step: Step) -> Row:
     return {name: getattr(step, name) for name in _COLUMNS}
 
 
-def _store_all(rows: list[tuple[int, Row]]) -> None:
+def _store_all(key: UUID, rows: list[tuple[int, Row]]) -> None:
     """Store rows; of a row that the database refuses, store the verdict."""
     try:
-        _store(rows)
+        _store(key, rows)
     except UNAVAILABLE:
         raise  # All of them are retried.
     except Exception:
         logger.exception("Storing %d steps failed; each is stored by itself", len(rows))
         for pk, columns in rows:
-            _store_one(pk, columns)
+            _store_one(key, pk, columns)
 
 
-def _store_one(pk: int, columns: Row) -> None:
+def _store_one(key: UUID, pk: int, columns: Row) -> None:
     try:
-        _store([(pk, columns)])
+        _store(key, [(pk, columns)])
     except UNAVAILABLE:
         raise
     except Exception:
         logger.exception("Storing step %s failed; only its verdict is stored", pk)
-        _store([(pk, columns | {"checks": [], "reason": NOT_STORED})])
+        _store(key, [(pk, columns | {"checks": [], "reason": NOT_STORED})])
 
 
-def _store(rows: list[tuple[int, Row]]) -> None:
+def _store(key: UUID, rows: list[tuple[int, Row]]) -> None:
+    """Store rows unless the collection run has ended elsewhere, or was deleted."""
     with transaction.atomic():
+        # Locked, so that it does not end before its steps are stored.
+        unfinished = CollectionRun.objects.unfinished().filter(pk=key).select_for_update()
+        if not unfinished.values_list("pk"):
+            logger.warning("Steps of collection run %s were not stored: it has ended", key)
+            return
         # The runs may have been deleted meanwhile.
         keys = [columns["run_id"] for _, columns in rows if columns["run_id"]]
         known = set(Run.objects.filter(pk__in=keys).values_list("pk", flat=True))
         for pk, columns in rows:
             if columns["run_id"] not in known:
                 columns["run_id"] = None
-            # As an update: the collection run may have been deleted.
             Step.objects.filter(pk=pk).update(**columns)

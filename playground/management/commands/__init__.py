@@ -10,5 +10,6 @@
 `send`                 sends a request to an agent, and prints what comes back
 `serve`                serves the playground with Daphne or uvicorn
 `twin`                 sends one request two ways, and compares the replies
+`worker`               drives the runs that web processes have queued
 =====================  =============================================================================
 """

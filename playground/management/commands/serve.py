@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.management import CommandError, CommandParser
@@ -20,7 +21,6 @@ from django.core.management import CommandError, CommandParser
 from playground import engine, installation
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.signals import on_stop_signal
-from playground.engine.retention import start_pruning
 from playground.graceful_stop import stop_gracefully
 from playground.startup import collect_static, load_samples, migrate, preparation_lock
 from playground.task_registry import start_task
@@ -72,13 +72,19 @@ class Command(DatabaseCommand):
         address = public_url.rstrip("/") or f"http://{shown}:{port}"
         with preparation_lock():
             migrate()
-            load_samples(address)
+            demo_before = load_samples(address)
             if not settings.DEBUG:
                 collect_static()
         # Not before the tables exist: importing it looks for interrupted runs.
         from playground.asgi import application
 
         self.stdout.write(f"NLWeb Playground is running at {self.style.SUCCESS(address + '/')}")
+        if _is_listening(demo_before):
+            self.stdout.write(
+                f"Another process listens on {demo_before}. If it is a playground with the same"
+                " database, its demo agent is now this one. PLAYGROUND_DATA_DIR sets another folder"
+                " for the data."
+            )
         self.stdout.write("Press Ctrl+C to stop.")
         self.stdout.flush()
         runner.run(
@@ -106,10 +112,7 @@ def _start_background_tasks(address: str, stop: Callable[[], None]) -> None:
 
     Open `address` in the browser, unless it is empty.
     """
-    engine.start_liveness_checks()
-    engine.start_promise_poller()
-    engine.start_session_cleanup()
-    start_pruning()
+    engine.start_background_tasks()
     on_stop_signal(lambda number: start_task(stop_gracefully(number, stop)))
     if address and _has_graphical_browser():
         start_task(asyncio.to_thread(webbrowser.open, f"{address}/"))
@@ -135,6 +138,18 @@ def _port_to_use(host: str, port: int) -> int:
             raise CommandError(_port_error(host, port, error)) from error
         found: int = probe.getsockname()[1]
         return found
+
+
+def _is_listening(origin: str) -> bool:
+    """Return whether a process of this host listens on the port of an origin such as the demo's."""
+    parts = urlsplit(origin)
+    if parts.hostname not in {"127.0.0.1", "::1", "localhost"} or not parts.port:
+        return False
+    try:
+        with socket.create_connection((parts.hostname, parts.port), timeout=1):
+            return True
+    except OSError:
+        return False
 
 
 def _port_error(host: str, port: int, error: Exception) -> str:

@@ -11,7 +11,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from playground.engine import collection_runs
+from playground.engine import collection_runs, heartbeat
 from playground.engine.collection_runs import (
     MAX_STEPS,
     CollectionRunOptions,
@@ -32,6 +32,7 @@ from playground.models import (
     Step,
     Variable,
 )
+from playground.models.collection_runs import end_interrupted
 from playground.models.liveness import HEARTBEAT_TIMEOUT, mark_interrupted
 from playground.protocols.frames import FrameKind
 from playground.rendering.collection_runs import report_of
@@ -48,9 +49,18 @@ from tests.support.collection_runs import (
     verdicts,
 )
 from tests.support.mcp_servers import Recipes, serving
-from tests.support.servers import CLOSE, HOLD, STREAM_HEAD, free_port, head, reply, serve
+from tests.support.servers import CLOSE, HOLD, STREAM_HEAD, Server, free_port, head, reply, serve
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+
+
+async def start_two(server: Server) -> tuple[CollectionRun, asyncio.Task[None]]:
+    """Start a collection run of two requests, and wait until the server has received the first."""
+    found = await new_collection(server.url)
+    await sync_to_async(lambda: [found.ask("a"), found.ask("b")])()
+    run, task = await start(found)
+    await asyncio.wait_for(server.asked.wait(), 10)
+    return run, task
 
 
 async def test_everything_is_sent_in_order_and_judged() -> None:
@@ -336,10 +346,7 @@ async def test_a_question_in_mid_call_is_cancelled() -> None:
 
 async def test_stop_stops_what_is_under_way_and_skips_the_rest() -> None:
     async with serve(STREAM_HEAD, HOLD) as server:
-        found = await new_collection(server.url)
-        await sync_to_async(lambda: [found.ask("a"), found.ask("b")])()
-        run, task = await start(found)
-        await asyncio.wait_for(server.asked.wait(), 10)
+        run, task = await start_two(server)
         assert await collection_runs.cancel(run)
         assert task.done()
         await asyncio.wait_for(server.gone.wait(), 10)
@@ -529,6 +536,59 @@ def test_a_run_whose_process_died_is_interrupted() -> None:
     ]
 
 
+async def interrupt(run: CollectionRun) -> None:
+    """End it as another process does that has missed its heartbeats, once a step is in progress."""
+    while "running" not in await verdicts(run):
+        await asyncio.sleep(0.01)
+    await sync_to_async(end_interrupted)(CollectionRun.objects.filter(pk=run.pk))
+
+
+async def test_one_that_another_process_has_interrupted_gives_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its steps in progress are ended, also one that nobody has interrupted."""
+    for name in ("HEARTBEAT_INTERVAL", "STOP_REQUEST_INTERVAL"):
+        monkeypatch.setattr(heartbeat, name, 0.05)
+    async with serve(STREAM_HEAD, HOLD) as server:
+        run, task = await start_two(server)
+        await interrupt(run)
+        await asyncio.wait_for(task, 10)
+        assert len(server.requests) == 1
+    await run.arefresh_from_db()
+    steps = await steps_of(run)
+    assert run.state == "interrupted"
+    assert [step.verdict for step in steps] == ["stopped", "skipped"]
+    assert await Run.objects.aget() == steps[0].run
+    assert steps[0].run.state == "interrupted"
+
+
+async def test_one_that_was_interrupted_sends_and_changes_nothing_more() -> None:
+    """Also before its driver is told."""
+    interrupted = asyncio.Event()
+    async with serve(interrupted, answer()) as server:
+        run, task = await start_two(server)
+        await interrupt(run)
+        interrupted.set()
+        await asyncio.wait_for(task, 10)
+        assert len(server.requests) == 1
+    await run.arefresh_from_db()
+    assert (run.state, await verdicts(run)) == ("interrupted", ["stopped", "skipped"])
+    # The response itself is stored: its run was not interrupted.
+    assert (await Run.objects.aget()).state == "completed"
+
+
+async def test_one_that_was_deleted_sends_nothing_more() -> None:
+    deleted = asyncio.Event()
+    async with serve(deleted, answer()) as server:
+        _, task = await start_two(server)
+        await CollectionRun.objects.all().adelete()
+        deleted.set()
+        await asyncio.wait_for(task, 10)
+        assert len(server.requests) == 1
+    assert not await CollectionRun.objects.aexists()
+    assert not await Step.objects.aexists()
+
+
 def test_a_run_that_is_driven_elsewhere_goes_on() -> None:
     found = CollectionBuilder("http://127.0.0.1:1")
     found.ask("a")
@@ -540,11 +600,8 @@ def test_a_run_that_is_driven_elsewhere_goes_on() -> None:
 
 async def test_the_collection_may_go_while_it_runs() -> None:
     async with serve(STREAM_HEAD, HOLD) as server:
-        found = await new_collection(server.url)
-        await sync_to_async(lambda: [found.ask("a"), found.ask("b")])()
-        run, task = await start(found)
-        await asyncio.wait_for(server.asked.wait(), 10)
-        await sync_to_async(found.collection.delete)()
+        run, task = await start_two(server)
+        await Collection.objects.all().adelete()
         collection_runs.stop(run)
         await asyncio.wait_for(task, 10)
     await run.arefresh_from_db()

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -29,11 +30,11 @@ def failing(monkeypatch: pytest.MonkeyPatch, fails: Callable[[Rows], bool]) -> l
     """Have rows stored by a database that is busy whenever `fails` says so; what it was given."""
     real, stored_rows = step_rows._store, []
 
-    def store(rows: Rows) -> None:
+    def store(key: UUID, rows: Rows) -> None:
         stored_rows.append(rows)
         if fails(rows):
             raise OperationalError("database is locked")
-        real(rows)
+        real(key, rows)
 
     monkeypatch.setattr(step_rows, "_store", store)
     return stored_rows
@@ -77,11 +78,11 @@ async def test_a_row_that_is_refused_keeps_its_verdict_and_takes_no_other_along(
 ) -> None:
     real = step_rows._store
 
-    def refusing(rows: Rows) -> None:
+    def refusing(key: UUID, rows: Rows) -> None:
         for _, columns in rows:
             if "refused" in json.dumps(columns["checks"]):
                 raise ValueError("no such text")
-        real(rows)
+        real(key, rows)
 
     monkeypatch.setattr(step_rows, "_store", refusing)
     async with serve(answer()) as server:

@@ -41,13 +41,18 @@ def replace(module: ModuleType, **values: object) -> None:
         setattr(module, name, value)
 
 
-def change_liveness(module: ModuleType) -> None:
-    """Change the host and the times of heartbeats."""
+def change_host(module: ModuleType) -> None:
+    """Change the host that processes are compared by."""
     if host := os.environ.get("FAULTS_HOST"):
         replace(module, _this_host=lambda: host)
+
+
+def change_liveness(module: ModuleType) -> None:
+    """Change the times of heartbeats."""
     if seconds := float(os.environ.get("FAULTS_HEARTBEAT", "0")):
         timeout = timedelta(seconds=4 * seconds)
         replace(module, HEARTBEAT_INTERVAL=seconds, HEARTBEAT_TIMEOUT=timeout)
+        replace(module, CONTACT_GAP=2 * seconds)
 
 
 def change_heartbeats(module: ModuleType) -> None:
@@ -69,6 +74,7 @@ class ChangedModules:
 
     CHANGES: Mapping[str, Callable[[ModuleType], None]] = {
         "playground.settings": change_settings,
+        "playground.processes": change_host,
         "playground.models.liveness": change_liveness,
         "playground.engine.heartbeat": change_heartbeats,
     }

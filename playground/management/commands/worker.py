@@ -1,0 +1,110 @@
+"""Drive runs that web processes have queued, poll promises, and apply retention limits."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from django.conf import settings
+from django.core.management import CommandError, CommandParser
+
+from playground import engine, installation, metrics, tracing
+from playground.cli.arguments import USAGE
+from playground.cli.database_command import DatabaseCommand
+from playground.cli.signals import on_stop_signal
+from playground.graceful_stop import stop_gracefully
+from playground.memory_budget import limit_free_memory
+from playground.models.liveness import mark_interrupted
+from playground.startup import tune_garbage_collection
+from playground.task_registry import start_task
+
+#: Runs in progress at once.
+CONCURRENCY = 250
+
+
+class Command(DatabaseCommand):
+    """`python manage.py worker [--concurrency N] [--metrics-port P]`."""
+
+    help = "Drive the runs that web processes have queued (with PostgreSQL and Redis)."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the number of runs at once, and where metrics are served."""
+        parser.add_argument(
+            "--concurrency",
+            type=_positive,
+            default=CONCURRENCY,
+            help=f"runs and collection runs in progress at once; default: {CONCURRENCY}",
+        )
+        parser.add_argument(
+            "--metrics-port", type=int, help="port on which metrics are served; default: none"
+        )
+        parser.add_argument(
+            "--metrics-host",
+            default="127.0.0.1",
+            help="address on which metrics are served; default: 127.0.0.1",
+        )
+
+    def handle(
+        self,
+        *args: Any,
+        concurrency: int,
+        metrics_port: int | None,
+        metrics_host: str,
+        **options: Any,
+    ) -> None:
+        """Take jobs until a signal stops the worker."""
+        if not settings.WORKERS:
+            raise CommandError(
+                "Workers need PostgreSQL and Redis: set DATABASE_URL and REDIS_URL, and do not set"
+                " PLAYGROUND_WORKERS to false.",
+                returncode=USAGE,
+            )
+        try:
+            from playground.engine.worker import Worker
+        except ModuleNotFoundError as error:
+            raise CommandError(
+                f"Workers need the package {error.name} of the extra “scale”."
+                f" Install it with: {installation.install_command('scale')}"
+            ) from error
+        mark_interrupted()
+        tune_garbage_collection()
+        limit_free_memory()
+        tracing.prepare()
+        with self._metrics(metrics_host, metrics_port):
+            asyncio.run(self._run(Worker(concurrency), concurrency))
+
+    def _metrics(self, host: str, port: int | None) -> AbstractContextManager[Any]:
+        """Serve the metrics, if there is a port. Raise `CommandError` if it is in use."""
+        if port is None:
+            return nullcontext()
+        try:
+            server = metrics.serve_metrics(port, host)
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise CommandError(f"Cannot listen on {host}, port {port} ({reason}).") from error
+        self.stdout.write(f"Metrics are served at http://{host}:{server.port}/metrics")
+        return server
+
+    async def _run(self, worker: Any, concurrency: int) -> None:
+        stopped = asyncio.Event()
+
+        def stop(received: signal.Signals) -> None:
+            worker.stop()
+            start_task(stop_gracefully(received, stopped.set))
+
+        on_stop_signal(stop)
+        engine.start_background_tasks(is_worker=True)
+        self.stdout.write(f"The worker drives up to {concurrency} runs at once.")
+        self.stdout.write("Press Ctrl+C to stop.")
+        self.stdout.flush()
+        await worker.run()
+        await stopped.wait()
+
+
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) < 100_000):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of runs")
+    return int(text)

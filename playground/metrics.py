@@ -1,0 +1,191 @@
+"""Metrics of this process, in the text format of Prometheus. docs/operations.md has the table.
+
+Every process has its own: a web process serves them at `/metrics`, other processes on a port of
+their own, see `serve_metrics`. What happens for each flush or message increases a counter once, by
+the number of frames and not for each of them. Gauges are read when the metrics are: see
+`register_gauge`.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import TracebackType
+from wsgiref.simple_server import WSGIServer
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Histogram,
+    Info,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+    start_http_server,
+)
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+from playground import __version__
+
+logger = logging.getLogger(__name__)
+
+# Each counter would have a second series with the time at which it was created.
+disable_created_metrics()
+
+#: All metrics of this process; not the default registry, which other packages may add to.
+registry = CollectorRegistry()
+ProcessCollector(registry=registry)
+PlatformCollector(registry=registry)
+GCCollector(registry=registry)
+Info("playground_build", "Version of the playground", registry=registry).info(
+    {"version": __version__}
+)
+
+#: Upper bounds of the buckets of delays, in seconds.
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+runs_in_progress = Gauge(
+    "playground_runs_in_progress", "Runs that this process drives", registry=registry
+)
+_runs_ended = Counter(
+    "playground_runs_ended", "Runs that have ended, by final state", ["state"], registry=registry
+)
+_limits_exceeded = Counter(
+    "playground_limits_exceeded", "Runs that a limit has ended", ["limit"], registry=registry
+)
+_frames = Counter("playground_stored_frames", "Frames that were stored", registry=registry)
+_events = Counter("playground_stored_events", "Events of stored frames", registry=registry)
+_bytes = Counter(
+    "playground_stored_bytes", "Bytes of stored frames, before packing", registry=registry
+)
+delivery = Histogram(
+    "playground_delivery_seconds",
+    "Time from the arrival of a frame to its hand-over to the WebSockets, for the oldest frame of"
+    " each flush; runs that this process drives",
+    buckets=_BUCKETS,
+    registry=registry,
+)
+notified_delivery = Histogram(
+    "playground_notified_delivery_seconds",
+    "Time from a notification to the hand-over to the WebSockets; runs that this process does not"
+    " drive",
+    buckets=_BUCKETS,
+    registry=registry,
+)
+database_retries = Counter(
+    "playground_database_retries",
+    "Attempts that were repeated because the database was unavailable",
+    registry=registry,
+)
+database_wait = Counter(
+    "playground_database_wait_seconds",
+    "Time that operations have waited for an unavailable database",
+    registry=registry,
+)
+
+
+def count_stored(frames: int, events: int, size: int) -> None:
+    """Count what one flush of a run has stored; `size` is in bytes."""
+    _frames.inc(frames)
+    _events.inc(events)
+    _bytes.inc(size)
+
+
+def count_run(state: str, limit: str | None) -> None:
+    """Count a run that has ended in `state`, and the limit that has ended it, if one has."""
+    _runs_ended.labels(state).inc()
+    if limit:
+        _limits_exceeded.labels(limit).inc()
+
+
+#: Returns the value of a gauge, or its values by the value of its label.
+Callback = Callable[[], float] | Callable[[], Mapping[str, float]]
+
+
+class _CallbackGauge(Collector):
+    """A gauge whose callback is called whenever the metrics are read."""
+
+    def __init__(self, name: str, help: str, callback: Callback, label: str) -> None:  # noqa: A002
+        self._name = name
+        self._help = help
+        self._callback = callback
+        self._label = label
+
+    def describe(self) -> Iterable[GaugeMetricFamily]:
+        """Return the metric without a value, so that a second one with its name is refused."""
+        return [GaugeMetricFamily(self._name, self._help)]
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Return the metric with its values: NaN if the callback fails, the others are unharmed."""
+        try:
+            found = self._callback()
+        except Exception:
+            logger.warning("Reading the gauge %s failed", self._name, exc_info=True)
+            found = {} if self._label else math.nan
+        if isinstance(found, Mapping):
+            family = GaugeMetricFamily(self._name, self._help, labels=[self._label])
+            for label, value in found.items():
+                family.add_metric([label], value)
+        else:
+            family = GaugeMetricFamily(self._name, self._help, value=found)
+        yield family
+
+
+def register_gauge(name: str, help: str, callback: Callback, *, label: str = "") -> None:  # noqa: A002
+    """Add a gauge; `callback` is called whenever the metrics are read, from any thread.
+
+    With a `label`, it returns a mapping from values of the label to values of the gauge. It may
+    read the database, but not wait for an event loop. Raises `ValueError` if the name is taken.
+    """
+    registry.register(_CallbackGauge(name, help, callback, label))
+
+
+def exposition(accept: str = "") -> tuple[bytes, str]:
+    """Return the metrics and their content type, in a format that the header `accept` names.
+
+    That is the text format of Prometheus unless the client prefers OpenMetrics.
+    """
+    encode, content_type = choose_encoder(accept)
+    body: bytes = encode(registry)
+    return body, content_type
+
+
+class MetricsServer:
+    """HTTP server of the metrics, in a thread."""
+
+    def __init__(self, server: WSGIServer, thread: threading.Thread) -> None:
+        self._server = server
+        self._thread = thread
+
+    def __enter__(self) -> MetricsServer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: object, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def port(self) -> int:
+        """Return the port on which it listens."""
+        return self._server.server_port
+
+    def close(self) -> None:
+        """Stop listening, and wait for the thread."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def serve_metrics(port: int, host: str = "127.0.0.1") -> MetricsServer:
+    """Serve the metrics of this process at `/metrics` on a port of its own; 0 for a free one.
+
+    For processes that serve no pages. Raises `OSError` if the port is in use.
+    """
+    return MetricsServer(*start_http_server(port, host, registry))

@@ -1,0 +1,98 @@
+"""Spans of a playground as a process of its own, as a collector receives them over OTLP/HTTP."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.playground_server import PlaygroundServer
+
+pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+pytestmark = pytest.mark.process
+
+
+class Collector(http.server.ThreadingHTTPServer):
+    """A receiver of OTLP over HTTP, which keeps what it gets."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.requests: list[tuple[str, str, bytes]] = []
+
+    def spans(self) -> list[dict[str, Any]]:
+        """Return name, attributes and ids of all spans, with those of the resource."""
+        from google.protobuf.json_format import MessageToDict
+        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+            ExportTraceServiceRequest,
+        )
+
+        found = []
+        for _, _, body in self.requests:
+            message = ExportTraceServiceRequest.FromString(body)
+            for resource in message.resource_spans:
+                service = {
+                    each.key: each.value.string_value for each in resource.resource.attributes
+                }
+                for scope in resource.scope_spans:
+                    found += [MessageToDict(span) | {"resource": service} for span in scope.spans]
+        return found
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    server: Collector
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.requests.append((self.path, self.headers["Content-Type"], body))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    server = Collector()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_a_command_exports_the_spans_of_its_run_before_it_ends(
+    tmp_path: Path, collector: Collector
+) -> None:
+    endpoint = f"http://127.0.0.1:{collector.server_port}"
+    with PlaygroundServer(
+        tmp_path,
+        OTEL_EXPORTER_OTLP_ENDPOINT=endpoint,
+        PLAYGROUND_TRACEPARENT="on",
+        PLAYGROUND_LOG_FORMAT="json",
+    ) as server:
+        assert httpx.get(f"{server.url}/metrics").status_code == 200
+        assert httpx.get(f"{server.url}/ready/").status_code == 200
+        done = server.manage("send", "demo", "--text", "soup with lentils")
+        assert done.returncode == 0, done.stderr
+        (path, content_type, _), *_ = collector.requests
+        assert (path, content_type) == ("/v1/traces", "application/x-protobuf")
+        whole, call = sorted(collector.spans(), key=lambda span: "parentSpanId" in span)
+        assert (whole["name"], call["name"]) == ("ask nlweb", "POST")
+        assert call["parentSpanId"] == whole["spanId"]
+        assert call["traceId"] == whole["traceId"]
+        assert whole["resource"]["service.name"] == "nlweb-playground"
+        assert "soup" not in json.dumps([whole, call])
+        began = time.monotonic()
+        server.stop()
+        assert time.monotonic() - began < 10
+    assert len(collector.spans()) == 2
