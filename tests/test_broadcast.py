@@ -359,7 +359,7 @@ async def test_a_run_of_another_process_that_does_not_notify_is_read_now_and_the
     await sync_to_async(recording.add)(CALL, OPEN, HEAD)
     for viewer in viewers:
         await viewer.has(3)
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(0.5)
     reads = len(advances)
     await asyncio.sleep(0.1)
     # A silent run is compared by one query, and not read.

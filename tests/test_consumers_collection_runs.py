@@ -147,7 +147,7 @@ async def test_changes_without_a_notification_are_found_for_all_viewers_at_once(
         reads.append(1)
         return plain(self)
 
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(0.5)
     monkeypatch.setattr(CollectionRunUpdates, "advance", advance)
     await asyncio.sleep(0.1)
     assert not reads

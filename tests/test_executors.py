@@ -63,8 +63,9 @@ async def test_pauses_grow_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> Non
     assert pauses == [0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0]
 
 
-async def test_patience_ends(settings: Any) -> None:
-    settings.DATABASE_PATIENCE = 0.1
+async def test_patience_ends(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.DATABASE_PATIENCE = 0.5
+    monkeypatch.setattr(executors, "FIRST_PAUSE", 0.001)
     made = []
 
     def work() -> None:

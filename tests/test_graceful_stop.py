@@ -45,7 +45,7 @@ def agent() -> Iterator[Server]:
 @pytest.fixture(params=["daphne", "uvicorn"])
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PlaygroundServer]:
     options = ("--server", request.param)
-    with PlaygroundServer(tmp_path, options=options, PLAYGROUND_DRAIN_SECONDS="2") as running:
+    with PlaygroundServer(tmp_path, options=options, PLAYGROUND_DRAIN_SECONDS="6") as running:
         yield running
 
 
@@ -103,8 +103,6 @@ def test_runs_end_or_are_interrupted_and_none_begin(
     until(lambda: state(server, elsewhere)[0] == "completed")
     drive_elsewhere(server, elsewhere)
     held = begin(page, server, "held", agent.url)
-    # Of the demo agent of this process, whose stream goes on meanwhile.
-    ending = begin(page, server, "ending", f"{server.url}/demo/scenarios/slow?n=6&every=0.25")
     endless = begin(page, server, "endless", f"{server.url}/demo/scenarios/endless?every=0.05")
     with (
         follow(server, held) as of_held,
@@ -115,6 +113,9 @@ def test_runs_end_or_are_interrupted_and_none_begin(
         of_held.recv(timeout=20)
         half.sendall(b"GET / HTTP/1.1\r\nA: ")  # A request that is not complete does not matter.
         seen = [executor.submit(received_until_closed, viewer) for viewer in (of_held, of_other)]
+        # Of the demo agent of this process, whose stream goes on meanwhile. It begins last, because
+        # it must not end before the signal.
+        ending = begin(page, server, "ending", f"{server.url}/demo/scenarios/slow?n=12&every=0.25")
         server.send_signal(signal.SIGTERM)
         until(lambda: drains(server))
 

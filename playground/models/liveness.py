@@ -88,6 +88,8 @@ def mark_interrupted() -> int:
         database_contact.lose()
         if response_timeout.get() is not None:
             raise  # The next statement of the request would wait for as long again.
+        if not connection.in_atomic_block:
+            connection.close()  # It may be lost, and the next call needs a new one.
         return 0  # Unavailable, or not migrated yet: then there are no runs either.
 
 

@@ -198,7 +198,8 @@ class TestBothServers:
             assert server.stop(number) == 0
             assert "data-final" in received.result()[-1]
         assert viewer.protocol.close_code == 1000
-        begun, ended = (line.partition("graceful_stop: ")[2] for line in server.log)
+        told = [line.partition("graceful_stop: ")[2] for line in server.log]
+        begun, ended = filter(None, told)
         # Other tests have left some more.
         assert re.fullmatch(
             rf"{number.name}: waiting up to 1 s for \d+ runs?; a second signal stops at once\n",

@@ -152,7 +152,7 @@ async def test_stop_closes_the_connection_and_keeps_what_came(begin: Begin) -> N
         while not await Run.objects.filter(pk=run.pk, results=1).aexists():
             await asyncio.sleep(0.01)
         assert await engine.cancel(run)
-        await asyncio.wait_for(server.gone.wait(), 1)
+        await asyncio.wait_for(server.gone.wait(), 20)
         assert task.done()
     await run.arefresh_from_db()
     assert (run.state, run.results, run.problem) == ("cancelled", 1, None)

@@ -91,6 +91,7 @@ async def elicitation_of(run: Run) -> Elicitation:
         for event in await events_of(run):
             if isinstance(event, Elicitation):
                 return event
+        assert not (await Run.objects.aget(pk=run.pk)).is_final
         await asyncio.sleep(0.05)
 
 
@@ -211,13 +212,13 @@ async def test_tools_of_other_names_are_found_by_their_schemas(send: Send) -> No
 @pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
 async def test_a_question_in_mid_call_is_answered_while_the_call_waits(action: str) -> None:
     recipes = Recipes(asks=True)
-    limits = dataclasses.replace(settings.RUN_LIMITS, idle_timeout=0.2)
+    limits = dataclasses.replace(settings.RUN_LIMITS, idle_timeout=1.0)
     with serving(recipes, generation="initialize") as url:
         agent = await sync_to_async(saved)(url)
         run, task = await begin(agent, limits=limits)
         event = await elicitation_of(run)
         # Longer than the idle limit: the server is silent because it waits for the user.
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(1.5)
         assert [question.id for question in event.questions] == ["diet", "guests"]
         assert event.resume is not None
         values = {"diet": "vegan", "guests": 4}
@@ -302,7 +303,7 @@ async def test_the_total_limit_holds_while_a_server_waits_for_its_user(ask: Ask)
             return [reply(rpc(id=message["id"], error={"code": -32601, "message": "No."}))]
         return [STREAM_HEAD, sse(id=1, method="elicitation/create", params={"message": "?"}), HOLD]
 
-    limits = dataclasses.replace(settings.RUN_LIMITS, idle_timeout=0.1, total_timeout=1.0)
+    limits = dataclasses.replace(settings.RUN_LIMITS, idle_timeout=0.5, total_timeout=2.0)
     async with serve(answer=answer) as server:
         run = await ask(await sync_to_async(saved)(server.url), limits=limits)
     assert (run.state, run.outcome) == ("failed", "elicitation")

@@ -12,6 +12,7 @@ from asgiref.sync import sync_to_async
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
+from playground import executors
 from playground.engine import writer as writers
 from playground.engine.writer import FramesLostError, FrameWriter, PendingFlush, RunEndedError
 from playground.models import FrameBatch, Run, batches
@@ -127,7 +128,8 @@ async def test_a_database_that_fails_for_good_says_what_is_lost(
         raise error("disk full")
 
     monkeypatch.setattr(writers, "_store", fail)
-    settings.DATABASE_PATIENCE = 0.1
+    monkeypatch.setattr(executors, "FIRST_PAUSE", 0.001)
+    settings.DATABASE_PATIENCE = 0.5
     with FrameWriter(run) as writer:
         writer.add(FramePart(writer.number([event(0), event(1)])))
         with pytest.raises(FramesLostError) as lost:

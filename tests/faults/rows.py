@@ -325,24 +325,39 @@ async def _cluster_trial(
     rest: float = 0.0,
     host: str = "worker-2",
     clock: float = 0.0,
+    soon: bool = False,
 ) -> Result:
     """Cause a fault while requests are sent to both playgrounds; new runs must work afterwards.
 
-    In a short fault workers are given up sooner. Runs outlive the fault by `rest` seconds. `host`
-    is that of the second worker, `clock` what is added to the clocks of both.
+    Runs outlive the fault by `rest` seconds. `host` is that of the second worker, `clock` what is
+    added to the clocks of both. With `soon`, workers are given up sooner in a short fault; those of
+    a busy machine are, too.
     """
-    timing = FULL_CLUSTER if seconds > SHORTENED else SHORT_CLUSTER
+    timing = SHORT_CLUSTER if soon and seconds <= SHORTENED else FULL_CLUSTER
     for process in stage.processes:
         own = {"FAULTS_CLOCK": f"{clock:g}"} if process in stage.workers else {}
         if process is stage.workers[1]:
             own["FAULTS_HOST"] = host
         await asyncio.to_thread(stage.configure, process, **timing, **own)
+    await asyncio.to_thread(_wait_until_all_drive, stage)
     trial = Trial(stage)
     trial.add_usual(seconds + rest)
     result = await trial.run(lambda: trial.keep_sending(lambda: cause(trial)))
     for server in range(len(stage.servers)):
         await _send_until_completed(trial, server)
     return result
+
+
+def _wait_until_all_drive(stage: Stage) -> None:
+    """Send requests until each worker has taken one: one that has just started may not yet."""
+    form, deadline = stage.streams().form, time.monotonic() + AFTERWARDS
+    waiting = {worker.pid for worker in stage.workers}
+    while waiting:
+        assert time.monotonic() < deadline, "a worker has taken no run"
+        form.start(clients.results(1))
+        time.sleep(SOON)
+        runs = stage.runs().values()
+        waiting -= {pid for pid in waiting if any(run.is_driven_by([pid]) for run in runs)}
 
 
 async def _send_until_completed(trial: Trial, server: int) -> None:
@@ -385,7 +400,7 @@ async def worker_killed(stage: Stage, seconds: float) -> Result:
 
 async def worker_of_host_killed(stage: Stage, seconds: float) -> Result:
     """Kill a worker on the host of a web process, which notices it at once. Start it again."""
-    return await _kill_worker(stage, seconds, AT_ONCE, "web-1")
+    return await _kill_worker(stage, seconds, 2 * AT_ONCE, "web-1")
 
 
 async def _kill_worker(stage: Stage, seconds: float, given_up: float, host: str) -> Result:
@@ -400,7 +415,7 @@ async def _kill_worker(stage: Stage, seconds: float, given_up: float, host: str)
 
     # The last runs need not end by themselves before it is given up.
     rest = min(given_up, GIVEN_UP if seconds > SHORTENED else AT_ONCE)
-    return await _cluster_trial(stage, seconds, kill, rest=rest, host=host)
+    return await _cluster_trial(stage, seconds, kill, rest=rest, host=host, soon=host == "worker-2")
 
 
 async def worker_suspended(stage: Stage, seconds: float) -> Result:
@@ -422,7 +437,7 @@ async def worker_suspended(stage: Stage, seconds: float) -> Result:
         if changed := [key for key in lost if stored[key] != after[key]]:
             trial.fail(f"the worker has stored something for {len(changed)} runs it was not given")
 
-    return await _cluster_trial(stage, seconds, suspend)
+    return await _cluster_trial(stage, seconds, suspend, soon=True)
 
 
 async def _take_new_run(trial: Trial, pid: int) -> None:
@@ -555,18 +570,18 @@ _GIVEN_UP = "its runs interrupted in time, others completed; no request twice"
 _STOPPED = "completed or interrupted, none begun; at once the second time"
 
 ROWS: dict[str, Row] = {
-    "1": Row("PostgreSQL away", 30, two_hosts, postgresql_away, _NOTHING_LOST, 6),
+    "1": Row("PostgreSQL away", 30, two_hosts, postgresql_away, _NOTHING_LOST, 12),
     "2": Row("SQLite locked", 30, small_disk, sqlite_locked, f"503; {_NOTHING_LOST}"),
     "3": Row("disk full", 60, small_disk, disk_full, f"503; {_NOTHING_LOST}"),
-    "4": Row("SIGTERM", 10, small_disk, drain, _STOPPED, 2),
+    "4": Row("SIGTERM", 10, small_disk, drain, _STOPPED, 4),
     "5": Row("kill -9", 3, small_disk, killed, "interrupted; what was shown is stored"),
     "6": Row("process suspended", 25, one_host, suspended, _NOTHING_LOST, 4),
     "7": Row("event loop hangs", 25, one_host, hanging, _NOTHING_LOST, 4),
-    "8": Row("clock wrong by a day", 30, two_hosts, wrong_clock, _NOTHING_LOST, 6),
+    "8": Row("clock wrong by a day", 30, two_hosts, wrong_clock, _NOTHING_LOST, 12),
     "9": Row("Redis away", 30, two_hosts, redis_away, _NOTHING_LOST),
     "10": Row("sending without PostgreSQL", 30, two_hosts, sending, "503 with a page, and as in 1"),
     "11": Row("SIGINT", 2, small_disk, interrupt, _STOPPED, 2, FEW),
-    "12": Row("SIGTERM to uvicorn", 10, uvicorn, drain, _STOPPED, 2, FEW),
+    "12": Row("SIGTERM to uvicorn", 10, uvicorn, drain, _STOPPED, 4, FEW),
     "13": Row("SIGINT to uvicorn", 2, uvicorn, interrupt, _STOPPED, 2, FEW),
     "14": Row(
         "PostgreSQL hangs", 30, two_hosts, postgresql_hanging, f"503; {_NOTHING_LOST}", loops=FEW

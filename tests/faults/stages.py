@@ -50,7 +50,7 @@ SETTINGS = {
 }
 #: Seconds between two heartbeats of processes on one host, and on two: after the fourfold, one
 #: counts as missed. On two hosts a late one interrupts runs, so there is time for a busy machine.
-HEARTBEAT, HEARTBEAT_OF_HOSTS = "0.5", "1"
+HEARTBEAT, HEARTBEAT_OF_HOSTS = "0.5", "2"
 #: The settings of a cluster in whose short faults a worker is given up sooner; and in full ones.
 SHORT_CLUSTER = {"FAULTS_HEARTBEAT": "1"}
 FULL_CLUSTER = {"FAULTS_HEARTBEAT": "0"}

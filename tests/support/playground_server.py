@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.support.isolation import SHARED, without_settings
+from tests.support.servers import free_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATABASE = "playground.sqlite3"
@@ -148,8 +149,8 @@ class PlaygroundProcess:
         self._environment |= environment
         self._start()
 
-    def _start(self, *options: str) -> re.Match[str]:
-        """Start; return the match of the line that says so."""
+    def _start(self, *options: str) -> None:
+        """Start, and wait for the line that says so."""
         (self.data / "fixtures").mkdir(parents=True, exist_ok=True)
         self._process = subprocess.Popen(
             [self._python, "manage.py", self.COMMAND, *options, *self._options],
@@ -163,13 +164,12 @@ class PlaygroundProcess:
         assert self._process.stdout
         for line in self._process.stdout:
             self._add(line)
-            if found := re.search(self.STARTED, line):
+            if re.search(self.STARTED, line):
                 break
         else:
             raise RuntimeError("the playground did not start:\n" + "".join(self.log))
         self._drainer = threading.Thread(target=self._drain, daemon=True)
         self._drainer.start()
-        return found
 
     def send_signal(self, number: signal.Signals) -> None:
         """Send it a signal."""
@@ -223,11 +223,11 @@ class PlaygroundServer(PlaygroundProcess):
     It begins with a copy of the template, unless `template` is false or there is data already.
     """
 
-    COMMAND, STARTED = "serve", r"http://[\w.]+:(\d+)"
+    COMMAND, STARTED = "serve", r"http://[\w.]+:\d+"
 
     def __init__(self, data: Path, port: int = 0, *, template: bool = True, **options: Any) -> None:
         super().__init__(data, **options)
-        self.port = port
+        self.port = port or free_port()
         self._template = template
         self.url = ""
 
@@ -251,9 +251,8 @@ class PlaygroundServer(PlaygroundProcess):
         """
         self._environment |= environment
         self.prepare(samples=self._environment.get("PLAYGROUND_MODE") != "hosted")
-        found = self._start("--port", str(self.port))
-        # A public URL is that of a proxy.
-        self.port = self.port or int(found[1])
+        self._start("--port", str(self.port))
+        # What it prints can be the URL of a proxy.
         self.url = f"http://127.0.0.1:{self.port}"
         self._wait_until_listening()
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 import socket
 import ssl
 import struct
@@ -33,6 +34,9 @@ class Action(Enum):
 
 
 HOLD, RESET, CLOSE = Action.HOLD, Action.RESET, Action.CLOSE
+
+#: The range of `free_port`. Browsers refuse port 10080.
+_FIRST_PORT, _LAST_PORT = 11_000, 32_768
 
 Step = bytes | float | asyncio.Event | Action
 Script = Sequence[Step]
@@ -141,11 +145,16 @@ def serving(*script: Step, answer: Callable[[bytes], Script] | None = None) -> I
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 on which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port of 127.0.0.1 on which nothing listens.
+
+    The system itself gives it to nobody: it is below the ports that it gives to connections and
+    for port 0.
+    """
+    while True:
+        port = _FIRST_PORT + secrets.randbelow(_LAST_PORT - _FIRST_PORT)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 async def _request(reader: asyncio.StreamReader) -> bytes:

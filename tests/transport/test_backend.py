@@ -196,7 +196,7 @@ class TestTLS:
                     break
             await server.asked.wait()
             await frames.aclose()
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(20):
                 await server.gone.wait()
 
     def test_certificates_are_verified_by_default(self) -> None:

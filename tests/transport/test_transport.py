@@ -166,7 +166,7 @@ class TestStop:
             task = asyncio.create_task(record(server.url))
             await server.asked.wait()
             task.cancel()
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(20):
                 await server.gone.wait()
                 with pytest.raises(asyncio.CancelledError):
                     await task
@@ -180,7 +180,7 @@ class TestStop:
                 if batch[-1].kind is FrameKind.EVENT:
                     break
             await frames.aclose()
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(20):
                 await server.gone.wait()
 
     async def test_what_had_come_is_not_lost(self) -> None:
@@ -194,7 +194,7 @@ class TestStop:
                 if FrameKind.EVENT in {frame.kind for frame in batch}:
                     break
             await batches.aclose()
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(20):
                 await server.gone.wait()
         assert len(frames) < 2000
         lists = list(transport.unread_frames())
@@ -225,7 +225,7 @@ class TestStop:
             await reading.wait()
             task.cancel()
             await asyncio.wait([task])
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(20):
                 await server.gone.wait()
         assert len(frames) <= 1000
         for left in transport.unread_frames():
@@ -251,7 +251,7 @@ class TestStop:
     async def test_the_connection_is_closed_after_the_reply(self) -> None:
         async with serve(OK, HOLD) as server:
             await record(server.url)
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(20):
                 await server.gone.wait()
 
 

@@ -40,7 +40,7 @@ class TestSize:
         event = b"data: 0123456789\n\n"
         async with serve(STREAM_HEAD, chunk(event * 10), HOLD) as server:
             frames = await record(server.url, limits=RunLimits(max_bytes=len(event) * 2 + 5))
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(20):
                 await server.gone.wait()
         assert frames.of(FrameKind.EVENT) == [event, event]
         assert frames.of(FrameKind.TAIL) == [event[:5]]
@@ -86,7 +86,7 @@ class TestSize:
             assert (await record(server.url))[-1].kind is FrameKind.END
         async with serve(head("100 Continue") * (most + 1), HOLD) as server:
             frames = await record(server.url)
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(20):
                 await server.gone.wait()
         assert crossed(frames.problem) == ("refused", Stage.LIMIT, "max_interim_responses")
 
@@ -161,14 +161,14 @@ class TestTime:
 
     async def test_silence_in_the_body(self) -> None:
         async with serve(STREAM_HEAD, chunk(b"data: 1\n\ndata: 2\n"), HOLD) as server:
-            frames = await record(server.url, limits=RunLimits(idle_timeout=0.2))
+            frames = await record(server.url, limits=RunLimits(idle_timeout=1.0))
         assert frames.kinds[3:] == ["EVENT", "TAIL", "ERROR"]
         assert crossed(frames.problem) == ("failed", Stage.BODY, "idle_timeout")
 
     async def test_heartbeats_are_not_silence(self) -> None:
-        beats = (chunk(b": ping\n\n"), 0.1) * 8
+        beats = (chunk(b": ping\n\n"), 0.3) * 8
         async with serve(STREAM_HEAD, *beats, LAST_CHUNK) as server:
-            frames = await record(server.url, limits=RunLimits(idle_timeout=0.6))
+            frames = await record(server.url, limits=RunLimits(idle_timeout=2.0))
         assert frames.kinds[3:] == ["COMMENT"] * 8 + ["END"]
 
     async def test_heartbeats_do_not_stretch_the_whole(self) -> None:
