@@ -77,6 +77,14 @@ class LessonOfLearner:
             self.progress.show(step)
             self.progress.save()
 
+    def pass_step(self, step: LessonStep) -> None:
+        """Note that a step has passed. Meanwhile the learner may have opened another one."""
+        with transaction.atomic():
+            stored = LessonProgress.objects.select_for_update()
+            self.progress.refresh_from_db(from_queryset=stored)
+            self.progress.note_passed(step)
+            self.progress.save(update_fields=["steps"])
+
     def restart(self) -> None:
         """Forget the progress, and open the lesson at its first step."""
         self.progress.step, self.progress.steps = "", {}

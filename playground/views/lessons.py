@@ -136,7 +136,7 @@ def hints(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     learner, found = _show(request, slug, step)
     learner.progress.show_hint(found)
     learner.progress.save()
-    return _pane(request, learner, answer=request.POST.get("answer", "")[:MAX_ANSWER])
+    return _helped(request, learner)
 
 
 @require_POST
@@ -145,7 +145,13 @@ def solution(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     learner, found = _show(request, slug, step)
     learner.progress.show_solution(found)
     learner.progress.save()
-    return _pane(request, learner, answer=request.POST.get("answer", "")[:MAX_ANSWER])
+    return _helped(request, learner)
+
+
+def _helped(request: HttpRequest, learner: LessonOfLearner) -> HttpResponse:
+    """Render the pane with a hint or the solution; the verdict and the typed answer stay."""
+    answer = request.POST.get("answer", "")[:MAX_ANSWER]
+    return _pane(request, learner, answer=answer, keeps_check=True)
 
 
 @require_POST
@@ -166,8 +172,7 @@ def check(request: HttpRequest, slug: str, step: str) -> HttpResponse:
         result = evaluate_check(found.check, _subjects(request, learner, found), answer)
         has_passed = result.passed
     if has_passed and not learner.progress.has_passed(found):
-        learner.progress.note_passed(found)
-        learner.progress.save()
+        learner.pass_step(found)
         pane = _pane(request, learner, checks=check_rows(found, result))
         if is_htmx(request):
             pane = reswap(retarget(pane, "#lesson"), "outerHTML")
@@ -205,7 +210,8 @@ def _show(request: HttpRequest, slug: str, step: str) -> tuple[LessonOfLearner, 
 def _pane(request: HttpRequest, learner: LessonOfLearner, **result: Any) -> HttpResponse:
     """Render the pane; without htmx, go to the workbench.
 
-    `result` is `checks` of a step that has just passed, or the `answer` that was entered.
+    `result` is `checks` of a step that has just passed, or the `answer` that was entered, with
+    `keeps_check` if what the page shows of the check stays.
     """
     if not is_htmx(request):
         return redirect("workbench")

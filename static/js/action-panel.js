@@ -4,6 +4,7 @@
 // Actions other than the primary one are in a menu: the module's second part.
 
 import { giveFocus } from "./focus.js";
+import { ignoreLateResponses } from "./late-responses.js";
 
 class ActionPanel extends HTMLElement {
   connectedCallback() {
@@ -11,6 +12,7 @@ class ActionPanel extends HTMLElement {
     this.abort = new AbortController();
     const { signal } = this.abort;
     this.setExpanded(true);
+    this.ignoreLateResponses = ignoreLateResponses(this.querySelector("form"), ".action-panel-confirmation");
     this.addEventListener("input", () => this.changed(), { signal });
     this.addEventListener("change", () => this.changed(), { signal });
     this.addEventListener("keydown", (event) => this.onKey(event), { signal });
@@ -45,6 +47,7 @@ class ActionPanel extends HTMLElement {
   }
 
   changed() {
+    this.ignoreLateResponses();
     this.confirmation.replaceChildren();
     this.querySelector("form").dispatchEvent(new Event("action-panel:change"));
   }

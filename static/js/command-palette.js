@@ -64,7 +64,10 @@ class CommandPalette extends HTMLElement {
     clearTimeout(this.timer);
     const text = this.input.value.trim();
     if (text) this.timer = setTimeout(() => this.#ask(text), PAUSE_MS);
-    else this.saved.replaceChildren();
+    else {
+      window.htmx.trigger(this.saved, "htmx:abort");
+      this.saved.replaceChildren();
+    }
     this.#show();
   }
 

@@ -4,6 +4,7 @@
 
 import { make } from "./dom.js";
 import { keysOf } from "./json-pointer.js";
+import { ignoreLateResponses } from "./late-responses.js";
 import { languageOf, wordsField } from "./protocols.js";
 import { documentOf } from "./request-document.js";
 import { recall, remember } from "./storage.js";
@@ -17,9 +18,6 @@ const MAX_TITLE = 60;
 /** Whether the effective request is open. */
 const FOLD_KEY = "effective";
 
-/** The requests (XMLHttpRequest) that were changed after they were sent. */
-const outdated = new WeakSet();
-
 class RequestComposer extends HTMLElement {
   connectedCallback() {
     if (this.form) return;
@@ -30,8 +28,7 @@ class RequestComposer extends HTMLElement {
     this.document.addEventListener("change", () => this.#changed());
     this.form.elements.headers.addEventListener("change", () => this.#emit("composer:change"));
     this.form.addEventListener("htmx:configRequest", (event) => this.#guard(event));
-    this.sending = new Set();
-    this.form.addEventListener("htmx:beforeRequest", ({ detail }) => this.sending.add(detail.xhr));
+    this.ignoreLateResponses = ignoreLateResponses(this.form, "#compose-problems");
     this.form.addEventListener("htmx:afterRequest", (event) => this.#sent(event));
     this.form.addEventListener("composer:load", () => this.#clearProblems());
     this.toggle = this.querySelector(".effective-toggle");
@@ -61,7 +58,7 @@ class RequestComposer extends HTMLElement {
 
   /** What kept the last send back says nothing of what has changed since, even if it comes late. */
   #clearProblems() {
-    for (const xhr of this.sending) outdated.add(xhr);
+    this.ignoreLateResponses();
     this.querySelector("#compose-problems")?.replaceChildren();
   }
 
@@ -127,7 +124,6 @@ class RequestComposer extends HTMLElement {
   #sent(event) {
     // htmx takes a 422 for a success, because what it says is shown.
     const { successful, xhr } = event.detail;
-    this.sending.delete(xhr);
     if (event.target !== this.form || !successful || xhr.status >= 400) return;
     this.#clearProblems();
     this.form.classList.remove("composer--first");
@@ -135,10 +131,5 @@ class RequestComposer extends HTMLElement {
     document.title = `${text} · NLWeb Playground`;
   }
 }
-
-// htmx dispatches it on the target of the form, and not on the one that the response names.
-document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (detail.target.id === "compose-problems" && outdated.has(detail.xhr)) detail.shouldSwap = false;
-});
 
 customElements.define("request-composer", RequestComposer);

@@ -4,7 +4,7 @@
 // F1 pins it, or opens it for the element with the focus. A pinned popover can be entered, moves from
 // name to name, and stays until it is closed.
 
-import { announce, iconButton, make } from "./dom.js";
+import { addStyleSheet, announce, iconButton, make } from "./dom.js";
 import { placeAtPoint, placeOfFocus, step } from "./explanation-places.js";
 
 const OPEN_MS = 400;
@@ -30,6 +30,8 @@ const TEXT_ID = "explanation-text";
 const MARK = "json-explained";
 
 const fragments = new Map();
+/** Resolves when the style sheet is there: the popover is placed by its size. */
+let styled;
 
 /** The explanation of a reference as an element; null if there is none. */
 function fetchExplanation(reference) {
@@ -118,7 +120,7 @@ class Popover {
     this.isClosing = false;
     this.#wanted = place;
     this.isHeld = isHeld; // The focus may scroll the page while the explanation is loaded.
-    const content = await fetchExplanation(place.reference);
+    const [content] = await Promise.all([fetchExplanation(place.reference), styled]);
     if (this.#wanted !== place || !place.element.isConnected) return false;
     this.#wanted = null;
     if (!content) {
@@ -302,7 +304,7 @@ let rested = { x: NaN, y: NaN };
 
 /** Begins to listen; `style` is the URL of the style sheet. */
 export function start(style) {
-  if (style) document.head.append(make("link", { rel: "stylesheet", href: style }));
+  if (style) styled = addStyleSheet(style);
   const passive = { passive: true, capture: true };
   document.addEventListener("pointermove", moved, passive);
   document.addEventListener("pointerdown", pressed, passive);

@@ -82,7 +82,11 @@ class JsonField extends HTMLElement {
   complain(message, level = "error", ...fix) {
     const isError = Boolean(message) && level === "error";
     this.problem = message;
-    this.error.replaceChildren(message, ...fix);
+    // A button that is pressed while the field loses the focus would get no click if it was replaced.
+    const fresh = make("p", {}, message, ...fix);
+    const old = this.error.childNodes;
+    const isSame = [...fresh.childNodes].every((node, at) => node.isEqualNode(old[at] ?? null));
+    if (!isSame || fresh.childNodes.length !== old.length) this.error.replaceChildren(...fresh.childNodes);
     this.error.hidden = !message;
     this.error.dataset.level = level;
     for (const input of this.holder.querySelectorAll("input, textarea"))

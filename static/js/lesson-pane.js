@@ -5,6 +5,7 @@
 
 import { announce } from "./dom.js";
 import { giveFocus } from "./focus.js";
+import { patch } from "./live/patch.js";
 import { recall, remember } from "./storage.js";
 
 const RUN_DELAY_MS = 250;
@@ -75,8 +76,12 @@ class LessonPane extends HTMLElement {
         { signal },
       );
     this.addEventListener("click", (event) => this.#click(event));
+    this.addEventListener("htmx:beforeRequest", (event) => this.#leave(event));
+    this.addEventListener("htmx:beforeSwap", (event) => this.#pass(event));
     this.#fold(recall(FOLD_KEY) === "folded");
-    if (isWaiting() && document.querySelector("run-cursor[data-final]")) this.#checkSoon(RUN_DELAY_MS);
+    const isJudged = this.querySelector("[data-verdict]");
+    if (isWaiting() && !isJudged && document.querySelector("run-cursor[data-final]"))
+      this.#checkSoon(RUN_DELAY_MS);
   }
 
   disconnectedCallback() {
@@ -114,6 +119,29 @@ class LessonPane extends HTMLElement {
     if (!this.isConnected) return;
     this.#setStale(false);
     showVerdict();
+  }
+
+  /** A step that is being left is not checked any more: the response would replace the next one. */
+  #leave({ detail }) {
+    if (detail.target !== this) return;
+    clearTimeout(this.timer);
+    window.htmx.trigger(this, "htmx:abort");
+  }
+
+  /**
+   * Changes the pane in place when the step has passed by itself. If it was replaced, a click in it
+   * at this moment would be lost.
+   */
+  #pass(event) {
+    const { requestConfig, target, serverResponse } = event.detail;
+    if (requestConfig?.elt !== this || target.id !== "lesson") return;
+    event.preventDefault();
+    if (!this.isConnected) return;
+    const fresh = new DOMParser().parseFromString(serverResponse, "text/html").getElementById("lesson");
+    const hadFocus = this.contains(document.activeElement);
+    this.dataset.passed = "";
+    patch(this.querySelector("#lesson-body"), document.adoptNode(fresh.querySelector("#lesson-body")));
+    if (hadFocus && !this.contains(document.activeElement)) this.querySelector("[data-next]")?.focus();
   }
 
   #click(event) {
@@ -183,7 +211,8 @@ const FOLLOWING = [
   ["*", "[data-next]:not(.btn-quiet)"],
 ];
 let following = "";
-document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+document.addEventListener("htmx:beforeSwap", ({ detail, defaultPrevented }) => {
+  if (defaultPrevented) return;
   // Nothing to judge, as before: a screen reader would say it again.
   const { target, serverResponse = "" } = detail;
   if (target.id === "lesson-check" && !serverResponse.includes("data-verdict") && target.textContent.trim())

@@ -139,14 +139,14 @@ function render() {
   );
 }
 
-/** Puts the tab that is shown now into the page. */
-function load({ push = true } = {}) {
+/** Puts the tab that is shown now into the page; its run, too, unless that is there already. */
+function load({ push = true, showRun = true } = {}) {
   const { active } = list;
   form.dataset.tab = active.id;
   form.elements.saved.value = active.saved;
   form.elements.modified.value = active.modified ?? "";
   putFields(form, active.fields, live);
-  pane.show(active.run, live);
+  if (showRun) pane.show(active.run, live);
   if (push && location.pathname !== active.place) history.pushState({ tab: active.id }, "", active.place);
   else history.replaceState({ ...history.state, tab: active.id }, "");
   if (live) document.title = `${nameOf(active).slice(0, 60)} · NLWeb Playground`;
@@ -316,7 +316,8 @@ async function loadTurn(tab) {
     turn.saved && ofSaved(turn.saved),
   );
   tab.place = location.pathname;
-  load({ push: false });
+  // Another turn may be on its way into the pane by now: it is not to be given up.
+  load({ push: false, showRun: false });
 }
 
 /** Headers of a turn, with the credentials of the composer: a run keeps none. */

@@ -16,6 +16,10 @@ class RequestTabs extends HTMLElement {
     for (const type of ["mousedown", "mouseup", "auxclick"])
       this.strip.addEventListener(type, (event) => event.button === 1 && event.preventDefault());
     this.strip.addEventListener("keydown", (event) => this.#key(event));
+    // A tab that is replaced between the press and the release would get no click.
+    this.addEventListener("pointerdown", () => (this.isPressed = true));
+    for (const type of ["pointerup", "pointercancel"])
+      addEventListener(type, () => this.isPressed && setTimeout(() => this.#released()));
     // Before it is shown: "toggle" comes afterwards, and the menu would be empty until then.
     this.menu.addEventListener("beforetoggle", (event) => event.newState === "open" && this.#list());
     if (this.tabs) this.render(this.tabs);
@@ -23,10 +27,9 @@ class RequestTabs extends HTMLElement {
 
   /** Shows tabs: [{id, name, changed, saved, preview, active}]. */
   render(tabs) {
-    const shape = JSON.stringify(tabs);
-    if (shape === this.shape) return;
     this.tabs = tabs;
-    if (!this.strip) return;
+    const shape = JSON.stringify(tabs);
+    if (!this.strip || this.isPressed || shape === this.shape) return;
     this.shape = shape;
     const had = this.strip.contains(document.activeElement);
     this.strip.replaceChildren(...tabs.map(tabOf));
@@ -44,6 +47,11 @@ class RequestTabs extends HTMLElement {
   focus() {
     this.strip.querySelector('[aria-selected="true"]').focus();
     if (!this.contains(document.activeElement)) this.querySelector(".open-all").focus();
+  }
+
+  #released() {
+    this.isPressed = false;
+    this.render(this.tabs);
   }
 
   #emit(name, id) {

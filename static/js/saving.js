@@ -2,6 +2,7 @@
 // the notes of the open one. The server renders the dialogs; a response with "request:saved" names what
 // was saved.
 
+import { make } from "./dom.js";
 import { openSheet } from "./focus.js";
 import { activeTab, markSaved } from "./open-tabs.js";
 import { nameOf } from "./tab-list.js";
@@ -59,8 +60,10 @@ function showNotes() {
   if (field && field.value !== field.defaultValue)
     window.htmx.ajax("POST", notesUrl(part.dataset.saved), { values: { notes: field.value }, swap: "none" });
   part.dataset.saved = open;
-  part.hidden = true;
-  part.replaceChildren();
+  part.hidden = !open;
+  // Until they are there, their line is: Send must not move away from the pointer.
+  const props = { type: "button", className: "btn btn-quiet btn-small", disabled: true };
+  part.replaceChildren(...(open ? [make("button", props, "Add notes")] : []));
   if (open) window.htmx.ajax("GET", `${notesUrl(open)}?in=workbench`, { target: part, swap: "outerHTML" });
 }
 

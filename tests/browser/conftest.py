@@ -49,11 +49,24 @@ def shared_context(
 
 
 @pytest.fixture
-def context(shared_context: BrowserContext) -> Iterator[BrowserContext]:
-    """The shared context, as new: without cookies, drafts or permissions."""
+def context(
+    request: pytest.FixtureRequest,
+    browser: Browser,
+    browser_context_args: dict[str, Any],
+    shared_context: BrowserContext,
+) -> Iterator[BrowserContext]:
+    """The shared context, as new: without cookies, drafts or permissions.
+
+    A clock that a test has installed would stay in it.
+    """
+    if request.node.get_closest_marker("own_context"):
+        with browser.new_context(**browser_context_args) as own:
+            yield own
+        return
     first, *_ = shared_context.pages
     first.evaluate("localStorage.clear()")
     shared_context.clear_cookies()
+    assert not first.evaluate("'__pwClock' in globalThis"), "a test has installed a clock"
     yield shared_context
     shared_context.set_offline(False)
     shared_context.clear_permissions()

@@ -31,10 +31,13 @@ def test_the_workbench_in_every_state(still: Page, playground: PlaygroundServer)
         assert findings(still) == [], name
     workbench.send()
     expect(workbench.badge).to_have_text("Completed")
-    for name in ("Timeline", "Events", "Wire", "Results"):
-        panel = workbench.tab(name)
-        expect(panel).not_to_be_empty()
-        still.wait_for_load_state("networkidle")
+    for name, part in (
+        ("Timeline", ".mark"),
+        ("Events", "#event-rows > *"),
+        ("Wire", "#wire-blocks > *"),
+        ("Results", "#cards > *"),
+    ):
+        expect(workbench.tab(name).locator(part).first).to_be_visible()
         assert findings(still, both_themes=True) == [], name
     for text in ("something for dinner", "weekly meal plan", "fail TOKEN_LIMIT"):
         workbench.compose(text).send()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.axe import findings
 from tests.browser.keyboard import focused, press, tab_to
@@ -100,6 +100,22 @@ def test_the_call_follows_what_is_filled_in(workbench: Workbench) -> None:
     panel.get_by_label("Header value").fill("evil.example")
     expect(call.locator(".action-panel-errors")).to_contain_text("Host is set by the playground")
     expect(panel.get_by_role("button", name="Run action")).to_be_disabled()
+
+
+def test_a_late_confirmation_is_not_of_what_was_edited_meanwhile(workbench: Workbench) -> None:
+    page = workbench.page
+    panel = open_panel(recipe(workbench), "Save recipe")
+    held: list[Route] = []
+    page.route(re.compile(r"/actions/\d+/\d+/\d+/$"), lambda route: held.append(route))
+    panel.get_by_role("button", name="Run action").click()
+    while not held:
+        page.wait_for_timeout(10)
+    panel.get_by_label("Parameters").fill('{"title": "Another one"}')
+    with page.expect_response(lambda response: response.request == held[0].request) as late:
+        held[0].continue_()
+    late.value.finished()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    expect(panel.get_by_role("button", name="Send POST")).to_have_count(0)
 
 
 def test_an_edit_takes_the_confirmation_back(workbench: Workbench) -> None:

@@ -291,9 +291,12 @@ def test_accessible_in_every_state(still: Page, playground: PlaygroundServer) ->
     assert findings(still) == [], "the form"
     workbench.send()
     expect(still.get_by_role("button", name="Answer the call")).to_be_visible()
-    for name in ("Timeline", "Events", "Results"):
-        expect(workbench.tab(name)).not_to_be_empty()
-        still.wait_for_load_state("networkidle")
+    for name, part in (
+        ("Timeline", ".mark"),
+        ("Events", "#event-rows > *"),
+        ("Results", "#cards > *"),
+    ):
+        expect(workbench.tab(name).locator(part).first).to_be_visible()
         assert findings(still) == [], name
     workbench.open(asking("soup with lentils", thinking(workbench))).send()
     completed(workbench)

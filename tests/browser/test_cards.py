@@ -122,6 +122,7 @@ def test_the_menu_of_actions_by_keyboard(page: Page, workbench: Workbench) -> No
     if show_response.is_visible():
         show_response.click()
     more.click()
+    expect(items.first).to_be_focused()
     box = card.locator(".action-menu").bounding_box()
     assert box
     assert box["x"] >= 0
@@ -168,7 +169,8 @@ def test_of_a_body_that_is_no_stream_the_bytes_are_marked(workbench: Workbench) 
 
 
 def test_the_timeline_grows_and_keeps_what_is_drawn(page: Page, workbench: Workbench) -> None:
-    workbench.scenario("slow").send()
+    address = f"{workbench.server.url}/demo/scenarios/slow/ask?n=40"
+    workbench.add_agent("Slow for long", address).send()
     marks = workbench.tab("Timeline").locator(".mark")
     expect(marks.nth(1)).to_be_visible()
     page.evaluate("window.drawn = document.querySelector('#tab-timeline .mark')")

@@ -127,6 +127,7 @@ def test_a_dead_connection_is_said_and_its_end_too(
     standing, note = page.locator("#collection-run-progress"), page.locator("#run-lost")
     expect(page.locator("#step-1")).to_have_attribute("data-verdict", "running")
     expect(note).to_be_empty()
+    page.evaluate("htmx.config.wsReconnectDelay = () => 2000")
     sockets[0].close(code=1011)
     expect(note).to_contain_text("reconnecting")
     expect(note).to_be_empty()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
@@ -170,6 +170,33 @@ def test_answering_again_makes_a_branch(workbench: Workbench) -> None:
     expect(page.locator(".turn--chosen > .turn-line")).to_contain_text("2/2")
     page.locator(".turn--chosen > .turn-line").get_by_role("link", name="Previous branch").click()
     expect(page.locator("#response")).to_have_attribute("data-run", first or "")
+
+
+def test_a_turn_that_is_chosen_while_the_request_of_another_one_is_loaded(
+    workbench: Workbench,
+) -> None:
+    page = workbench.page
+    entry = ask(workbench, "a menu to choose from")
+    asked = workbench.run
+    requests: list[Route] = []
+    page.route("**/runs/*/request/", lambda route: requests.append(route))
+    entry.get_by_label("picnic").check()
+    answer(workbench)
+    ended(workbench)
+    while not requests:
+        page.wait_for_timeout(10)
+    responses: list[Route] = []
+    page.route("**/runs/*/response/", lambda route: responses.append(route))
+    page.locator(f"#turn-{asked} summary").first.click()
+    page.get_by_role("link", name="Inspect").click()
+    while not responses:
+        page.wait_for_timeout(10)
+    with page.expect_response("**/runs/*/request/") as loaded:
+        requests[0].continue_()
+    loaded.value.finished()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    responses[0].continue_()
+    expect(page.locator("#response")).to_have_attribute("data-run", asked or "")
 
 
 def test_what_a_promise_became_may_ask(workbench: Workbench) -> None:

@@ -16,6 +16,8 @@ def make(page: Page, server: PlaygroundServer, name: str) -> None:
     page.goto(f"{server.url}/environments/")
     page.get_by_label("Name of a new environment").fill(name)
     page.get_by_role("button", name="Add").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    page.wait_for_load_state()
     first = page.get_by_role("group", name="New variable").first
     first.get_by_label("Name").fill("city")
     first.get_by_label("Value").fill("Paris")
@@ -27,6 +29,7 @@ def make(page: Page, server: PlaygroundServer, name: str) -> None:
     second.get_by_label("Allowed origins").fill(server.url)
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text(f"{name} was saved.")).to_be_visible()
+    page.wait_for_load_state()
 
 
 def test_names_stand_for_their_values(page: Page, playground: PlaygroundServer) -> None:
@@ -43,6 +46,7 @@ def test_names_stand_for_their_values(page: Page, playground: PlaygroundServer) 
     expect(page.locator("#compose-problems")).to_contain_text("Not sent")
     expect(page.get_by_text("{{salt}} is not defined").filter(visible=True)).to_have_count(1)
     workbench.compose("eggs in {{city}} with {{token}}").send()
+    expect(workbench.badge).to_have_text("Completed")
     wire = page.request.get(f"{page.url}wire.txt").text()
     assert "eggs in Paris with ••••••" in wire
     assert SECRET not in wire
@@ -51,10 +55,10 @@ def test_names_stand_for_their_values(page: Page, playground: PlaygroundServer) 
 
 def test_what_is_not_defined_is_created_on_the_spot(workbench: Workbench) -> None:
     page = workbench.open().compose("eggs in {{town}} with {{kitchen_key}}").page
-    page.locator(".effective-request").click()
     field = page.locator('json-field[data-pointer="/query/text"]')
     expect(field.locator(".field-error")).to_contain_text("{{town}} is not defined")
-    field.get_by_role("button", name="Create {{town}}…").click()
+    # The field has the focus, and loses it between the press and the release.
+    field.get_by_role("button", name="Create {{town}}…").click(delay=100)
     sheet = page.get_by_role("dialog", name="Create variable")
     value = sheet.get_by_label("Value")
     expect(value).to_be_focused()
@@ -108,7 +112,8 @@ def test_typed_secrets_survive_a_mistake_which_is_shown_at_its_field(
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("key")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Larder was saved.")).to_be_visible()
+    expect(page.get_by_role("button", name="Reveal key")).to_be_visible()
+    page.wait_for_load_state()
     page.get_by_role("button", name="Reveal key").click()
     expect(page.locator(".variable-revealed")).to_have_text("canary-0815")
 

@@ -52,6 +52,7 @@ ARRIVES = """(place) => new Promise((arrived) => {
 })"""
 
 
+@pytest.mark.own_context
 def test_a_name_that_arrives_under_a_resting_pointer_is_not_explained(
     workbench: Workbench, popover: Locator
 ) -> None:
@@ -69,6 +70,7 @@ def test_a_name_that_arrives_under_a_resting_pointer_is_not_explained(
     expect(popover).to_be_visible()
 
 
+@pytest.mark.own_context
 def test_typing_pressing_and_scrolling_keep_it_away(workbench: Workbench, popover: Locator) -> None:
     workbench.page.clock.install()
     page = workbench.open().page

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.collection_page import CollectionPage, import_requests
 from tests.browser.test_conversation import ask
@@ -60,13 +60,8 @@ def go_on_typing(page: Page, field: Locator, text: str) -> None:
     page.keyboard.type(text)
 
 
+@pytest.mark.own_context
 class TestSheets:
-    @pytest.fixture
-    def context(self, browser: Browser) -> Iterator[BrowserContext]:
-        """A context of its own: all pages of a context share a clock."""
-        with browser.new_context() as context:
-            yield context
-
     def test_of_a_request_does_not_take_the_focus_back(
         self, page: Page, playground: PlaygroundServer
     ) -> None:

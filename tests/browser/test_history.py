@@ -81,6 +81,7 @@ def test_deleted_by_keyboard_after_a_question(workbench: Workbench) -> None:
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{workbench.server.url}/history/?q=delete+farro")
     expect(rows(page)).to_have_count(1)
+    page.wait_for_load_state()
     # One alone is asked for in a sheet, from which one can still go back.
     rows(page).first.get_by_role("link", name="Delete…").click()
     sheet = page.get_by_role("dialog")

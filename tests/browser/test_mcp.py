@@ -88,7 +88,10 @@ def test_a_question_in_mid_call_is_answered_while_the_call_waits(
     expect(entry).to_contain_text("Answered during the call.")
     expect(entry.locator(".ask-form")).to_have_count(0)
     expect(workbench.page.locator("#cards .card")).to_have_count(1)
+    shown = workbench.page.url
     entry.get_by_role("link", name="Show request").click()
+    expect(workbench.page).not_to_have_url(shown)
+    workbench.page.wait_for_load_state()
     expect(workbench.tab("Wire")).to_contain_text('"accept"')
 
 

@@ -66,7 +66,13 @@ def ask(workbench: Workbench, kitchen: Kitchen, **fields: str) -> Locator:
     workbench.add_agent("Kitchen", kitchen.server.url, **fields).compose("soup").send()
     pictures = workbench.page.locator("agent-picture")
     expect(pictures).to_have_count(3)
+    until_they_work(workbench.page)
     return pictures
+
+
+def until_they_work(page: Page) -> None:
+    """Wait for the script of pictures, which is loaded with the first one."""
+    page.evaluate("customElements.whenDefined('agent-picture').then(() => true)")
 
 
 def expect_shown(picture: Locator) -> None:
@@ -139,6 +145,8 @@ def test_a_part_of_a_message(page: Page, workbench: Workbench) -> None:
         url = f"{workbench.server.url}/static/demo/pot.png"
         part = {"msg_id": "m1", "type": "image", "index": 1, "delta": False, "image_url": url}
         agent.say(object="content", status="completed", **part)
+        expect(picture.get_by_role("button", name="Show picture")).to_be_visible()
+        until_they_work(page)
         picture.get_by_role("button", name="Show picture").click()
         expect(picture.locator("img")).to_be_visible()
         assert picture.locator("img").evaluate("(image) => image.naturalWidth") == 320

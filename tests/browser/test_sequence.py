@@ -14,8 +14,9 @@ def test_it_grows_in_place_and_opens_frames(page: Page, workbench: Workbench, st
     results = panel.locator('.sequence-message[data-kind="result"]').first
     expect(results).to_be_visible()
     page.evaluate("window.drawn = document.querySelector('#tab-sequence .sequence-message')")
-    before = results.get_attribute("aria-label") or ""
-    expect(results).not_to_have_attribute("aria-label", before)
+    title = results.locator("title")
+    before = title.text_content() or ""
+    expect(title).not_to_have_text(before)
     assert page.evaluate("drawn.isConnected"), "drawn anew"
     page.get_by_role("button", name="Stop").click()
     expect(panel.locator(".sequence-label", has_text="Cancelled")).to_be_visible()

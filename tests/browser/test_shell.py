@@ -74,7 +74,7 @@ def test_the_sidebar_on_every_page(workbench: Workbench, playground: PlaygroundS
     page.goto(f"{playground.url}/shares/")
     sidebar(page).get_by_role("link", name=re.compile("Demo over MCP")).click()
     expect(page.locator("#composer")).to_be_visible()
-    assert page.evaluate("document.getElementById('composer').elements.agent.value") == "demo-mcp"
+    expect(page.locator("#agent-select")).to_have_value("demo-mcp")
     page.goto(f"{playground.url}/rules/")
     sidebar(page).get_by_role("link", name="New request").click()
     expect(workbench.text).to_have_value("")
@@ -120,7 +120,7 @@ def test_the_palette_lists_what_can_be_done_now(workbench: Workbench) -> None:
     page.keyboard.press("ControlOrMeta+k")
     search_palette(page, "agent demo over mcp")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.getElementById('composer').elements.agent.value") == "demo-mcp"
+    expect(page.locator("#agent-select")).to_have_value("demo-mcp")
     page.keyboard.press("Escape")
     page.locator("#outcome").focus()
     page.keyboard.press("?")
@@ -252,10 +252,13 @@ def test_a_shipped_request_is_saved_as_a_copy(workbench: Workbench) -> None:
 def test_a_lost_connection_is_reported_once(workbench: Workbench, complaints: list[str]) -> None:
     """While a run says so, requests that the page makes by itself raise no note besides."""
     page = workbench.open().scenario("slow").page
-    with page.expect_websocket(lambda socket: "/ws/runs/" in socket.url) as opened:
-        workbench.send()
-    # Its opening would end the loss.
-    opened.value.wait_for_event("framereceived")
+    # A socket that brings nothing: its opening, and each message, would end the loss.
+    page.route_web_socket(re.compile("/ws/runs/"), lambda socket: None)
+    page.evaluate(
+        "document.addEventListener('htmx:wsOpen', () => { document.body.dataset.opened = ''; })"
+    )
+    workbench.send()
+    expect(page.locator("body[data-opened]")).to_be_attached()
     page.context.set_offline(True)
     page.evaluate("document.getElementById('run-socket')?.dispatchEvent("
                   "new CustomEvent('htmx:wsClose', {bubbles: true}))")  # fmt: skip
@@ -273,7 +276,14 @@ def test_a_server_that_stops_says_so(workbench: Workbench, complaints: list[str]
     """The request stays in the composer, to be sent again."""
     page = workbench.open().scenario("slow").page
     stopping = render_to_string("stopping.html")
-    page.route("**/runs/", lambda route: route.fulfill(status=503, body=stopping))
+    page.route(
+        "**/runs/",
+        lambda route: (
+            route.fulfill(status=503, body=stopping)
+            if route.request.method == "POST"
+            else route.fallback()
+        ),
+    )
     page.locator("#compose").get_by_role("button", name="Send").first.click()
     note = page.locator('toast-note[data-level="error"]')
     expect(note).to_contain_text("The playground is stopping")

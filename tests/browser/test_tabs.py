@@ -112,7 +112,9 @@ def test_back_and_forward_go_through_what_was_shown(workbench: Workbench) -> Non
     run = workbench.run
     add(workbench)
     workbench.compose("the one after")
-    page.go_back()
+    # The run is shown at once, and then the page is loaded again.
+    with page.expect_event("load"):
+        page.go_back()
     expect(page.locator("#response")).to_have_attribute("data-run", run or "")
     expect(workbench.text).to_have_value("the one before")
     page.go_forward()
@@ -269,6 +271,23 @@ def test_the_menu_is_never_shown_empty(workbench: Workbench) -> None:
         }"""
     )
     assert rows == 2
+
+
+def test_a_tab_that_changes_while_it_is_pressed_is_opened(workbench: Workbench) -> None:
+    two(workbench)
+    page = workbench.page
+    tabs(workbench).nth(0).hover()
+    page.mouse.down()
+    workbench.text.evaluate(
+        """(field) => {
+          field.value = "changed at the last moment";
+          field.dispatchEvent(new Event("input", { bubbles: true }));
+        }"""
+    )
+    page.wait_for_timeout(500)  # The tabs are drawn again 200 ms after a change.
+    page.mouse.up()
+    expect(workbench.text).to_have_value("first tab")
+    expect(tabs(workbench).nth(1)).to_contain_text("changed at the last moment")
 
 
 def test_two_windows_have_nothing_to_do_with_each_other(

@@ -171,6 +171,7 @@ def test_a_url_that_requires_a_token_becomes_an_agent(workbench: Workbench) -> N
     page.locator("#id_auth_secret").fill("demo-token")
     page.get_by_role("button", name="Add agent").click()
     expect(card(workbench)).to_be_visible()
+    page.wait_for_load_state()
     client_of(workbench.server).remove_later(page.locator("#agent-select").input_value())
     card(workbench).get_by_role("button", name="Retry").click()
     expect(workbench.badge).to_have_text("Completed")

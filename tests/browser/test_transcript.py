@@ -120,7 +120,7 @@ _LATE_TIMERS = """() => {
 
 def test_branches_and_what_is_asked_meanwhile(workbench: Workbench) -> None:
     page = workbench.page
-    slow = f"{workbench.server.url}/demo/scenarios/slow/ask?n=6&every=0.8"
+    slow = f"{workbench.server.url}/demo/scenarios/slow/ask?n=10&every=0.8"
     workbench.add_agent("Slow", slow)
     workbench.compose("one").send()
     first = workbench.run
@@ -230,7 +230,9 @@ def test_the_same_conversation_in_two_tabs(workbench: Workbench) -> None:
     # It has a small window, in which a turn begins below what can be seen.
     other.page.set_viewport_size({"width": 720, "height": 450})
     other.open(f"/runs/{first}/")
+    page.bring_to_front()
     ask(workbench, "without nuts")
+    other.page.bring_to_front()
     # This tab knows nothing of that turn: its follow-up is another branch, and both are there.
     ask(other, "under 20 minutes")
     expect(rows(other.page)).to_have_text(["breakfast with eggs", "under 20 minutes"])

@@ -205,6 +205,7 @@ const STEPS = {
 
   async elicitation() {
     await ask("quick", "something for dinner");
+    await inState("completed");
     for (const option of PAGE.options) await click(option);
     await started(() => click(PAGE.answer));
     await inState("completed");

@@ -17,6 +17,7 @@ from playground.expectations import EXPECTATION_TYPES, check_schema
 from playground.models import Agent, Collection, LessonProgress, Run, SavedRequest
 from playground.models.storage import stored_bytes
 from playground.rendering.lessons import expectation_examples
+from playground.views import lessons as views
 from tests.support.collections import HTMX
 from tests.views.conftest import form
 
@@ -100,6 +101,24 @@ class TestLearner:
         assert "lesson:passed" in str(response.headers)
         assert "Step passed." in response.content.decode()
         assert "Next step" in response.content.decode()
+
+    def test_a_step_that_was_opened_while_another_one_was_checked_stays_open(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        start(client)
+        finished()
+        plain = views.evaluate_check
+
+        def evaluate(*args: Any) -> Any:
+            post(client, "s2/")
+            return plain(*args)
+
+        monkeypatch.setattr(views, "evaluate_check", evaluate)
+        post(client, "s1/check/")
+        progress = LessonProgress.objects.get()
+        assert progress.step == "s2"
+        assert progress.steps["s1"]["passed"]
+        assert "s2" in progress.steps
 
     @pytest.mark.parametrize(
         "fields", [{"source": "recording"}, {"source": "collection"}, {"kind": "check"}]

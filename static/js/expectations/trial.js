@@ -65,13 +65,21 @@ export class Trial {
   }
 
   #offer(suggestions) {
-    const buttons = suggestions.map(({ label, expectation }) => {
-      const button = make("button", { type: "button", className: "btn btn-small" }, label);
-      button.addEventListener("click", () => this.hooks.suggested(expectation));
+    const list = this.offers.querySelector("[data-list]");
+    // A button that is replaced between the press and the release would get no click.
+    const old = new Map([...list.children].map((button) => [button.dataset.offer, button]));
+    const buttons = suggestions.map((suggestion) => {
+      const offer = JSON.stringify(suggestion);
+      if (old.has(offer)) return old.get(offer);
+      const button = make("button", { type: "button", className: "btn btn-small" }, suggestion.label);
+      button.dataset.offer = offer;
+      button.addEventListener("click", () => this.hooks.suggested(suggestion.expectation));
       return button;
     });
     this.offers.hidden = !buttons.length;
-    this.offers.querySelector("[data-list]").replaceChildren(...buttons);
+    for (const button of old.values()) if (!buttons.includes(button)) button.remove();
+    for (const [at, button] of buttons.entries())
+      if (list.children[at] !== button) list.insertBefore(button, list.children[at] ?? null);
   }
 
   /** Fetches the reply as paths see it, once somebody wants to look. */

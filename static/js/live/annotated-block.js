@@ -13,6 +13,9 @@ class AnnotatedBlock extends HTMLElement {
       if (meaning) this.#choose(meaning, this.bytes);
     });
     this.addEventListener("keydown", (event) => this.#onKey(event));
+    // One that got the focus before this script was loaded.
+    const focused = this.querySelector(".meaning-name:focus")?.closest(".meaning");
+    if (focused) this.#choose(focused, this.bytes);
   }
 
   /** Marks the meaning of the bytes in which a node is. */

@@ -5,7 +5,7 @@
 import { giveFocus } from "../focus.js";
 
 /** How long the first page of a list is waited for; without it the frame is fetched by itself. */
-const PATIENCE_MS = 2000;
+const PATIENCE_MS = 10_000;
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".frame-link");
