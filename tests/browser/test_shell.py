@@ -51,7 +51,7 @@ def narrow(browser: Browser) -> Iterator[Page]:
 
 
 def test_the_sidebar_on_every_page(workbench: Workbench, playground: PlaygroundServer) -> None:
-    import_requests(playground, "From elsewhere", "okapi")
+    import_requests(playground, "From elsewhere", "tapir")
     page = workbench.open().compose("a run for the sidebar").send().page
     expect(workbench.badge).to_have_attribute("data-state", "completed")
     page.goto(f"{playground.url}/rules/")
@@ -69,8 +69,8 @@ def test_the_sidebar_on_every_page(workbench: Workbench, playground: PlaygroundS
     expect(run).to_be_visible()
     # Its links work from here.
     sidebar(page).locator("summary").filter(has_text="From elsewhere").click()
-    sidebar(page).get_by_role("link", name="okapi", exact=True).click()
-    expect(workbench.text).to_have_value("soup okapi")
+    sidebar(page).get_by_role("link", name="tapir", exact=True).click()
+    expect(workbench.text).to_have_value("soup tapir")
     page.goto(f"{playground.url}/shares/")
     sidebar(page).get_by_role("link", name=re.compile("Demo over MCP")).click()
     expect(page.locator("#composer")).to_be_visible()
@@ -206,8 +206,8 @@ def test_suggestions_follow_the_agent_and_own_links_raise_no_warning(
 
 
 def test_notes_beside_the_request(workbench: Workbench, playground: PlaygroundServer) -> None:
-    import_requests(playground, "Annotated", "okapi zebra")
-    page = workbench.open("/collections/annotated/requests/okapi/").page
+    import_requests(playground, "Annotated", "tapir zebra")
+    page = workbench.open("/collections/annotated/requests/tapir/").page
     notes = page.locator("#saved-notes")
     notes.get_by_role("button", name="Add notes").click()
     field = notes.get_by_label("Notes (Markdown)")
@@ -222,7 +222,7 @@ def test_notes_beside_the_request(workbench: Workbench, playground: PlaygroundSe
     # An edit is kept when another request is opened.
     notes.get_by_role("button", name="Add notes").click()
     field.fill("Wants grass.")
-    sidebar(page).get_by_role("link", name="okapi", exact=True).click()
+    sidebar(page).get_by_role("link", name="tapir", exact=True).click()
     expect(notes.locator("em")).to_have_text("leaves")
     sidebar(page).get_by_role("link", name="zebra", exact=True).click()
     expect(notes).to_contain_text("Wants grass.")
