@@ -79,7 +79,8 @@ class LessonPane extends HTMLElement {
     this.addEventListener("htmx:beforeRequest", (event) => this.#leave(event));
     this.addEventListener("htmx:beforeSwap", (event) => this.#pass(event));
     this.#fold(recall(FOLD_KEY) === "folded");
-    const isJudged = this.querySelector("[data-verdict]");
+    // A hint leaves the verdict where it is.
+    const isJudged = this.querySelector("#lesson-check:not([data-stale]) [data-verdict]");
     if (isWaiting() && !isJudged && document.querySelector("run-cursor[data-final]"))
       this.#checkSoon(RUN_DELAY_MS);
   }
