@@ -79,10 +79,12 @@ class LessonPane extends HTMLElement {
     this.addEventListener("htmx:beforeRequest", (event) => this.#leave(event));
     this.addEventListener("htmx:beforeSwap", (event) => this.#pass(event));
     this.#fold(recall(FOLD_KEY) === "folded");
-    // A hint leaves the verdict where it is.
-    const isJudged = this.querySelector("#lesson-check:not([data-stale]) [data-verdict]");
-    if (isWaiting() && !isJudged && document.querySelector("run-cursor[data-final]"))
-      this.#checkSoon(RUN_DELAY_MS);
+    // A hint leaves the verdict where it is: htmx puts it into this pane once that is in the page.
+    queueMicrotask(() => {
+      const isJudged = this.querySelector("#lesson-check:not([data-stale]) [data-verdict]");
+      if (isWaiting() && !isJudged && document.querySelector("run-cursor[data-final]"))
+        this.#checkSoon(RUN_DELAY_MS);
+    });
   }
 
   disconnectedCallback() {
@@ -104,11 +106,19 @@ class LessonPane extends HTMLElement {
   }
 
   #checkSoon(delay) {
-    clearTimeout(this.timer);
+    this.#stopChecking();
     this.timer = setTimeout(() => this.#check(), delay);
   }
 
+  /** Gives up the check that is waited for, if there is one. */
+  #stopChecking() {
+    clearTimeout(this.timer);
+    this.checking = undefined;
+    window.htmx.trigger(this, "htmx:abort");
+  }
+
   async #check() {
+    const checking = (this.checking = Symbol("check"));
     const form = document.getElementById("composer");
     const values = "composed" in this.dataset && form ? Object.fromEntries(new FormData(form)) : {};
     const target = this.querySelector("#lesson-check");
@@ -117,16 +127,14 @@ class LessonPane extends HTMLElement {
     } catch {
       // The playground is not available; the next run is checked again.
     }
-    if (!this.isConnected) return;
+    if (!this.isConnected || checking !== this.checking) return;
     this.#setStale(false);
     showVerdict();
   }
 
   /** A step that is being left is not checked any more: the response would replace the next one. */
   #leave({ detail }) {
-    if (detail.target !== this) return;
-    clearTimeout(this.timer);
-    window.htmx.trigger(this, "htmx:abort");
+    if (detail.target === this) this.#stopChecking();
   }
 
   /**
