@@ -136,7 +136,7 @@ def hints(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     learner, found = _show(request, slug, step)
     learner.progress.show_hint(found)
     learner.progress.save()
-    return _helped(request, learner)
+    return _pane(request, learner, answer=request.POST.get("answer", "")[:MAX_ANSWER])
 
 
 @require_POST
@@ -145,13 +145,7 @@ def solution(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     learner, found = _show(request, slug, step)
     learner.progress.show_solution(found)
     learner.progress.save()
-    return _helped(request, learner)
-
-
-def _helped(request: HttpRequest, learner: LessonOfLearner) -> HttpResponse:
-    """Render the pane with a hint or the solution; the verdict and the typed answer stay."""
-    answer = request.POST.get("answer", "")[:MAX_ANSWER]
-    return _pane(request, learner, answer=answer, keeps_check=True)
+    return _pane(request, learner, answer=request.POST.get("answer", "")[:MAX_ANSWER])
 
 
 @require_POST
@@ -210,8 +204,7 @@ def _show(request: HttpRequest, slug: str, step: str) -> tuple[LessonOfLearner, 
 def _pane(request: HttpRequest, learner: LessonOfLearner, **result: Any) -> HttpResponse:
     """Render the pane; without htmx, go to the workbench.
 
-    `result` is `checks` of a step that has just passed, or the `answer` that was entered, with
-    `keeps_check` if what the page shows of the check stays.
+    `result` is `checks` of a step that has just passed, or the `answer` that was entered.
     """
     if not is_htmx(request):
         return redirect("workbench")

@@ -5,7 +5,6 @@
 
 import { announce } from "./dom.js";
 import { giveFocus } from "./focus.js";
-import { patch } from "./live/patch.js";
 import { recall, remember } from "./storage.js";
 
 const RUN_DELAY_MS = 250;
@@ -76,15 +75,8 @@ class LessonPane extends HTMLElement {
         { signal },
       );
     this.addEventListener("click", (event) => this.#click(event));
-    this.addEventListener("htmx:beforeRequest", (event) => this.#leave(event));
-    this.addEventListener("htmx:beforeSwap", (event) => this.#pass(event));
     this.#fold(recall(FOLD_KEY) === "folded");
-    // A hint leaves the verdict where it is: htmx puts it into this pane once that is in the page.
-    queueMicrotask(() => {
-      const isJudged = this.querySelector("#lesson-check:not([data-stale]) [data-verdict]");
-      if (isWaiting() && !isJudged && document.querySelector("run-cursor[data-final]"))
-        this.#checkSoon(RUN_DELAY_MS);
-    });
+    if (isWaiting() && document.querySelector("run-cursor[data-final]")) this.#checkSoon(RUN_DELAY_MS);
   }
 
   disconnectedCallback() {
@@ -106,19 +98,11 @@ class LessonPane extends HTMLElement {
   }
 
   #checkSoon(delay) {
-    this.#stopChecking();
+    clearTimeout(this.timer);
     this.timer = setTimeout(() => this.#check(), delay);
   }
 
-  /** Gives up the check that is waited for, if there is one. */
-  #stopChecking() {
-    clearTimeout(this.timer);
-    this.checking = undefined;
-    window.htmx.trigger(this, "htmx:abort");
-  }
-
   async #check() {
-    const checking = (this.checking = Symbol("check"));
     const form = document.getElementById("composer");
     const values = "composed" in this.dataset && form ? Object.fromEntries(new FormData(form)) : {};
     const target = this.querySelector("#lesson-check");
@@ -127,30 +111,9 @@ class LessonPane extends HTMLElement {
     } catch {
       // The playground is not available; the next run is checked again.
     }
-    if (!this.isConnected || checking !== this.checking) return;
+    if (!this.isConnected) return;
     this.#setStale(false);
     showVerdict();
-  }
-
-  /** A step that is being left is not checked any more: the response would replace the next one. */
-  #leave({ detail }) {
-    if (detail.target === this) this.#stopChecking();
-  }
-
-  /**
-   * Changes the pane in place when the step has passed by itself. If it was replaced, a click in it
-   * at this moment would be lost.
-   */
-  #pass(event) {
-    const { requestConfig, target, serverResponse } = event.detail;
-    if (requestConfig?.elt !== this || target.id !== "lesson") return;
-    event.preventDefault();
-    if (!this.isConnected) return;
-    const fresh = new DOMParser().parseFromString(serverResponse, "text/html").getElementById("lesson");
-    const hadFocus = this.contains(document.activeElement);
-    this.dataset.passed = "";
-    patch(this.querySelector("#lesson-body"), document.adoptNode(fresh.querySelector("#lesson-body")));
-    if (hadFocus && !this.contains(document.activeElement)) this.querySelector("[data-next]")?.focus();
   }
 
   #click(event) {
@@ -220,8 +183,7 @@ const FOLLOWING = [
   ["*", "[data-next]:not(.btn-quiet)"],
 ];
 let following = "";
-document.addEventListener("htmx:beforeSwap", ({ detail, defaultPrevented }) => {
-  if (defaultPrevented) return;
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   // Nothing to judge, as before: a screen reader would say it again.
   const { target, serverResponse = "" } = detail;
   if (target.id === "lesson-check" && !serverResponse.includes("data-verdict") && target.textContent.trim())

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Route, expect
+from playwright.sync_api import Locator, expect
 
 from playground.collections.fixture_parser import parse_fixture
 from playground.collections.shipped import LESSON_FILES
@@ -263,41 +263,6 @@ def test_requests_of_a_lesson_share_a_tab_until_one_is_edited(workbench: Workben
     show(2)
     walk.open("Open the request")
     expect(tabs).to_have_count(before + 1)
-
-
-def test_a_click_is_not_lost_when_the_step_passes_meanwhile(workbench: Workbench) -> None:
-    walk, page = Walk(workbench, SLUGS[0]), workbench.page
-    held: list[Route] = []
-    walk.open("Open the request")
-    page.route("**/check/", lambda route: held.append(route))
-    walk.send()
-    link = walk.pane.get_by_role("link", name="Open the request")
-    page.get_by_role("link", name="New request").click()
-    walk.composing("")
-    link.hover()
-    page.mouse.down()
-    while not held:
-        page.wait_for_timeout(10)
-    held[0].continue_()
-    walk.pane.locator('[data-verdict="pass"]').wait_for()
-    page.mouse.up()
-    walk.composing(link.get_attribute("data-saved") or "")
-    # A hint leaves the verdict where it is.
-    page.unroute("**/check/")
-    walk.pane.get_by_role("button", name="Step 2").click()
-    walk.send(NOTHING)
-    failed = walk.pane.locator('[data-verdict="fail"]')
-    failed.wait_for()
-    page.route("**/check/", lambda route: None)  # Never answered.
-    walk.pane.locator("[data-hint]").click()
-    walk.pane.get_by_text("Hint 1", exact=True).wait_for()
-    assert failed.is_visible()
-    # It is marked as that of an earlier run for as long as the next ones are not checked.
-    for text in ("eggs", "eggs and herbs"):
-        with page.expect_request("**/check/"):
-            walk.send({"query": {"text": text}})
-    page.wait_for_timeout(300)
-    expect(walk.pane.locator("#lesson-check")).to_have_attribute("data-stale", "")
 
 
 def test_the_pane_stays_and_shows_where_to_look(workbench: Workbench) -> None:
