@@ -1,4 +1,4 @@
-// A response to what was changed after it was sent says nothing of what is there now.
+// Ignores responses to a form that was changed after it was sent.
 
 /** The requests (XMLHttpRequest) whose responses are late, each with what they must not change. */
 const late = new WeakMap();
