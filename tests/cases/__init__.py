@@ -1,0 +1,84 @@
+"""Responses and files as other people's servers, clients and tools wrote them.
+
+Every test of this package stands at a boundary that outlives the code behind it: bytes of a
+response or a file go in; JSON lines, an exit code or the text of a page come out. The files are
+in `files/`.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.test import Client
+
+from tests.rendering.page import tree
+from tests.support.commands import run_command
+from tests.support.servers import Script, serving
+
+FILES = Path(__file__).parent / "files"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What `send --output jsonl` made of a response."""
+
+    code: int
+    lines: list[dict[str, Any]]
+    stderr: str
+    #: The requests that the agent received, head and body.
+    requests: list[bytes]
+
+    @property
+    def end(self) -> dict[str, Any]:
+        """The last line."""
+        return self.lines[-1]
+
+    @property
+    def ending(self) -> tuple[str, str, int]:
+        """State, outcome, and exit code of the command."""
+        return self.end["state"], self.end["outcome"], self.code
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        """The events of a type, as lines."""
+        return [line for line in self.lines if line["type"] == kind]
+
+    @property
+    def findings(self) -> dict[str, str]:
+        """Levels of the rules that failed."""
+        return {
+            found["rule"]: found["level"]
+            for found in self.end["findings"]
+            if found["verdict"] == "fail"
+        }
+
+    @functools.cached_property
+    def page(self) -> str:
+        """The text of the response's pane, as the page of the run is loaded."""
+        return page_text(f"/runs/{self.end['run']}/", "response")
+
+
+def ask(
+    *script: Any, arguments: tuple[str, ...] = (), answer: Callable[[bytes], Script] | None = None
+) -> Answer:
+    """Send a request to an agent that follows a script of bytes (`tests.support.servers`)."""
+    with serving(*script, answer=answer) as server:
+        given = arguments if {"--text", "--request"} & {*arguments} else ("--text", "x", *arguments)
+        done = run_command("send", server.url, "--output", "jsonl", *given)
+    lines = done.json_lines
+    assert lines, done.stderr
+    return Answer(done.returncode, lines, done.stderr, server.requests)
+
+
+def page_text(path: str, part: str = "") -> str:
+    """The text of a page of the site, or of an element of it, with single spaces."""
+    response = Client().get(path)
+    assert response.status_code == 200, response.content
+    html = re.sub(r"(?s)<(script|style|svg)\b.*?</\1>", "", response.content.decode())
+    found = tree(html).find(part) if part else tree(html)
+    assert found, part
+    return " ".join(found.text.split())
