@@ -95,14 +95,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<uuid:pk>/wire/", run_tabs.wire, name="run-wire"),
     path("runs/<uuid:pk>/wire.txt", run_tabs.wire_text, name="run-wire-text"),
     path("runs/<uuid:pk>/annotations/", annotated_exchange.blocks, name="run-annotations"),
-    path(
-        "runs/<uuid:pk>/annotations.html", annotated_exchange.as_html, name="run-annotations-html"
-    ),
-    path(
-        "runs/<uuid:pk>/annotations.md",
-        annotated_exchange.as_markdown,
-        name="run-annotations-markdown",
-    ),
     path("runs/<uuid:pk>/standard-client/", run_tabs.standard_client, name="run-sse-reference"),
     path("runs/<uuid:pk>/server-log/", server_log.server_log, name="run-server-log"),
     path("runs/<uuid:pk>/session/", session.session, name="run-session"),

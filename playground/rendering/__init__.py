@@ -7,7 +7,6 @@ commands and `playground.cli`.
 ======================  ===============================================================
 `action_buttons`        buttons for the actions of results, headers of an action's call
 `action_panel_servers`  servers and agents of actions, in the action panel
-`annotation_exports`    annotated exchange as an HTML file and as Markdown
 `annotations`           annotated exchange: the frames of a run with the meaning of every part
 `card_types`            facts and lists of result items, by schema.org type
 `cards`                 result cards and nested items

@@ -73,8 +73,6 @@ class TextPart:
 
     text: str
     number: int
-    #: Whether it is the first part with this number.
-    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +142,12 @@ def annotated_page(
     *,
     offset: int = 0,
     limit: int = BLOCKS,
-    max_bytes: int = PAGE_BYTES,
     is_open: bool = False,
     shows_all: bool = False,
 ) -> list[BlockView]:
     """Return the blocks of a page: at most `limit`, after the frame with the number `offset`.
 
-    The page ends with the block that exceeds `max_bytes`.
+    The page ends with the block that exceeds `PAGE_BYTES`.
 
     `is_open` shows the meanings of events like earlier ones; `shows_all` shows all
     meanings of each block. `report` is the conformance report of a run that has ended.
@@ -162,7 +159,7 @@ def annotated_page(
     for block in annotator.blocks(_after(frames, offset, annotator)):
         blocks.append(block)
         total += len(block.text)
-        if len(blocks) >= limit or total > max_bytes:
+        if len(blocks) >= limit or total > PAGE_BYTES:
             break
     if not blocks:
         return []
@@ -351,14 +348,11 @@ def _parts(text: str, annotations: Sequence[Annotation]) -> Iterator[TextPart]:
     at = 0
     around: list[tuple[int, int]] = []  # number, end
 
-    seen: set[int] = set()
-
     def up_to(end: int) -> Iterator[TextPart]:
         nonlocal at
         if end > at:
             number = around[-1][0] if around else 0
-            yield TextPart(text[at:end], number, number not in seen)
-            seen.add(number)
+            yield TextPart(text[at:end], number)
             at = end
 
     for number, annotation in enumerate(annotations, 1):

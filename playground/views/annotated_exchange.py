@@ -1,4 +1,4 @@
-"""Annotated exchange of a run: pages of the Wire tab, and exports."""
+"""Annotated exchange of a run: pages of the Wire tab."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from playground.query_params import int_param
-from playground.rendering import annotation_exports
 from playground.rendering.annotations import BLOCKS, annotated_page
 from playground.views.conformance import report_on
-from playground.views.helpers import get_run, make_download
+from playground.views.helpers import get_run
 
 
 @require_safe
@@ -31,20 +30,3 @@ def blocks(request: HttpRequest, pk: str) -> HttpResponse:
     )
     context = {"run": run, "blocks": found, "single": is_single, "shows_all": shows_all}
     return render(request, "runs/annotations/blocks.html", context)
-
-
-@require_safe
-def as_html(request: HttpRequest, pk: str) -> HttpResponse:
-    """Download the annotated exchange as one HTML file."""
-    run = get_run(request, pk)
-    text = annotation_exports.as_html(run, report_on(run))
-    return make_download(HttpResponse(text), f"exchange-{run.pk}.html")
-
-
-@require_safe
-def as_markdown(request: HttpRequest, pk: str) -> HttpResponse:
-    """Download the annotated exchange as Markdown."""
-    run = get_run(request, pk)
-    text = annotation_exports.as_markdown(run, report_on(run))
-    response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
-    return make_download(response, f"exchange-{run.pk}.md")

@@ -1,9 +1,8 @@
-"""The annotated exchange of a run, and its exports."""
+"""The annotated exchange of a run."""
 
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from django.test import Client
@@ -26,14 +25,6 @@ COMPLETE = event('event: complete\ndata: {"_meta": {"response_type": "answer"}}'
 
 def page(client: Client, run: Run, **query: Any) -> str:
     return client.get(reverse("run-annotations", args=[run.pk]), query).content.decode()
-
-
-def html(client: Client, run: Run) -> str:
-    return client.get(reverse("run-annotations-html", args=[run.pk])).content.decode()
-
-
-def markdown(client: Client, run: Run) -> str:
-    return client.get(reverse("run-annotations-markdown", args=[run.pk])).content.decode()
 
 
 def test_bytes_and_meanings_are_beside_each_other(client: Client, db: None) -> None:
@@ -83,15 +74,12 @@ def test_a_body_in_progress_is_not_reported_as_incomplete(client: Client, db: No
 def test_nothing_at_all(client: Client, db: None) -> None:
     run = recorded([], state="failed")
     assert page(client, run).strip() == ""
-    assert "Nothing was sent." in html(client, run)
-    assert markdown(client, run).startswith("# eggs")
 
 
 def test_an_error_is_described(client: Client, db: None) -> None:
     problem = Problem("failed", Stage.TLS, "It broke <b>.", "Mend it.", "SSL")
     run = recorded([[REQUEST, Frame(0, 5, K.ERROR, problem.to_bytes())]], state="failed")
     assert "It broke &lt;b&gt;." in page(client, run)
-    assert "It broke" in markdown(client, run)
 
 
 def test_many_names_are_shown_on_request(client: Client, db: None) -> None:
@@ -107,49 +95,6 @@ def test_twenty_thousand_events(client: Client, db: None) -> None:
     last = page(client, run, offset=19_980)
     assert last.count("<annotated-block") == 26
     assert last.count("data-closed") == 24
-    text = html(client, run)
-    assert "18,006 more frames are not in this file." in text
-    assert len(text) < 3_000_000
-
-
-class TestExports:
-    def test_html_has_no_scripts_and_escapes_everything(self, client: Client, db: None) -> None:
-        hostile = '<script>alert(1)</script>" onload="x'
-        item = json.dumps({"index": 0, "item": {"@type": hostile, hostile: 1}})
-        run = recorded([[REQUEST, OPEN, HEAD, event(f"event: {hostile}\ndata: {item}"), END]])
-        text = html(client, run)
-        assert "<script" not in text
-        assert "default-src &#x27;none&#x27;" in text or "default-src 'none'" in text
-        assert "Frame 1" in text
-
-    def test_bytes_and_meanings_are_links_to_each_other(self, client: Client, run: Run) -> None:
-        text = html(client, run)
-        assert 'href="#f1-m1"' in text
-        assert 'id="f1-m1"' in text
-        assert 'href="#f1-b1"' in text
-        assert 'id="f1-b1"' in text
-
-    def test_markdown(self, client: Client, db: None) -> None:
-        text = markdown(client, recorded([[REQUEST, OPEN, HEAD, result(0), END]]))
-        assert "## Frame 1: request" in text
-        assert '{"query": {"text": "eggs"}}\n```' in text
-        assert "| name | meaning | section |" in text
-
-    def test_markdown_cannot_be_left(self, client: Client, db: None) -> None:
-        hostile = "````\n# Heading | x <img src=x> \x1b[2J"
-        data = json.dumps({hostile: hostile}) + "\n```` |"
-        run = recorded([[CALL, OPEN, HEAD, Frame(0, 5, K.BODY, data.encode()), END]])
-        text = markdown(client, run)
-        assert "\n`````\n" in text
-        assert "\x1b" not in text
-        rows = [line for line in text.splitlines() if line.startswith("| &nbsp;")]
-        assert rows
-        assert not any(re.search(r"(?<!\\)[<|`]", row[1:-1].replace(" | ", "")) for row in rows)
-
-    def test_they_are_downloads(self, client: Client, run: Run) -> None:
-        for name in ("run-annotations-html", "run-annotations-markdown"):
-            response = client.get(reverse(name, args=[run.pk]))
-            assert response["Content-Disposition"].startswith("attachment")
 
 
 @hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -160,5 +105,3 @@ class TestExports:
 def test_any_bytes(client: Client, db: None, data: bytes, kind: FrameKind) -> None:
     run = recorded([[CALL, OPEN, HEAD], [Frame(0, 5, kind, data)], [END]])
     assert page(client, run).count("<annotated-block") == 5
-    assert "<main>" in html(client, run)
-    assert "# eggs" in markdown(client, run)

@@ -71,8 +71,6 @@ GET: dict[str, tuple[int, int, int]] = {
     "run-sequence-mermaid": (200, 404, 302),
     "run-wire": (200, 404, 302),
     "run-wire-text": (200, 404, 302),
-    "run-annotations-markdown": (200, 404, 302),
-    "run-annotations-html": (200, 404, 302),
     "run-annotations": (200, 404, 302),
     "run-code": (200, 404, 302),
     "run-har": (200, 404, 302),

@@ -56,8 +56,6 @@ class WireView extends HTMLElement {
     for (const link of this.links)
       if (link === chosen) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
-    for (const part of this.querySelectorAll("[data-in-view]"))
-      part.hidden = part.dataset.inView !== chosen.dataset.view;
     if (chosen.dataset.view === "annotated") {
       addStyleSheet(this.dataset.style);
       import(this.dataset.module).catch(() => console.warn("The annotated exchange cannot be used."));
