@@ -80,7 +80,16 @@ def messages_of(http_response: RecordedResponse) -> Iterator[DecodedPayload]:
             event = sse.parse(frame.data)
             if event.has_data or event.event is not None:
                 message = decoded(frame.seq, event.event, event.data)
-                yield message._replace(unfinished=frame.kind is FrameKind.TAIL)
+                yield (
+                    end_of_stream(message, http_response)
+                    if frame.kind is FrameKind.TAIL
+                    else message
+                )
+
+
+def end_of_stream(message: DecodedPayload, http_response: RecordedResponse) -> DecodedPayload:
+    """Return a message without the blank line after it; of a broken transfer it is undecided."""
+    return message._replace(undecided=not (message.readable and http_response.ended))
 
 
 def _document(http_response: RecordedResponse) -> Iterator[DecodedPayload]:
@@ -95,9 +104,9 @@ def _document(http_response: RecordedResponse) -> Iterator[DecodedPayload]:
 
 
 def decoded(seq: int, name: str | None, text: str) -> DecodedPayload:
-    """Return a text as decoded JSON, or with the reason why it is not JSON."""
-    if json_decoder.exceeds_depth(text, MAX_DEPTH):
-        return DecodedPayload(seq, name, None, text, "The JSON is nested too deeply.")
+    """Return a text as decoded JSON, or with the reason why it cannot be read."""
+    if json_decoder.exceeds_depth(text, MAX_DEPTH) or json_decoder.has_too_many_values(text):
+        return DecodedPayload(seq, name, None, text, "The JSON is too large.", undecided=True)
     if not text or text.isspace():
         return DecodedPayload(seq, name, None, text, "The message has no data.")
     try:

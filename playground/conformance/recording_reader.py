@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from playground.conformance.http_response import MAX_DEPTH
+from playground.conformance.http_response import (
+    MAX_DEPTH,
+    RecordedResponse,
+    decoded,
+    end_of_stream,
+)
 from playground.conformance.response_parts import DecodedPayload
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Unknown
@@ -22,17 +27,17 @@ class RecordingReader(NLWebReader):
         self._recorded: list[DecodedPayload] = []
         self._is_in_document = False
 
-    def read(self, frames: tuple[Frame, ...]) -> tuple[DecodedPayload, ...]:
+    def read(self, http_response: RecordedResponse) -> tuple[DecodedPayload, ...]:
         """Return the messages of a response, including unreadable ones."""
         call = HttpCall("POST", "http://agent.invalid/ask")
         exchange = HttpExchange(call, self, max_depth=MAX_DEPTH)
         messages: list[DecodedPayload] = []
-        for frame in frames:
+        for frame in http_response.frames:
             events = exchange.receive(frame)
             if not self._recorded and events and type(events[0]) is Unknown:
                 self._record_unreadable(frame, events)
             if frame.kind is FrameKind.TAIL:
-                self._recorded = [message._replace(unfinished=True) for message in self._recorded]
+                self._recorded = [end_of_stream(each, http_response) for each in self._recorded]
             messages += self._recorded
             self._recorded = []
         return tuple(messages)
@@ -43,9 +48,8 @@ class RecordingReader(NLWebReader):
                 is_document = frame.kind in (FrameKind.END, FrameKind.ERROR)
                 name = None if is_document else event.name
                 text = event.data if isinstance(event.data, str) else ""
-                self._recorded.append(
-                    DecodedPayload(frame.seq, name, None, text, event.reason, is_document)
-                )
+                message = decoded(frame.seq, name, text)
+                self._recorded.append(message._replace(reason=event.reason, document=is_document))
 
     def document(self, seq: int, payload: Any) -> list[Event]:
         """See `NLWebReader.document`."""
@@ -60,9 +64,7 @@ class RecordingReader(NLWebReader):
         """See `NLWebReader.message`."""
         events = super().message(seq, name, data)
         if not self._recorded:
-            reason = next((event.reason for event in events if isinstance(event, Unknown)), "")
-            reason = reason or "The message has no data."
-            self._recorded.append(DecodedPayload(seq, name, None, data, reason))
+            self._recorded.append(decoded(seq, name, data))
         return events
 
     def payload(self, seq: int, name: str | None, payload: Any) -> list[Event]:

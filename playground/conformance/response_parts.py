@@ -36,8 +36,9 @@ class DecodedPayload(NamedTuple):
     reason: str = ""
     #: Whether it is a single response document.
     document: bool = False
-    #: Whether the stream ended without the blank line that ends a message.
-    unfinished: bool = False
+    #: Whether no rule can decide it: the rest of it was not received, or it exceeds a limit of
+    #: the playground.
+    undecided: bool = False
 
     @property
     def readable(self) -> bool:

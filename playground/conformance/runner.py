@@ -98,9 +98,11 @@ def _issues(
     rule: Rule[Any], transcript: AnyTranscript, reported: _ReportedLocations
 ) -> Iterator[RuleIssue]:
     for issue in rule.check(transcript):
-        if isinstance(issue, Violation):
-            if rule.fallback and reported.has(issue.seq, issue.pointer):
-                continue
+        is_violation = isinstance(issue, Violation)
+        if is_violation and rule.fallback and reported.has(issue.seq, issue.pointer):
+            continue
+        # A member that may still have come is not missing for a fallback rule, either.
+        if is_violation or issue.pointer:
             reported.add(issue.seq, issue.pointer)
         yield issue
 
@@ -130,7 +132,7 @@ def _verdict_finding(rule: Rule[Any], version: str, verdict: Verdict) -> Finding
 
 
 class _ReportedLocations:
-    """The locations at which rules reported violations."""
+    """The locations at which rules reported violations, or something missing."""
 
     def __init__(self) -> None:
         self._locations: set[tuple[int | None, str]] = set()

@@ -61,9 +61,9 @@ class Transcript:
     streamed: bool
     #: Whether the response ended as its framing requires.
     ended: bool
-    #: Whether it did, without an unfinished event, in a run that was not stopped.
+    #: Whether it did, without an undecided message, in a run that was not stopped.
     is_complete: bool
-    #: The messages, except an event that was cut off in the middle.
+    #: The messages, except undecided ones.
     messages: tuple[DecodedPayload, ...]
     by_frame: Mapping[int | None, DecodedPayload]
     metas: tuple[Location, ...]
@@ -167,17 +167,18 @@ def read(
     """Return the transcript of the last response. Raise `ValueError` for an unknown version."""
     http_response = recorded_response(last_response_frames(tuple(frames)))
     reader = RecordingReader(version)
-    messages = reader.read(http_response.frames)
-    readable = [message for message in messages if message.readable or not message.unfinished]
-    unread_tail = len(readable) < len(messages)
+    messages = reader.read(http_response)
+    decided = tuple(message for message in messages if not message.undecided)
     return _transcript(
         http_response,
         reader,
-        tuple(readable),
+        decided,
         version=version,
         operation=operation,
         request=request if isinstance(request, Mapping) else {},
-        is_complete=http_response.ended and not unread_tail and state not in INCOMPLETE_STATES,
+        is_complete=http_response.ended
+        and len(decided) == len(messages)
+        and state not in INCOMPLETE_STATES,
         earlier=earlier,
         streamed=http_response.streamed,
     )
@@ -191,6 +192,7 @@ def read_inner(
     *,
     operation: str = "ask",
     earlier: EarlierResponses = NOTHING_EARLIER,
+    is_complete: bool = True,
 ) -> Transcript:
     """Return the transcript of a response within the messages of another binding.
 
@@ -212,7 +214,7 @@ def read_inner(
         version=version,
         operation=operation,
         request=request if isinstance(request, Mapping) else {},
-        is_complete=True,
+        is_complete=is_complete,
         earlier=earlier,
         streamed=False,
         response_locations={

@@ -14,7 +14,15 @@ from playground.conformance.agent_api.stream_state import (
 )
 from playground.conformance.agent_api.transcript import AgentTranscript
 from playground.conformance.response_parts import Location
-from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info, must, should
+from playground.conformance.rule import (
+    Inconclusive,
+    RuleIssue,
+    Violation,
+    info,
+    missing,
+    must,
+    should,
+)
 
 _STREAMING = "Content Streaming"
 
@@ -34,11 +42,8 @@ def message_announced(t: AgentTranscript) -> Iterator[RuleIssue]:
     """msg_id is the id of a message. Content without it belongs to the open message."""
     for location, message in t.stream_state.orphans:
         if not message.announced:
-            yield Violation(
-                "No message with this id is sent. Send it with status created first.",
-                location.seq,
-                "/msg_id",
-            )
+            absent = "No message with this id is sent. Send it with status created first."
+            yield missing(t, absent, location.seq, "/msg_id")
 
 
 @rule(
@@ -126,11 +131,8 @@ def content_index_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
     for message in t.stream_state.messages.values():
         for expected, index in enumerate(message.indexes):
             if index != expected:
-                yield Violation(
-                    f"Index {expected} is missing. Number content from 0 without gaps.",
-                    message.contents[index].location.seq,
-                    "/index",
-                )
+                gap = f"Index {expected} is missing. Number content from 0 without gaps."
+                yield missing(t, gap, message.contents[index].location.seq, "/index")
                 break
     for (seq, pointer, _), expected in t.stream_state.misplaced:
         problem = f"The content at this position has the index {expected}. Set index to that."

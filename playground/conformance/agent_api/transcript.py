@@ -39,7 +39,7 @@ class AgentTranscript:
     is_complete: bool
     #: Whether there is more than the rules check.
     overflowed: bool
-    #: The events, except one that was cut off in the middle.
+    #: The events, except undecided ones.
     events: tuple[DecodedPayload, ...]
     by_frame: Mapping[int | None, DecodedPayload]
     #: Responses, messages and contents in the order of arrival, also those within other objects
@@ -95,9 +95,7 @@ def read(
     """Return the transcript of the last response. Never raise, whatever an agent sent."""
     http_response = recorded_response(last_response_frames(frames))
     received = list(islice(messages_of(http_response), MAX_PARTS + 1))
-    events = tuple(
-        event for event in received[:MAX_PARTS] if event.readable or not event.unfinished
-    )
+    events = tuple(event for event in received[:MAX_PARTS] if not event.undecided)
     objects = _objects(events)
     stream_state = read_stream_state(objects, MAX_PARTS)
     return AgentTranscript(

@@ -45,10 +45,10 @@ class RecordedCall:
     #: The sent message; None if the frames do not contain it.
     sent: SentMessage | None
     http_response: RecordedResponse
-    #: The JSON of the response, including unreadable data, except an event that was cut off.
+    #: The JSON of the response, including unreadable data, except undecided messages.
     payloads: tuple[DecodedPayload, ...]
     messages: tuple[LocatedMessage, ...]
-    #: Whether an event was cut off, or there is more than is read; and whether there is.
+    #: Whether a message is undecided, or there is more than is read; and whether there is.
     is_cut_off: bool
     overflowed: bool
     http_method: str = "POST"
@@ -206,7 +206,7 @@ def _is_accepted(call: RecordedCall, located: LocatedMessage) -> bool:
 def _recorded_call(sent: SentMessage | None, frames: tuple[Frame, ...]) -> RecordedCall:
     http_response = recorded_response(frames)
     received = list(islice(_payloads(http_response), MAX_PARTS + 1))
-    readable = tuple(each for each in received[:MAX_PARTS] if each.readable or not each.unfinished)
+    readable = tuple(each for each in received[:MAX_PARTS] if not each.undecided)
     messages = tuple(
         LocatedMessage(payload.seq, f"/{at}" if isinstance(payload.payload, list) else "", message)
         for payload in readable

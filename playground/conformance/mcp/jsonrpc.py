@@ -193,8 +193,8 @@ def _no_response(t: McpTranscript, call: RecordedCall) -> RuleIssue:
     last = call.last_http_call
     if call is t.calls[-1] and not t.is_complete:
         return missing(t, "", None)
-    if not last.has_ended:
-        return Inconclusive("The response is incomplete: the connection was lost.")
+    if not last.has_ended or call.is_cut_off:
+        return Inconclusive("The response is incomplete, or exceeds a limit of the playground.")
     if call.is_resumable and not call.resumptions:
         return Inconclusive("The server ended the stream after an event ID: it may be resumed.")
     seq = call.payloads[-1].seq if call.payloads else call.http_response.head_seq

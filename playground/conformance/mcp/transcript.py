@@ -126,7 +126,7 @@ def inner(t: McpTranscript, operation: str, earlier: EarlierResponses) -> Transc
         return None
     pieces = [_piece(t.answer, t.found)]
     # After a response with metadata alone, some servers continue in responses without an id.
-    if set(t.found.payload) == {"_meta"}:
+    if is_continued := set(t.found.payload) == {"_meta"}:
         pieces += [
             _piece(located, found)
             for located in t.call.responses
@@ -141,6 +141,7 @@ def inner(t: McpTranscript, operation: str, earlier: EarlierResponses) -> Transc
         t.version,
         operation=operation,
         earlier=earlier,
+        is_complete=t.is_complete or not is_continued,
     )
 
 

@@ -44,9 +44,8 @@ def answer_content(t: Transcript) -> Iterator[RuleIssue]:
             actual = type_with_article(members[name])
             yield Violation(f"{name} is {actual}; expected an array.", seq, f"/{name}")
     if not any(name in members for name in _CONTENT):
-        yield Violation(
-            "Add a results array; leave it empty if nothing was found.", seq, "/results"
-        )
+        message = "Add a results array; leave it empty if nothing was found."
+        yield missing(t, message, seq, "/results")
     elif "results" not in members:
         for name in _CONTENT[1:]:
             if name not in members and not (name == "structuredData" and is_content_alone(t)):

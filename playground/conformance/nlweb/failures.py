@@ -170,7 +170,7 @@ def await_cancelled_code(t: Transcript) -> Iterator[RuleIssue]:
     ]
     if all(location.value != _CANCELLED for location in codes):
         where = codes[0][:2] if codes else _type_location(t)
-        yield Violation("The code of the failure is not CANCELLED.", *where)
+        yield missing(t, "The code of the failure is not CANCELLED.", *where)
 
 
 @rule(

@@ -130,8 +130,8 @@ def response_type(t: Transcript) -> Iterator[RuleIssue]:
 
 def _level_of_block(t: Transcript, location: Location) -> Level | None:
     """Return "should" for blocks that 0.54 shows in examples only: not the last of a stream."""
-    is_example = t.version == "0.54" and t.streamed and location.seq != t.metas[-1].seq
-    return Level.SHOULD if is_example else None
+    is_last = location.seq == t.metas[-1].seq and t.is_complete
+    return Level.SHOULD if t.version == "0.54" and t.streamed and not is_last else None
 
 
 @rule(
@@ -352,7 +352,8 @@ def session_context_echoed(t: Transcript) -> Iterator[RuleIssue]:
         None,
     )
     if dropped and holder:
-        yield Violation(
+        yield missing(
+            t,
             f"Missing members of the session context: {', '.join(dropped[:10])}.",
             holder.seq,
             f"{holder.pointer}/session_context",

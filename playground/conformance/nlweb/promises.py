@@ -202,11 +202,11 @@ def promise_cancellation_kept(t: Transcript) -> Iterator[RuleIssue]:
         if isinstance(location.value, dict)
     ]
     if t.status < 400 and "CANCELLED" not in codes:
-        yield Violation(
+        message = (
             "An earlier response says that the task was cancelled. Return a failure with code "
-            "CANCELLED.",
-            t.last_seq,
+            "CANCELLED."
         )
+        yield missing(t, message, t.last_seq)
 
 
 RULES = (
