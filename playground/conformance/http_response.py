@@ -61,6 +61,12 @@ def last_response_frames(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     return frames
 
 
+def request_headers(frames: tuple[Frame, ...]) -> Mapping[str, str]:
+    """Return the headers of the last call, names in lower case."""
+    call = next((frame for frame in reversed(frames) if frame.kind is FrameKind.CALL), None)
+    return read_head(call.data.partition(b"\r\n\r\n")[0])[1] if call else {}
+
+
 def _is_stream(frames: tuple[Frame, ...], headers: Mapping[str, str]) -> bool:
     if any(frame.kind in _STREAM_KINDS for frame in frames):
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -13,9 +13,11 @@ from playground.conformance.http_response import (
     RecordedResponse,
     last_response_frames,
     recorded_response,
+    request_headers,
 )
 from playground.conformance.recording_reader import RecordingReader
 from playground.conformance.response_parts import (
+    CONTENT,
     MAX_PARTS,
     ActionFinder,
     DecodedPayload,
@@ -29,6 +31,7 @@ from playground.conformance.response_parts import (
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame
 from playground.protocols.nlweb import versions
+from playground.protocols.nlweb.versions import RESPONSE_FORMATS
 
 _KINDS = frozenset(outcome.value for outcome in Outcome if outcome is not Outcome.NONE)
 
@@ -81,6 +84,8 @@ class Transcript:
     frames: tuple[Frame, ...]
     #: The facts in earlier responses of the same conversation.
     earlier: EarlierResponses = NOTHING_EARLIER
+    #: The headers of the request over HTTP; names in lower case.
+    request_headers: Mapping[str, str] = field(default_factory=dict)
     #: The location of the response in frames that hold more; see `read_inner`.
     response_locations: Mapping[int | None, ResponseLocation] = field(default_factory=dict)
 
@@ -130,6 +135,18 @@ class Transcript:
         return prefer.get(name) if isinstance(prefer, Mapping) else None
 
     @property
+    def has_own_format(self) -> bool:
+        """Return whether this has a format of the agent's own, asked for and named (3.3.1).
+
+        Its content has any structure (4.1.1).
+        """
+        asked = self.prefer("response_format")
+        formats = {each.strip() for each in asked.split(",")} if isinstance(asked, str) else set()
+        metas = (each.value for each in self.metas if isinstance(each.value, dict))
+        own = formats.difference(RESPONSE_FORMATS)
+        return any(str(meta.get("response_format")) in own for meta in metas)
+
+    @property
     def announced(self) -> str:
         """Return the last response type in the metadata, in lower case; "" if none of the four."""
         for location in reversed(self.metas):
@@ -165,7 +182,8 @@ def read(
     earlier: EarlierResponses = NOTHING_EARLIER,
 ) -> Transcript:
     """Return the transcript of the last response. Raise `ValueError` for an unknown version."""
-    http_response = recorded_response(last_response_frames(tuple(frames)))
+    frames = tuple(frames)
+    http_response = recorded_response(last_response_frames(frames))
     reader = RecordingReader(version)
     messages = reader.read(http_response)
     decided = tuple(message for message in messages if not message.undecided)
@@ -180,6 +198,7 @@ def read(
         and len(decided) == len(messages)
         and state not in INCOMPLETE_STATES,
         earlier=earlier,
+        request_headers=request_headers(frames),
         streamed=http_response.streamed,
     )
 
@@ -233,7 +252,7 @@ def _transcript(
     finder = ActionFinder()
     lists = tuple(islice(chain.from_iterable(map(finder.actions_of, items)), MAX_PARTS))
     actions = tuple(islice(listed_actions(lists), MAX_PARTS))
-    return Transcript(
+    made = Transcript(
         status=http_response.status,
         headers=http_response.headers,
         head_seq=http_response.head_seq,
@@ -251,6 +270,10 @@ def _transcript(
         frames=http_response.frames,
         **facts,
     )
+    if not made.has_own_format:
+        return made
+    parts = {name: found for name, found in made.parts.items() if name not in CONTENT}
+    return replace(made, items=(), action_lists=(), actions=(), parts=parts)
 
 
 def _parts(messages: tuple[DecodedPayload, ...]) -> Mapping[str, tuple[Location, ...]]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from playground.conformance.findings import Level
 from playground.conformance.mcp.calls import LocatedMessage
 from playground.conformance.mcp.input_schemas import (
     InputSchema,
@@ -207,11 +208,13 @@ def tool_ask(t: McpTranscript) -> Iterator[RuleIssue]:
     when=_whole_list,
 )
 def tool_await(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Only servers that return promises need it."""
+    """Only servers that return promises need it. A promise of one without it cannot be kept."""
     if _tool(t, "await") is None:
         located = _pages(t)[-1]
         message = "No tool is named await, so promises cannot be polled."
-        yield Violation(message, located.seq, f"{located.pointer}/result/tools")
+        is_needed = t.found is not None and "promise" in t.found.payload
+        level = Level.SHOULD if is_needed else None
+        yield Violation(message, located.seq, f"{located.pointer}/result/tools", level)
 
 
 class _Judgement(NamedTuple):

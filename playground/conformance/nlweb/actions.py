@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from playground.conformance.response_parts import Location
 from playground.conformance.rule import (
@@ -27,8 +28,9 @@ _NEEDED = {
     "MCP": ("server", "tool"),
     "A2A": ("agent_url", "skill"),
 }
-#: Members with a URL to call.
+#: Members with a URL to call, and those that name the target of an action.
 _ADDRESSES = ("endpoint", "agent_url")
+_TARGETS = (*_ADDRESSES, "server")
 #: The registry of HTTP methods.
 _HTTP_METHODS = frozenset(
     "ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD LABEL LINK LOCK MERGE "
@@ -42,6 +44,15 @@ _CALLABLE = re.compile(r"\s*https?://[^\s/?#@:\\]", re.IGNORECASE)
 
 def _actions(t: Transcript) -> Iterator[Location]:
     return (location for location in t.actions if isinstance(location.value, dict))
+
+
+def _is_called_by_url(t: Transcript, action: dict[str, Any]) -> bool:
+    """Return whether `url` names the target, as in section 4.1.1 of 0.54.
+
+    It details an action by its URL, its description and its parameters.
+    """
+    has_url = is_nonempty_text(action.get("url")) and action.keys().isdisjoint(_TARGETS)
+    return t.version == "0.54" and has_url
 
 
 def _has_lists(t: Transcript) -> bool:
@@ -99,9 +110,12 @@ def actions_single(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_actions,
 )
 def action_complete(t: Transcript) -> Iterator[RuleIssue]:
-    """Programs use the name, people read the description."""
+    """Programs use the name, people read the description.
+
+    In 0.54, actions with url need no name (section 4.1.1).
+    """
     for seq, pointer, action in _actions(t):
-        for name in ("name", "description"):
+        for name in ("name", "description")[_is_called_by_url(t, action) :]:
             if not is_nonempty_text(action.get(name)):
                 yield Violation(f"Set {name} to a string.", seq, f"{pointer}/{name}")
 
@@ -118,6 +132,8 @@ def action_protocol(t: Transcript) -> Iterator[RuleIssue]:
     for seq, pointer, action in _actions(t):
         protocol = action.get("protocol")
         if isinstance(protocol, str) and protocol in _NEEDED:
+            continue
+        if "protocol" not in action and _is_called_by_url(t, action):
             continue
         actual = "is missing, which means HTTP"
         if "protocol" in action:
@@ -140,8 +156,13 @@ def action_protocol(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_actions,
 )
 def action_target(t: Transcript) -> Iterator[RuleIssue]:
-    """HTTP requires method and endpoint; MCP server and tool; A2A agent_url and skill."""
+    """HTTP requires method and endpoint; MCP server and tool; A2A agent_url and skill.
+
+    In 0.54 url may name the target of any of them (section 4.1.1).
+    """
     for seq, pointer, action in _actions(t):
+        if _is_called_by_url(t, action):
+            continue
         protocol = action.get("protocol", "HTTP")
         for name in _NEEDED.get(protocol, ()) if isinstance(protocol, str) else ():
             if not is_nonempty_text(action.get(name)):
@@ -151,7 +172,7 @@ def action_target(t: Transcript) -> Iterator[RuleIssue]:
 
 def _addresses(t: Transcript) -> Iterator[Location]:
     for seq, pointer, action in _actions(t):
-        for name in _ADDRESSES:
+        for name in ("url",) if _is_called_by_url(t, action) else _ADDRESSES:
             if is_nonempty_text(action.get(name)):
                 yield Location(seq, f"{pointer}/{name}", action[name])
 

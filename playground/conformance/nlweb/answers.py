@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,11 @@ from playground.protocols.nlweb.versions import RESPONSE_FORMATS
 
 _SEARCH, _APP = RESPONSE_FORMATS
 _CONTENT = ("results", "content", "structuredData")
+#: The name of structuredData in section 4 of 0.54.
+OLD_NAME = "structured_data"
+#: A language tag: its first subtag is compared.
+_LANGUAGE = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z0-9_])")
+_LANGUAGE_MEMBERS = ("inLanguage", "@language", "language", "content-language")
 
 
 def _is_answer(t: Transcript) -> bool:
@@ -20,7 +26,7 @@ def _is_answer(t: Transcript) -> bool:
 
 
 def _is_document(t: Transcript) -> bool:
-    return _is_answer(t) and t.document is not None
+    return _is_answer(t) and t.document is not None and not t.has_own_format
 
 
 @rule(
@@ -33,20 +39,21 @@ def _is_document(t: Transcript) -> bool:
 def answer_content(t: Transcript) -> Iterator[RuleIssue]:
     """For single documents; a stream delivers its results one by one.
 
-    Content without structuredData is accepted unless the format is chatgpt_app: see
-    `answer-structured`.
+    Content without structuredData is accepted unless the format is chatgpt_app, and in 0.54
+    structured_data (section 4): see `answer-structured`.
     """
     if (document := t.document) is None:
         return
     members, seq = document.members, document.seq
-    for name in _CONTENT:
+    whole = ("results", OLD_NAME) if t.version == "0.54" else ("results",)
+    for name in {*_CONTENT, *whole}:
         if name in members and not isinstance(members[name], list):
             actual = type_with_article(members[name])
             yield Violation(f"{name} is {actual}; expected an array.", seq, f"/{name}")
-    if not any(name in members for name in _CONTENT):
+    if members.keys().isdisjoint({*_CONTENT, *whole}):
         message = "Add a results array; leave it empty if nothing was found."
         yield missing(t, message, seq, "/results")
-    elif "results" not in members:
+    elif members.keys().isdisjoint(whole):
         for name in _CONTENT[1:]:
             if name not in members and not (name == "structuredData" and is_content_alone(t)):
                 yield Violation(f"The format {_APP} also requires {name}.", seq, f"/{name}")
@@ -69,17 +76,28 @@ def is_content_alone(t: Transcript) -> bool:
     "Answers with content have structuredData, too.",
     v55=info("4.1.1"),
     v54=info("4.1.1"),
-    when=lambda t: _is_document(t) and "content" in t.parts and "results" not in t.parts,
+    when=lambda t: (
+        _is_document(t)
+        and "results" not in t.parts
+        and not t.parts.keys().isdisjoint(("content", OLD_NAME))
+    ),
 )
 def answer_structured(t: Transcript) -> Iterator[RuleIssue]:
     """Section 4.1.1 of 0.55 requires both; the example in its appendix A.3 has content only.
 
-    Both forms are accepted. 0.54 names both members, and allows one or more (section 4).
+    Both forms are accepted. 0.54 names both members, and allows one or more; it also writes
+    structured_data (section 4).
     """
-    if is_content_alone(t):
+    if OLD_NAME in t.parts and "structuredData" not in t.parts:
+        message = f"Section 4.1.1 has structuredData, not {OLD_NAME}. Most clients look for that."
+        yield Violation(message, t.last_seq, f"/{OLD_NAME}")
+    elif is_content_alone(t):
+        source = "section 4 allows it alone"
+        if t.version != "0.54":
+            source = "an example (appendix A.3) has none"
         yield Violation(
-            "Section 4.1.1 requires structuredData beside content, but an example (0.55, appendix "
-            "A.3) has none. Clients get no results.",
+            f"Section 4.1.1 has structuredData beside content, but {source}. Clients get no "
+            "results.",
             t.last_seq,
             "/structuredData",
         )
@@ -169,7 +187,8 @@ def _requested_format(t: Transcript) -> str:
 
 def _format_of(t: Transcript) -> tuple[str, Location | None]:
     """Return the format of the answer, and the location that shows it."""
-    for name, made in (("structuredData", _APP), ("results", _SEARCH), ("content", _APP)):
+    named = (("structuredData", _APP), (OLD_NAME, _APP), ("results", _SEARCH), ("content", _APP))
+    for name, made in named:
         if name in t.parts:
             return made, t.parts[name][0]
     return (_SEARCH, t.items[0]) if t.items else ("", None)
@@ -351,6 +370,51 @@ def summary_text(t: Transcript) -> Iterator[RuleIssue]:
             yield Violation(message, location.seq, f"{location.pointer}/text")
 
 
+# The language
+
+
+def _languages(value: Any) -> list[str]:
+    """Return the languages in a value, or in a list of values, without regions and the like."""
+    listed = value if isinstance(value, list) else str(value).split(",")
+    found = (_LANGUAGE.match(each) for each in listed if isinstance(each, str))
+    return [match[1].lower() for match in found if match]
+
+
+def _requested_languages(t: Transcript) -> list[str]:
+    header = t.request_headers.get("accept-language", "")
+    return _languages(t.prefer("accept-language") or header)
+
+
+def _declared_languages(t: Transcript) -> Iterator[Location]:
+    values = [Location(t.head_seq or 0, "", {"language": t.headers.get("content-language")})]
+    for seq, pointer, value in (*values, *t.metas, *t.items):
+        members = value if isinstance(value, dict) else {}
+        for name in _LANGUAGE_MEMBERS:
+            if languages := _languages(members.get(name)):
+                yield Location(seq, pointer and f"{pointer}/{name}", languages)
+
+
+@rule(
+    "language-honoured",
+    "Responses are in the requested language.",
+    v55=info("3.3"),
+    v54=info("3.3"),
+    when=lambda t: t.has_response and bool(_requested_languages(t) and [*_declared_languages(t)]),
+)
+def language_honoured(t: Transcript) -> Iterator[RuleIssue]:
+    """The request asks for it with accept-language, or else with the header Accept-Language.
+
+    Compared are the languages that a response declares: in Content-Language, in its metadata, and
+    in its results (inLanguage, @language), which may be about something in another language.
+    """
+    seen = set(requested := _requested_languages(t))
+    for seq, pointer, declared in _declared_languages(t):
+        if seen.isdisjoint(declared):
+            message = f"The request asks for {requested[0]}, but this is in {declared[0]}."
+            yield Violation(message, seq, pointer)
+            seen.update(declared)
+
+
 RULES = (
     answer_content,
     answer_structured,
@@ -362,4 +426,5 @@ RULES = (
     mode_summarize_honoured,
     mode_list_honoured,
     summary_text,
+    language_honoured,
 )

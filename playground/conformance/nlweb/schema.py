@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from playground.conformance.findings import Level
-from playground.conformance.nlweb.answers import is_content_alone
+from playground.conformance.nlweb.answers import OLD_NAME, is_content_alone
 from playground.conformance.response_parts import RESULTS, DecodedPayload, Location
 from playground.conformance.rule import Inconclusive, RuleIssue, Violation, must, rule, should
 from playground.conformance.schema import (
@@ -65,7 +65,7 @@ def schema_metadata(t: Transcript) -> Iterator[RuleIssue]:
     fallback=True,
 )
 def schema_action(t: Transcript) -> Iterator[RuleIssue]:
-    """Checked are params, headers, arguments and message (objects), and type (a string)."""
+    """Checked are params, headers, arguments and message (objects), type and context (strings)."""
     yield from _filtered_violations(t.version, "action", t.actions)
 
 
@@ -137,7 +137,7 @@ def schema_reply(t: Transcript) -> Iterator[RuleIssue]:
         is_truncated |= is_cut
         for violation in schema_violations(t.version, _TYPES[name], short):
             yield Violation(violation.message, seq, pointer + _below(violation.pointer))
-    if (document := t.document) is not None and t.kind:
+    if (document := t.document) and t.kind and not (t.kind == "answer" and t.has_own_format):
         is_truncated |= yield from _document_violations(t, document)
     if is_truncated:
         yield Inconclusive(f"Only the first {_MAX_PARTS} parts were validated against the schema.")
@@ -148,7 +148,9 @@ def _document_violations(
 ) -> Generator[RuleIssue, None, bool]:
     """Yield the violations of a whole response; return whether it was cut."""
     members = document.members
-    if is_content_alone(t):
+    if t.version == "0.54" and OLD_NAME in members:
+        members = {"content": [], "structuredData": [], **members}
+    elif is_content_alone(t):
         members = {"structuredData": [], **members}
     elif "results" in members:
         # Content beside results is judged by content-parts.

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeGuard
 
+from playground.conformance.findings import Level
 from playground.conformance.response_parts import DecodedPayload
 from playground.conformance.rule import (
     Inconclusive,
@@ -27,6 +28,8 @@ from playground.protocols.frames import BODY_KINDS, FrameKind
 _BOM = b"\xef\xbb\xbf"
 #: A byte order mark at the start of a line.
 _BOM_AT_LINE = re.compile(rb"(?<![^\r\n])" + _BOM)
+#: Names like that of the event result.
+_LIKE_RESULT = re.compile(r"(?:search[-_. ]?)?(?:(?:result|item)s?[-_. ]?){1,2}", re.IGNORECASE)
 
 
 def _is_stream_with_events(t: Transcript) -> bool:
@@ -99,16 +102,27 @@ def stream_events_named(t: Transcript) -> Iterator[RuleIssue]:
 def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
     """0.55 has start, result, error, complete. 0.54 also has content and end, but no error.
 
-    No sentence forbids other events.
+    No sentence forbids other events. Results are sent as result events: under another name,
+    clients lose them.
     """
     known: tuple[str, ...] = t.traits["stream_events"]
     for message in t.messages:
         if message.name is not None and message.name not in known:
+            is_result = not t.has_own_format and _is_misnamed_result(message)
             yield Violation(
                 f'NLWeb {t.version} does not define the event "{message.name[:60]}", so clients '
-                f"ignore it. It defines {', '.join(known)}.",
+                f"ignore it. It defines {', '.join(known)}."
+                + (" Send each result as a result event." if is_result else ""),
                 message.seq,
+                level=Level.SHOULD if is_result else None,
             )
+
+
+def _is_misnamed_result(message: DecodedPayload) -> bool:
+    """Return whether an event with a name like results or result_item has data, or an item."""
+    has_items = bool(message.members or isinstance(message.payload, list))
+    named_so = _LIKE_RESULT.fullmatch(message.name or "") is not None
+    return (named_so and has_items) or {"index", "item"} <= message.members.keys()
 
 
 @rule(
@@ -119,9 +133,14 @@ def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
     when=_is_nlweb_stream,
 )
 def stream_start_first(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients initialize their view with it."""
+    """Clients initialize their view with it.
+
+    Section 8.4 of 0.54 requires the metadata in any one of the events; only its example has start.
+    """
     if t.messages[0].name != "start":
-        yield Violation("Send start with the metadata before all other events.", t.messages[0].seq)
+        is_left_open = t.version == "0.54" and t.metas and not _events_named(t, "start")
+        message = "Send start with the metadata before all other events."
+        yield Violation(message, t.messages[0].seq, level=Level.INFO if is_left_open else None)
 
 
 @rule(
@@ -291,11 +310,11 @@ def error_event(t: Transcript) -> Iterator[RuleIssue]:
 @rule(
     "error-event-meta",
     "Error events have _meta with response_type failure.",
-    v55=info("6.1"),
+    v55=should("6.1"),
     when=_has_event("error"),
 )
 def error_event_meta(t: Transcript) -> Iterator[RuleIssue]:
-    """An error event has the structure of a failure; its metadata is left open."""
+    """Its data follows the structure of a failure, which has metadata in the example of 4.1.4."""
     for message in _events_named(t, "error"):
         if message.members and not isinstance(message.members.get("_meta"), dict):
             yield Violation(
@@ -390,18 +409,32 @@ def _has_streaming_preference(t: Transcript) -> bool:
     when=_has_streaming_preference,
 )
 def streaming_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """Streaming is a preference. The format chatgpt_app is always one document (6.1)."""
+    """Streaming is a preference: a document instead is allowed unless Accept excludes its type.
+
+    The format chatgpt_app is always one document (6.1).
+    """
     wanted = t.prefer("streaming")
     if wanted and not t.streamed and "structuredData" not in t.parts:
+        level = Level.INFO if _is_acceptable(t) else None
         yield Violation(
             "prefer.streaming is true, but the response is a single document. Send it as events.",
             t.head_seq,
+            level=level,
         )
     elif not wanted and t.streamed:
         yield Violation(
             "prefer.streaming is false, but the response is a stream. Return one JSON document.",
             t.head_seq,
         )
+
+
+def _is_acceptable(t: Transcript) -> bool:
+    """Return whether the media type of the response is one that the request accepts."""
+    actual = t.headers.get("content-type", "").partition(";")[0].strip().lower()
+    ranges = t.request_headers.get("accept", "").lower().split(",")
+    accepted = {each.partition(";")[0].strip() for each in ranges}
+    any_of_type = f"{actual.partition('/')[0]}/*"
+    return not actual or not accepted.isdisjoint(("", "*/*", actual, any_of_type))
 
 
 # The order of results: section 6.1

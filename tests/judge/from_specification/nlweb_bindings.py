@@ -295,7 +295,12 @@ def _orders(version: str, *, old: bool) -> Iterator[Sent]:
 
     begins = f"{where}: start is sent once, at the beginning."
     ends = "notes 4: the final complete event has _meta" if old else "§6.1: complete is sent once"
-    yield "no start", made(first, second, third, complete), must, begins
+    # 0.54 only says that one of the events has the metadata (8.4).
+    none, said = (
+        ("info", "8.4: one of the events must contain the meta block") if old else (must, begins)
+    )
+    yield "no start", made(first, second, third, complete), none, said
+    yield "no metadata", made(first, second, third), "must", said
     yield "two starts", made(start, start, first, second, complete), must, begins
     yield "start after a result", made(first, start, second, complete), must, begins
     yield "start at the end", made(first, second, complete, start), must, begins
@@ -303,7 +308,7 @@ def _orders(version: str, *, old: bool) -> Iterator[Sent]:
     yield "no complete", made(start, first, second, third), must, ends
     yield "two completes", made(start, first, second, complete, complete), must, ends
     yield "complete before a result", made(start, first, complete, second), must, ends
-    yield "complete only", made(complete), must, begins
+    yield "complete only", made(complete), none, said
     silent = changed(start[1], "/_meta/streaming", False)
     said = f"{where}: start's _meta has streaming, true."
     yield "start with streaming false", made(("start", silent), first, complete), must, said
@@ -317,7 +322,7 @@ def _orders(version: str, *, old: bool) -> Iterator[Sent]:
     where_at = f"{where}: index is the position in the final array."
     yield "two results of one index", made(start, first, at(second, 0), complete), must, where_at
     yield "a negative index", made(start, at(first, -1), complete), must, where_at
-    yield "Start with a capital", made(renamed(start, "Start"), first, complete), must, begins
+    yield "Start with a capital", made(renamed(start, "Start"), first, complete), none, begins
     yield (
         "events without a name",
         (made(*(renamed(event, "") for event in (start, first, complete)))),
@@ -407,8 +412,8 @@ def _stream_labels(version: str) -> Iterator[Sent]:
     whole = json_response(
         {**head("answer", version), "results": [{"@type": "Recipe", "name": "Egg"}]}
     )
-    said = "§3.3: prefer says how the response should be delivered."
-    yield "whole although a stream was asked for", whole, "should", said
+    said = "§3.3: prefer has expectations; a request without Accept accepts any type."
+    yield "whole although a stream was asked for", whole, "info", said
 
 
 # MCP

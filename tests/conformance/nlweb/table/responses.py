@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from playground.protocols.frames import Frame, FrameKind
 from tests.conformance.case import Case, at, case
 from tests.conformance.scripts import (
     COMPLETE,
@@ -30,6 +33,14 @@ FORMAT, TEMPLATE = "conversational_search", "/_meta/openai~1outputTemplate"
 
 #: Of a body that ends with its connection: in a chunked one the second head breaks the transfer.
 TWO_HEADS = stream(START, result(0), head(200, SSE), COMPLETE)
+#: An answer in JSON to a request that accepts event streams only.
+ACCEPTING_A_STREAM = replace(
+    GOOD,
+    frames=(
+        Frame(0, 0, FrameKind.CALL, b"POST /ask HTTP/1.1\r\nAccept: text/event-stream\r\n\r\n"),
+        *GOOD.frames,
+    ),
+)
 TOLD = {"conversation_id": "c", "token": "t"}
 
 
@@ -165,7 +176,7 @@ RESPONSES: tuple[Case, ...] = (
     case(
         "streaming-honoured",
         GOOD.asked(prefer={"streaming": False}),
-        (GOOD.asked(prefer={"streaming": True}), at("", seq=1)),
+        (ACCEPTING_A_STREAM.asked(prefer={"streaming": True}), at("", seq=1)),
         (STREAM.asked(prefer={"streaming": False}), at("", seq=1)),
     ),
     case(
@@ -198,6 +209,28 @@ RESPONSES: tuple[Case, ...] = (
         "mode-list-honoured",
         answer(SUMMARY, ITEM).asked(prefer={"mode": "list, summarize"}),
         (answer(SUMMARY).asked(prefer={"mode": "list"}), at("/results/0")),
+    ),
+    case(
+        "language-honoured",
+        document(meta(language="en-US") | {"results": []}, extra="Content-Language: en\r\n").asked(
+            prefer={"accept-language": "en-GB, fr;q=0.5"}
+        ),
+        (
+            document(_meta(), extra="Content-Language: de-CH\r\n").asked(
+                prefer={"accept-language": "en"}
+            ),
+            at("", seq=1),
+        ),
+        (
+            answer({**ITEM, "inLanguage": ["de", "it"]}, {**ITEM, "inLanguage": "de"}).asked(
+                prefer={"accept-language": "en"}
+            ),
+            at("/results/0/inLanguage"),
+        ),
+        (
+            answer(ITEM, language="de").asked(prefer={"accept-language": "en, fr"}),
+            at("/_meta/language"),
+        ),
     ),
     case(
         "mode-summarize-honoured",
