@@ -8,6 +8,7 @@ in `files/`.
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from django.test import Client
 
 from tests.rendering.page import tree
 from tests.support.commands import run_command
-from tests.support.servers import Script, serving
+from tests.support.servers import Script, head, reply, serving
 
 FILES = Path(__file__).parent / "files"
 
@@ -72,6 +73,36 @@ def ask(
     lines = done.json_lines
     assert lines, done.stderr
     return Answer(done.returncode, lines, done.stderr, server.requests)
+
+
+#: The tools of NLWeb, as 0.55 A.1 and A.2 define them.
+MCP_TOOLS = {
+    name: json.loads((FILES.parents[1] / f"examples/mcp-0.55/tool-{name}.json").read_text("utf-8"))
+    for name in ("ask", "await")
+}
+MCP_ARGUMENTS = ("--binding", "mcp", "--mcp-version", "2025-06-18")
+
+
+def mcp_server(
+    called: Callable[[Any], Script], *tools: dict[str, Any]
+) -> Callable[[bytes], Script]:
+    """The `answer` of an MCP server: `called` returns the script for a tool call, by its id."""
+    opened = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
+    results: dict[str, Any] = {
+        "initialize": {**opened, "serverInfo": {"name": "a", "version": "1"}},
+        "tools/list": {"tools": tools or [*MCP_TOOLS.values()]},
+    }
+
+    def answer(request: bytes) -> Script:
+        message = json.loads(request.partition(b"\r\n\r\n")[2] or b"{}")
+        if "id" not in message:
+            return [head("202 Accepted", content_length="0")]
+        if message["method"] == "tools/call":
+            return called(message["id"])
+        response = {"jsonrpc": "2.0", "id": message["id"], "result": results[message["method"]]}
+        return [reply(json.dumps(response).encode())]
+
+    return answer
 
 
 def page_text(path: str, part: str = "") -> str:

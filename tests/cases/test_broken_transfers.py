@@ -12,7 +12,6 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,8 +24,8 @@ from playground.protocols.problems import Problem, Stage
 from playground.transport import errors
 from playground.transport.recorder import BodyRecorder, RemainingLimits
 from playground.transport.redaction import Redactor
-from tests.cases import ask
-from tests.support.servers import HOLD, RESET, Script, chunk, head, reply
+from tests.cases import MCP_ARGUMENTS, ask, mcp_server
+from tests.support.servers import HOLD, RESET, Script, chunk, head
 
 JSON, SSE = "application/json", "text/event-stream"
 
@@ -44,9 +43,9 @@ class Conforming:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        named = ("--protocol", self.protocol, "--binding", self.binding)
+        named = ("--protocol", self.protocol)
         if self.binding == "mcp":
-            named += ("--mcp-version", "2025-06-18")
+            named = MCP_ARGUMENTS
         if self.protocol == "nlweb":
             streaming = str(self.media_type == SSE and self.binding == "http").lower()
             return (*named, "--version", self.version, "--set", f"prefer.streaming={streaming}")
@@ -327,33 +326,17 @@ KINDS: dict[str, Callable[[Conforming, bytes], Script]] = {
 }
 
 
-EXAMPLES = Path(__file__).parents[1] / "examples/mcp-0.55"
-TOOLS = [json.loads((EXAMPLES / f"tool-{name}.json").read_text()) for name in ("ask", "await")]
-
-
 def sent(made: Conforming, script: Script, *arguments: str) -> Any:
-    """What `send` makes of a script; over MCP, the session is opened before it."""
-
-    def answer(request: bytes) -> Script:
-        message = json.loads(request.partition(b"\r\n\r\n")[2] or b"{}")
-        result: dict[str, Any] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
-        result["serverInfo"] = {"name": "a", "version": "1"}
-        if message.get("method") == "tools/list":
-            result = {"tools": TOOLS}
-        elif message.get("method") == "tools/call":
-            own = json.dumps(message["id"]).encode()
-            return [x.replace(b'"ID"', own) if isinstance(x, bytes) else x for x in script]
-        elif "id" not in message:
-            return [head("202 Accepted", content_length="0")]
-        rpc = {"jsonrpc": "2.0", "id": message.get("id"), "result": result}
-        return [reply(json.dumps(rpc).encode())]
-
+    """What `send` makes of a script."""
     named = (*made.arguments, *arguments)
-    return (
-        ask(answer=answer, arguments=named)
-        if made.binding == "mcp"
-        else ask(*script, arguments=named)
-    )
+    if made.binding != "mcp":
+        return ask(*script, arguments=named)
+
+    def called(id_: Any) -> Script:
+        own = json.dumps(id_).encode()
+        return [step.replace(b'"ID"', own) if isinstance(step, bytes) else step for step in script]
+
+    return ask(answer=mcp_server(called), arguments=named)
 
 
 ONE_OF_EACH = ("0.54 stream", "0.55 answer", "0.55 stream", "0.55 MCP stream", "Agent API stream")
