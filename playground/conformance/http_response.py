@@ -86,14 +86,11 @@ def messages_of(http_response: RecordedResponse) -> Iterator[DecodedPayload]:
             event = sse.parse(frame.data)
             if event.has_data or event.event is not None:
                 message = decoded(frame.seq, event.event, event.data)
-                yield (
-                    end_of_stream(message, http_response)
-                    if frame.kind is FrameKind.TAIL
-                    else message
-                )
+                is_tail = frame.kind is FrameKind.TAIL
+                yield as_tail(message, http_response) if is_tail else message
 
 
-def end_of_stream(message: DecodedPayload, http_response: RecordedResponse) -> DecodedPayload:
+def as_tail(message: DecodedPayload, http_response: RecordedResponse) -> DecodedPayload:
     """Return a message without the blank line after it; of a broken transfer it is undecided."""
     return message._replace(undecided=not (message.readable and http_response.ended))
 

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from playground.conformance.http_response import (
-    MAX_DEPTH,
-    RecordedResponse,
-    decoded,
-    end_of_stream,
-)
+from playground.conformance.http_response import MAX_DEPTH, RecordedResponse, as_tail, decoded
 from playground.conformance.response_parts import DecodedPayload
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Unknown
@@ -37,7 +32,7 @@ class RecordingReader(NLWebReader):
             if not self._recorded and events and type(events[0]) is Unknown:
                 self._record_unreadable(frame, events)
             if frame.kind is FrameKind.TAIL:
-                self._recorded = [end_of_stream(each, http_response) for each in self._recorded]
+                self._recorded = [as_tail(each, http_response) for each in self._recorded]
             messages += self._recorded
             self._recorded = []
         return tuple(messages)

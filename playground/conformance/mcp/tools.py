@@ -212,8 +212,7 @@ def tool_await(t: McpTranscript) -> Iterator[RuleIssue]:
     if _tool(t, "await") is None:
         located = _pages(t)[-1]
         message = "No tool is named await, so promises cannot be polled."
-        is_needed = t.found is not None and "promise" in t.found.payload
-        level = Level.SHOULD if is_needed else None
+        level = Level.SHOULD if t.found and "promise" in t.found.payload else None
         yield Violation(message, located.seq, f"{located.pointer}/result/tools", level)
 
 

@@ -47,10 +47,7 @@ def _actions(t: Transcript) -> Iterator[Location]:
 
 
 def _is_called_by_url(t: Transcript, action: dict[str, Any]) -> bool:
-    """Return whether `url` names the target, as in section 4.1.1 of 0.54.
-
-    It details an action by its URL, its description and its parameters.
-    """
+    """Return whether `url` names the target: 0.54 describes actions so in section 4.1.1."""
     has_url = is_nonempty_text(action.get("url")) and action.keys().isdisjoint(_TARGETS)
     return t.version == "0.54" and has_url
 
@@ -110,10 +107,7 @@ def actions_single(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_actions,
 )
 def action_complete(t: Transcript) -> Iterator[RuleIssue]:
-    """Programs use the name, people read the description.
-
-    In 0.54, actions with url need no name (section 4.1.1).
-    """
+    """Programs use the name (in 0.54 also url, section 4.1.1), people read the description."""
     for seq, pointer, action in _actions(t):
         for name in ("name", "description")[_is_called_by_url(t, action) :]:
             if not is_nonempty_text(action.get(name)):

@@ -37,7 +37,8 @@ def _is_document(t: Transcript) -> bool:
     when=_is_document,
 )
 def answer_content(t: Transcript) -> Iterator[RuleIssue]:
-    """For single documents; a stream delivers its results one by one.
+    """For single documents; a stream delivers its results one by one. An answer in a format of the
+    agent's own, asked for and named, may have any content (3.3.1 and 4.1.1).
 
     Content without structuredData is accepted unless the format is chatgpt_app, and in 0.54
     structured_data (section 4): see `answer-structured`.
@@ -46,11 +47,12 @@ def answer_content(t: Transcript) -> Iterator[RuleIssue]:
         return
     members, seq = document.members, document.seq
     whole = ("results", OLD_NAME) if t.version == "0.54" else ("results",)
-    for name in {*_CONTENT, *whole}:
+    names = dict.fromkeys((*_CONTENT, *whole))
+    for name in names:
         if name in members and not isinstance(members[name], list):
             actual = type_with_article(members[name])
             yield Violation(f"{name} is {actual}; expected an array.", seq, f"/{name}")
-    if members.keys().isdisjoint({*_CONTENT, *whole}):
+    if members.keys().isdisjoint(names):
         message = "Add a results array; leave it empty if nothing was found."
         yield missing(t, message, seq, "/results")
     elif members.keys().isdisjoint(whole):
@@ -92,15 +94,10 @@ def answer_structured(t: Transcript) -> Iterator[RuleIssue]:
         message = f"Section 4.1.1 has structuredData, not {OLD_NAME}. Most clients look for that."
         yield Violation(message, t.last_seq, f"/{OLD_NAME}")
     elif is_content_alone(t):
-        source = "section 4 allows it alone"
-        if t.version != "0.54":
-            source = "an example (appendix A.3) has none"
-        yield Violation(
-            f"Section 4.1.1 has structuredData beside content, but {source}. Clients get no "
-            "results.",
-            t.last_seq,
-            "/structuredData",
+        message = (
+            "Section 4.1.1 has structuredData beside content. Without it, clients get no results."
         )
+        yield Violation(message, t.last_seq, "/structuredData")
 
 
 def _has_content(t: Transcript) -> bool:

@@ -202,10 +202,7 @@ def promise_cancellation_kept(t: Transcript) -> Iterator[RuleIssue]:
         if isinstance(location.value, dict)
     ]
     if t.status < 400 and "CANCELLED" not in codes:
-        message = (
-            "An earlier response says that the task was cancelled. Return a failure with code "
-            "CANCELLED."
-        )
+        message = "The task was cancelled before. Return a failure with code CANCELLED."
         yield missing(t, message, t.last_seq)
 
 

@@ -409,7 +409,7 @@ def _has_streaming_preference(t: Transcript) -> bool:
     when=_has_streaming_preference,
 )
 def streaming_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """Streaming is a preference: a document instead is allowed unless Accept excludes its type.
+    """Streaming is a preference: a document is allowed, unless Accept excludes its type (7.3).
 
     The format chatgpt_app is always one document (6.1).
     """
@@ -434,7 +434,7 @@ def _is_acceptable(t: Transcript) -> bool:
     ranges = t.request_headers.get("accept", "").lower().split(",")
     accepted = {each.partition(";")[0].strip() for each in ranges}
     any_of_type = f"{actual.partition('/')[0]}/*"
-    return not actual or not accepted.isdisjoint(("", "*/*", actual, any_of_type))
+    return not actual or not accepted.isdisjoint(("", "*/*", any_of_type, actual))
 
 
 # The order of results: section 6.1

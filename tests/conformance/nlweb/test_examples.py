@@ -189,7 +189,7 @@ CAPTURED: dict[tuple[str, str], list[str]] = {
         "should stream-events-named 2",
         "should stream-events-named 3",
         "should stream-events-named 4",
-        "should stream-start-first 2",
+        "info stream-start-first 2",
         "should stream-complete-present 4",
     ],
     ("ask_agent/ask_stream", "0.55"): [
@@ -206,7 +206,7 @@ CAPTURED: dict[tuple[str, str], list[str]] = {
         "info question-type-known 3 /elicitation/questions/1/type",
         "should stream-events-named 2",
         "should stream-events-named 3",
-        "should stream-start-first 2",
+        "info stream-start-first 2",
         "should stream-complete-present 3",
     ],
 }
@@ -251,7 +251,7 @@ def test_a_failure_in_mid_stream() -> None:
         "fail info response-type-lowercase 2 /_meta/response_type",
         "incomplete should stream-closed None",
         "fail should stream-events-named 2",
-        "fail should stream-start-first 2",
+        "fail info stream-start-first 2",
         "incomplete should stream-complete-present 2",
         "incomplete must one-reply None",
     ]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.frames import FrameKind
 from tests.conformance.case import Case, at, case
 from tests.conformance.scripts import (
     COMPLETE,
     ITEM,
     JSON,
-    SSE,
     START,
     SUMMARY,
     answer,
@@ -18,8 +17,8 @@ from tests.conformance.scripts import (
     document,
     event,
     failure,
-    head,
     meta,
+    numbered,
     promise,
     result,
     stream,
@@ -32,13 +31,14 @@ V54, V55 = ("0.54",), ("0.55",)
 FORMAT, TEMPLATE = "conversational_search", "/_meta/openai~1outputTemplate"
 
 #: Of a body that ends with its connection: in a chunked one the second head breaks the transfer.
-TWO_HEADS = stream(START, result(0), head(200, SSE), COMPLETE)
+SECOND_HEAD = b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: text/plain\r\n\r\n"
+TWO_HEADS = stream(START, result(0), SECOND_HEAD, COMPLETE)
 #: An answer in JSON to a request that accepts event streams only.
+ACCEPTED = b"POST /ask HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n"
 ACCEPTING_A_STREAM = replace(
     GOOD,
-    frames=(
-        Frame(0, 0, FrameKind.CALL, b"POST /ask HTTP/1.1\r\nAccept: text/event-stream\r\n\r\n"),
-        *GOOD.frames,
+    frames=numbered(
+        [(FrameKind.CALL, ACCEPTED), *((frame.kind, frame.data) for frame in GOOD.frames)]
     ),
 )
 TOLD = {"conversation_id": "c", "token": "t"}
@@ -176,7 +176,7 @@ RESPONSES: tuple[Case, ...] = (
     case(
         "streaming-honoured",
         GOOD.asked(prefer={"streaming": False}),
-        (ACCEPTING_A_STREAM.asked(prefer={"streaming": True}), at("", seq=1)),
+        (ACCEPTING_A_STREAM.asked(prefer={"streaming": True}), at("", seq=2)),
         (STREAM.asked(prefer={"streaming": False}), at("", seq=1)),
     ),
     case(
