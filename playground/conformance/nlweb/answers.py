@@ -396,7 +396,11 @@ def _declared_languages(t: Transcript) -> Iterator[Location]:
     "Responses are in the requested language.",
     v55=info("3.3"),
     v54=info("3.3"),
-    when=lambda t: t.has_response and bool(_requested_languages(t) and [*_declared_languages(t)]),
+    when=lambda t: (
+        t.has_response
+        and bool(_requested_languages(t))
+        and next(_declared_languages(t), None) is not None
+    ),
 )
 def language_honoured(t: Transcript) -> Iterator[RuleIssue]:
     """The request asks for it with accept-language, or else with the header Accept-Language.

@@ -106,9 +106,10 @@ def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
     clients lose them.
     """
     known: tuple[str, ...] = t.traits["stream_events"]
+    has_results = not t.has_own_format
     for message in t.messages:
         if message.name is not None and message.name not in known:
-            is_result = not t.has_own_format and _is_misnamed_result(message)
+            is_result = has_results and _is_misnamed_result(message)
             yield Violation(
                 f'NLWeb {t.version} does not define the event "{message.name[:60]}", so clients '
                 f"ignore it. It defines {', '.join(known)}."
