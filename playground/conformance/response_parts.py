@@ -66,8 +66,6 @@ _BARE_PARTS = {
 _WITH_PARTS = {None, "message", "results", "answer", "start", "result", "complete", *_BARE_PARTS}
 #: Members that hold results.
 RESULTS = ("results", "structuredData", "structured_data")
-#: Members with the content of an answer.
-CONTENT = (*RESULTS, "content")
 #: Members with results in messages of the older public server.
 _TYPED_RESULTS = ("results", "content", "items")
 #: Members of a message named `result` that is not an item itself.

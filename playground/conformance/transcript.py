@@ -17,8 +17,8 @@ from playground.conformance.http_response import (
 )
 from playground.conformance.recording_reader import RecordingReader
 from playground.conformance.response_parts import (
-    CONTENT,
     MAX_PARTS,
+    RESULTS,
     ActionFinder,
     DecodedPayload,
     Location,
@@ -272,8 +272,8 @@ def _transcript(
     )
     if not made.has_own_format:
         return made
-    parts = {name: found for name, found in made.parts.items() if name not in CONTENT}
-    return replace(made, items=(), action_lists=(), actions=(), parts=parts)
+    other = {name: at for name, at in made.parts.items() if name not in (*RESULTS, "content")}
+    return replace(made, items=(), action_lists=(), actions=(), parts=other)
 
 
 def _parts(messages: tuple[DecodedPayload, ...]) -> Mapping[str, tuple[Location, ...]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from playground.conformance.http_response import decoded
 from playground.conformance.mcp.response_shapes import (
     MAX_CONTENT,
     ResponseShape,
@@ -15,7 +14,7 @@ from playground.conformance.mcp.response_shapes import (
 )
 from playground.conformance.mcp.rule import rule
 from playground.conformance.mcp.transcript import McpTranscript
-from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info, must, should
+from playground.conformance.rule import RuleIssue, Violation, info, must, should
 from playground.conformance.transcript import type_of
 from playground.conformance.values import is_nonempty_text, type_with_article
 
@@ -71,9 +70,6 @@ def nlweb_reply(t: McpTranscript) -> Iterator[RuleIssue]:
     For the text of a failed tool see `mcp.error-explained`.
     """
     if t.answer and t.found is None and _result(t).get("isError") is not True:
-        if any(decoded(0, None, text).undecided for _, text in texts_of(_result(t))):
-            yield Inconclusive("The text exceeds a limit of the playground.")
-            return
         message = "The result contains no NLWeb response. Send it as JSON in a text content block."
         yield Violation(message, t.answer.seq, f"{t.answer.pointer}/result")
 

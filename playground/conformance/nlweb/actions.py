@@ -28,9 +28,8 @@ _NEEDED = {
     "MCP": ("server", "tool"),
     "A2A": ("agent_url", "skill"),
 }
-#: Members with a URL to call, and those that name the target of an action.
+#: Members with a URL to call.
 _ADDRESSES = ("endpoint", "agent_url")
-_TARGETS = (*_ADDRESSES, "server")
 #: The registry of HTTP methods.
 _HTTP_METHODS = frozenset(
     "ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD LABEL LINK LOCK MERGE "
@@ -48,8 +47,8 @@ def _actions(t: Transcript) -> Iterator[Location]:
 
 def _is_called_by_url(t: Transcript, action: dict[str, Any]) -> bool:
     """Return whether `url` names the target: 0.54 describes actions so in section 4.1.1."""
-    has_url = is_nonempty_text(action.get("url")) and action.keys().isdisjoint(_TARGETS)
-    return t.version == "0.54" and has_url
+    is_open = t.version == "0.54" and action.keys().isdisjoint((*_ADDRESSES, "server"))
+    return is_open and is_nonempty_text(action.get("url"))
 
 
 def _has_lists(t: Transcript) -> bool:

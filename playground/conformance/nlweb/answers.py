@@ -382,7 +382,7 @@ def _requested_languages(t: Transcript) -> list[str]:
     return _languages(t.prefer("accept-language") or header)
 
 
-def _declared_languages(t: Transcript) -> Iterator[Location]:
+def _languages_of(t: Transcript) -> Iterator[Location]:
     values = [Location(t.head_seq or 0, "", {"language": t.headers.get("content-language")})]
     for seq, pointer, value in (*values, *t.metas, *t.items):
         members = value if isinstance(value, dict) else {}
@@ -396,11 +396,7 @@ def _declared_languages(t: Transcript) -> Iterator[Location]:
     "Responses are in the requested language.",
     v55=info("3.3"),
     v54=info("3.3"),
-    when=lambda t: (
-        t.has_response
-        and bool(_requested_languages(t))
-        and next(_declared_languages(t), None) is not None
-    ),
+    when=lambda t: t.has_response and bool(_requested_languages(t)) and any(_languages_of(t)),
 )
 def language_honoured(t: Transcript) -> Iterator[RuleIssue]:
     """The request asks for it with accept-language, or else with the header Accept-Language.
@@ -409,7 +405,7 @@ def language_honoured(t: Transcript) -> Iterator[RuleIssue]:
     in its results (inLanguage, @language), which may be about something in another language.
     """
     seen = set(requested := _requested_languages(t))
-    for seq, pointer, declared in _declared_languages(t):
+    for seq, pointer, declared in _languages_of(t):
         if seen.isdisjoint(declared):
             message = f"The request asks for {requested[0]}, but this is in {declared[0]}."
             yield Violation(message, seq, pointer)
