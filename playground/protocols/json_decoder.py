@@ -2,7 +2,8 @@
 
 Why not plain `json.loads`: it accepts what later breaks a page or a database. Half a
 surrogate pair cannot be encoded again, `NaN` and `1e999` cannot be written as JSON, and
-nesting beyond the interpreter's own limit raises `RecursionError`.
+nesting beyond the interpreter's own limit raises `RecursionError`. It also rejects JSON: an
+integer of more than 4300 digits.
 """
 
 from __future__ import annotations
@@ -172,25 +173,34 @@ def _finite(text: str) -> float | str:
     return number if -_INFINITY < number < _INFINITY else text
 
 
+def _integer(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:  # Python converts no more digits than `sys.get_int_max_str_digits()`.
+        return text
+
+
 _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=str)
+#: Slower, as it calls a function for each integer.
+_LONG_INTEGERS = json.JSONDecoder(parse_float=_finite, parse_constant=str, parse_int=_integer)
 _WHITE_SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def decode(text: str) -> Any:
     """Return the value of a JSON text, such that it can be written as JSON again.
 
-    Numbers that JSON cannot express (`NaN`, `1e999`) become strings, halves of surrogate
-    pairs become U+FFFD. Raises `ValueError` (a `json.JSONDecodeError` with line and column
-    if the text is not JSON, `TooManyValuesError` if it is too large) and `RecursionError`: see
-    `exceeds_depth`.
+    Numbers that JSON cannot express (`NaN`, `1e999`) and integers that Python does not convert
+    become strings, halves of surrogate pairs become U+FFFD. Raises `ValueError` (a
+    `json.JSONDecodeError` with line and column if the text is not JSON, `TooManyValuesError` if
+    it is too large) and `RecursionError`: see `exceeds_depth`.
     """
     text = _decodable(text)
-    if text[:1] in ("{", "["):
-        # Faster without a search for white space around the value: in a stream there is none.
-        value, end = _DECODER.raw_decode(text)
-        if end == len(text):
-            return value
-    return _DECODER.decode(text)
+    # Faster without a search for white space around the value: in a stream there is none.
+    start = 0 if text[:1] in ("{", "[") else _space_end(text, 0)
+    value, end = _raw_decode(text, start)
+    if end < len(text) and (end := _space_end(text, end)) < len(text):
+        raise json.JSONDecodeError("Extra data", text, end)
+    return value
 
 
 def decode_event(text: str) -> Any:
@@ -214,7 +224,7 @@ def decode_sequence(text: str) -> list[Any]:
         # Others would not be counted against the limit of values, which counts separators.
         if values and text[end] not in "{[":
             raise json.JSONDecodeError("Expecting an object or an array", text, end)
-        value, end = _DECODER.raw_decode(text, end)
+        value, end = _raw_decode(text, end)
         values.append(value)
         end = _space_end(text, end)
     return values
@@ -227,6 +237,16 @@ def _decodable(text: str) -> str:
     if ("\\ud" in text or "\\uD" in text) and has_half_pair(text):
         return _ESCAPE.sub(_replace_half_pair, text)
     return text
+
+
+def _raw_decode(text: str, start: int) -> tuple[Any, int]:
+    """Return the value that begins at `start`, and its end."""
+    try:
+        return _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        return _LONG_INTEGERS.raw_decode(text, start)
 
 
 def _space_end(text: str, start: int) -> int:

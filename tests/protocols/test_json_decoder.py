@@ -133,6 +133,8 @@ class TestDecode:
             ("1e999", "1e999"),
             ("-1e999", "-1e999"),
             ("1e3", 1000.0),
+            ("9" * 5000, "9" * 5000),
+            ('{"a": [1, -%s]}' % ("9" * 5000), {"a": [1, "-" + "9" * 5000]}),
             ("1.5", 1.5),
         ],
     )
@@ -141,7 +143,7 @@ class TestDecode:
         assert decoded == value
         json.dumps(decoded, allow_nan=False, ensure_ascii=False).encode()
 
-    @pytest.mark.parametrize("text", ["", "{", "nul", "[1] 2", "9" * 5000, r'"\ud8"', "\ufeff{}"])
+    @pytest.mark.parametrize("text", ["", "{", "nul", "[1] 2", " 9 9", r'"\ud8"', "\ufeff{}"])
     def test_what_is_not_json(self, text: str) -> None:
         with pytest.raises(ValueError, match=r"."):
             json_decoder.decode(text)

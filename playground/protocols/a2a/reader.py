@@ -217,8 +217,11 @@ def _kind_of(value: Any) -> tuple[str, Mapping[str, Any] | None]:
     for name, known in _KINDS.items():
         if isinstance(inner := value.get(name), Mapping):
             return known, inner
-    if isinstance(value.get("status"), Mapping) and "id" in value:
-        return "task", value  # The result of GetTask in 1.0, which has no member of that name.
+    if isinstance(value.get("artifact"), Mapping):
+        return "artifact", value  # Older versions have no `kind`.
+    if isinstance(value.get("status"), Mapping) and {"id", "taskId"} & {*value}:
+        # Also the result of GetTask in 1.0, which has no member of that name.
+        return "task" if "id" in value else "status", value
     if isinstance(value.get("parts"), list):
         return "message", value
     if is_submitted(value):

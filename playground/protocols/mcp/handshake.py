@@ -383,7 +383,9 @@ class Handshake:
         left = MAX_TOOLS - len(self._tools)
         self._tools += page[:left]
         cursor = result.get("nextCursor")
-        is_more = isinstance(cursor, str) and bool(cursor)
+        # An empty cursor is one since 2026-07-28. Before, servers end a list with it.
+        is_stateless = self.session is not None and versions.is_stateless(self.session.version)
+        is_more = isinstance(cursor, str) and (cursor != "" or is_stateless)
         self._has_next_page = (
             is_more
             and cursor not in self._cursors

@@ -436,7 +436,7 @@ class TestStreamEvents:
         assert unknown(one(name, payload)) == (name or "message", payload)
 
     @pytest.mark.parametrize("name", ["start", "result", "end", "other", None])
-    @pytest.mark.parametrize("data", ["[DONE]", "{", "nul", "\ufffd", "{}{}", "1" * 5000])
+    @pytest.mark.parametrize("data", ["[DONE]", "{", "nul", "\ufffd", "{}{}", "1.e"])
     def test_data_that_is_not_json(self, name: str | None, data: str) -> None:
         assert unknown(one(name, data)) == (name or "message", data)
 
