@@ -18,6 +18,9 @@ _NUMBER = re.compile(rf"{_STRING}|-?Infinity|NaN|-?\d[\d.eE+-]*+", re.DOTALL | r
 #: Most digits of an integer that can be parsed; the interpreter's own limit.
 _MAX_DIGITS = 4300
 
+#: Quotation marks of word processors; the NLWeb 0.54 specification prints its examples with them.
+_QUOTES = tuple("“”„‘’")
+
 #: By the beginning of a message of the decoder: our description.
 _DESCRIPTIONS = {
     "Expecting value": "expected a value",
@@ -37,6 +40,8 @@ _DESCRIPTIONS = {
 
 def describe_error(error: json.JSONDecodeError) -> str:
     """Return a decoder's error as the end of a sentence, without its full stop."""
+    if error.doc[error.pos : error.pos + 1] in _QUOTES:
+        return 'typographic quotation mark; JSON uses "'
     found = (text for start, text in _DESCRIPTIONS.items() if error.msg.startswith(start))
     return next(found, "syntax error")
 

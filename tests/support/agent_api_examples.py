@@ -12,18 +12,9 @@ from playground.protocols.events import Event
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "agentscope"
 
+_PRINTED = Path(__file__).parents[1] / "examples" / "agent-api"
 #: Section "Example Use Case".
-REQUEST: dict[str, Any] = {
-    "input": [
-        {
-            "role": "user",
-            "content": [{"type": "text", "text": "Describe this image"}],
-            "type": "message",
-        }
-    ],
-    "stream": True,
-    "model": "gpt-4-vision",
-}
+REQUEST: dict[str, Any] = json.loads((_PRINTED / "request-use-case.json").read_text("utf-8"))
 
 #: Section "Content Streaming", where contents name no message and a message's type is a role.
 SEQUENCE: list[dict[str, Any]] = [
@@ -42,17 +33,8 @@ SEQUENCE: list[dict[str, Any]] = [
 
 #: Section "Example Use Case".
 USE_CASE: list[dict[str, Any]] = [
-    {"id": "response_123", "object": "response", "status": "created"},
-    {"id": "msg_abc", "object": "message", "type": "assistant", "status": "created"},
-    {"status": "in_progress", "type": "text", "index": 0, "delta": True, "text": "This",
-     "object": "content", "msg_id": "msg_abc"},
-    {"status": "in_progress", "type": "text", "index": 0, "delta": True,
-     "text": " image shows...", "object": "content", "msg_id": "msg_abc"},
-    {"status": "completed", "type": "text", "index": 0, "delta": False,
-     "text": "This image shows...", "object": "content", "msg_id": "msg_abc"},
-    {"id": "msg_abc", "status": "completed", "object": "message"},
-    {"id": "response_123", "status": "completed", "object": "response"},
-]  # fmt: skip
+    json.loads(line) for line in (_PRINTED / "stream-use-case.jsonl").read_text("utf-8").splitlines()
+]
 
 STREAMS = (SEQUENCE, USE_CASE)
 
