@@ -33,7 +33,8 @@ SEQUENCE: list[dict[str, Any]] = [
 
 #: Section "Example Use Case".
 USE_CASE: list[dict[str, Any]] = [
-    json.loads(line) for line in (_PRINTED / "stream-use-case.jsonl").read_text("utf-8").splitlines()
+    json.loads(line)
+    for line in (_PRINTED / "stream-use-case.jsonl").read_text("utf-8").splitlines()
 ]
 
 STREAMS = (SEQUENCE, USE_CASE)
