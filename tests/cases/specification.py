@@ -104,7 +104,9 @@ def text_of(path: str) -> str:
 
 
 #: Members whose strings are for reading.
-_READABLE = frozenset("name title description text message code summary options".split())
+_READABLE = frozenset(
+    "name title description text message code summary options category items".split()
+)
 
 
 def _texts(value: Any, name: str = "", *, is_action: bool = False) -> Iterator[str]:
@@ -387,7 +389,8 @@ TABLE = [
     ),
     Example(
         _V54 + "ask-http-5.json", _V54 + "stream-http-5.sse",
-        events="started result*4 text*3 completed unknown",
+        # Also the message of the event `end`.
+        events="started result*4 text*4 completed unknown",
     ),
     Example(
         _V54 + "ask-http-6.json", _V54 + "response-http-6.json", "failure",
@@ -436,20 +439,30 @@ TABLE = [
         _MCP54 + "ask-7.json", _MCP54 + "response-7.json",
         events="started text*4 result*3 completed", findings={"mcp.reply-shape": "info"},
     ),
-    # 002: Agent API
-    Example(
-        _USE_CASE, "agent-api/stream-sequence.jsonl",
-        events="status message content*4 unknown*2",
-        # The last two objects have an ellipsis, so they are no JSON and end nothing.
-        findings={
-            **_STREAMS_OF_002, "agent-api.data-json": "must",
-            "agent-api.response-ended": "must", "agent-api.message-ended": "should",
-            "agent-api.delta-sum-punctuation": "info",
-        },
+    # 002: Agent API. It prints the objects as lines, and requests an event stream.
+    *(
+        Example(
+            _USE_CASE, "agent-api/stream-sequence.jsonl",
+            events="status message content*4 unknown*2", lines=lines,
+            # The last two objects have an ellipsis, so they are no JSON and end nothing.
+            findings={
+                **_STREAMS_OF_002, "agent-api.data-json": "must",
+                "agent-api.response-ended": "must", "agent-api.message-ended": "should",
+                "agent-api.delta-sum-punctuation": "info",
+            },
+        )
+        for lines in (False, True)
     ),
-    Example(
-        _USE_CASE, "agent-api/stream-use-case.jsonl", events="status*4 message content*2",
-        findings={**_STREAMS_OF_002, "agent-api.usage": "info", "agent-api.times": "info"},
+    *(
+        Example(
+            _USE_CASE, "agent-api/stream-use-case.jsonl",
+            events="status*4 message content*2", lines=lines,
+            findings={
+                **_STREAMS_OF_002, "agent-api.usage": "info", "agent-api.times": "info",
+                **({"agent-api.data-json": "info"} if lines else {}),
+            },
+        )
+        for lines in (False, True)
     ),
 ]  # fmt: skip
 
