@@ -220,9 +220,14 @@ def body_of(raw: bytes) -> Any:
 
 
 def sent(answer: Answer) -> list[tuple[str, Any]]:
-    """Request line and document of each request that is not of a handshake."""
+    """Request line and document of each request that is not of a handshake.
+
+    Without the session id that a first request to an Agent API agent gets.
+    """
     posted = [(raw.partition(b" HTTP")[0].decode(), body_of(raw)) for raw in answer.requests
               if raw.startswith(b"POST")]  # fmt: skip
+    for _, body in posted:
+        body.pop("session_id", None)
     return [
         (line, body.get("params", {}).get("arguments", body) if "jsonrpc" in body else body)
         for line, body in posted
