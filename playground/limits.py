@@ -28,6 +28,8 @@ class RunLimits:
     max_depth: int = 100
     #: Seconds to resolve, connect and finish the TLS handshake.
     connect_timeout: float = 10.0
+    #: Seconds for the response to `server/discover`, after which MCP falls back to `initialize`.
+    mcp_discovery_timeout: float = 3.0
     #: Seconds without a single byte; heartbeats count as bytes.
     idle_timeout: float = 60.0
     #: Seconds for the whole run.

@@ -70,7 +70,9 @@ class Printer:
         self.events += len(events)
         self.results += sum(isinstance(event, ev.Result) for event in events)
         self._messages += sum(isinstance(event, ev.Message) for event in events)
-        self._error_printed |= frame.kind is FrameKind.ERROR
+        if frame.kind in (FrameKind.CALL, FrameKind.ERROR):
+            # An error that was tolerated is followed by another call.
+            self._error_printed = frame.kind is FrameKind.ERROR
         self._message_printer.listen(events)
         self._clear()
         if self._as_json:

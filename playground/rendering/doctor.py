@@ -118,18 +118,22 @@ def headline_of(report: dict[str, Any]) -> str:
 
 
 def steps_of(report: dict[str, Any]) -> list[DoctorStepRow]:
-    """Return the steps, with each call below the last step that used it."""
+    """Return the steps, with each call below the last step that used it.
+
+    A failure that the headline or an earlier step has named is not repeated.
+    """
     at = {name: step["name"] for step in report["steps"] for name in step["calls"]}
-    return [
-        DoctorStepRow(
-            step["label"],
-            step["status"],
-            step["cause"],
-            step["fix"],
-            [_call(call) for name, call in report["calls"].items() if at.get(name) == step["name"]],
-        )
-        for step in report["steps"]
-    ]
+    rows: list[DoctorStepRow] = []
+    named = {headline_of(report)}
+    for step in report["steps"]:
+        cause, fix = step["cause"], step["fix"]
+        if step["status"] == "failed":
+            cause, fix = ("See above.", "") if cause in named else (cause, fix)
+            named.add(step["cause"])
+        calls = report["calls"].items()
+        own = [_call(call) for name, call in calls if at.get(name) == step["name"]]
+        rows.append(DoctorStepRow(step["label"], step["status"], cause, fix, own))
+    return rows
 
 
 def _call(call: dict[str, Any]) -> CallRow:
@@ -172,10 +176,8 @@ def text_of(report: dict[str, Any]) -> str:
     ]
     if cause := cause_of_report(report):
         lines.insert(3, f"Fix: {cause.get('fix', '')}")
-    for step in report["steps"]:
-        lines.append(
-            f"{_STATUS_LABELS[step['status']]}  {step['label']}: {step['cause']}".rstrip(": ")
-        )
-        if step["fix"]:
-            lines.append(f"{'':9}Fix: {step['fix']}")
+    for row in steps_of(report):
+        lines.append(f"{_STATUS_LABELS[row.status]}  {row.label}: {row.cause}".rstrip(": "))
+        if row.fix:
+            lines.append(f"{'':9}Fix: {row.fix}")
     return "\n".join(lines) + "\n"

@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from playground.models import Run, RunKind
 from playground.protocols.events import Event, event_label
-from playground.protocols.frames import BODY_KINDS, Frame, FrameKind, is_reused
+from playground.protocols.frames import BODY_KINDS, LAST_KINDS, Frame, FrameKind, is_reused
 from playground.protocols.trace_context import sent_trace_id
 from playground.rendering.events import kind_label
 from playground.rendering.formatting import milliseconds
@@ -406,7 +406,8 @@ def _phases(times: FrameTimes, total: int, scale: float) -> list[TimelinePhase]:
     moments = times.moments
     opened, head = moments.get(FrameKind.OPEN), moments.get(FrameKind.HEAD)
     first = next((at for kind, at in moments.items() if kind in BODY_KINDS), None)
-    finish = moments.get(FrameKind.ERROR, moments.get(FrameKind.END, total))
+    # An error that was tolerated, as of MCP's discovery, comes before the end.
+    finish = max((at for kind, at in moments.items() if kind in LAST_KINDS), default=total)
     connected = opened if opened is not None else head or finish
     phases = [
         ("connect", "Connect", None if times.is_reused else 0, connected),

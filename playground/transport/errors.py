@@ -125,6 +125,7 @@ _TOO_MUCH = {
 }
 _TOO_LONG = {
     "connect_timeout": "No connection within {:g} seconds.",
+    "mcp_discovery_timeout": "No response within {:g} seconds.",
     "idle_timeout": "No data received for {:g} seconds.",
     "total_timeout": "The run took longer than {:g} seconds.",
 }

@@ -225,7 +225,7 @@ class _Transfer:
         """Make the call; return its problem, None if the body ended properly."""
         try:
             async with asyncio.timeout_at(deadline):
-                await self._exchange(self._prepare(call), context)
+                await self._exchange(self._prepare(call), context, call.time_limit)
         except CallError as error:
             return error.problem
         except TimeoutError:
@@ -256,8 +256,10 @@ class _Transfer:
         self._peer = request.host_and_port
         return request
 
-    async def _exchange(self, request: http1.WireRequest, context: ssl.SSLContext | None) -> None:
-        """Send the request and record the response."""
+    async def _exchange(
+        self, request: http1.WireRequest, context: ssl.SSLContext | None, time_limit: str
+    ) -> None:
+        """Send the request and record the response, within the time of a limit of its own."""
         idle = self._limits.idle_timeout
         origin = request.url.origin
         context = (context or default_ssl_context()) if origin.scheme == b"https" else None
@@ -269,18 +271,26 @@ class _Transfer:
 
         self._connection = await connector.connect(origin, context, take_kept)
         self.address = self._connection.address
+        timer = asyncio.timeout(getattr(self._limits, time_limit) if time_limit else None)
         try:
-            async with self._connection.stream(
-                request.method,
-                request.url,
-                headers=request.headers,
-                content=request.body or None,
-                extensions={"timeout": {"read": idle, "write": idle}},
-            ) as response:
+            async with (
+                timer,
+                self._connection.stream(
+                    request.method,
+                    request.url,
+                    headers=request.headers,
+                    content=request.body or None,
+                    extensions={"timeout": {"read": idle, "write": idle}},
+                ) as response,
+            ):
                 self._recorder = recorder = self._head(response)
                 async for data in response.aiter_stream():
                     recorder.add(data)
                     await asyncio.sleep(0)
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            raise CallError(errors.timed_out(time_limit, self._limits, self._stage)) from None
         finally:
             if not self._connections:
                 await self._connection.aclose()

@@ -9,6 +9,7 @@ from playground.protocols import unreadable
 from playground.protocols.challenges import describe_denial
 from playground.protocols.doctor.detection import DetectedProtocol
 from playground.protocols.doctor.evidence import Evidence
+from playground.protocols.mcp.handshake import DISCOVERY_LIMIT
 from playground.protocols.problems import Problem
 
 NAME_IT = "Configure the agent to send the content type application/json or text/event-stream."
@@ -16,7 +17,7 @@ NOT_A_PAGE = "Enter the URL of the agent’s endpoint; its path often ends in /a
 COMPARE = "Compare the response below with the agent’s documentation."
 
 #: Limits of a diagnosis on the time without a response.
-TIMEOUTS = ("total_timeout", "idle_timeout")
+TIMEOUTS = ("total_timeout", "idle_timeout", DISCOVERY_LIMIT)
 
 #: Text of an error page for plain HTTP at a port with TLS (nginx and others).
 _TLS_PORT = re.compile(r"plain HTTP request was sent to (?:HTTPS|a TLS|an HTTPS)", re.IGNORECASE)

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-from playground.protocols import unreadable
+from playground.protocols import sse, unreadable
 from playground.protocols.challenges import Challenge, describe_denial, read_challenges
 from playground.protocols.doctor import advice
 from playground.protocols.doctor.detection import DetectedProtocol
 from playground.protocols.doctor.evidence import Evidence
-from playground.protocols.doctor.probes import MCP, PROTOCOL_OF
+from playground.protocols.doctor.probes import MCP, PROTOCOL_OF, first_call
 from playground.protocols.exchange import Target
+from playground.protocols.mcp import http_sse
 from playground.protocols.origins import origin_of
 from playground.protocols.problems import USE_HTTP, USE_HTTPS, Problem, Stage
 
@@ -103,7 +104,7 @@ def unexpected_protocol(evidence: Evidence, target: Target) -> DetectedProtocol 
     detected = evidence.detected
     if target.protocol not in _NAMES:
         return None  # An action may get any response.
-    if detected is None and target.binding == "http" and _is_json_rpc(evidence):
+    if detected is None and target.binding == "http" and is_json_rpc(evidence):
         detected = DetectedProtocol(binding="mcp")
     if detected is None:
         return None
@@ -126,7 +127,8 @@ def server_name(detected: DetectedProtocol) -> str:
     return _NAMES.get(detected.protocol if detected.binding == "http" else detected.binding, "")
 
 
-def _is_json_rpc(evidence: Evidence) -> bool:
+def is_json_rpc(evidence: Evidence) -> bool:
+    """Return whether a response is an error of JSON-RPC."""
     payload = evidence.payload
     return (
         isinstance(payload, Mapping)
@@ -249,6 +251,8 @@ def cause_of_diagnosis(
     denied = [name for name, each in found.items() if each.status in unreadable.DENIALS]
     if denied:
         return _of_denied_call(found, denied)
+    if has_old_transport(found):
+        return Cause(http_sse.CAUSE, http_sse.FIX, Remedy.EDIT)
     for evidence in found.values():
         if evidence.detected is None or evidence.detected.binding == "http":
             continue
@@ -259,9 +263,9 @@ def cause_of_diagnosis(
         fix = "Enter the name of the tool for ask in the agent’s form, or add one to the server."
         headline = f"{name} without a tool for queries at {_path(evidence)}."
         return Cause(headline, fix, Remedy.EDIT, evidence.detected)
-    first = next(iter(found.values()), None)
-    if first is None:
+    if (call := first_call(found)) is None:
         return None
+    first = call[1]
     if first.connected and first.problem and first.problem.limit:
         headline = advice.cause_of(first.problem)
         if first.problem.limit in advice.TIMEOUTS:
@@ -274,6 +278,15 @@ def cause_of_diagnosis(
     )
 
 
+def has_old_transport(found: Mapping[str, Evidence]) -> bool:
+    """Return whether a call has found the transport of MCP before streamable HTTP."""
+    evidence = found.get("old-transport")
+    if evidence is None or evidence.media_type != "text/event-stream":
+        return False
+    text = evidence.text.encode()
+    return http_sse.is_endpoint(sse.Splitter(len(text) + 1).feed(text))
+
+
 def _of_denied_call(found: Mapping[str, Evidence], denied: list[str]) -> Cause:
     """Return the cause of the denied call with the most specific requirements."""
 
@@ -283,7 +296,7 @@ def _of_denied_call(found: Mapping[str, Evidence], denied: list[str]) -> Cause:
     name = min(denied, key=rank)
     evidence = found[name]
     is_only_mcp = all(PROTOCOL_OF.get(each) == MCP for each in denied)
-    detected = DetectedProtocol(binding="mcp") if is_only_mcp or _is_json_rpc(evidence) else None
+    detected = DetectedProtocol(binding="mcp") if is_only_mcp or is_json_rpc(evidence) else None
     cause = _of_denial(evidence, detected)
     return replace(cause, facts=(("Path", _path(evidence)), *cause.facts))
 

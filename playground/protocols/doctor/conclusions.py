@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from playground.protocols import sse, unreadable
+from playground.protocols import unreadable
 from playground.protocols.a2a import is_same, read_card
 from playground.protocols.doctor import advice
-from playground.protocols.doctor.causes import is_certificate
+from playground.protocols.doctor.causes import has_old_transport, is_certificate, is_json_rpc
 from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.doctor.probes import (
     A2A,
@@ -24,12 +24,14 @@ from playground.protocols.doctor.probes import (
     MCP,
     NLWEB,
     PROTOCOL_OF,
+    first_call,
     first_detected,
     probe_protocol,
 )
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import http_sse
 from playground.protocols.mcp.handshake import Session
+from playground.protocols.mcp.versions import OFFERED_VERSION, STATEFUL_VERSIONS
 from playground.protocols.problems import USE_HTTPS, Problem, Stage
 
 #: The protocols of probes, as the pages name them.
@@ -86,7 +88,7 @@ class DiagnosisContext:
     @property
     def first(self) -> tuple[str, Evidence] | None:
         """The first call, from which the steps of the connection are concluded."""
-        return next(iter(self.evidence.items()), None)
+        return first_call(self.evidence)
 
     @property
     def protocol(self) -> str:
@@ -328,13 +330,14 @@ def _status(context: DiagnosisContext, name: str) -> int:
 
 def _missing(context: DiagnosisContext, protocol: str, *calls: str) -> StepConclusion:
     """Return the failure of an expected endpoint: the cause, and what responds instead."""
-    denied = (name for name in calls if context.evidence[name].is_denied)
-    evidence = context.evidence[next(denied, calls[0])]
+    found = context.evidence
+    ranked = sorted(calls, key=lambda name: (not found[name].is_denied, not found[name].status))
+    evidence = found[ranked[0]]
     if evidence.problem and not evidence.status:
         return failed(advice.cause_of(evidence.problem), advice.fix_of(evidence.problem), *calls)
     if evidence.is_denied or evidence.status >= 500:
         return failed(advice.denied_cause(evidence), advice.denied_fix(evidence), *calls)
-    path = _path(context, calls[0])
+    path = _path(context, ranked[0])
     cause = f"{path} does not respond as {_LABELS[protocol]} (HTTP {evidence.status})."
     others = (
         first_detected(context.evidence, each)
@@ -434,11 +437,10 @@ def await_endpoint(context: DiagnosisContext) -> StepConclusion:
 def mcp_handshake(context: DiagnosisContext) -> StepConclusion:
     """Conclude whether the handshake of an MCP server works, and its generation."""
     hit = first_detected(context.evidence, MCP)
-    if hit is None and _has_old_transport(context):
-        cause = f"{_path(context, 'old-transport')} uses {http_sse.NAME}, which is not supported."
+    if hit is None and has_old_transport(context.evidence):
         if context.protocol != MCP:
-            return skipped(cause, "old-transport")
-        return failed(cause, http_sse.FIX, "old-transport")
+            return skipped(http_sse.CAUSE, "old-transport")
+        return failed(http_sse.CAUSE, http_sse.FIX, "old-transport")
     if hit is None:
         return _not_detected(context, MCP, *_HANDSHAKE)
     name, evidence = hit
@@ -446,15 +448,16 @@ def mcp_handshake(context: DiagnosisContext) -> StepConclusion:
     how = "server/discover" if name.startswith("discover") else "initialize"
     label = f"MCP {detected.generation}" if detected and detected.generation else "MCP"
     calls = context.calls_made(*_HANDSHAKE, "initialized")
-    return passed(f"{_path(context, name)} responds to {how}: {label}.", *calls)
-
-
-def _has_old_transport(context: DiagnosisContext) -> bool:
-    evidence = context.evidence.get("old-transport")
-    if evidence is None or evidence.media_type != "text/event-stream":
-        return False
-    text = evidence.text.encode()
-    return http_sse.is_endpoint(sse.Splitter(len(text) + 1).feed(text))
+    cause = f"{_path(context, name)} responds to {how}: {label}."
+    discovery = context.evidence.get(name.replace("initialize", "discover"))
+    if how == "initialize" and discovery and not is_json_rpc(discovery):
+        problem = discovery.problem
+        reason = problem.cause if problem else f"HTTP {discovery.status} without an answer."
+        version = detected.generation if detected else ""
+        version = version if version in STATEFUL_VERSIONS else OFFERED_VERSION
+        cause += f" Discovery failed: {reason} To skip it, set the MCP version"
+        cause += f" (--mcp-version {version})."
+    return passed(cause, *calls)
 
 
 def tools(context: DiagnosisContext) -> StepConclusion:

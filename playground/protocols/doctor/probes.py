@@ -19,6 +19,7 @@ from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import http_sse
 from playground.protocols.mcp import messages as mcp
+from playground.protocols.mcp.handshake import DISCOVERY_LIMIT
 from playground.protocols.mcp.versions import OFFERED_VERSION, STATELESS_VERSION
 from playground.protocols.origins import base_path
 from playground.protocols.unreadable import DENIALS
@@ -70,6 +71,15 @@ def ordered(target: Target) -> list[Probe]:
     """Return all probes, those of the target's own protocol first."""
     own = probe_protocol(target)
     return sorted(PROBES, key=lambda probe: probe.protocol != own)
+
+
+def first_call(found: EvidenceByCall) -> tuple[str, Evidence] | None:
+    """Return the first call with its name; `initialize` if MCP's discovery had no response."""
+    first = next(iter(found.items()), None)
+    older = found.get("initialize")
+    if first and first[0] == "discover" and not first[1].status and older and older.status:
+        return "initialize", older
+    return first
 
 
 # --- NLWeb over HTTP --------------------------------------------------------------------------
@@ -167,7 +177,8 @@ def _derived_mcp_url(target: Target) -> str:
 
 
 def _discover(target: Target, _: EvidenceByCall) -> HttpCall:
-    return mcp.post_message(target, mcp.discover(1), version=STATELESS_VERSION)
+    call = mcp.post_message(target, mcp.discover(1), version=STATELESS_VERSION)
+    return replace(call, time_limit=DISCOVERY_LIMIT)
 
 
 def _initialize(target: Target, _: EvidenceByCall) -> HttpCall:

@@ -78,8 +78,7 @@ def no_common_version(versions: Sequence[str]) -> Problem:
 
 def old_transport() -> Problem:
     """Return the problem of a server with the transport before streamable HTTP."""
-    cause = f"The server uses {http_sse.NAME}, which the playground does not support."
-    return Problem("failed", Stage.DECODE, cause, http_sse.FIX)
+    return Problem("failed", Stage.DECODE, http_sse.CAUSE, http_sse.FIX)
 
 
 def not_stateless(version: str) -> Problem:

@@ -10,7 +10,7 @@ its response is resumed, if the server gave an event id (see `resumption`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.protocols import jsonrpc
@@ -83,6 +83,8 @@ class McpExchange:
         self._session_lost = self._reopened = False
         #: Whether the stream of the last response is to be resumed.
         self._is_resuming = False
+        #: Whether the last transfer failed and need not have succeeded.
+        self._tolerates_error = False
 
     def next_call(self) -> HttpCall | None:
         """Return the next call of the handshake, or that of the tool."""
@@ -96,7 +98,8 @@ class McpExchange:
         if self._handshake.step is HandshakeStep.FIND_OLD_TRANSPORT:
             return messages.open_stream(self._target)
         version, session = self._handshake.version_and_session
-        return self._post(self._handshake.message(self._id), version, session)
+        call = self._post(self._handshake.message(self._id), version, session)
+        return replace(call, time_limit=self._handshake.time_limit)
 
     def tool_call(self) -> HttpCall:
         """Return the call of the tool, or the client response, as far as known in advance."""
@@ -120,14 +123,16 @@ class McpExchange:
             events = ()  # The problem says what was found.
         if frame.kind is FrameKind.HEAD and self._has_other_session(self._sent, self._response):
             return [*events, _session_changed(frame.seq)]
-        if not self._is_calling or not self._is_over(frame, self._response):
+        if frame.kind is FrameKind.ERROR:
+            self._tolerates_error = self._tolerates(frame.data, self._sent, self._response)
+        if not self._is_calling or not self._is_over(frame):
             return events
         self._is_calling = False
         if self._response.is_resumable and not self._response.position.refusal:
             self._is_resuming = True
             return events
         if self._sent.method in _HANDSHAKE_METHODS:
-            return self._after_step(self._response, self._sent, events)
+            return self._after_step(frame.seq, self._response, self._sent, events)
         return self._after_call(frame.seq, self._response, self._sent, events)
 
     @property
@@ -143,8 +148,8 @@ class McpExchange:
 
     @property
     def tolerates_error(self) -> bool:
-        """Return whether the stream is resumed, or the call only looked for the old transport."""
-        return self._is_resuming or (self._sent is not None and self._sent.is_get)
+        """Return whether the stream is resumed, or the call only looked for another transport."""
+        return self._tolerates_error
 
     @property
     def outcome(self) -> Outcome:
@@ -243,13 +248,17 @@ class McpExchange:
 
     # Frames
 
-    def _is_over(self, frame: Frame, response: McpResponse) -> bool:
-        """Return whether a response is complete, or broke off and is resumed or not needed."""
+    def _is_over(self, frame: Frame) -> bool:
+        """Return whether a response is complete, or failed and is resumed or not needed."""
         if frame.kind is FrameKind.ERROR:
-            is_search = self._sent is not None and self._sent.is_get
-            is_resumed = response.is_resumable and not response.position.refusal
-            return is_search or (is_resumed and _is_broken_off(frame.data))
+            return self.tolerates_error
         return frame.kind is FrameKind.END or self.has_enough
+
+    def _tolerates(self, error: bytes, sent: SentMessage, response: McpResponse) -> bool:
+        if sent.method == messages.DISCOVER:
+            return self._handshake.tolerates(Problem.from_bytes(error))
+        is_resumed = response.is_resumable and not response.position.refusal
+        return sent.is_get or (is_resumed and Problem.from_bytes(error).state == "truncated")
 
     def _has_other_session(self, sent: SentMessage, response: McpResponse) -> bool:
         return bool(sent.session and response.session) and sent.session != response.session
@@ -263,6 +272,7 @@ class McpExchange:
 
     def _begin(self, sent: SentMessage) -> None:
         self._is_calling, self._is_resuming, self._session_lost = True, False, False
+        self._tolerates_error = False
         resumed = self._response if sent.last_event_id else None
         if resumed is not None and self._sent is not None:
             resumed.position.resume()
@@ -307,7 +317,7 @@ class McpExchange:
         return self._tool_response.read(seq, message, in_stream)
 
     def _after_step(
-        self, response: McpResponse, sent: SentMessage, events: Sequence[Event]
+        self, seq: int, response: McpResponse, sent: SentMessage, events: Sequence[Event]
     ) -> Sequence[Event]:
         self._handshake.conclude(sent.method, response)
         self._problem = self._handshake.problem
@@ -317,7 +327,10 @@ class McpExchange:
         if self._is_done:
             return events
         # The response to a step that a server does not know is no part of its answer.
-        return [event for event in events if type(event) is not Unknown]
+        found = [event for event in events if type(event) is not Unknown]
+        if sent.method == messages.DISCOVER:
+            found += self._handshake.fallback_events(seq, response)
+        return found
 
     def _after_call(
         self, seq: int, response: McpResponse, sent: SentMessage, events: Sequence[Event]
@@ -357,11 +370,6 @@ class McpExchange:
         # The server is of the other generation by now, or has begun to require a session.
         is_refused = response.status in (400, 404, 405) and code in (None, INVALID_REQUEST)
         return is_refused or code == UNSUPPORTED_PROTOCOL_VERSION
-
-
-def _is_broken_off(error: bytes) -> bool:
-    """Return whether the problem in an ERROR frame is a body that broke off."""
-    return Problem.from_bytes(error).state == "truncated"
 
 
 def _session_lost(seq: int) -> Note:

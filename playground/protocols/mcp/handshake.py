@@ -3,9 +3,9 @@
     server/discover -> tools/list …                                (stateless, 2026-07-28)
     initialize -> notifications/initialized -> tools/list …        (stateful)
 
-`initialize` follows whatever a server that does not know `server/discover` responds, unless a
-version is set, which has its generation. The result is a `Session`. The agent stores what was found
-out about the server, the conversation the id of its session.
+`initialize` follows whatever a server that does not know `server/discover` responds, also nothing,
+unless a version is set, which has its generation. The result is a `Session`. The agent stores what
+was found out about the server, the conversation the id of its session.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from playground.protocols.jsonrpc import (
 )
 from playground.protocols.mcp import errors, http_sse, messages, versions
 from playground.protocols.mcp.responses import McpResponse
-from playground.protocols.problems import Problem
+from playground.protocols.problems import USE_HTTPS, Problem, Stage
 
 #: Pages of a tool list, and tools, that are read: a list may be endless.
 MAX_PAGES, MAX_TOOLS = 20, 1000
@@ -37,6 +37,11 @@ MAX_STORED = 100_000
 
 #: Error codes of a server that is of another generation.
 _OTHER_GENERATION = (METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION)
+
+#: The limit on the time of `server/discover` where `initialize` can follow.
+DISCOVERY_LIMIT = "mcp_discovery_timeout"
+#: Stages of a call at which a server that accepted the connection fails to respond properly.
+_SERVER_STAGES = (Stage.HEADERS, Stage.BODY, Stage.DECODE)
 
 #: `Session.generation`: stateless, stateful, or bare JSON-RPC without any handshake.
 DISCOVERED, INITIALIZED, BARE = "discover", "initialize", "none"
@@ -241,6 +246,10 @@ class Handshake:
         self._refusal: Problem | None = None
         #: Whether a step was concluded here, so that the session is newer than the stored one.
         self.is_new = False
+        #: Responses to `server/discover` without an answer.
+        self._unanswered = 0
+        #: Why the transfer of the last one failed, "" if it did not.
+        self._failure = ""
         self._tools: list[Any] = []
         self._cursors: list[str] = []
         #: Whether the list of tools has a page that is to be read next.
@@ -273,6 +282,38 @@ class Handshake:
             return "", ""
         return self.session.version, self.session.id
 
+    @property
+    def time_limit(self) -> str:
+        """The name of the limit on the present step's call, "" for none of its own."""
+        falls_back = self.step is HandshakeStep.DISCOVER and not self._version
+        return DISCOVERY_LIMIT if falls_back else ""
+
+    def tolerates(self, problem: Problem) -> bool:
+        """Return whether `initialize` follows a failed `server/discover`.
+
+        A server that cannot be reached, and one that wants TLS, would fare no better.
+        """
+        is_own = problem.limit in (None, DISCOVERY_LIMIT, "idle_timeout")
+        is_of_server = problem.stage in _SERVER_STAGES and problem.fix != USE_HTTPS
+        if not (self.time_limit and is_own and is_of_server):
+            return False
+        self._failure = problem.cause
+        return True
+
+    def fallback_events(self, seq: int, response: McpResponse) -> list[Event]:
+        """Return the remark that `initialize` follows, unless the server rejected the method."""
+        answer = response.answer
+        if self.step is not HandshakeStep.INITIALIZE or (answer and answer.error):
+            return []
+        remark = (
+            f"Discovery failed: {self._failure or f'HTTP {response.status} without an answer.'} "
+            "initialize follows. To skip discovery, set the MCP version "
+            f"(--mcp-version {versions.OFFERED_VERSION})."
+        )
+        if self._failure:
+            return [ev.Log(seq, "warning", remark, "mcp")]
+        return [ev.Note(seq, "mcp discovery", {"remark": remark})]
+
     def answered(self, seq: int, method: str, message: JsonRpcMessage) -> Sequence[Event]:
         """Return the events of the answer to a step."""
         if method == messages.LIST:
@@ -290,6 +331,7 @@ class Handshake:
         """Choose the next step at the end of a step's response."""
         self.is_new = True
         if method == messages.DISCOVER:
+            self._unanswered += response.answer is None
             self.step = self._after_discover(response)
         elif method == messages.INITIALIZE:
             self.step = self._after_initialize(response)
@@ -364,8 +406,15 @@ class Handshake:
             return HandshakeStep.INITIALIZED
         if answer and answer.error and answer.error.code == UNSUPPORTED_PROTOCOL_VERSION:
             data = answer.error.data if isinstance(answer.error.data, Mapping) else {}
-            self.problem = errors.no_common_version(_names(data.get("supported")))
+            supported = _names(data.get("supported"))
+            if versions.STATELESS_VERSION in supported and not self._version:
+                # It was too slow to answer `server/discover`, which is not necessary.
+                self.session = Session(DISCOVERED, versions.STATELESS_VERSION)
+                return HandshakeStep.LIST
+            self.problem = errors.no_common_version(supported)
         if answer and answer.error and answer.error.code == METHOD_NOT_FOUND:
+            if self._unanswered == 1:
+                return HandshakeStep.DISCOVER  # It may only have been slow, as after its start.
             # Bare JSON-RPC, as in the NLWeb specification's examples: it needs no handshake.
             self.session = Session(BARE)
             return HandshakeStep.LIST

@@ -14,7 +14,10 @@ from playground.protocols import sse
 STATUSES = (400, 404, 405)
 
 ENDPOINT = "endpoint"
-NAME = "the HTTP+SSE transport of MCP 2024-11-05"
+CAUSE = (
+    "The server uses the HTTP+SSE transport of MCP 2024-11-05, which the playground does not "
+    "support."
+)
 FIX = (
     "Use the server’s URL for streamable HTTP, often ending in /mcp; a server that has none needs "
     "an update."

@@ -35,7 +35,10 @@ def test_is_found_by_get_and_named(status: int) -> None:
     assert talk.exchange.problem is not None
     assert "HTTP+SSE transport of MCP 2024-11-05" in talk.exchange.problem.cause
     assert "/mcp" in talk.exchange.problem.fix
-    assert (talk.exchange.outcome, talk.events) == (Outcome.NONE, [])
+    assert (talk.exchange.outcome, [event.name for event in talk.events]) == (
+        Outcome.NONE,
+        ["mcp discovery"],
+    )
 
 
 def test_is_named_from_the_store_as_well() -> None:
