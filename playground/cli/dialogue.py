@@ -123,9 +123,9 @@ class Dialogue:
         await asyncio.gather(*self._replies)
         await run.arefresh_from_db()
 
-    def _announce(self, run: Run) -> None:
+    def _announce(self, run: Run, message: str = "") -> None:
         if self.runs:
-            self.printer.begin(run, self._answered_form)
+            self.printer.begin(run, self._answered_form, message)
         self.printer.print_omissions(self.omissions)
         self._answered_form, self.omissions = None, ()
         self.runs.append(run)

@@ -85,15 +85,20 @@ class Printer:
             figures = f"{_count(self.events, 'event')}, {milliseconds(frame.at_ms)}"
             print(f"\r{figures}", end="", file=sys.stderr, flush=True)
 
-    def begin(self, run: Run, form: ElicitationForm | None = None) -> None:
-        """Print the start of another run of the conversation: a poll, or an answer to `form`."""
+    def begin(self, run: Run, form: ElicitationForm | None = None, message: str = "") -> None:
+        """Print the start of another run of the conversation: a poll, or an answer to `form`.
+
+        `message` says what became of the poll before.
+        """
         self._end_messages()
         # References of messages are by the run's own frames.
         self._message_printer = MessagePrinter()
         self._error_printed = False
         self._has_followed = True
         if self._as_json:
-            self._print(run_line(run))
+            self._print(run_line(run, message))
+        elif message:
+            self._print(one_line(f"  !  {message}"))
         elif run.answers:
             values = with_labels(form, run.answers) if form else run.answers
             answers = ", ".join(f"{name}: {value_text(value)}" for name, value in values.items())
@@ -471,9 +476,10 @@ def json_lines(
         yield _json_line({**head, "type": "error", **Problem.from_bytes(frame.data).to_json()})
 
 
-def run_line(run: Run) -> str:
+def run_line(run: Run, message: str = "") -> str:
     """Return the line before the events of every run after the first: an answer, a poll."""
-    return _json_line({"type": "run", "run": run.pk, "kind": run.kind, "request": run.request})
+    line = {"type": "run", "run": run.pk, "kind": run.kind, "request": run.request}
+    return _json_line({**line, "message": message} if message else line)
 
 
 def end_line(

@@ -67,8 +67,8 @@ from playground.task_registry import SingleTask
 
 logger = logging.getLogger(__name__)
 
-#: Called with the run of a poll before it is driven.
-Announce = Callable[[Run], None]
+#: Called with the run of a poll before it is driven, and the message about the last one.
+Announce = Callable[[Run, str], None]
 
 #: Seconds between two searches for due promises; other processes poll some, too.
 POLLER_INTERVAL = 1.0
@@ -300,7 +300,7 @@ async def send_await_request(
                 promise, run, prepared = recorded
                 await notify_viewers(promise.run)
                 if announce:
-                    announce(run)
+                    announce(run, promise.status_message)
                 collector = PollCollector(run, listener)
                 await tasks.send(run, prepared, listener=collector)
                 await read_when_available(run.refresh_from_db)

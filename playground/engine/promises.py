@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import takewhile
 from typing import Any
 
 from django.conf import settings
@@ -18,10 +19,11 @@ from playground.executors import write_until_stored
 from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.models.clock import database_now
 from playground.models.json_text import storable
-from playground.protocols.events import Event, Failure, Outcome, Promise
+from playground.protocols.events import Event, Failure, Outcome, Promise, Started
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import read_head
-from playground.protocols.nlweb.failures import retry_after_seconds
+from playground.protocols.nlweb.failures import EXPLAINED, retry_after_seconds
+from playground.protocols.problems import Stage
 
 #: The shortest and the longest poll interval, in seconds.
 MIN_POLL_INTERVAL, MAX_POLL_INTERVAL = 1.0, 30.0
@@ -29,9 +31,13 @@ MIN_POLL_INTERVAL, MAX_POLL_INTERVAL = 1.0, 30.0
 POLLS_PER_ESTIMATE = 6
 #: The least factor by which each interval is longer than the previous one.
 BACKOFF_FACTOR = 1.2
-#: Failures that concern the poll and not the task: error codes, and statuses.
-TRANSIENT_CODES = frozenset({"RATE_LIMITED", "TIMEOUT"})
-_TRANSIENT_STATUSES = frozenset({408, 425, 429, 502, 503, 504})
+#: A failure that concerns the poll and not the task, and statuses without an NLWeb failure.
+_TRANSIENT_CODE = "RATE_LIMITED"
+_TRANSIENT_STATUSES = frozenset({408, 429, 502, 503, 504})
+#: Stages of a failed poll at which the agent responded, or the playground refuses to go on.
+_FINAL_STAGES = frozenset({Stage.DECODE, Stage.POLICY, Stage.LIMIT})
+#: Polls in a row that may fail for such a reason before polling is paused.
+MAX_ATTEMPTS = 5
 #: The status message of a promise beyond the limit.
 PROMISE_LIMIT_REACHED = (
     "Too many promises are being polled. Poll this one manually, stop polling another one, "
@@ -139,6 +145,8 @@ class PollResult:
     failure: Failure | None = None
     #: Retry-After in seconds, None without one.
     retry_after: float | None = None
+    #: Whether the response is one of NLWeb.
+    is_nlweb: bool = False
 
 
 class PollCollector:
@@ -150,6 +158,7 @@ class PollCollector:
         self._promise: Promise | None = None
         self._failure: Failure | None = None
         self._retry_after: float | None = None
+        self._is_nlweb = False
 
     def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
         """Collect from one frame."""
@@ -162,12 +171,17 @@ class PollCollector:
                 self._promise = event
             elif isinstance(event, Failure):
                 self._failure = event
+                self._is_nlweb |= event.code.upper() in EXPLAINED
+            elif isinstance(event, Started):
+                self._is_nlweb |= "response_type" in event.meta
         if self._listener:
             self._listener(frame, events)
 
     def result(self) -> PollResult:
         """Return the result of the poll, once its run has ended."""
-        return PollResult(self._run, self._promise, self._failure, self._retry_after)
+        return PollResult(
+            self._run, self._promise, self._failure, self._retry_after, self._is_nlweb
+        )
 
 
 def apply_poll_result(promise: PolledPromise, result: PollResult) -> None:
@@ -193,26 +207,53 @@ def apply_poll_result(promise: PolledPromise, result: PollResult) -> None:
             "The agent did not confirm the cancellation with a CANCELLED failure. It "
             f"returned {_describe(result)}."
         )
+    elif result.promise is None:
+        reason = f"The last poll returned {_describe(result)}."
+        _apply_failed_poll(promise, result, reason, is_transient=result.failure is not None)
     else:
-        _apply_pending(promise, result)
+        _apply_pending(promise, result.promise, result.retry_after)
 
 
-def _apply_pending(promise: PolledPromise, result: PollResult) -> None:
+def _apply_pending(promise: PolledPromise, update: Promise, retry_after: float | None) -> None:
     """Schedule the next poll of a promise that is still pending."""
     promise.status_message = ""
-    if result.promise is None:
-        promise.status_message = f"The last poll returned {_describe(result)}."
-    elif result.promise.token and result.promise.token != promise.token:
-        promise.token = result.promise.token
+    if update.token and update.token != promise.token:
+        promise.token = update.token
         promise.status_message = (
             "The agent changed the token of the promise. The new token is used."
         )
     if promise.status == PollingStatus.POLLING:
+        schedule_next_poll(promise, retry_after)
+
+
+def _apply_failed_poll(
+    promise: PolledPromise, result: PollResult, reason: str, *, is_transient: bool
+) -> None:
+    """Schedule the next attempt after a poll that says nothing of the task, or pause polling."""
+    promise.status_message = reason
+    if promise.status != PollingStatus.POLLING:
+        return
+    attempt = _attempts_before(promise, result.run) % MAX_ATTEMPTS + 1
+    if is_transient and attempt < MAX_ATTEMPTS:
+        promise.status_message += f" Attempt {attempt + 1} of {MAX_ATTEMPTS} follows."
         schedule_next_poll(promise, result.retry_after)
+        return
+    promise.status, promise.next_poll_at = PollingStatus.PAUSED, None
+    if is_transient:
+        promise.status_message += f" That was attempt {attempt} of {MAX_ATTEMPTS}."
+
+
+def _attempts_before(promise: PolledPromise, run: Run) -> int:
+    """Return how many polls before `run` have failed in a row, since the start or an update."""
+    polls = Run.objects.filter(parent=promise.run_id, kind=RunKind.POLL).exclude(pk=run.pk)
+    # A poll that the user or the playground has stopped says nothing of the agent.
+    ended = polls.exclude(state__in=(RunState.CANCELLED, RunState.INTERRUPTED))
+    outcomes = ended.order_by("-created_at").values_list("outcome", flat=True)
+    return sum(1 for _ in takewhile(lambda outcome: outcome != Outcome.PROMISE, outcomes))
 
 
 def _apply_failed_run(promise: PolledPromise, result: PollResult) -> None:
-    """Apply a run that did not complete: that concerns the poll and not the task."""
+    """Apply a run that did not complete: that says nothing of the task."""
     run = result.run
     problem: dict[str, Any] = run.problem if isinstance(run.problem, dict) else {}
     cause = storable(str(problem.get("cause") or run.state))
@@ -222,8 +263,13 @@ def _apply_failed_run(promise: PolledPromise, result: PollResult) -> None:
         promise.cancel_requested = False  # A poll that was stopped says nothing of a cancellation.
     if run.kind == RunKind.CANCEL or run.state == RunState.CANCELLED:
         promise.status, promise.next_poll_at = PollingStatus.PAUSED, None
-    elif promise.status == PollingStatus.POLLING:
+    elif run.state == RunState.INTERRUPTED and promise.status == PollingStatus.POLLING:
         schedule_next_poll(promise)
+    else:
+        is_final = problem.get("stage") in _FINAL_STAGES and run.state != RunState.TRUNCATED
+        is_transient = not is_final or run.status in _TRANSIENT_STATUSES
+        reason = promise.status_message
+        _apply_failed_poll(promise, result, reason, is_transient=is_transient)
 
 
 def _apply_failure(promise: PolledPromise, run: Run, code: str) -> None:
@@ -246,8 +292,10 @@ def _settle(promise: PolledPromise, status: PollingStatus, run: Run) -> None:
 
 
 def _is_transient(result: PollResult) -> bool:
+    """Return whether a failure concerns the poll: a full server, or a gateway before it."""
     code = result.failure.code.upper() if result.failure else ""
-    return code in TRANSIENT_CODES or (result.run.status or 0) in _TRANSIENT_STATUSES
+    is_of_gateway = result.run.status in _TRANSIENT_STATUSES and not result.is_nlweb
+    return code == _TRANSIENT_CODE or is_of_gateway
 
 
 def _describe(result: PollResult) -> str:

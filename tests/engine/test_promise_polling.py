@@ -127,11 +127,11 @@ ENDS: list[tuple[str, tuple[bytes, ...], str, str]] = [
     ("cancelled by the agent", (failure("CANCELLED"),), "cancelled", "The agent reported"),
     (
         "busy, and then an answer",
-        (failure("RATE_LIMITED", "429 Too Many Requests"), failure("TIMEOUT"), ANSWER),
+        (failure("RATE_LIMITED", "429 Too Many Requests"), reply(b"", status="503 Busy"), ANSWER),
         "fulfilled",
         "",
     ),
-    ("rubbish, and then an answer", (reply(b"<html>", "text/html"), ANSWER), "fulfilled", ""),
+    ("a task that took too long", (failure("TIMEOUT"), ANSWER), "failed", ""),
     ("another token", (promise(token="p2"), ANSWER), "fulfilled", ""),
 ]
 

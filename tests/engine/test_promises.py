@@ -39,15 +39,15 @@ def test_a_promise_that_is_followed_no_longer() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [(RunKind.POLL, "The last poll failed"),
-     (RunKind.CANCEL, "The cancellation failed")],
+    [(RunKind.POLL, "The last poll failed: {} Attempt 2 of 5 follows."),
+     (RunKind.CANCEL, "The cancellation failed: {}")],
 )  # fmt: skip
 def test_what_went_wrong_is_said_of_what_was_sent(kind: RunKind, words: str) -> None:
     followed = polled()
     problem = {"cause": "The agent said a\0b."}
     run = Run(kind=kind, state=RunState.FAILED, outcome=Outcome.NONE, problem=problem)
     apply_poll_result(followed, PollResult(run))
-    assert followed.status_message == f"{words}: The agent said a\ufffdb."
+    assert followed.status_message == words.format("The agent said a\ufffdb.")
 
 
 def test_a_check_that_was_stopped_leaves_a_cancellation_alone() -> None:
