@@ -12,7 +12,7 @@ from typing import Any
 
 from playground.collections.credentials import is_placeholder
 from playground.engine import PreparedRequest
-from playground.engine.preparation import available_bindings, retarget
+from playground.engine.preparation import available_bindings, retarget, with_new_ids
 from playground.models import Agent
 from playground.protocols import registry
 from playground.protocols.headers import is_credential
@@ -88,7 +88,11 @@ def _versions(prepared: PreparedRequest) -> list[TwinTarget]:
 
 def _agents(prepared: PreparedRequest, agents: Sequence[Agent]) -> list[TwinTarget]:
     return [
-        TwinTarget(f"agent:{agent.slug}", f"To {agent.name}", convert_to_agent(prepared, agent))
+        TwinTarget(
+            f"agent:{agent.slug}",
+            f"To {agent.name}",
+            with_new_ids(convert_to_agent(prepared, agent)),
+        )
         for agent in agents
         if agent.pk != prepared.agent.pk and agent.protocol == prepared.agent.protocol
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -133,5 +134,8 @@ def request_over(
 ) -> engine.PreparedRequest:
     """Return a prepared request to `agent` over a binding. Raise like `binding_of`."""
     return engine.request_over_binding(
-        agent, document, version=version, binding=binding_of(agent, binding)
+        agent,
+        agent.with_own_ids(document, str(uuid.uuid4())),
+        version=version,
+        binding=binding_of(agent, binding),
     )

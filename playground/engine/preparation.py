@@ -14,6 +14,7 @@ For the engine, and for views and commands, which import most of it from `playgr
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -44,7 +45,6 @@ from playground.models.conversations import turn_of
 from playground.models.ownership import Owner
 from playground.protocols import headers as header_rules
 from playground.protocols import registry
-from playground.protocols.agent_api.requests import with_own_ids
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.headers import is_credential
 from playground.protocols.http import merge_headers
@@ -67,6 +67,8 @@ from playground.variables import (
 
 #: Locations of problems and names outside the document, where they are JSON pointers.
 HEADERS, ADDRESS, AUTH, EXPECTATIONS = "#headers", "#address", "#auth", "#expectations"
+#: The ids of a first request that the user has not given.
+_OWN_ID = "{{$uuid}}"
 #: Characters of the name of an agent.
 MAX_NAME = Agent._meta.get_field("name").max_length or 0
 
@@ -267,10 +269,9 @@ class _Preparation:
         if destination is None:
             return
         agent, url = destination
-        if agent.sends_own_ids:
-            # As names, so that a repeated request is a first one, too.
-            template = replace(template, request=with_own_ids(template.request, "{{$uuid}}"))
-            self._template = template
+        # As names, so that a repeated request is a first one, too.
+        request = agent.with_own_ids(template.request, _OWN_ID)
+        self._template = template = replace(template, request=request)
         version, binding = self._version_and_binding(agent)
         document = self._substitution.json(template.request)
         headers = self._headers()
@@ -753,6 +754,14 @@ def retarget(
         wire=wire,
         provenance=prepared.provenance,
     )
+
+
+def with_new_ids(prepared: PreparedRequest) -> PreparedRequest:
+    """Return a copy with other ids in place of its own, for two requests at once."""
+    document = (prepared.provenance.request_template or {}).get("document", {})
+    names = [name for name in ("session_id", "user_id") if document.get(name) == _OWN_ID]
+    own = dict.fromkeys(names, str(uuid.uuid4()))
+    return prepared.with_change(lambda document: {**document, **own}) if own else prepared
 
 
 # Agents that are made from a URL

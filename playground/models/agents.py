@@ -16,10 +16,10 @@ from playground.models.fields import EncryptedJSONField, EncryptedTextField
 from playground.models.json_text import JSONTextField
 from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
-from playground.protocols.doctor.detection import AGENT_SCOPE
+from playground.protocols.agent_api.requests import with_own_ids
 from playground.protocols.exchange import Target
 from playground.protocols.headers import is_credential
-from playground.protocols.origins import MAX_URL, same_origin
+from playground.protocols.origins import MAX_URL
 
 #: Slugs that are paths of other pages under /agents/.
 _RESERVED = frozenset({"new"})
@@ -182,17 +182,14 @@ class Agent(models.Model):
             if stored is not None and stored.handshake_key == self.handshake_key:
                 type(self).objects.filter(pk=self.pk).update(handshake=dict(handshake))
 
-    @property
-    def sends_own_ids(self) -> bool:
-        """Return whether its first requests have ids of their own.
+    def with_own_ids(self, document: Mapping[str, Any], own_id: str) -> dict[str, Any]:
+        """Return a first request with a session id of its own, as `own_ids` says.
 
-        By default where the doctor has found a server that keys running requests by them.
+        With the setting on, it has a user id as well, which is an extension.
         """
-        if self.protocol != self.Protocol.AGENT_API or self.own_ids != self.OwnIds.AUTO:
-            return self.protocol == self.Protocol.AGENT_API and self.own_ids == self.OwnIds.ON
-        found = self.detected if isinstance(self.detected, dict) else {}
-        is_here = same_origin(str(found.get("url", "")), self.url)
-        return is_here and found.get("dialect") == AGENT_SCOPE
+        if self.protocol != self.Protocol.AGENT_API or self.own_ids == self.OwnIds.OFF:
+            return dict(document)
+        return with_own_ids(document, own_id, with_user=self.own_ids == self.OwnIds.ON)
 
     def auth_headers(self) -> list[tuple[str, str]]:
         """Return the headers that authenticate, secrets in plain text. For the transport only."""

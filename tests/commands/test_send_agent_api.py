@@ -43,6 +43,7 @@ class TestText:
         ]
         assert bodies == [
             {
+                "session_id": bodies[0]["session_id"],
                 "input": [
                     {
                         "role": "user",

@@ -544,12 +544,11 @@ def test_the_result_knows_built_in_names(agent: Agent) -> None:
 
 
 class TestOwnIds:
-    """First requests of the Agent API to servers that key running requests by session and user."""
+    """First requests of the Agent API: some servers key running requests by session and user."""
 
     HELLO: dict[str, Any] = {
         "input": [{"role": "user", "content": [{"type": "text", "text": "a"}]}]
     }
-    SCOPE = {"dialect": "AgentScope Runtime", "url": f"{HERE}/process"}
 
     def agent(self, **fields: Any) -> Agent:
         own = {"protocol": "agent-api", "version": "1", "name": "S", "url": f"{HERE}/process"}
@@ -564,25 +563,18 @@ class TestOwnIds:
     @pytest.mark.parametrize(
         ("fields", "expected"),
         [
-            ({}, False),
-            ({"own_ids": "on"}, True),
-            ({"detected": SCOPE}, True),
-            ({"detected": SCOPE, "own_ids": "off"}, False),
-            ({"detected": {**SCOPE, "dialect": ""}}, False),
-            ({"detected": SCOPE, "url": "https://elsewhere.example/process"}, False),
+            ({}, ["session_id"]),
+            ({"own_ids": "on"}, ["session_id", "user_id"]),
+            ({"own_ids": "off"}, []),
         ],
     )
-    def test_by_the_setting_and_what_the_doctor_found(
-        self, fields: dict[str, Any], expected: bool
-    ) -> None:
+    def test_by_the_setting(self, fields: dict[str, Any], expected: list[str]) -> None:
         agent = self.agent(**fields)
-        first, other = self.sent(agent), self.sent(agent)
-        assert ("session_id" in first, "user_id" in first) == (expected, expected)
-        if expected:
-            assert (
-                len({each[name] for each in (first, other) for name in ("session_id", "user_id")})
-                == 4
-            )
+        both = self.sent(agent), self.sent(agent)
+        names = ("session_id", "user_id")
+        assert [name for name in names if name in both[0]] == expected
+        ids = {each[name] for each in both for name in expected}
+        assert len(ids) == 2 * len(expected)
 
     def test_not_in_a_request_of_nlweb(self, agent: Agent) -> None:
         agent.own_ids = "on"
@@ -590,10 +582,8 @@ class TestOwnIds:
         assert found.prepared
         assert found.prepared.request == document()
 
-    def test_at_a_url_by_what_was_detected_there(self) -> None:
-        at = {"address": f"{HERE}/process", "protocol": "agent-api"}
-        assert "session_id" in self.sent(None, **at, detected=self.SCOPE)
-        assert "session_id" not in self.sent(None, **at)
+    def test_at_a_url(self) -> None:
+        assert "session_id" in self.sent(None, address=f"{HERE}/process", protocol="agent-api")
 
     def test_a_repeated_request_has_others_and_a_follow_up_the_same(self) -> None:
         found = prepared(RequestTemplate(self.HELLO, (), self.agent(own_ids="on")), None)

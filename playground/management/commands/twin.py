@@ -53,6 +53,10 @@ class Command(DatabaseCommand):
         request.add_argument(
             "--request", metavar="FILE", help="request document; - for standard input"
         )
+        parser.add_argument(
+            "--protocol", choices=sorted(registry.PROTOCOLS),
+            help="protocol of both sides; default: that of the agents, nlweb for a URL",
+        )  # fmt: skip
         for name, metavar in (("version", "VERSION"), ("binding", "BINDING")):
             parser.add_argument(
                 f"--{name}", action="append", default=[], metavar=metavar,
@@ -91,6 +95,8 @@ class Command(DatabaseCommand):
 def _requests(options: dict[str, Any]) -> RequestPair:
     left, right = agent_of(options["left"]), agent_of(options["right"])
     versions, bindings = (_pair(options[name], name) for name in ("version", "binding"))
+    for agent in (left, right):
+        agent.protocol = options["protocol"] or agent.protocol
     if left.protocol != right.protocol:
         raise CommandError("The agents use different protocols", returncode=USAGE)
     left_version, right_version = _version(left, versions[0]), _version(right, versions[1])
@@ -114,7 +120,7 @@ def _pair(values: list[str], name: str) -> tuple[str | None, str | None]:
 
 def _version(agent: Agent, wanted: str | None) -> str:
     known = [version.name for version in registry.versions(agent.protocol)]
-    version = wanted or agent.version
+    version = wanted or (agent.version if agent.version in known else known[-1])
     if version not in known:
         raise CommandError(f"--version must be one of {', '.join(known)}", returncode=USAGE)
     return version

@@ -43,15 +43,16 @@ def message(kind: str, role: str, *content: Mapping[str, Any]) -> dict[str, Any]
     return {"role": role, "type": kind, "content": [dict(part) for part in content]}
 
 
-def with_own_ids(document: Document, own_id: str) -> dict[str, Any]:
-    """Return a first request with a session id and a user id made of `own_id`.
+def with_own_ids(document: Document, own_id: str, *, with_user: bool) -> dict[str, Any]:
+    """Return a first request with a session id of its own, and perhaps a user id.
 
     Some agents key running work by both (AgentScope Runtime): two first requests without them at
     once collide. A request that names a session or a response, even as null, is not changed.
     """
     if any(name in document for name in SESSION):
         return dict(document)
-    return {**document, "session_id": own_id, "user_id": document.get("user_id", own_id)}
+    user = {"user_id": document.get("user_id", own_id)} if with_user else {}
+    return {**document, "session_id": own_id, **user}
 
 
 def operation(_: Document) -> str:

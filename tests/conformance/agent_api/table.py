@@ -646,7 +646,6 @@ ENDINGS = (
     case(
         "session-echoed",
         numbered(response(session_id="s"), response("completed")).asked(session_id="s"),
-        (GOOD.asked(session_id="s"), at("/session_id", seq=8)),
         (numbered(response(session_id="other")).asked(session_id="s"), at("/session_id", seq=2)),
     ),
 )

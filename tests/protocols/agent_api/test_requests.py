@@ -290,4 +290,9 @@ class TestOverHttp:
     ],
 )
 def test_ids_of_a_first_request(document: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert requests.with_own_ids(document, "ours") == expected
+    assert requests.with_own_ids(document, "ours", with_user=True) == expected
+    with_session = requests.with_own_ids(document, "ours", with_user=False)
+    assert with_session == {
+        **document,
+        **({"session_id": "ours"} if expected.get("session_id") == "ours" else {}),
+    }
