@@ -86,10 +86,7 @@ class Printer:
             print(f"\r{figures}", end="", file=sys.stderr, flush=True)
 
     def begin(self, run: Run, form: ElicitationForm | None = None, message: str = "") -> None:
-        """Print the start of another run of the conversation: a poll, or an answer to `form`.
-
-        `message` says what became of the poll before.
-        """
+        """Print the start of another run: an answer to `form`, or a poll after another one."""
         self._end_messages()
         # References of messages are by the run's own frames.
         self._message_printer = MessagePrinter()

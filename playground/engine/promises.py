@@ -208,8 +208,8 @@ def apply_poll_result(promise: PolledPromise, result: PollResult) -> None:
             f"returned {_describe(result)}."
         )
     elif result.promise is None:
-        reason = f"The last poll returned {_describe(result)}."
-        _apply_failed_poll(promise, result, reason, is_transient=result.failure is not None)
+        promise.status_message = f"The last poll returned {_describe(result)}."
+        _repeat(promise, result, is_transient=result.failure is not None)
     else:
         _apply_pending(promise, result.promise, result.retry_after)
 
@@ -226,11 +226,8 @@ def _apply_pending(promise: PolledPromise, update: Promise, retry_after: float |
         schedule_next_poll(promise, retry_after)
 
 
-def _apply_failed_poll(
-    promise: PolledPromise, result: PollResult, reason: str, *, is_transient: bool
-) -> None:
+def _repeat(promise: PolledPromise, result: PollResult, *, is_transient: bool) -> None:
     """Schedule the next attempt after a poll that says nothing of the task, or pause polling."""
-    promise.status_message = reason
     if promise.status != PollingStatus.POLLING:
         return
     attempt = _attempts_before(promise, result.run) % MAX_ATTEMPTS + 1
@@ -246,9 +243,9 @@ def _apply_failed_poll(
 def _attempts_before(promise: PolledPromise, run: Run) -> int:
     """Return how many polls before `run` have failed in a row, since the start or an update."""
     polls = Run.objects.filter(parent=promise.run_id, kind=RunKind.POLL).exclude(pk=run.pk)
-    # A poll that the user or the playground has stopped says nothing of the agent.
-    ended = polls.exclude(state__in=(RunState.CANCELLED, RunState.INTERRUPTED))
-    outcomes = ended.order_by("-created_at").values_list("outcome", flat=True)
+    # A poll that was stopped says nothing of the agent.
+    polls = polls.exclude(state__in=(RunState.CANCELLED, RunState.INTERRUPTED))
+    outcomes = polls.order_by("-created_at").values_list("outcome", flat=True)
     return sum(1 for _ in takewhile(lambda outcome: outcome != Outcome.PROMISE, outcomes))
 
 
@@ -268,8 +265,7 @@ def _apply_failed_run(promise: PolledPromise, result: PollResult) -> None:
     else:
         is_final = problem.get("stage") in _FINAL_STAGES and run.state != RunState.TRUNCATED
         is_transient = not is_final or run.status in _TRANSIENT_STATUSES
-        reason = promise.status_message
-        _apply_failed_poll(promise, result, reason, is_transient=is_transient)
+        _repeat(promise, result, is_transient=is_transient)
 
 
 def _apply_failure(promise: PolledPromise, run: Run, code: str) -> None:

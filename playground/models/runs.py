@@ -18,7 +18,7 @@ from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame
-from playground.protocols.origins import MAX_URL
+from playground.protocols.origins import MAX_URL, origin_of
 
 #: Frame batches in memory at once while a run is read.
 CHUNK = 50
@@ -297,6 +297,12 @@ class Run(models.Model):
             handshake=self.handshake,
             detected=self.detected,
         )
+
+    @property
+    def recipient(self) -> str:
+        """Return the name of the agent; of an action the host that gets the request."""
+        host = origin_of(self.url).partition("://")[2] if self.kind == RunKind.ACTION else ""
+        return host or self.agent_name
 
     @property
     def loads_pictures(self) -> bool:

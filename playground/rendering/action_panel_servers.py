@@ -103,6 +103,11 @@ class A2AAgentView(ReadInfo):
         return origin_of(self.url)
 
     @property
+    def url_at_action(self) -> str:
+        """Return the URL in the agent card at the origin of the action."""
+        return a2a.url_at(self.agent_url, self.url)
+
+    @property
     def differs(self) -> bool:
         """Return whether the agent card has a different URL than the action."""
         return self.card is not None and not a2a.is_same(self.url, self.agent_url)

@@ -37,6 +37,8 @@ from playground.views.helpers import get_run
 
 #: The attribute that names the server or agent of an action.
 IDENTIFIERS = {MCP: "server", A2A: "agent_url"}
+#: The field with the URL of the server, or the one for messages to an agent.
+_URL_FIELDS = {MCP: "server_url", A2A: "confirmed_url"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +84,10 @@ class SubmittedAction:
     #: Whether to send the agent's credentials.
     as_agent: bool = False
     problems: list[str] = field(default_factory=list)
-    #: The URL of the MCP server.
+    #: The URL of the MCP server, or the one for messages to an A2A agent that was confirmed.
     url: str = ""
     #: The version of MCP that is set for the server, "" to find out.
     mcp_version: str = ""
-    #: The URL in an agent card that the user has confirmed.
-    confirmed_url: str = ""
     #: The id of the message to an A2A agent: the previewed one is sent.
     message_id: str = ""
     #: Whether the arguments were submitted as a form and not as JSON.
@@ -187,9 +187,8 @@ def read_submitted(request: HttpRequest, panel: ActionPanel) -> SubmittedAction:
     form = request.POST
     submitted = SubmittedAction(
         as_agent=form.get("as_agent") == "1",
-        url=form.get("server_url", "").strip()[:MAX_URL] if panel.protocol == MCP else "",
+        url=form.get(_URL_FIELDS.get(panel.protocol, ""), "").strip()[:MAX_URL],
         mcp_version=_submitted_version(form) if panel.protocol == MCP else "",
-        confirmed_url=form.get("confirmed_url", ""),
         message_id=form.get("message_id", "")[:100] or str(uuid.uuid4()),
         as_form=form.get("via", "form") == "form",
     )
@@ -234,7 +233,7 @@ def panel_context(
     needs_confirmation = (
         isinstance(facts, action_panel_servers.A2AAgentView) and facts.has_other_origin
     )
-    needs_confirmation = needs_confirmation and submitted.confirmed_url != planned.url
+    needs_confirmation = needs_confirmation and submitted.url != planned.url
     sendable = is_sendable(planned) and not submitted.problems and not needs_confirmation
     prepared = prepared_action(panel, submitted, planned)
     described = describe_call(_exact_call(prepared, planned), prepared.redact)

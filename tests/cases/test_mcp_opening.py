@@ -37,7 +37,7 @@ RESULTS: dict[str, Any] = {
     "tools/call": {"content": [{"type": "text", "text": json.dumps(FOUND)}]},
 }
 LOG = b'data: {"jsonrpc":"2.0","method":"notifications/message","params":{"data":"busy"}}\n\n'
-HOSTILE = '<script>alert(1)</script>\x1b[31m\r\n::error::x'.encode()
+HOSTILE = b"<script>alert(1)</script>\x1b[31m\r\n::error::x"
 
 
 def message_of(request: bytes) -> dict[str, Any]:
@@ -269,7 +269,7 @@ class TestDoctor:
         assert (code, "FAILED" in text) == (0, False)
         assert "Found: NLWeb 0.55 over MCP 2025-06-18" in text
         assert "responds to initialize: MCP 2025-06-18. Discovery failed: " in text
-        assert "set the MCP version (--mcp-version 2025-06-18)." in text
+        assert "set the MCP version (--mcp-version 2025-11-25)." in text
 
     def test_names_the_transport_before_streamable_http_in_its_headline(self) -> None:
         endpoint = (STREAM_HEAD, chunk(b"event: endpoint\ndata: /messages\n\n"), HOLD)

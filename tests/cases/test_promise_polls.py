@@ -15,7 +15,7 @@ from tests.cases import Answer, ask, page_text
 from tests.support.commands import run_command
 from tests.support.servers import CLOSE, HOLD, RESET, Script, head, reply, serving
 
-HOSTILE = '<script>alert(1)</script>\x1b[31m'
+HOSTILE = "<script>alert(1)</script>\x1b[31m"
 
 
 def nlweb(kind: str, status: str = "200 OK", **content: Any) -> bytes:

@@ -15,7 +15,7 @@
 ================  =====================================================================
 """
 
-from playground.protocols.a2a.card import AgentCard, Interface, Skill, is_same, read_card
+from playground.protocols.a2a.card import AgentCard, Interface, Skill, is_same, read_card, url_at
 from playground.protocols.a2a.card_discovery import (
     CardDiscovery,
     CardExchange,
@@ -46,5 +46,6 @@ __all__ = [
     "resume_of",
     "send_call",
     "unknown_skill",
+    "url_at",
     "well_known",
 ]

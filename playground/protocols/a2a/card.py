@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from playground.protocols.a2a import versions
 from playground.protocols.origins import origin_of
@@ -153,6 +153,17 @@ def is_same(url: str, other: str) -> bool:
     """Return whether two URLs are the same after normalization."""
     left, right = _key(url), _key(other)
     return left is not None and left == right
+
+
+def url_at(agent_url: str, card_url: str) -> str:
+    """Return the URL of a card at the origin of the agent's URL, "" if one of them has none.
+
+    For cards of servers that do not know how they are reached: `http://0.0.0.0:8000/`.
+    """
+    origin = origin_of(agent_url)
+    if not origin or not origin_of(card_url):
+        return ""
+    return origin + urlunsplit(urlsplit(card_url)._replace(scheme="", netloc="", fragment=""))
 
 
 def _key(url: str) -> tuple[str, str, str, str] | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from playground.protocols import json_decoder
 from playground.protocols.a2a import messages
-from playground.protocols.a2a.card import AgentCard, is_same
+from playground.protocols.a2a.card import AgentCard, is_same, url_at
 from playground.protocols.a2a.card_discovery import CardDiscovery, CardResponse, card_call
 from playground.protocols.a2a.messages import OutgoingMessage
 from playground.protocols.a2a.reader import A2AReader
@@ -197,11 +197,16 @@ class A2AExchange:
             if not response.received:
                 return ()
             return [Note(frame.seq, "card", {"remark": f"It {response.received}."})]
-        self._problem = _disagreement(card, self._outgoing.url)
+        agreed = self._outgoing.url
+        is_moved = agreed == url_at(self._outgoing.agent_url, card.url)
+        self._problem = None if is_moved else _disagreement(card, agreed)
         facts = {"name": card.name, "url": card.url, "streaming": card.streaming}
         events: list[Event] = [Handshake(frame.seq, "card", facts)]
         if warning := unknown_skill(card, self._outgoing.skill):
             events.append(Log(frame.seq, "warning", warning, "card"))
+        if is_moved and not is_same(card.url, agreed):
+            moved = f"The URL in the agent card is {card.url}. As confirmed, {agreed} is called."
+            events.insert(0, Log(frame.seq, "warning", moved, "card"))
         return events
 
 

@@ -29,13 +29,16 @@ def plan(
     message = action.raw.get("message") if params is UNSET else params
     agent_url, skill = attribute_text(action, "agent_url"), attribute_text(action, "skill")
     card = a2a.read_card(server_info.description) if server_info.description is not None else None
+    url = card.url if card else ""
+    if card and server_info.url and server_info.url == a2a.url_at(agent_url, url):
+        url = server_info.url
     missing = [f"The action has no {name}." for name in _missing(action)]
-    errors = (*missing, *_errors(agent_url if not missing else "", card))
+    errors = (*missing, *_errors(agent_url if not missing else "", card, url))
     request = {
         "action": action.name,
         "protocol": A2A,
         "agent_url": agent_url,
-        "url": card.url if card else "",
+        "url": url,
         "skill": skill,
         # A message must not be empty: the action's description replaces a missing one.
         "message": message if message is not None else action.description or action.name,
@@ -100,8 +103,8 @@ def _missing(action: Action) -> list[str]:
     return [name for name in ("agent_url", "skill") if not attribute_text(action, name)]
 
 
-def _errors(agent_url: str, card: AgentCard | None) -> list[str]:
+def _errors(agent_url: str, card: AgentCard | None, url: str) -> list[str]:
     errors = [endpoints.url_error(agent_url)] if agent_url else []
     if card is not None:
-        errors.append(endpoints.url_error(card.url) if card.url else card.problems[0])
+        errors.append(endpoints.url_error(url) if url else card.problems[0])
     return list(dict.fromkeys(filter(None, errors)))

@@ -26,7 +26,7 @@ UNSET: Final = Unset.UNSET
 class ServerInfo:
     """Facts about the server or agent that an action over MCP or A2A names."""
 
-    #: The URL of the MCP server as the user entered it.
+    #: The URL of the MCP server as the user entered it, or that for messages as confirmed.
     url: str = ""
     #: The version of MCP that is set for the server, "" to find out.
     mcp_version: str = ""

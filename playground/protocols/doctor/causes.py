@@ -251,18 +251,8 @@ def cause_of_diagnosis(
     denied = [name for name, each in found.items() if each.status in unreadable.DENIALS]
     if denied:
         return _of_denied_call(found, denied)
-    if has_old_transport(found):
-        return Cause(http_sse.CAUSE, http_sse.FIX, Remedy.EDIT)
-    for evidence in found.values():
-        if evidence.detected is None or evidence.detected.binding == "http":
-            continue
-        name = server_name(evidence.detected).partition(" ")[2]
-        if evidence.detected.binding == "a2a":
-            fix = "A2A agents support actions only, not requests."
-            return Cause(f"{name} at {_path(evidence)}.", fix, Remedy.EDIT, evidence.detected)
-        fix = "Enter the name of the tool for ask in the agent’s form, or add one to the server."
-        headline = f"{name} without a tool for queries at {_path(evidence)}."
-        return Cause(headline, fix, Remedy.EDIT, evidence.detected)
+    if other := _of_other_server(found):
+        return other
     if (call := first_call(found)) is None:
         return None
     first = call[1]
@@ -276,6 +266,23 @@ def cause_of_diagnosis(
     return cause_of(first, target) or Cause(
         f"No agent found at {target.url[:200]}.", advice.COMPARE, Remedy.EDIT
     )
+
+
+def _of_other_server(found: Mapping[str, Evidence]) -> Cause | None:
+    """Return the cause of a server that was found and takes no requests, None without one."""
+    if has_old_transport(found):
+        return Cause(http_sse.CAUSE, http_sse.FIX, Remedy.EDIT)
+    for evidence in found.values():
+        if evidence.detected is None or evidence.detected.binding == "http":
+            continue
+        name = server_name(evidence.detected).partition(" ")[2]
+        if evidence.detected.binding == "a2a":
+            fix = "A2A agents support actions only, not requests."
+            return Cause(f"{name} at {_path(evidence)}.", fix, Remedy.EDIT, evidence.detected)
+        fix = "Enter the name of the tool for ask in the agent’s form, or add one to the server."
+        headline = f"{name} without a tool for queries at {_path(evidence)}."
+        return Cause(headline, fix, Remedy.EDIT, evidence.detected)
+    return None
 
 
 def has_old_transport(found: Mapping[str, Evidence]) -> bool:

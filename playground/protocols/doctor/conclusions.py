@@ -30,8 +30,7 @@ from playground.protocols.doctor.probes import (
 )
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import http_sse
-from playground.protocols.mcp.handshake import Session
-from playground.protocols.mcp.versions import OFFERED_VERSION, STATEFUL_VERSIONS
+from playground.protocols.mcp.handshake import Session, fallback_remark
 from playground.protocols.problems import USE_HTTPS, Problem, Stage
 
 #: The protocols of probes, as the pages name them.
@@ -451,12 +450,7 @@ def mcp_handshake(context: DiagnosisContext) -> StepConclusion:
     cause = f"{_path(context, name)} responds to {how}: {label}."
     discovery = context.evidence.get(name.replace("initialize", "discover"))
     if how == "initialize" and discovery and not is_json_rpc(discovery):
-        problem = discovery.problem
-        reason = problem.cause if problem else f"HTTP {discovery.status} without an answer."
-        version = detected.generation if detected else ""
-        version = version if version in STATEFUL_VERSIONS else OFFERED_VERSION
-        cause += f" Discovery failed: {reason} To skip it, set the MCP version"
-        cause += f" (--mcp-version {version})."
+        cause += f" {fallback_remark(discovery.problem, discovery.status)}"
     return passed(cause, *calls)
 
 

@@ -248,8 +248,8 @@ class Handshake:
         self.is_new = False
         #: Responses to `server/discover` without an answer.
         self._unanswered = 0
-        #: Why the transfer of the last one failed, "" if it did not.
-        self._failure = ""
+        #: Why the transfer of the last one failed, None if it did not.
+        self._failure: Problem | None = None
         self._tools: list[Any] = []
         self._cursors: list[str] = []
         #: Whether the list of tools has a page that is to be read next.
@@ -297,7 +297,7 @@ class Handshake:
         is_of_server = problem.stage in _SERVER_STAGES and problem.fix != USE_HTTPS
         if not (self.time_limit and is_own and is_of_server):
             return False
-        self._failure = problem.cause
+        self._failure = problem
         return True
 
     def fallback_events(self, seq: int, response: McpResponse) -> list[Event]:
@@ -305,11 +305,7 @@ class Handshake:
         answer = response.answer
         if self.step is not HandshakeStep.INITIALIZE or (answer and answer.error):
             return []
-        remark = (
-            f"Discovery failed: {self._failure or f'HTTP {response.status} without an answer.'} "
-            "initialize follows. To skip discovery, set the MCP version "
-            f"(--mcp-version {versions.OFFERED_VERSION})."
-        )
+        remark = fallback_remark(self._failure, response.status)
         if self._failure:
             return [ev.Log(seq, "warning", remark, "mcp")]
         return [ev.Note(seq, "mcp discovery", {"remark": remark})]
@@ -456,6 +452,15 @@ class Handshake:
                 invalid_tools=count_invalid_tools(self._tools),
             )
         return [Tools(seq, tuple(self._tools), more)]
+
+
+def fallback_remark(problem: Problem | None, status: int) -> str:
+    """Return the remark that a server was spoken to in the older generation, and how to set it."""
+    reason = problem.cause if problem else f"HTTP {status} without an answer."
+    return (
+        f"Discovery failed: {reason} initialize follows. To skip discovery, set the MCP version "
+        f"(--mcp-version {versions.OFFERED_VERSION})."
+    )
 
 
 def _names(value: Any) -> list[str]:
