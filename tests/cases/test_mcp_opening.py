@@ -9,7 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 
+from playground import engine
 from playground.models import Agent, Run
 from tests.cases import Answer, ask, page_text
 from tests.support.commands import run_command
@@ -24,6 +26,7 @@ from tests.support.servers import (
     free_port,
     head,
     reply,
+    serve,
     serving,
 )
 
@@ -294,3 +297,20 @@ class TestDoctor:
         assert (done.stdout + done.stderr).count("HTTP 401") == 1
         run = Run.objects.latest("created_at")
         assert page_text(f"/runs/{run.pk}/", "response").count("HTTP 401)") == 1
+
+
+async def test_a_run_that_is_cancelled_meanwhile_ends_as_cancelled() -> None:
+    async with serve(HOLD) as server:
+
+        def record() -> Any:
+            agent = Agent(name="s", url=server.url, binding="mcp")
+            prepared = engine.request_to(agent, {"query": {"text": "x"}})
+            return engine.create_run(prepared), prepared
+
+        run, prepared = await sync_to_async(record)()
+        task = engine.send(run, prepared)
+        await server.asked.wait()
+        await engine.cancel(run)
+        await task
+        await run.arefresh_from_db()
+    assert (run.state, methods(server.requests)) == ("cancelled", [DISCOVER])
