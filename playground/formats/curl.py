@@ -5,8 +5,9 @@ curl itself are ignored with a remark, and options that read or write a file, or
 one request, are errors.
 
 The words are split without a shell. Quotes, backslashes and continued lines are those of POSIX
-shells, with the $'…' of bash (ANSI-C quoting); a command copied for Windows' cmd.exe is read by its
-carets. A variable is a secret, as in the snippets of the playground: `$TOKEN` becomes `{{TOKEN}}`.
+shells, with the $'…' of bash (ANSI-C quoting). A command with the signs of cmd.exe or PowerShell is
+read by their rules, if it is not a request by those of POSIX. A variable is a secret, as in the
+snippets of the playground: `$TOKEN` becomes `{{TOKEN}}`.
 """
 
 from __future__ import annotations
@@ -82,8 +83,17 @@ def read_curl(text: str) -> CurlRequest:
     """Return the request of a curl command, or its errors. Raise nothing."""
     if not is_curl(text):
         return CurlRequest(errors=["The command must begin with “curl”."])
+    text = text.lstrip().removeprefix("$ ")
+    first, *others = possible_shells(text)
+    found = _read(text, first)
+    attempts = (_read(text, shell) for shell in others if found.errors)
+    return next((each for each in attempts if not each.errors), found)
+
+
+def _read(text: str, shell: Shell) -> CurlRequest:
+    """Return the request of a command as one shell would read it, or its errors."""
     try:
-        words = split_command(text.lstrip().removeprefix("$ "))
+        words = split_command(text, shell)
     except ShellError as error:
         return CurlRequest(errors=[str(error)])
     command = CurlCommand()
@@ -480,7 +490,14 @@ _SPACE = " \t"
 _CMD_CARET = re.compile(
     r"""\$'(?:[^'\\]|\\.)*'|'[^']*'|"(?:[^"\\]|\\.)*"|\\['"]|(\^"|\^\n)""", re.DOTALL
 )
-_VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w{0,79})|\{([A-Za-z_]\w{0,79})\})", re.ASCII)
+#: Signs of a command for cmd.exe and for PowerShell, which a POSIX shell may read otherwise.
+_CMD_SIGN = re.compile(r'\^|\w""|""\w|""[{\[]|[}\]]""')
+_POWERSHELL_SIGN = re.compile(r"""^curl\.exe\b|`\n|@['"]\n|'[^']*(?:\\"|"")""", re.IGNORECASE)
+#: A quote in an argument of Windows PowerShell, as the program receives it.
+_PASSED_QUOTE = re.compile(r'\\"|""')
+_VARIABLE = re.compile(
+    r"\$(?:(?:env:)?([A-Za-z_]\w{0,79})|\{(?:env:)?([A-Za-z_]\w{0,79})\})", re.ASCII
+)
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{1,2})|(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{1,4})"
     r"|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))",
@@ -499,7 +516,30 @@ class ShellError(ValueError):
     """A command that does more than send a request, or that is cut short, with the reason."""
 
 
-def split_command(text: str) -> list[str]:
+class Shell(enum.Enum):
+    """The shell that a command is written for."""
+
+    POSIX = enum.auto()
+    CMD = enum.auto()
+    POWERSHELL = enum.auto()
+    #: PowerShell before 7.3: quotes within an argument are escaped once more, for the program.
+    WINDOWS_POWERSHELL = enum.auto()
+
+
+def possible_shells(text: str) -> list[Shell]:
+    """Return the shells that a command may be written for, the likeliest first."""
+    text = _normalized(text)
+    if any(found[1] for found in _CMD_CARET.finditer(text)):
+        return [Shell.CMD]
+    found = [Shell.POSIX]
+    if _CMD_SIGN.search(text):
+        found.append(Shell.CMD)
+    if _POWERSHELL_SIGN.search(text):
+        found += [Shell.POWERSHELL, Shell.WINDOWS_POWERSHELL]
+    return found
+
+
+def split_command(text: str, shell: Shell = Shell.POSIX) -> list[str]:
     """Return the words of one command.
 
     Raise `ShellError` for everything that needs a shell (substitution, pipes, redirection, several
@@ -507,9 +547,15 @@ def split_command(text: str) -> list[str]:
     """
     if len(text) > MAX_COMMAND:
         raise ShellError("The command is longer than 2 million characters.")
-    text = text.replace("\r\n", "\n").strip()
-    windows = any(found[1] for found in _CMD_CARET.finditer(text))
-    return _Splitter(_without_carets(text) if windows else text, variables=not windows).words()
+    text = _normalized(text)
+    words = _Splitter(_without_carets(text) if shell is Shell.CMD else text, shell).words()
+    if shell is Shell.WINDOWS_POWERSHELL:
+        words = [_PASSED_QUOTE.sub('"', word) for word in words]
+    return words
+
+
+def _normalized(text: str) -> str:
+    return text.replace("\r\n", "\n").strip()
 
 
 def _without_carets(text: str) -> str:
@@ -541,22 +587,32 @@ def _without_carets(text: str) -> str:
 class _Splitter:
     """Splits a command into words in one pass."""
 
-    def __init__(self, text: str, *, variables: bool) -> None:
+    def __init__(self, text: str, shell: Shell) -> None:
         self._text = text
-        self._variables = variables
         self._at = 0
         self._words: list[str] = []
         #: Parts of the current word, None between words.
         self._word: list[str] | None = None
+        #: Readers by the character that they begin with, outside of quotes and in double quotes.
         self._readers: dict[str, Callable[[], None]] = {
-            "'": self._single,
             '"': self._double,
-            "\\": self._backslash,
-            "$": self._dollar,
-            "`": self._substitution,
             "\n": self._line,
             "#": self._comment,
         }
+        self._quoted: dict[str, Callable[[], None]] = {}
+        #: Whether a quote is doubled within quotes, as on Windows.
+        self._doubles = shell is not Shell.POSIX
+        match shell:
+            case Shell.POSIX:
+                self._readers |= {"'": self._single, "$": self._dollar, "`": self._substitution}
+                self._quoted |= {"$": self._value, "`": self._substitution}
+            case Shell.POWERSHELL | Shell.WINDOWS_POWERSHELL:
+                self._readers |= {"'": self._single, "`": self._backtick, "@": self._here_string}
+                self._quoted |= {"$": self._value, "`": self._backtick}
+                self._readers["$"] = self._value
+        if shell in (Shell.POSIX, Shell.CMD):
+            self._readers["\\"] = self._backslash
+            self._quoted["\\"] = self._escape_in_quotes
 
     def words(self) -> list[str]:
         """Return all words."""
@@ -596,11 +652,11 @@ class _Splitter:
         return found
 
     def _single(self) -> None:
-        if not self._variables:  # cmd.exe has no single quotes.
-            self._add("'")
-            return
         end = self._find("'", self._at)
         self._add(self._text[self._at : end])
+        while self._doubles and self._text.startswith("''", end):
+            start, end = end + 1, self._find("'", end + 2)
+            self._add(self._text[start:end])
         self._at = end + 1
 
     def _double(self) -> None:
@@ -610,16 +666,31 @@ class _Splitter:
                 raise ShellError(_UNCLOSED_QUOTE)
             char = self._text[self._at]
             self._at += 1
-            if char == '"':
+            if char == '"' and not (self._doubles and self._text.startswith('"', self._at)):
                 return
-            if char == "\\":
-                self._escape_in_quotes()
-            elif char == "$" and self._variables:
-                self._value()
-            elif char == "`" and self._variables:
-                self._substitution()
+            if char == '"':
+                self._at += 1
+            if char in self._quoted:
+                self._quoted[char]()
             else:
                 self._add(char)
+
+    def _here_string(self) -> None:
+        """Read a text of PowerShell whose quotes are on lines of their own, @'…'@."""
+        quote = self._text[self._at : self._at + 1]
+        if self._word is not None or not self._text.startswith(("'\n", '"\n'), self._at):
+            self._add("@")
+            return
+        end = self._find(f"\n{quote}@", self._at + 1)
+        self._add(self._text[self._at + 2 : end])
+        self._at = end + 3
+
+    def _backtick(self) -> None:
+        """Read what PowerShell escapes; an escaped newline continues the line."""
+        following = self._text[self._at : self._at + 1]
+        self._at += 1
+        if following != "\n":
+            self._add({"n": "\n", "r": "\r", "t": "\t"}.get(following, following))
 
     def _escape_in_quotes(self) -> None:
         following = self._text[self._at : self._at + 1]
@@ -638,14 +709,10 @@ class _Splitter:
             self._add(following)
 
     def _dollar(self) -> None:
-        if self._text.startswith("'", self._at) and self._variables:
+        if self._text.startswith("'", self._at):
             self._ansi()
-        elif self._text.startswith('"', self._at) and self._variables:
-            return  # $"…" is a translated text: the text itself.
-        elif self._variables:
+        elif not self._text.startswith('"', self._at):  # $"…" is a translated text: the text.
             self._value()
-        else:
-            self._add("$")
 
     def _value(self) -> None:
         """Read a variable as a placeholder; anything else after a dollar needs a shell."""
@@ -669,9 +736,6 @@ class _Splitter:
         self._at = found.end()
 
     def _substitution(self) -> None:
-        if not self._variables:
-            self._add(self._text[self._at - 1])
-            return
         raise ShellError(
             "The command contains a shell substitution ($(…), `…` or ${…}). Nothing is "
             "executed, so replace it with its value."

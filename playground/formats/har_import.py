@@ -11,7 +11,7 @@ import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -19,6 +19,7 @@ from playground.collections.credentials import clean_url_template
 from playground.collections.fixture import FixtureError, FixtureProblem
 from playground.collections.fixture_parser import decode_json
 from playground.collections.recordings import frame_to_json, is_timestamp, validate_recording
+from playground.formats.foreign_formats import foreign_format
 from playground.formats.http_request import (
     ImportedRequest,
     UnsupportedRequestError,
@@ -32,6 +33,7 @@ from playground.transport.redaction import MASK
 
 MAX_ENTRIES = 5_000
 _MAX_PROBLEMS = 20
+_CALL = ("method", "url")
 _KINDS = {kind.name.lower(): kind for kind in FrameKind}
 
 #: Phases up to the first byte of the response; `ssl` is part of `connect`.
@@ -59,20 +61,23 @@ class HarEntry:
 
 
 def read_har(text: str) -> list[HarEntry]:
-    """Return the entries of an archive, in the order of the file.
+    """Return the entries of an archive, in the order of the file; invalid ones with the reason.
 
-    Raise `FixtureError` with the location if it is no archive.
+    Raise `FixtureError` with the location if it is no archive, or has no valid entry.
     """
-    entries = _entries(decode_json(text))
-    problems = [
-        FixtureProblem(f"/log/entries/{number}{place}", message)
-        for number, entry in enumerate(entries)
-        for place, message in _check_entry(entry)
-    ]
-    if problems:
-        raise FixtureError(*problems[:_MAX_PROBLEMS])
-    numbered = enumerate(entries, 1)
-    return [_convert(list(group)) for _, group in groupby(numbered, _run_key)]
+    try:
+        entries = _entries(decode_json(text))
+    except FixtureError as error:
+        raise foreign_format(text, "a HAR file") or error from None
+    problems = {
+        number: FixtureProblem(f"/log/entries/{number - 1}{place}", message)
+        for number, entry in enumerate(entries, 1)
+        for place, message in islice(_check_entry(entry), 1)
+    }
+    if len(problems) == len(entries):
+        raise FixtureError(*islice(problems.values(), _MAX_PROBLEMS))
+    groups = (list(group) for _, group in groupby(enumerate(entries, 1), _run_key))
+    return [_convert(group, problems) for group in groups]
 
 
 def _entries(archive: Any) -> list[Any]:
@@ -95,13 +100,18 @@ def _entries(archive: Any) -> list[Any]:
 def _run_key(numbered: tuple[int, Mapping[str, Any]]) -> str:
     """Return the key by which neighbours are one run: the playground's own, or else the number."""
     number, entry = numbered
-    run = _extension_fields(entry).get("run")
+    run = _extension_fields(entry).get("run") if isinstance(entry, dict) else None
     return run if isinstance(run, str) and run else f"#{number}"
 
 
-def _convert(group: Sequence[tuple[int, Mapping[str, Any]]]) -> HarEntry:
+def _convert(group: Sequence[tuple[int, Any]], problems: Mapping[int, FixtureProblem]) -> HarEntry:
     number, first = group[0]
     last = group[-1][1]
+    if problem := next((problems[each] for each, _ in group if each in problems), None):
+        request = last.get("request") if isinstance(last, dict) else None
+        found = request if isinstance(request, dict) else {}
+        method, url = (str(found.get(name, "")) for name in _CALL)
+        return HarEntry(number, method[:20], clean_url_template(url), 0, "", 0, why=str(problem))
     entry = HarEntry(
         number,
         last["request"]["method"][:20],
@@ -115,8 +125,8 @@ def _convert(group: Sequence[tuple[int, Mapping[str, Any]]]) -> HarEntry:
         reply = _recording([each for _, each in group], first)
     except ValueError as error:  # Also for an invalid URL in any of the calls.
         return replace(entry, why=str(error))
-    if problems := validate_recording(reply):
-        return replace(entry, why=f"Cannot be imported. {problems[0].message}")
+    if invalid := validate_recording(reply):
+        return replace(entry, why=f"Cannot be imported. {invalid[0].message}")
     return replace(entry, response=reply)
 
 
@@ -173,7 +183,7 @@ def _check_entry(entry: Any) -> Iterator[Finding]:
 
 
 def _check_request(request: Mapping[str, Any]) -> Iterator[Finding]:
-    for name in ("method", "url"):
+    for name in _CALL:
         if not isinstance(request.get(name), str):
             yield f"/{name}", "Must be a string."
     yield from _check_headers(request)

@@ -33,7 +33,12 @@ _BROWSER_HEADERS = frozenset(
     "accept-language cache-control dnt origin pragma priority referer postman-token traceparent"
     " tracestate upgrade-insecure-requests x-requested-with".split()
 )
-_STRING_OR_PLACEHOLDER = re.compile(rf'"(?:[^"\\]|\\.)*"|({PLACEHOLDER.pattern})', re.DOTALL)
+
+#: A string, a placeholder (group 1) or a comment. What does not end reaches to the end of the text,
+#: so that the search takes linear time.
+_TOKEN = re.compile(
+    rf'"(?:[^"\\]|\\.)*+"?|({PLACEHOLDER.pattern})|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL
+)
 
 #: Parameters of a legacy server, and their section and member in a request.
 _LEGACY_PARAMETERS: Mapping[str, tuple[str, str]] = {
@@ -136,8 +141,8 @@ def _header(headers: Headers, lower_name: str) -> str:
 
 def _decode_body(body: str) -> dict[str, Any]:
     # Tools that substitute text allow `{{name}}` in place of a number; here a string that is
-    # nothing but the placeholder stands for any value just as well.
-    text = _STRING_OR_PLACEHOLDER.sub(lambda found: f'"{found[1]}"' if found[1] else found[0], body)
+    # nothing but the placeholder stands for any value just as well. Postman removes comments.
+    text = _TOKEN.sub(_json_token, body)
     try:
         value = parse_json_value(text)
     except forms.ValidationError as error:
@@ -145,6 +150,14 @@ def _decode_body(body: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UnsupportedRequestError("The body must be a JSON object.")
     return value
+
+
+def _json_token(found: re.Match[str]) -> str:
+    if found[1]:
+        return f'"{found[1]}"'
+    if found[0].startswith('"'):
+        return found[0]
+    return re.sub(r"[^\r\n]", " ", found[0])  # Errors keep their line and column.
 
 
 def _from_document(url: str, document: dict[str, Any]) -> ImportedRequest:

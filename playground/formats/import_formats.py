@@ -13,13 +13,8 @@ from dataclasses import dataclass, replace
 from playground.collections.fixture import Fixture, FixtureError, FixtureProblem
 from playground.collections.fixture_parser import parse_fixture
 from playground.formats import postman_import
-from playground.formats.curl import is_curl
+from playground.formats.foreign_formats import POSTMAN, foreign_format
 from playground.formats.postman_import import ImportedVariable
-
-_CURL = (
-    "This is a cURL command, not a collection. Paste it into the URL field of the "
-    "workbench, then save the request."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +60,13 @@ def parse_import(text: str) -> ParsedImport:
     """Parse a text in the first format that matches.
 
     A text that no reader matches is parsed as a fixture, which reports its problems. Raise
-    `FixtureError`.
+    `FixtureError`, with the name of the format if it is another one.
     """
-    if is_curl(text):
-        raise FixtureError(FixtureProblem("", _CURL))
     found = next((each for each in IMPORT_FORMATS if each.matches(text)), IMPORT_FORMATS[0])
-    converted, remarks = found.convert(text)
-    fixture = parse_fixture(converted)
+    try:
+        converted, remarks = found.convert(text)
+        fixture = parse_fixture(converted)
+    except FixtureError as error:
+        raise foreign_format(text, POSTMAN) or error from None
     fixture = replace(fixture, remarks=(*remarks, *fixture.remarks))
     return ParsedImport(found.label, fixture, found.variables(text))

@@ -90,7 +90,7 @@ def read_postman(text: str) -> tuple[str, list[FixtureProblem]]:
 
     Raise `FixtureError` if the text is no such collection.
     """
-    whole = decode_json(text)
+    whole = _collection_in(text)
     if isinstance(whole, dict) and "requests" in whole and "item" not in whole:
         raise FixtureError(
             FixtureProblem(
@@ -106,7 +106,17 @@ def read_postman(text: str) -> tuple[str, list[FixtureProblem]]:
         raise FixtureError(FixtureProblem("", message))
     reader = _CollectionReader(whole, info)
     reader.read(items)
+    if reader.skipped and not reader.requests:
+        message = f"0 of {reader.skipped:,} requests can be imported."
+        raise FixtureError(FixtureProblem("", message), *reader.remarks[:_MAX_REMARKS])
     return render(reader.fixture()), reader.remarks[:_MAX_REMARKS]
+
+
+def _collection_in(text: str) -> Any:
+    """Return the JSON value of a file; of a response of Postman's API, the collection in it."""
+    whole = decode_json(text)
+    wrapped = whole.get("collection") if isinstance(whole, dict) and "item" not in whole else None
+    return wrapped if isinstance(wrapped, dict) else whole
 
 
 class _CollectionReader:
@@ -114,6 +124,9 @@ class _CollectionReader:
 
     def __init__(self, whole: Item, info: Item) -> None:
         self.remarks: list[FixtureProblem] = []
+        self.requests: dict[str, dict[str, Any]] = {}
+        #: Number of items that are neither folders nor requests that can be imported.
+        self.skipped = 0
         self._whole, self._info = whole, info
         own = info.get(EXTENSION_KEY)
         #: Whether the playground exported the file: its description needs no notes.
@@ -126,7 +139,6 @@ class _CollectionReader:
             else SlugAllocator("collection", RESERVED).free(self._name)
         )
         self._folders: dict[str, dict[str, Any]] = {}
-        self._requests: dict[str, dict[str, Any]] = {}
         self._slugs = {"folder": SlugAllocator("folder"), "request": SlugAllocator("request")}
         self._scripts = 0
 
@@ -146,7 +158,7 @@ class _CollectionReader:
             )
             message = f"{subject} not run."
             self.remarks.insert(0, FixtureProblem("", message))
-        return Fixture(self._slug, collection, self._folders, self._requests)
+        return Fixture(self._slug, collection, self._folders, self.requests)
 
     def read(self, items: Sequence[Any]) -> None:
         """Read all items: first those without a folder, in the order in which they are shown."""
@@ -164,13 +176,13 @@ class _CollectionReader:
         for number, item in enumerate(items):
             at = f"{place}/{number}"
             if not isinstance(item, dict):
-                self._add_remark(at, "Skipped: not a valid item.")
+                self._skip(at, "Skipped: not a valid item.")
             elif isinstance(item.get("item"), list):
                 self._read_folder(item, at, parents, auth)
             elif "request" in item:
                 self._read_request(item, at, folder, auth)
             else:
-                self._add_remark(at, "Skipped: neither a request nor a folder.")
+                self._skip(at, "Skipped: neither a request nor a folder.")
 
     def _read_folder(self, item: Item, at: str, parents: tuple[str, ...], auth: Any) -> None:
         path = (*parents, _name(item.get("name"), "Folder"))
@@ -201,16 +213,16 @@ class _CollectionReader:
             fields = _unchanged_fields(item, own) or self._convert_request(item, own, at, auth)
         except (PartError, UnsupportedRequestError) as error:
             name = _name(item.get("name"), "Request")
-            self._add_remark(at, f"Skipped “{name[:60]}”. {error}")
+            self._skip(at, f"Skipped “{name[:60]}”. {error}")
             return
         slug = self._slugs["request"].reserve(own.get("slug"), _name(item.get("name"), ""))
-        self._requests[slug] = {
+        self.requests[slug] = {
             **DEFAULTS,
             **fields,
             "name": _name(item.get("name"), "Request"),
             "slug": slug,
             "folder": folder,
-            "position": _position(own.get("position"), len(self._requests)),
+            "position": _position(own.get("position"), len(self.requests)),
         }
 
     def _convert_request(
@@ -264,7 +276,7 @@ class _CollectionReader:
         own = self._info.get(EXTENSION_KEY)
         found = own.get("lesson") if isinstance(own, dict) else None
         is_valid = found is not None and not any(lesson_problems(found))
-        return with_requests(found, self._requests) if is_valid else found
+        return with_requests(found, self.requests) if is_valid else found
 
     def _collection_description(self) -> str:
         description = _text(self._info.get("description"))
@@ -287,13 +299,17 @@ class _CollectionReader:
         self._add_remark(place, f"Notes and scripts were truncated to {MAX_TEXT:,} characters.")
         return shorten(whole, MAX_TEXT)
 
+    def _skip(self, place: str, message: str) -> None:
+        self.skipped += 1
+        self._add_remark(place, message)
+
     def _add_remark(self, place: str, message: str) -> None:
         self.remarks.append(FixtureProblem(place, message))
 
 
 def read_variables(text: str) -> list[ImportedVariable]:
     """Return the variables of a collection that an environment can have, the last of each name."""
-    whole = decode_json(text)
+    whole = _collection_in(text)
     rows = whole.get("variable") if isinstance(whole, dict) else None
     return list({each.name: each for each in _variables(rows) if is_name(each.name)}.values())
 

@@ -375,7 +375,8 @@ def to_curl(call: SnippetCall) -> str:
         words.append("-g")
     if call.method != ("POST" if call.body else "GET"):
         words.append(f"-X {_shell_word((call.method,))}")
-    parts = [" ".join([*words, _shell_word(call.url)])]
+    # Not bare: a URL that begins with a hyphen, as that of a variable may, would be an option.
+    parts = [" ".join([*words, "--url", _shell_word(call.url)])]
     parts += [f"-H {_shell_word(_curl_header(name, value))}" for name, value in call.headers]
     piped = ""
     if call.body and b"\0" in call.body:

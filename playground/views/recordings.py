@@ -90,7 +90,10 @@ def har(request: HttpRequest) -> HttpResponse:
     if len(packed) > MAX_COMPRESSED:
         problem = FixtureProblem("", "The file is too large. Save fewer requests in it.")
         return _page(request, status=422, problems=[problem])
-    return _page(request, entries=entries, packed=packed)
+    if any(entry.response for entry in entries):
+        return _page(request, entries=entries, packed=packed)
+    problem = FixtureProblem("", f"0 of {len(entries):,} requests can be opened.")
+    return _page(request, status=422, entries=entries, problems=[problem])
 
 
 def _submitted_text(request: HttpRequest) -> str:

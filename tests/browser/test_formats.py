@@ -25,7 +25,7 @@ def test_a_request_is_copied_as_curl(workbench: Workbench) -> None:
     sheet.get_by_role("tabpanel", name="cURL").get_by_role("button", name="Copy").click()
     expect(sheet.get_by_role("button", name="Copied")).to_be_visible()
     copied = clipboard_text(page)
-    assert copied.startswith(f"curl -N {workbench.server.url}/demo/ask")
+    assert copied.startswith(f"curl -N --url {workbench.server.url}/demo/ask")
     assert r"formats: it'\''s soup" in copied
     sheet.get_by_role("tab", name="cURL").press("ArrowRight")
     expect(sheet.get_by_role("tabpanel", name="Python httpx")).to_contain_text("import httpx")

@@ -219,13 +219,14 @@ def test_a_websocket_is_listed_and_not_opened() -> None:
 BROKEN: dict[str, tuple[Any, str, str]] = {
     "empty": ("", "", "empty"),
     "cut": ('{"log": {"entries": [', "Line 1", "incomplete"),
-    "no json": ("<har>", "Line 1, column 1", "Invalid JSON"),
+    "no json": ("har", "Line 1, column 1", "Invalid JSON"),
+    "xml": ("<har>", "", "an XML or HTML document"),
     "a list": ("[]", "/log", "Not a HAR file"),
     "no log": ("{}", "/log", "Not a HAR file"),
     "no entries": ('{"log": {}}', "/log/entries", "no array"),
     "nothing recorded": (archive(), "/log/entries", "no entries"),
     "too many": (archive(*[1] * (MAX_ENTRIES + 1)), "/log/entries", "5,001"),
-    "entry": (archive(entry(), 7), "/log/entries/1", "object"),
+    "entry": (archive(7), "/log/entries/0", "object"),
     "no request": (archive(entry(request=None)), "/log/entries/0/request", "object"),
     "method": (
         archive(entry(request={"method": 1, "url": "x", "headers": []})),

@@ -218,7 +218,7 @@ def test_a_stored_call_is_as_good_as_one_that_is_about_to_be_made() -> None:
     sketch = snippet_call_from_frame(frame, "https://elsewhere.example/base")
     assert sketch.streaming
     text = to_curl(sketch)
-    assert text.startswith("curl -N 'https://agent.example:8080/ask?k=1'")
+    assert text.startswith("curl -N --url 'https://agent.example:8080/ask?k=1'")
     assert '-H "Authorization: $AUTHORIZATION"' in text
     assert '-H "X-Own: $X_OWN b"' in text
     assert "User-Agent" not in text
@@ -264,7 +264,7 @@ def test_a_document_has_placeholders_for_its_secrets() -> None:
 def test_the_code_is_easy_on_the_eye() -> None:
     call = call_of("http://agent.example", headers=(("X-Own", "1"),))
     assert to_curl(snippet_call(call)) == (
-        "curl http://agent.example/ask \\\n"
+        "curl --url http://agent.example/ask \\\n"
         "  -H 'Content-Type: application/json' \\\n"
         "  -H 'Accept: application/json' \\\n"
         "  -H 'X-Own: 1' \\\n"

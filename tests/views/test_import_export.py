@@ -209,7 +209,7 @@ def test_what_is_packed_comes_back() -> None:
             [head("302 Found", location="http://a.example/x", content_length="0")],
             "redirects (HTTP 302) to http://a.example/x Redirects are not followed",
         ),
-        ([head(content_type="text/html", content_length="3") + b"<p>"], "Invalid JSON"),
+        ([head(content_type="text/html", content_length="3") + b"<p>"], "an XML or HTML document"),
         (
             [head(content_length="90") + b"[]"],
             "connection was lost before the response was complete",

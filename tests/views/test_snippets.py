@@ -39,7 +39,7 @@ class TestCurl:
 class TestCode:
     def test_what_is_composed_is_there_in_each_language(self, client: Client, agent: Agent) -> None:
         html = client.post("/compose/code/", form()).content.decode()
-        for words in ("curl http://agent.example/api/ask", "import httpx", "await fetch(",
+        for words in ("curl --url http://agent.example/api/ask", "import httpx", "await fetch(",
                       "&quot;tools/call&quot;", "Mcp-Method: tools/call"):  # fmt: skip
             assert words in html
 
