@@ -16,7 +16,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from playground.models import Collection, Folder, SavedRequest
-from playground.models.collections import STEP, free_slug
+from playground.models.collections import STEP
+from playground.models.slugs import free_slug
 
 #: Number of rows written at once.
 _BATCH = 500

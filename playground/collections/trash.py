@@ -35,8 +35,9 @@ from playground.models import (
     Step,
     TrashedItem,
 )
-from playground.models.collections import RESERVED, free_slug
+from playground.models.collections import RESERVED
 from playground.models.ownership import Owner
+from playground.models.slugs import free_slug
 
 _COLLECTION_COLUMNS = ("position", "created_at", "modified_at", "file_digest")
 _REQUEST_COLUMNS = ("created_at", "modified_at", "recorded_run")

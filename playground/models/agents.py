@@ -10,12 +10,14 @@ from typing import Any
 from django.conf import settings
 from django.db import models, transaction
 from django.urls import reverse
-from django.utils.text import slugify
+from django.utils import timezone
 
 from playground.models.fields import EncryptedJSONField, EncryptedTextField
-from playground.models.json_text import JSONTextField
+from playground.models.json_text import OBJECT, PAIRS, JSONTextField
 from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
+from playground.models.slugs import NameSlugField, valid_columns
+from playground.protocols import registry
 from playground.protocols.agent_api.requests import with_own_ids
 from playground.protocols.exchange import Target
 from playground.protocols.headers import is_credential
@@ -23,7 +25,7 @@ from playground.protocols.origins import MAX_URL
 
 #: Slugs that are paths of other pages under /agents/.
 _RESERVED = frozenset({"new"})
-#: Separators of the parts of a URL; a slug has a dash there.
+#: Separators of the parts of a URL: `a.example:8000/ask` gets the slug `a-example-8000-ask`.
 _PARTS = re.compile(r"[./:?&=]+")
 
 
@@ -78,7 +80,10 @@ class Agent(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, editable=False
     )
     name = models.CharField(max_length=80)
-    slug = models.SlugField(max_length=90)
+    slug = NameSlugField(
+        max_length=90, within="owner", fallback="agent", reserved=_RESERVED,
+        prepare=lambda name: _PARTS.sub("-", name),
+    )  # fmt: skip
     url = models.CharField("URL", max_length=MAX_URL)
     protocol = models.CharField(max_length=20, choices=Protocol, default=Protocol.NLWEB)
     binding = models.CharField(max_length=10, choices=Binding, default=Binding.HTTP)
@@ -89,7 +94,7 @@ class Agent(models.Model):
     #: Token, key or password.
     auth_secret = EncryptedTextField("secret", blank=True)
     #: Sent with every request, as [[name, value], ...]. Encrypted: some carry credentials.
-    headers = EncryptedJSONField(default=list, blank=True)
+    headers = EncryptedJSONField(default=list, blank=True, shape=PAIRS)
     notes = models.TextField(blank=True)
     #: Whether pictures named in its responses are loaded without a click.
     load_pictures = models.BooleanField("load pictures automatically", default=False)
@@ -103,15 +108,16 @@ class Agent(models.Model):
     mcp_version = models.CharField("MCP version", max_length=10, blank=True)
     #: The handshake of the last exchange over MCP: see `protocols.exchange.Exchange.handshake`.
     #: The session itself belongs to a conversation. Encrypted, as the id was in it before.
-    handshake = EncryptedJSONField(default=dict, blank=True, editable=False)
+    handshake = EncryptedJSONField(default=dict, blank=True, editable=False, shape=OBJECT)
     #: The result of the connection doctor: see `playground.models.detection`.
-    detected = JSONTextField(null=True, blank=True, editable=False)
+    detected = JSONTextField(null=True, blank=True, editable=False, shape=OBJECT)
     #: The answer strategy that was used last.
     answer_strategy = models.CharField(
         max_length=10, choices=AnswerStrategy, default=AnswerStrategy.FILTERS
     )
     answer_template = models.TextField(blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    #: No `auto_now_add`: a fixture may omit it.
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
     stored_bytes = octets_of(
         "url", "auth_secret", "headers", "notes", "handshake", "detected", "answer_template"
     )
@@ -125,17 +131,14 @@ class Agent(models.Model):
             models.UniqueConstraint(
                 fields=["slug"], condition=models.Q(owner=None), name="agent_slug_unowned"
             ),
+            *valid_columns(
+                "agent", _RESERVED, protocol=registry.PROTOCOLS, binding=registry.BINDINGS
+            ),
         ]
         indexes = [models.Index(fields=["owner", "stored_bytes"], name="agent_stored_bytes")]
 
     def __str__(self) -> str:
         return self.name
-
-    def save(self, *args: object, **kwargs: object) -> None:
-        """Save; make a slug from the name if there is none."""
-        if not self.slug:
-            self.slug = self._free_slug()
-        super().save(*args, **kwargs)  # type: ignore[arg-type]
 
     def get_absolute_url(self) -> str:
         """Return the URL of the page that edits the agent."""
@@ -144,16 +147,6 @@ class Agent(models.Model):
     def natural_key(self) -> tuple[str]:
         """Return the slug, which names the agent in fixtures and on the command line."""
         return (self.slug,)
-
-    def _free_slug(self) -> str:
-        # The parts of a URL stay separate: `a.example:8000/ask` becomes `a-example-8000-ask`.
-        base = slugify(_PARTS.sub("-", self.name))[:80].strip("-") or "agent"
-        slug, number = base, 2
-        if base in _RESERVED:
-            slug, number = f"{base}-{number}", number + 1
-        while Agent.objects.filter(owner=self.owner, slug=slug).exclude(pk=self.pk).exists():
-            slug, number = f"{base}-{number}", number + 1
-        return slug
 
     @property
     def protocol_label(self) -> str:

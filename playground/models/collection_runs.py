@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from playground.models.collections import Collection, SavedRequest
-from playground.models.json_text import JSONTextField
+from playground.models.json_text import OBJECT, OBJECTS, JSONTextField
 from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.models.runs import Run
@@ -54,7 +54,7 @@ class CollectionRun(models.Model):
     #: The environment's name; "" for none.
     environment = models.CharField(max_length=80, blank=True)
     #: {"agent": slug or URL, "parallel": N, "iterations": N, "bail": true, ...}; no secret.
-    options = JSONTextField(default=dict, blank=True)
+    options = JSONTextField(default=dict, blank=True, shape=OBJECT)
     state = models.CharField(max_length=12, choices=State, default=State.RUNNING)
     #: Requests to send, all iterations together.
     planned = models.PositiveIntegerField(default=0)
@@ -174,7 +174,7 @@ class Step(models.Model):
     run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     verdict = models.CharField(max_length=8, choices=Verdict, default=Verdict.WAITING)
     #: The results of the expectations: `playground.expectations.Check` as JSON, in order.
-    checks = JSONTextField(default=list, blank=True)
+    checks = JSONTextField(default=list, blank=True, shape=OBJECTS)
     #: Why it was not sent; "" where it was.
     reason = models.TextField(blank=True)
     #: Milliseconds from the start of the run to its end; None where it was not sent.

@@ -6,19 +6,19 @@ keys. Times have defaults instead of `auto_now_add`, because a fixture may omit 
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.text import slugify
 
 from playground.models.agents import Agent
-from playground.models.json_text import JSONTextField
+from playground.models.json_text import NAMED_TEXTS, OBJECT, OBJECTS, PAIRS, JSONTextField
 from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
+from playground.models.slugs import NameSlugField, valid_columns
+from playground.protocols import registry
 from playground.protocols.origins import MAX_URL
 
 #: The distance between the positions of neighbours, so that an item that moves between two others
@@ -45,7 +45,7 @@ class Collection(models.Model):
     )
     name = models.CharField(max_length=120)
     #: Does not change with the name: files, URLs and the command line use it.
-    slug = models.SlugField(max_length=130)
+    slug = NameSlugField(max_length=130, within="owner", fallback="collection", reserved=RESERVED)
     #: Markdown.
     description = models.TextField(blank=True)
     #: Among the collections of its owner.
@@ -53,7 +53,7 @@ class Collection(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     modified_at = models.DateTimeField(default=timezone.now)
     #: The steps of a lesson, see `playground.lessons`; None for a collection that is no lesson.
-    lesson = JSONTextField(null=True, blank=True, default=None)
+    lesson = JSONTextField(null=True, blank=True, default=None, shape=OBJECT)
     #: SHA-256 of the file in fixtures/ when it was last loaded or written; "" for never. A
     #: difference means that the file, or the collection, has changed since.
     file_digest = models.CharField(max_length=64, blank=True, editable=False)
@@ -68,18 +68,12 @@ class Collection(models.Model):
             models.UniqueConstraint(
                 fields=["slug"], condition=models.Q(owner=None), name="collection_slug_unowned"
             ),
+            *valid_columns("collection", RESERVED),
         ]
         indexes = [models.Index(fields=["owner", "stored_bytes"], name="collection_stored_bytes")]
 
     def __str__(self) -> str:
         return self.name
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save; make a slug from the name if there is none."""
-        if not self.slug:
-            others = Collection.objects.filter(owner=self.owner_id).exclude(pk=self.pk)
-            self.slug = free_slug(self.name, "collection", others, RESERVED)
-        super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
         """Return the URL of the collection's page."""
@@ -103,7 +97,7 @@ class Folder(models.Model):
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="folders")
     name = models.CharField(max_length=120)
-    slug = models.SlugField(max_length=130)
+    slug = NameSlugField(max_length=130, within="collection", fallback="folder")
     #: Markdown.
     description = models.TextField(blank=True)
     position = models.PositiveIntegerField(default=0)
@@ -115,18 +109,12 @@ class Folder(models.Model):
         ordering = ["position", "pk"]
         constraints = [
             models.UniqueConstraint(fields=["collection", "slug"], name="folder_slug"),
+            *valid_columns("folder"),
         ]
         indexes = [models.Index(fields=["collection", "stored_bytes"], name="folder_stored_bytes")]
 
     def __str__(self) -> str:
         return self.name
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save; make a slug from the name if there is none."""
-        if not self.slug:
-            others = Folder.objects.filter(collection=self.collection).exclude(pk=self.pk)
-            self.slug = free_slug(self.name, "folder", others)
-        super().save(*args, **kwargs)
 
     def natural_key(self) -> tuple[str, str]:
         """Return the slugs of the collection and the folder."""
@@ -153,7 +141,7 @@ class SavedRequest(models.Model):
     )
     name = models.CharField(max_length=120)
     #: Does not change with the name.
-    slug = models.SlugField(max_length=130)
+    slug = NameSlugField(max_length=130, within="collection", fallback="request")
     #: Among the requests of its folder, or among those without one.
     position = models.PositiveIntegerField(default=0)
 
@@ -167,21 +155,21 @@ class SavedRequest(models.Model):
     binding = models.CharField(max_length=10, choices=Agent.Binding, default=Agent.Binding.HTTP)
     version = models.CharField(max_length=10, default="0.55")
     #: The document as it was written; strings may hold `{{name}}`.
-    document = JSONTextField(default=dict)
+    document = JSONTextField(default=dict, shape=OBJECT)
     #: [[name, value], ...]; credentials are `{{name}}` of a secret only.
-    headers = JSONTextField(default=list, blank=True)
+    headers = JSONTextField(default=list, blank=True, shape=PAIRS)
     #: Its authentication: {} for that of its agent; otherwise {"type": "none"},
     #: {"type": "bearer", "secret": NAME}, {"type": "api_key", "header": H, "secret": NAME} or
     #: {"type": "basic", "user": U, "secret": NAME}; NAME is a secret of the environment.
-    auth = JSONTextField(default=dict, blank=True)
+    auth = JSONTextField(default=dict, blank=True, shape=NAMED_TEXTS)
     #: Markdown.
     notes = models.TextField(blank=True)
     #: See `playground.expectations`: a list of objects.
-    expectations = JSONTextField(default=list, blank=True)
+    expectations = JSONTextField(default=list, blank=True, shape=OBJECTS)
     #: Values of the response for later requests: {variable: JSONPath}.
-    captures = JSONTextField(default=dict, blank=True)
+    captures = JSONTextField(default=dict, blank=True, shape=NAMED_TEXTS)
     #: A recorded response, with its times: see `playground.collections.recordings`.
-    reply = JSONTextField(null=True, blank=True)
+    reply = JSONTextField(null=True, blank=True, shape=OBJECT)
     #: The recorded response as a run, created when it is first shown; never exported.
     recorded_run = models.ForeignKey(
         "playground.Run", null=True, blank=True, on_delete=models.SET_NULL, related_name="+",
@@ -199,6 +187,7 @@ class SavedRequest(models.Model):
         ordering = ["position", "pk"]
         constraints = [
             models.UniqueConstraint(fields=["collection", "slug"], name="saved_request_slug"),
+            *valid_columns("saved_request", protocol=registry.PROTOCOLS, binding=registry.BINDINGS),
         ]
         indexes = [
             models.Index(fields=["collection", "folder", "position"], name="saved_request_order"),
@@ -207,13 +196,6 @@ class SavedRequest(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save; make a slug from the name if there is none."""
-        if not self.slug:
-            others = SavedRequest.objects.filter(collection=self.collection).exclude(pk=self.pk)
-            self.slug = free_slug(self.name, "request", others)
-        super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
         """Return the URL of the workbench with this request in the composer."""
@@ -247,19 +229,6 @@ class TrashedItem(models.Model):
 
     def __str__(self) -> str:
         return self.label
-
-
-def free_slug(
-    name: str, fallback: str, others: models.QuerySet[Any], reserved: frozenset[str] = frozenset()
-) -> str:
-    """Return a slug made from `name` that is not reserved and that none of `others` has."""
-    base = slugify(name)[:110].strip("-") or fallback
-    # One query, however many have the same name: an import needs thousands of slugs.
-    taken = set(others.filter(slug__startswith=base).values_list("slug", flat=True)) | reserved
-    slug, number = base, 2
-    while slug in taken:
-        slug, number = f"{base}-{number}", number + 1
-    return slug
 
 
 def requests_in_order(collection: Collection) -> models.QuerySet[SavedRequest]:

@@ -9,11 +9,11 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from playground.models.collections import free_slug
 from playground.models.fields import EncryptedTextField
-from playground.models.json_text import JSONTextField
+from playground.models.json_text import TEXTS, JSONTextField
 from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
+from playground.models.slugs import NameSlugField, valid_columns
 
 _RESERVED = frozenset({"new", "active"})
 
@@ -25,7 +25,7 @@ class Environment(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, editable=False
     )
     name = models.CharField(max_length=80)
-    slug = models.SlugField(max_length=130)
+    slug = NameSlugField(max_length=130, within="owner", fallback="environment", reserved=_RESERVED)
 
     objects = OwnedQuerySet.as_manager()
 
@@ -36,17 +36,11 @@ class Environment(models.Model):
             models.UniqueConstraint(
                 fields=["slug"], condition=models.Q(owner=None), name="environment_slug_unowned"
             ),
+            *valid_columns("environment", _RESERVED),
         ]
 
     def __str__(self) -> str:
         return self.name
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save; make a slug from the name if there is none."""
-        if not self.slug:
-            others = Environment.objects.filter(owner=self.owner_id).exclude(pk=self.pk)
-            self.slug = free_slug(self.name, "environment", others, _RESERVED)
-        super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
         """Return the URL of the page that edits its variables."""
@@ -72,7 +66,7 @@ class Variable(models.Model):
     #: The value of a secret. Encrypted in the database.
     secret = EncryptedTextField(blank=True)
     #: The origins ("https://example.com") that a secret may be sent to.
-    allowed_origins = JSONTextField(default=list, blank=True)
+    allowed_origins = JSONTextField(default=list, blank=True, shape=TEXTS)
     stored_bytes = octets_of("value", "secret", "allowed_origins")
 
     class Meta:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.db import models
 
+from playground.models.json_text import Malformed, ShapedField
+
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
 
@@ -49,34 +51,23 @@ class EncryptedTextField(models.TextField):  # type: ignore[type-arg]
         return ""
 
 
-class EncryptedJSONField(models.TextField):  # type: ignore[type-arg]
+class EncryptedJSONField(ShapedField):
     """JSON that is stored encrypted, keys and values alike.
 
     A value that cannot be decrypted, because the key has changed, reads as the default. Fixtures
     are written with the default; a loaded fixture may have plain JSON.
     """
 
-    # For the type checker: what is assigned and read is any JSON value.
-    _pyi_private_set_type: Any
-    _pyi_private_get_type: Any
-
-    def deconstruct(self) -> Any:
-        """Deconstruct as a plain `TextField`: a migration creates a text column."""
-        name, _, args, kwargs = super().deconstruct()
-        return name, "django.db.models.TextField", args, kwargs
-
     def get_prep_value(self, value: Any) -> Any:
         """Encrypt the JSON text; an empty value stays empty, so that SQL can test for it."""
+        if isinstance(value, Malformed):
+            return _encrypt(value.stored)
         return _encrypt(json.dumps(value)) if value else ""
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Any:
         """Decrypt; empty and unreadable values read as the default."""
         text = _decrypt(value) if value else ""
-        return json.loads(text) if text else self.get_default()
-
-    def to_python(self, value: Any) -> Any:
-        """Return the value as it is: it is not text."""
-        return value
+        return self.decoded(text) if text else self.get_default()
 
     def value_to_string(self, obj: models.Model) -> Any:
         """Return the default: an encrypted value must not be written to a fixture."""

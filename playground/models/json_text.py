@@ -7,34 +7,110 @@ agent, or a user who tests one, may send either. As JSON in ASCII both are store
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+from django.core.exceptions import ValidationError
 from django.db import models
 
 
-class JSONTextField(models.TextField):  # type: ignore[type-arg]
-    """Any JSON value, stored as ASCII text. Not for lookups in the database."""
+class Shape(NamedTuple):
+    """A shape that JSON values have."""
+
+    label: str
+    matches: Callable[[Any], bool]
+
+
+def _is_array_of(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(isinstance(each, kind) for each in value)
+
+
+_is_texts = _is_array_of(str)
+ANY = Shape("a JSON value", lambda value: True)
+OBJECT = Shape("an object", lambda value: isinstance(value, dict))
+OBJECTS = Shape("an array of objects", _is_array_of(dict))
+TEXTS = Shape("an array of strings", _is_texts)
+NAMED_TEXTS = Shape(
+    "an object of strings",
+    lambda value: isinstance(value, dict) and _is_texts([*value.values()]),
+)
+PAIRS = Shape(
+    "an array of pairs of strings, [name, value]",
+    lambda value: (
+        isinstance(value, list) and all(_is_texts(each) and len(each) == 2 for each in value)
+    ),
+)
+
+
+class Malformed:
+    """A stored value of another shape than its column's; reads as an empty object or array."""
+
+    #: Its text.
+    stored: str
+
+
+class MalformedObject(Malformed, dict[str, Any]):
+    """The value of a column for objects."""
+
+
+class MalformedArray(Malformed, list[Any]):
+    """The value of a column for arrays."""
+
+
+class ShapedField(models.TextField):  # type: ignore[type-arg]
+    """A text column for JSON values of one shape.
+
+    `loaddata` and forms refuse other values. One that was stored in another way reads as a
+    `Malformed` value, so that no page fails, and is written back unchanged.
+    """
 
     # For the type checker: what is assigned and read is any JSON value.
     _pyi_private_set_type: Any
     _pyi_private_get_type: Any
+    #: `clean` must check malformed values, too, which are empty.
+    empty_values = (None, "")
+
+    def __init__(self, *args: Any, shape: Shape = ANY, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.shape = shape
 
     def deconstruct(self) -> Any:
         """Deconstruct as a plain `TextField`: a migration creates a text column."""
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.TextField", args, kwargs
 
+    def to_python(self, value: Any) -> Any:
+        """Return the value itself; Django calls this when it reads a fixture."""
+        if isinstance(value, Malformed) or not (value is None or self.shape.matches(value)):
+            raise ValidationError(f"Must be {self.shape.label}.")
+        return value
+
+    def decoded(self, text: str) -> Any:
+        """Return the value of a stored text, or an empty one if it has another shape."""
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = ...
+        if value is not ... and ((value is None and self.null) or self.shape.matches(value)):
+            return value
+        is_array = self.shape in (OBJECTS, TEXTS, PAIRS)
+        found = MalformedArray() if is_array else MalformedObject()
+        found.stored = text
+        return found
+
+
+class JSONTextField(ShapedField):
+    """Any JSON value, stored as ASCII text. Not for lookups in the database."""
+
     def get_prep_value(self, value: Any) -> Any:
         """Return the JSON text; None stays NULL."""
+        if isinstance(value, Malformed):
+            return value.stored
         return None if value is None else json.dumps(value)
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Any:
         """Return the value."""
-        return None if value is None else json.loads(value)
-
-    def to_python(self, value: Any) -> Any:
-        """Return the value as it is; Django calls this when it reads a fixture."""
-        return value
+        return None if value is None else self.decoded(value)
 
     def value_to_string(self, obj: models.Model) -> Any:
         """Return the value itself, so that fixtures hold no JSON in text."""

@@ -11,7 +11,7 @@ from django.utils.dateparse import parse_datetime
 
 from playground.lessons import Lesson, LessonStep
 from playground.models.collections import Collection
-from playground.models.json_text import JSONTextField
+from playground.models.json_text import OBJECT, JSONTextField
 from playground.models.octets import octets_of
 from playground.models.ownership import Owner
 
@@ -40,7 +40,7 @@ class LessonProgress(models.Model):
     step = models.CharField(max_length=60, blank=True)
     #: By step: {"since": when it was first shown, "passed": when its check passed, "hints": the
     #: number of hints shown, "solution": whether the solution was shown}.
-    steps = JSONTextField(default=dict, blank=True)
+    steps = JSONTextField(default=dict, blank=True, shape=OBJECT)
     modified_at = models.DateTimeField(default=timezone.now)
     stored_bytes = octets_of("steps")
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from playground.models.clock import database_now
 from playground.models.fields import EncryptedJSONField
-from playground.models.json_text import JSONTextField, storable
+from playground.models.json_text import OBJECTS, PAIRS, JSONTextField, storable
 from playground.models.octets import octets_of
 from playground.models.runs import Run
 
@@ -81,7 +81,7 @@ class PolledPromise(models.Model):
     #: The updates that the agent sent, oldest first:
     #: [{"at": seconds since the start, "progress", "message", "estimated_time"}, ...];
     #: "unread" is progress that is not a number.
-    updates = JSONTextField(default=list)
+    updates = JSONTextField(default=list, shape=OBJECTS)
     polls = models.PositiveIntegerField(default=0)
     #: Seconds after which polling ends; a single poll is possible after that.
     polling_seconds = models.PositiveIntegerField()
@@ -96,7 +96,7 @@ class PolledPromise(models.Model):
     #: Whether the user has cancelled the task and the agent has not confirmed it.
     cancel_requested = models.BooleanField(default=False)
     #: The request's own headers, which polls are sent with. Encrypted; emptied when settled.
-    headers = EncryptedJSONField(default=list, blank=True)
+    headers = EncryptedJSONField(default=list, blank=True, shape=PAIRS)
     #: The end of the lease of the process that polls it, so that no two processes do.
     leased_until = models.DateTimeField(null=True, blank=True)
     stored_bytes = octets_of("token", "updates", "status_message", "headers")

@@ -13,7 +13,7 @@ from django.urls import reverse
 from playground.models.agents import Agent
 from playground.models.fields import EncryptedJSONField
 from playground.models.frames import FrameBatch
-from playground.models.json_text import JSONTextField
+from playground.models.json_text import OBJECT, OBJECTS, PAIRS, TEXTS, JSONTextField
 from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.protocols.events import Outcome
@@ -157,10 +157,10 @@ class Run(models.Model):
     request = JSONTextField()
     #: Of a run that was sent to a URL: the handshake and the detected settings, as an `Agent` keeps
     #: them.
-    handshake = EncryptedJSONField(default=dict, blank=True, editable=False)
+    handshake = EncryptedJSONField(default=dict, blank=True, editable=False, shape=OBJECT)
     detected = JSONTextField(null=True, blank=True, editable=False)
     #: The request's own headers, as [[name, value], ...], without credentials.
-    headers = JSONTextField(default=list, blank=True)
+    headers = JSONTextField(default=list, blank=True, shape=PAIRS)
     #: The saved request that it was made from.
     saved_request = models.ForeignKey(
         "playground.SavedRequest", null=True, blank=True, on_delete=models.SET_NULL,
@@ -173,9 +173,9 @@ class Run(models.Model):
     #: The slug of the environment that the variables came from; "" for none.
     environment = models.CharField(max_length=130, blank=True)
     #: Names of the secrets that were sent. `request` and `headers` hold their placeholders.
-    secret_names = JSONTextField(default=list, blank=True)
+    secret_names = JSONTextField(default=list, blank=True, shape=TEXTS)
     #: The expectations when it was sent: see `playground.expectations`.
-    expectations = JSONTextField(default=list, blank=True)
+    expectations = JSONTextField(default=list, blank=True, shape=OBJECTS)
     #: The text of the query, which the history shows and searches.
     text = models.CharField(max_length=500, blank=True)
 
@@ -198,7 +198,7 @@ class Run(models.Model):
     #: {"mode": "edited", "value": {...} or None}, {"mode": "off"} or {"mode": "latest"}.
     session_override = JSONTextField(null=True, blank=True)
     #: Elicitations that the user declined, as "seq-part".
-    declined_elicitations = JSONTextField(default=list, blank=True)
+    declined_elicitations = JSONTextField(default=list, blank=True, shape=TEXTS)
 
     # Always exact: written in the transaction that stores the frames that they count.
     frames = models.PositiveIntegerField(default=0)

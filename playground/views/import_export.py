@@ -27,8 +27,9 @@ from playground.formats.postman_import import ImportedVariable
 from playground.forms.environments import MAX_VARIABLES
 from playground.installation import command_line
 from playground.models import Collection, Environment, Variable
-from playground.models.collections import RESERVED, free_slug
+from playground.models.collections import RESERVED
 from playground.models.ownership import Owner, owner_of
+from playground.models.slugs import free_slug
 from playground.rendering.import_preview import groups_of, summary
 from playground.transport import check_url
 from playground.views.helpers import get_collection, make_download, room_problem

@@ -25,8 +25,9 @@ from playground.collections.importer import apply_import, plan_import
 from playground.expectations import EXPECTATION_TYPES
 from playground.models import Collection, Run, SavedRequest, Share
 from playground.models.clock import database_now
-from playground.models.collections import RESERVED, free_slug, requests_in_order
+from playground.models.collections import RESERVED, requests_in_order
 from playground.models.ownership import owner_of
+from playground.models.slugs import free_slug
 from playground.protocols import registry
 from playground.protocols.deep_links import badge, workbench_link
 from playground.query_params import int_param

@@ -58,7 +58,7 @@ def test_a_migration_imports_nothing_of_the_project(path: Path) -> None:
         )
     }
     assert imported
-    assert {name.partition(".")[0] for name in imported} <= {"django", "json", "uuid"}
+    assert {name.partition(".")[0] for name in imported} <= {"django", "json", "logging", "uuid"}
 
 
 class TestNames:
