@@ -18,7 +18,7 @@ from django.utils.text import slugify
 
 from playground.collections import credentials
 from playground.collections.ordering import LARGEST, evenly_spaced
-from playground.lessons import with_requests
+from playground.lessons import lesson_problems, with_requests
 from playground.models import Collection, Folder, SavedRequest
 from playground.models.collections import STEP, requests_in_order
 from playground.models.json_text import storable
@@ -146,15 +146,14 @@ def dump_part(part: Collection | Folder | SavedRequest) -> str:
 
 def fixture_of(collection: Collection) -> Fixture:
     """Return a collection as a fixture, with positions as stored: two may be the same."""
+    lesson = collection.lesson or None
+    if lesson and not any(lesson_problems(lesson)):
+        lesson = with_requests(lesson, set(collection.requests.values_list("slug", flat=True)))
     fields = {
         "name": storable(collection.name),
         "slug": collection.slug,
         "description": storable(collection.description),
-        "lesson": with_requests(
-            collection.lesson, set(collection.requests.values_list("slug", flat=True))
-        )
-        if collection.lesson
-        else None,
+        "lesson": lesson,
     }
     folders = collection.folders.order_by("position", "pk")
     return _build_fixture(collection.slug, fields, folders, requests_in_order(collection))

@@ -25,13 +25,31 @@ from playground.collections.fixture import (
     Fixture,
     FixtureError,
     FixtureProblem,
+    SlugAllocator,
 )
 from playground.collections.fixture_schema import Finding, json_type_name, pointer_token, schema
 from playground.collections.fixture_validation import validate_item
 from playground.json_input import parse_json_value
 from playground.lessons import requests_of
-from playground.models.collections import STEP
+from playground.models import SavedRequest
+from playground.models.collections import RESERVED, STEP
 from playground.protocols import json_errors, registry
+
+#: Fields that `dumpdata` writes and the playground sets itself.
+_OF_EVERY_MODEL = frozenset(
+    {"owner", "created_at", "modified_at", "file_digest", "recorded_run", "stored_bytes"}
+)
+_DERIVED = dict.fromkeys(FIELDS, _OF_EVERY_MODEL) | {COLLECTION: _OF_EVERY_MODEL | {"position"}}
+
+#: Fields of a request with defaults that an export writes nevertheless.
+_DEFAULTED = {"protocol", "binding", "version", "document"}
+
+#: Fallbacks of slugs that are made from names, and slugs that they cannot be.
+_SLUGS = {
+    COLLECTION: ("collection", RESERVED),
+    FOLDER: ("folder", frozenset()),
+    REQUEST: ("request", frozenset()),
+}
 
 #: Limits on the characters of a file, and on its items.
 MAX_CHARACTERS = 32 * 1024 * 1024
@@ -113,7 +131,8 @@ def _parse(text: str, *, part: bool, trusted: bool) -> Fixture:
     if len(items) > MAX_ITEMS and not trusted:
         message = f"The file has {len(items):,} items. The limit is {MAX_ITEMS:,}."
         raise FixtureError(FixtureProblem("", message))
-    reader = FixtureReader(trusted=trusted)
+    remarks = () if trusted else complete_items(items)
+    reader = FixtureReader(trusted=trusted, remarks=remarks)
     problems: list[FixtureProblem] = []
     for problem in reader.read(items, part=part):
         problems.append(problem)
@@ -141,10 +160,53 @@ def _items(text: str, trusted: bool) -> list[Any]:
     return value
 
 
+def complete_items(items: Sequence[Any]) -> Sequence[FixtureProblem]:
+    """Change items that `loaddata` accepts, or `dumpdata` writes, to those of an export.
+
+    Defaults and slugs are filled in, references by primary key become natural keys, and fields that
+    the playground derives are removed. Return remarks on the latter.
+    """
+    removed: set[str] = set()
+    #: Natural keys of items, by model and primary key.
+    keys: dict[tuple[str, Any], list[str]] = {}
+    for model, (fallback, reserved) in _SLUGS.items():
+        found = [each for each in items if _is_item_of(model, each)]
+        own = (each["fields"].get("slug") for each in found)
+        allocator = SlugAllocator(fallback, reserved.union(s for s in own if isinstance(s, str)))
+        for item in found:
+            fields, primary_key = item["fields"], item.pop("pk", None)
+            if fields.get("slug", "") == "":
+                name = fields.get("name")
+                fields["slug"] = allocator.free(name if isinstance(name, str) else "")
+            for name, target in (("collection", COLLECTION), ("folder", FOLDER)):
+                if type(fields.get(name)) is int and (target, fields[name]) in keys:
+                    fields[name] = keys[target, fields[name]]
+            if model == REQUEST:
+                unset = _DEFAULTED - fields.keys()
+                fields |= {name: getattr(SavedRequest(), name) for name in unset}
+            if type(primary_key) is int:
+                of = fields.get("collection", [])
+                keys[model, primary_key] = [*(of if isinstance(of, list) else []), fields["slug"]]
+            removed |= _DERIVED[model] & fields.keys() | ({"pk"} if primary_key else set())
+            for name in _DERIVED[model]:
+                fields.pop(name, None)
+    names = ", ".join(sorted(removed))
+    message = f"Ignored what the playground sets itself: {names}."
+    return [FixtureProblem("", message)] if removed else []
+
+
+def _is_item_of(model: str, item: Any) -> bool:
+    return (
+        isinstance(item, dict)
+        and item.get("model") == model
+        and isinstance(item.get("fields"), dict)
+    )
+
+
 class FixtureReader:
     """Reader of the items of one file; a `trusted` one skips the validation of their fields."""
 
-    def __init__(self, *, trusted: bool = False) -> None:
+    def __init__(self, *, trusted: bool = False, remarks: Sequence[FixtureProblem] = ()) -> None:
         self._trusted = trusted
         self._slug: str | None = None
         self._collection: Fields | None = None
@@ -154,7 +216,7 @@ class FixtureReader:
         self._folder_references: list[tuple[str, str]] = []
         #: Location and slug of each reference of the lesson to a request.
         self._request_references: list[tuple[str, str]] = []
-        self._remarks: list[FixtureProblem] = []
+        self._remarks = [*remarks]
 
     def fixture(self) -> Fixture:
         """Return the fixture, once `read` has finished without a problem."""
@@ -195,7 +257,9 @@ class FixtureReader:
         if not isinstance(model, str) or model not in FIELDS:
             shown = f"“{model[:60]}”" if isinstance(model, str) else json_type_name(model)
             yield FixtureProblem(
-                location, f"The model is {shown}. It must be one of {', '.join(FIELDS)}."
+                location,
+                f"The model is {shown}. It must be one of {', '.join(FIELDS)}. Load other models "
+                "with loaddata.",
             )
             return
         location = f"{location}, {model}"
@@ -224,7 +288,8 @@ class FixtureReader:
             if self._collection is not None:
                 yield FixtureProblem(
                     location,
-                    "The file contains a second collection. Only one per file is supported.",
+                    "The file contains a second collection. Only one per file is supported: "
+                    "load several with loaddata.",
                 )
             elif self._slug not in {None, slug}:
                 yield FixtureProblem(
@@ -358,10 +423,7 @@ def _check_names(model: str, fields: Fields) -> Iterator[Finding]:
 def _check_members(location: str, item: Mapping[str, Any]) -> Iterator[FixtureProblem]:
     """Yield problems of an item's members around its fields."""
     for name in sorted(item.keys() - {"model", "fields"}):
-        if name == "pk":
-            message = "The file contains primary keys. Export it with natural keys only."
-        else:
-            message = "Unknown member. An item has only “model” and “fields”."
+        message = "Unknown member. An item has only “model” and “fields”."
         yield FixtureProblem(f"{location}, /{pointer_token(name)}", message)
 
 

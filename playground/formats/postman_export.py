@@ -79,11 +79,12 @@ def build_item(fields: Fields) -> dict[str, Any]:
 def build_request(fields: Fields) -> dict[str, Any]:
     """Return the HTTP request of the fields, in Postman's format."""
     address = fields["address"] or f"{{{{{fields['agent'] or 'agent'}}}}}"
+    known = [version.name for version in registry.versions(fields["protocol"])]
     target = Target(
         address,
         fields["protocol"],
         fields["binding"],
-        fields["version"],
+        fields["version"] if fields["version"] in known else known[-1],
         headers=tuple((name, value) for name, value in fields["headers"]),
     )
     call = registry.preview(target, fields["document"]) or HttpCall("POST", address)

@@ -6,12 +6,15 @@ wrong with a lesson before it is stored.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 #: The version of the format; a lesson with a later one is not imported.
 VERSION = 1
+#: The slug of a step.
+SLUG = re.compile(r"[-a-zA-Z0-9_]{1,60}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +110,10 @@ class LessonStep:
 
     @classmethod
     def of(cls, value: Any, number: int) -> Self:
-        """Read a step; `number` names one without a slug."""
+        """Read a step; `number` names one without a valid slug."""
+        slug = _text(value, "slug")
         return cls(
-            slug=_text(value, "slug") or f"step-{number}",
+            slug=slug if SLUG.fullmatch(slug) else f"step-{number}",
             title=_text(value, "title") or f"Step {number}",
             text=_text(value, "text"),
             request=_text(value, "request"),

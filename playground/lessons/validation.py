@@ -11,7 +11,7 @@ from typing import Any
 from playground.expectations import check_schema
 from playground.expectations.expectation_types import EVENTS
 from playground.lessons.check import REQUEST_MEMBERS
-from playground.lessons.lesson import VERSION
+from playground.lessons.lesson import SLUG, VERSION
 from playground.protocols.frames import FrameKind
 from playground.protocols.json_pointer import escape
 
@@ -23,7 +23,6 @@ MAX_TITLE, MAX_TEXT, MAX_MINUTES = 120, 20_000, 600
 #: Limit on the characters of a lesson as JSON.
 MAX_LESSON = 1_000_000
 
-_SLUG = re.compile(r"[-a-zA-Z0-9_]{1,60}")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 #: Types of frames, as places in the Wire tab.
 FRAMES = tuple(kind.name.lower() for kind in FrameKind)
@@ -154,7 +153,7 @@ def _minutes(value: Any) -> Iterator[LessonProblem]:
 
 
 def _slug(value: Any) -> Iterator[LessonProblem]:
-    if not isinstance(value, str) or not _SLUG.fullmatch(value):
+    if not isinstance(value, str) or not SLUG.fullmatch(value):
         yield "", "Use ASCII letters, digits, hyphens and underscores, 1 to 60 characters."
 
 

@@ -3,9 +3,10 @@ import logging
 import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
+from django.utils.crypto import get_random_string
 from django.utils.text import slugify
 
-SLUG = r'\A[-a-zA-Z0-9_]+\Z'
+IN_URL = r'\A[-a-zA-Z0-9_]+\Z'
 PROTOCOLS, BINDINGS = ['nlweb', 'agent-api'], ['http', 'mcp']
 COLLECTIONS = ['import', 'new', 'runs', 'search', 'tabs', 'undo']
 ENVIRONMENTS = ['active', 'new']
@@ -24,7 +25,7 @@ log = logging.getLogger('playground.migrations')
 
 
 def valid_slug(*reserved):
-    found = models.Q(slug__regex=SLUG)
+    found = models.Q(slug__regex=IN_URL)
     return found & ~models.Q(slug__in=list(reserved)) if reserved else found
 
 
@@ -53,6 +54,14 @@ def correct_rows(apps, schema_editor):
             for pk, name, value in unknown.values_list('pk', 'name', column):
                 log.warning('%s %s (%r): the %s %r was changed to %r.', model, pk, name, column, value, known[0])
             unknown.update(**{column: known[0]})
+    saved = apps.get_model('playground', 'SavedRequest').objects.using(alias)
+    for row in saved.exclude(document__startswith='{'):
+        log.warning('SavedRequest %s (%r): the document %.200r was removed.', row.pk, row.name, row.document)
+        saved.filter(pk=row.pk).update(document='{}')
+    shares = apps.get_model('playground', 'Share').objects.using(alias)
+    for share in shares.exclude(token__regex=IN_URL):
+        log.warning('Share %s: the token %r was replaced.', share.pk, share.token)
+        shares.filter(pk=share.pk).update(token=get_random_string(32))
 
 
 def constraint(model, name, condition):
@@ -85,4 +94,6 @@ class Migration(migrations.Migration):
         constraint('saved_request', 'slug', valid_slug()),
         constraint('saved_request', 'protocol', models.Q(protocol__in=PROTOCOLS)),
         constraint('saved_request', 'binding', models.Q(binding__in=BINDINGS)),
+        constraint('saved_request', 'document', models.Q(document__startswith='{')),
+        constraint('share', 'token', models.Q(token__regex=IN_URL)),
     ]

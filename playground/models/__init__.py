@@ -26,10 +26,12 @@ Frames are stored verbatim; events and everything else about a response are deri
 `promises`            promises that are polled
 `queued_work`         requests and plans of runs that wait for a worker
 `retention`           limits on the history, one row per owner
+`row_problems`        problems of stored rows, which the lists show
 `runs`                runs, their states and kinds
 `search_index`        search for runs by words
 `search_tables`       tables, triggers and indexes of the search, per database
 `shares`              read-only links to runs and collections
+`slugs`               slugs made from names, and constraints of columns
 `storage`             the bytes that are stored for an owner, and the quota
 `twins`               pairs of runs of one request that are compared
 ====================  =========================================================================

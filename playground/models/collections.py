@@ -188,6 +188,9 @@ class SavedRequest(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["collection", "slug"], name="saved_request_slug"),
             *valid_columns("saved_request", protocol=registry.PROTOCOLS, binding=registry.BINDINGS),
+            models.CheckConstraint(
+                condition=models.Q(document__startswith="{"), name="saved_request_document_valid"
+            ),
         ]
         indexes = [
             models.Index(fields=["collection", "folder", "position"], name="saved_request_order"),

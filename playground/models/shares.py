@@ -14,6 +14,7 @@ from django.utils import timezone
 from playground.models.collections import Collection
 from playground.models.ownership import OwnedQuerySet
 from playground.models.runs import Run
+from playground.models.slugs import IN_URL
 
 
 def new_token() -> str:
@@ -53,6 +54,9 @@ class Share(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(run=None) ^ models.Q(collection=None), name="share_of_one_thing"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(token__regex=IN_URL), name="share_token_valid"
             ),
         ]
 

@@ -8,6 +8,9 @@ from typing import Any
 from django.db import models
 from django.utils.text import slugify
 
+#: What a slug or a token in a URL consists of.
+IN_URL = r"\A[-a-zA-Z0-9_]+\Z"
+
 
 class NameSlugField(models.SlugField):  # type: ignore[type-arg]
     """A slug that a row without one gets from its name when it is saved.
@@ -68,7 +71,7 @@ def valid_columns(
 
     `loaddata` writes a fixture without any other validation.
     """
-    slug = models.Q(slug__regex=r"\A[-a-zA-Z0-9_]+\Z")
+    slug = models.Q(slug__regex=IN_URL)
     if reserved:
         slug &= ~models.Q(slug__in=sorted(reserved))
     conditions = {"slug": slug} | {

@@ -19,7 +19,7 @@ PAGE = 100
 FOLDERS = 50
 FIRST = 300
 #: Columns of a request that no list shows and that would make it slow.
-DEFERRED_COLUMNS = ("document", "headers", "auth", "captures", "reply")
+DEFERRED_COLUMNS = ("document", "reply")
 _CURSOR = re.compile(r"([0-9]{1,10})-([0-9]{1,18})-([0-9]{1,18})")
 
 

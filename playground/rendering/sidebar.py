@@ -144,9 +144,8 @@ def tree_page(
     """Return a page of the requests of a folder, or of those without one with the folders."""
     requests = collection.requests.filter(folder=folder).order_by("position", "pk")
     # One request more than is shown, to know whether there is a next page without counting.
-    requests_page = list(
-        requests.defer(*DEFERRED_COLUMNS, "notes", "expectations")[start : start + PAGE + 1]
-    )
+    more = ("headers", "auth", "captures", "notes", "expectations")
+    requests_page = list(requests.defer(*DEFERRED_COLUMNS, *more)[start : start + PAGE + 1])
     for saved in requests_page:
         saved.collection = collection
     following = start + PAGE if len(requests_page) > PAGE else None

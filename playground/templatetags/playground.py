@@ -10,6 +10,7 @@ from django.template.base import Parser, TextNode, Token
 from django.templatetags.static import static
 
 from playground.context_processors import assets_built
+from playground.models.row_problems import row_problems
 from playground.rendering.explanations import kind_reference as event_kind_reference
 from playground.rendering.explanations import meaning as meaning_of
 
@@ -54,6 +55,9 @@ def meaning(schema: str, pointer: str) -> str:
     """
     protocol, _, name = schema.partition("/")
     return meaning_of(protocol, name, pointer)
+
+
+register.filter(row_problems)
 
 
 @register.filter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from itertools import groupby
 from typing import Any
@@ -21,6 +22,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from playground.collections.credentials import clean_url_template
 from playground.collections.fixture import fixture_of
 from playground.collections.fixture import render as render_fixture
+from playground.collections.fixture_validation import expectation_errors
 from playground.collections.importer import apply_import, plan_import
 from playground.expectations import EXPECTATION_TYPES
 from playground.models import Collection, Run, SavedRequest, Share
@@ -210,7 +212,9 @@ def _request_context(request: HttpRequest, saved: SavedRequest) -> dict[str, Any
         "address": clean_url_template(saved.address),
         "document": readable(saved.document),
         "expected": [
-            _described(each) for each in saved.expectations if each.get("type") in EXPECTATION_TYPES
+            _described(each)
+            for each in saved.expectations
+            if not expectation_errors(json.dumps(each))
         ],
         "link": workbench_link(
             request.build_absolute_uri(reverse("workbench")),

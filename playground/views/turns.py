@@ -164,7 +164,7 @@ def follow_up_headers(request: HttpRequest, run: Run) -> list[tuple[str, str]]:
 def _is_same_target(turn: Run, form: QueryDict) -> bool:
     """Return whether the composer has the agent of the turn, or the URL that it was sent to."""
     if turn.agent:
-        return form.get("agent") == turn.agent.slug
+        return bool(form.get("agent") == turn.agent.slug)
     address = (turn.request_template or {}).get("address") or turn.url
     return not form.get("agent") and form.get("address") == address
 
