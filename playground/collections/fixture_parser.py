@@ -42,7 +42,7 @@ _OF_EVERY_MODEL = frozenset(
 _DERIVED = dict.fromkeys(FIELDS, _OF_EVERY_MODEL) | {COLLECTION: _OF_EVERY_MODEL | {"position"}}
 
 #: Fields of a request with defaults that an export writes nevertheless.
-_DEFAULTED = {"protocol", "binding", "version", "document"}
+_DEFAULTED = {"protocol", "binding", "version"}
 
 #: Fallbacks of slugs that are made from names, and slugs that they cannot be.
 _SLUGS = {
@@ -76,8 +76,7 @@ _SIGNATURES = (
     (b"\xff\xd8\xff", "an image"),
     (b"%PDF", "a PDF document"),
     (b"SQLite format 3\0", "an SQLite database"),
-    (b"\xff\xfe", "UTF-16 text. Save it as UTF-8"),
-    (b"\xfe\xff", "UTF-16 text. Save it as UTF-8"),
+    (b"\xff\xfe|\xfe\xff|.?\0", "UTF-16 text. Save it as UTF-8"),
 )
 
 _CREDENTIAL_REMOVED = "A credential was removed. Use a {{name}} placeholder of a secret instead."
@@ -89,7 +88,7 @@ def decode_file(data: bytes) -> str:
         limit = MAX_BYTES // 1024 // 1024
         raise FixtureError(FixtureProblem("", f"The file is larger than {limit} MB."))
     for signature, name in _SIGNATURES:
-        if data.startswith(signature):
+        if re.match(signature, data, re.DOTALL):
             raise FixtureError(FixtureProblem("", f"Not a text file: this is {name}."))
     try:
         return data.decode("utf-8-sig")
@@ -182,8 +181,9 @@ def complete_items(items: Sequence[Any]) -> Sequence[FixtureProblem]:
                 if type(fields.get(name)) is int and (target, fields[name]) in keys:
                     fields[name] = keys[target, fields[name]]
             if model == REQUEST:
-                unset = _DEFAULTED - fields.keys()
-                fields |= {name: getattr(SavedRequest(), name) for name in unset}
+                for name in _DEFAULTED - fields.keys():
+                    fields[name] = str(getattr(SavedRequest(), name))
+                fields.setdefault("document", {})
             if type(primary_key) is int:
                 of = fields.get("collection", [])
                 keys[model, primary_key] = [*(of if isinstance(of, list) else []), fields["slug"]]

@@ -490,6 +490,11 @@ _SPACE = " \t"
 _CMD_CARET = re.compile(
     r"""\$'(?:[^'\\]|\\.)*'|'[^']*'|"(?:[^"\\]|\\.)*"|\\['"]|(\^"|\^\n)""", re.DOTALL
 )
+#: A quoted text of cmd.exe, or what follows a caret, group 1.
+_CARET = re.compile(r'"[^"]*"?|\^(\n\n|.|\Z)', re.DOTALL)
+#: Operators that are escaped by a caret, as private-use characters until the words are split.
+_LITERALS = {ord(sign): 0xF0000 + ord(sign) for sign in _OPERATORS}
+_OPERATOR_OF = {placeholder: sign for sign, placeholder in _LITERALS.items()}
 #: Signs of a command for cmd.exe and for PowerShell, which a POSIX shell may read otherwise.
 _CMD_SIGN = re.compile(r'\^|\w""|""\w|""[{\[]|[}\]]""')
 _POWERSHELL_SIGN = re.compile(r"""^curl\.exe\b|`\n|@['"]\n|'[^']*(?:\\"|"")""", re.IGNORECASE)
@@ -548,9 +553,12 @@ def split_command(text: str, shell: Shell = Shell.POSIX) -> list[str]:
     if len(text) > MAX_COMMAND:
         raise ShellError("The command is longer than 2 million characters.")
     text = _normalized(text)
-    words = _Splitter(_without_carets(text) if shell is Shell.CMD else text, shell).words()
+    if shell is Shell.CMD:
+        words = _Splitter(_CARET.sub(_uncaret, text), shell).words()
+        return [word.translate(_OPERATOR_OF) for word in words]
+    words = _Splitter(text, shell).words()
     if shell is Shell.WINDOWS_POWERSHELL:
-        words = [_PASSED_QUOTE.sub('"', word) for word in words]
+        return [_PASSED_QUOTE.sub('"', word) for word in words]
     return words
 
 
@@ -558,28 +566,11 @@ def _normalized(text: str) -> str:
     return text.replace("\r\n", "\n").strip()
 
 
-def _without_carets(text: str) -> str:
-    """Return a command without the carets of cmd.exe, which escape outside of plain quotes."""
-    parts: list[str] = []
-    at, quoted = 0, False
-    while at < len(text):
-        char = text[at]
-        if char == "^" and not quoted:
-            if text.startswith("\n\n", at + 1):
-                parts.append("\n")
-                at += 3
-                continue
-            if text.startswith("\n", at + 1):
-                parts.append(" ")
-                at += 2
-                continue
-            parts.append(text[at + 1 : at + 2])
-            at += 2
-            continue
-        quoted ^= char == '"'
-        parts.append(char)
-        at += 1
-    return "".join(parts)
+def _uncaret(found: re.Match[str]) -> str:
+    """Return what a caret of cmd.exe stands for; a quoted text has none."""
+    if found[1] is None:
+        return found[0]
+    return {"\n\n": "\n", "\n": " "}.get(found[1], found[1].translate(_LITERALS))
 
 
 # Not shlex: it does not tell which characters were quoted ('$A', '|'), cuts words at a #, and takes
@@ -600,19 +591,17 @@ class _Splitter:
             "#": self._comment,
         }
         self._quoted: dict[str, Callable[[], None]] = {}
-        #: Whether a quote is doubled within quotes, as on Windows.
-        self._doubles = shell is not Shell.POSIX
-        match shell:
-            case Shell.POSIX:
-                self._readers |= {"'": self._single, "$": self._dollar, "`": self._substitution}
-                self._quoted |= {"$": self._value, "`": self._substitution}
-            case Shell.POWERSHELL | Shell.WINDOWS_POWERSHELL:
-                self._readers |= {"'": self._single, "`": self._backtick, "@": self._here_string}
-                self._quoted |= {"$": self._value, "`": self._backtick}
-                self._readers["$"] = self._value
+        if shell is not Shell.CMD:
+            escape = self._substitution if shell is Shell.POSIX else self._backtick
+            self._readers |= {"'": self._single, "$": self._dollar, "`": escape}
+            self._quoted |= {"$": self._value, "`": escape}
         if shell in (Shell.POSIX, Shell.CMD):
             self._readers["\\"] = self._backslash
             self._quoted["\\"] = self._escape_in_quotes
+        else:
+            self._readers["@"] = self._here_string
+        #: Whether a quote is doubled within quotes, as on Windows.
+        self._doubles = shell is not Shell.POSIX
 
     def words(self) -> list[str]:
         """Return all words."""

@@ -53,6 +53,7 @@ class HarEntry:
     media_type: str
     #: Duration of all calls in milliseconds.
     took: float
+    #: Number of calls; 0 for an invalid entry.
     calls: int = 1
     #: Recording that `run_from_recording` opens; empty if it cannot be opened.
     response: Mapping[str, Any] = field(default_factory=dict)
@@ -111,7 +112,7 @@ def _convert(group: Sequence[tuple[int, Any]], problems: Mapping[int, FixturePro
         request = last.get("request") if isinstance(last, dict) else None
         found = request if isinstance(request, dict) else {}
         method, url = (str(found.get(name, "")) for name in _CALL)
-        return HarEntry(number, method[:20], clean_url_template(url), 0, "", 0, why=str(problem))
+        return HarEntry(number, method[:20], clean_url_template(url), 0, "", 0, 0, why=str(problem))
     entry = HarEntry(
         number,
         last["request"]["method"][:20],

@@ -267,7 +267,7 @@ class Run(models.Model):
     @property
     def is_final(self) -> bool:
         """Return whether the state is final."""
-        return RunState(self.state).is_final
+        return self.state not in _UNFINISHED
 
     @property
     def is_recorded(self) -> bool:

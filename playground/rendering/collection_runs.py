@@ -117,7 +117,7 @@ class StepRow:
     @property
     def verdict_label(self) -> str:
         """Return the label of the verdict."""
-        return str(Step.Verdict(self.step.verdict).label)
+        return str(self.step.get_verdict_display())
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,4 +247,4 @@ def status_label(run: CollectionRun, progress: RunProgress) -> str:
     """Return the status in one to three words."""
     if run.state == CollectionRun.State.COMPLETED:
         return "All passed" if progress.tally.all_met else "Failed"
-    return str(CollectionRun.State(run.state).label)
+    return str(run.get_state_display())

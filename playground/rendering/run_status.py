@@ -76,7 +76,7 @@ def status_label(run: Run) -> str:
         return "Not allowed"
     if state == RunState.FAILED:
         return _STAGE_LABELS.get(str(problem.get("stage")), "Failed")
-    return str(RunState(state).label)
+    return str(dict(RunState.choices).get(state, state))
 
 
 def _outcome_label(run: Run) -> str:

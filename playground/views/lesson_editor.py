@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from playground.collections import ordering
 from playground.forms.lessons import StepForm, array_as_text
 from playground.lesson_progress import latest_run
-from playground.lessons import lesson_problems
+from playground.lessons import LessonStep, lesson_problems
 from playground.lessons.suggestion import suggested_check
 from playground.lessons.validation import LessonProblem
 from playground.models import Collection
@@ -181,10 +181,11 @@ def _form(
 
 
 def _steps(collection: Collection) -> Steps:
-    """Return the steps as they are stored."""
+    """Return the steps as they are stored; one without a valid slug gets that of its number."""
     stored = collection.lesson.get("steps") if isinstance(collection.lesson, dict) else None
     found = stored if isinstance(stored, list) else []
-    return [dict(each) for each in found if isinstance(each, dict)]
+    steps = enumerate(found, 1)
+    return [{**s, "slug": LessonStep.of(s, n).slug} for n, s in steps if isinstance(s, dict)]
 
 
 def _requests(collection: Collection) -> list[tuple[str, str]]:

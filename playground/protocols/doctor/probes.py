@@ -105,7 +105,9 @@ def _http_url(target: Target) -> str:
 
 
 def _own_version(target: Target) -> str:
-    return target.version if target.protocol == "nlweb" else nlweb.VERSIONS[-1].name
+    known = [version.name for version in nlweb.VERSIONS]
+    is_known = target.protocol == "nlweb" and target.version in known
+    return target.version if is_known else known[-1]
 
 
 def _ask_as_configured(target: Target, _: EvidenceByCall) -> HttpCall:
