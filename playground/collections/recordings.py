@@ -231,7 +231,7 @@ def run_from_saved_response(saved: SavedRequest, owner: User | None) -> Run:
                 protocol=saved.protocol,
                 binding=saved.binding,
                 version=saved.version,
-                request=saved.document if isinstance(saved.document, Mapping) else {},
+                request=saved.document,
                 agent=agent.first(),
                 sent_to_url=not saved.agent,
             )

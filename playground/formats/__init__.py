@@ -5,6 +5,7 @@ Built on the fixtures of `playground.collections`; nothing is stored here.
 ==================  ================================================================================
 `curl`              parser of cURL commands: a pasted command as a request
 `data_rows`         `name=value` lines, and CSV and JSON files with the rows of a collection run
+`foreign_formats`   names of the formats that cannot be imported
 `har_export`        export of a run as an HTTP archive
 `har_import`        import of HTTP archives as recordings
 `http_request`      conversion of any HTTP request to a request of the playground

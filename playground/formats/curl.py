@@ -497,7 +497,7 @@ _LITERALS = {ord(sign): 0xF0000 + ord(sign) for sign in _OPERATORS}
 _OPERATOR_OF = {placeholder: sign for sign, placeholder in _LITERALS.items()}
 #: Signs of a command for cmd.exe and for PowerShell, which a POSIX shell may read otherwise.
 _CMD_SIGN = re.compile(r'\^|\w""|""\w|""[{\[]|[}\]]""')
-_POWERSHELL_SIGN = re.compile(r"""^curl\.exe\b|`\n|@['"]\n|'[^']*(?:\\"|"")""", re.IGNORECASE)
+_POWERSHELL_SIGN = re.compile(r"""^curl\.exe\b|`\n|'[^']*(?:\\"|"")""", re.IGNORECASE)
 #: A quote in an argument of Windows PowerShell, as the program receives it.
 _PASSED_QUOTE = re.compile(r'\\"|""')
 _VARIABLE = re.compile(
@@ -598,8 +598,6 @@ class _Splitter:
         if shell in (Shell.POSIX, Shell.CMD):
             self._readers["\\"] = self._backslash
             self._quoted["\\"] = self._escape_in_quotes
-        else:
-            self._readers["@"] = self._here_string
         #: Whether a quote is doubled within quotes, as on Windows.
         self._doubles = shell is not Shell.POSIX
 
@@ -663,16 +661,6 @@ class _Splitter:
                 self._quoted[char]()
             else:
                 self._add(char)
-
-    def _here_string(self) -> None:
-        """Read a text of PowerShell whose quotes are on lines of their own, @'…'@."""
-        quote = self._text[self._at : self._at + 1]
-        if self._word is not None or not self._text.startswith(("'\n", '"\n'), self._at):
-            self._add("@")
-            return
-        end = self._find(f"\n{quote}@", self._at + 1)
-        self._add(self._text[self._at + 2 : end])
-        self._at = end + 3
 
     def _backtick(self) -> None:
         """Read what PowerShell escapes; an escaped newline continues the line."""

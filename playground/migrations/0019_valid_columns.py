@@ -7,68 +7,65 @@ from django.utils.crypto import get_random_string
 from django.utils.text import slugify
 
 IN_URL = r'\A[-a-zA-Z0-9_]+\Z'
-PROTOCOLS, BINDINGS = ['nlweb', 'agent-api'], ['http', 'mcp']
 COLLECTIONS = ['import', 'new', 'runs', 'search', 'tabs', 'undo']
-ENVIRONMENTS = ['active', 'new']
-#: Names of models, of the foreign keys within which slugs are unique, and reserved slugs.
-SLUGS = (
-    ('Agent', 'owner_id', ['new']),
-    ('Collection', 'owner_id', COLLECTIONS),
-    ('Environment', 'owner_id', ENVIRONMENTS),
-    ('Folder', 'collection_id', []),
-    ('SavedRequest', 'collection_id', []),
-)
-#: Columns with known values, the first of which replaces an unknown one.
-CHOICES = (('protocol', PROTOCOLS), ('binding', BINDINGS))
 
 log = logging.getLogger('playground.migrations')
 
 
-def valid_slug(*reserved):
-    found = models.Q(slug__regex=IN_URL)
-    return found & ~models.Q(slug__in=list(reserved)) if reserved else found
+def slug(model, within, *reserved):
+    """Return the row of a slug in `CONSTRAINTS`; a new one is made from the name."""
+    def free_slug(rows, row):
+        siblings = rows.filter(**{within: getattr(row, within)}).exclude(pk=row.pk)
+        taken = {*siblings.values_list('slug', flat=True), *reserved}
+        name = row.name.translate(dict.fromkeys(map(ord, './:?&='), '-'))
+        base = slugify(name)[:70].strip('-') or model
+        found, number = base, 2
+        while found in taken:
+            found, number = f'{base}-{number}', number + 1
+        return found
+
+    condition = models.Q(slug__regex=IN_URL)
+    condition = condition & ~models.Q(slug__in=list(reserved)) if reserved else condition
+    return model, 'slug', condition, free_slug
+
+
+def choice(model, column, *values):
+    return model, column, models.Q(**{f'{column}__in': list(values)}), lambda rows, row: values[0]
+
+
+#: Model, column, condition of the constraint, and the new value for a row that breaks it.
+CONSTRAINTS = [
+    slug('agent', 'owner_id', 'new'),
+    choice('agent', 'protocol', 'nlweb', 'agent-api'),
+    choice('agent', 'binding', 'http', 'mcp'),
+    slug('collection', 'owner_id', *COLLECTIONS),
+    slug('environment', 'owner_id', 'active', 'new'),
+    slug('folder', 'collection_id'),
+    slug('saved_request', 'collection_id'),
+    choice('saved_request', 'protocol', 'nlweb', 'agent-api'),
+    choice('saved_request', 'binding', 'http', 'mcp'),
+    ('saved_request', 'document', models.Q(document__startswith='{'), lambda rows, row: '{}'),
+    ('share', 'token', models.Q(token__regex=IN_URL), lambda rows, row: get_random_string(32)),
+]
 
 
 def correct_rows(apps, schema_editor):
-    """Correct the rows that the constraints refuse, which hand-written fixtures have left."""
-    alias = schema_editor.connection.alias
-    for model, within, reserved in SLUGS:
-        rows = apps.get_model('playground', model).objects.using(alias)
-        for row in rows.exclude(valid_slug(*reserved)).order_by('pk'):
-            siblings = rows.filter(**{within: getattr(row, within)}).exclude(pk=row.pk)
-            taken = {*siblings.values_list('slug', flat=True), *reserved}
-            name = row.name.translate(dict.fromkeys(map(ord, './:?&='), '-'))
-            base = slugify(name)[:70].strip('-') or model.lower()
-            slug, number = base, 2
-            while slug in taken:
-                slug, number = f'{base}-{number}', number + 1
-            rows.filter(pk=row.pk).update(slug=slug)
-            log.warning('%s %s (%r): the slug %r was changed to %r.', model, row.pk, row.name, row.slug, slug)
-            if model == 'Agent' and row.slug:
-                saved = apps.get_model('playground', 'SavedRequest').objects.using(alias)
-                saved.filter(agent=row.slug, collection__owner=row.owner_id).update(agent=slug)
-    for model in ('Agent', 'SavedRequest'):
-        rows = apps.get_model('playground', model).objects.using(alias)
-        for column, known in CHOICES:
-            unknown = rows.exclude(**{f'{column}__in': known})
-            for pk, name, value in unknown.values_list('pk', 'name', column):
-                log.warning('%s %s (%r): the %s %r was changed to %r.', model, pk, name, column, value, known[0])
-            unknown.update(**{column: known[0]})
-    saved = apps.get_model('playground', 'SavedRequest').objects.using(alias)
-    for row in saved.exclude(document__startswith='{'):
-        log.warning('SavedRequest %s (%r): the document %.200r was removed.', row.pk, row.name, row.document)
-        saved.filter(pk=row.pk).update(document='{}')
-    shares = apps.get_model('playground', 'Share').objects.using(alias)
-    for share in shares.exclude(token__regex=IN_URL):
-        log.warning('Share %s: the token %r was replaced.', share.pk, share.token)
-        shares.filter(pk=share.pk).update(token=get_random_string(32))
+    """Correct the rows that break a constraint, which hand-written fixtures have left."""
+    def rows_of(model):
+        found = apps.get_model('playground', model.replace('_', ''))
+        return found.objects.using(schema_editor.connection.alias)
 
-
-def constraint(model, name, condition):
-    return migrations.AddConstraint(
-        model_name=model.replace('_', ''),
-        constraint=models.CheckConstraint(condition=condition, name=f'{model}_{name}_valid'),
-    )
+    for model, column, condition, value in CONSTRAINTS:
+        rows = rows_of(model)
+        for row in rows.exclude(condition).order_by('pk'):
+            old, new = getattr(row, column), value(rows, row)
+            rows.filter(pk=row.pk).update(**{column: new})
+            log.warning('%s of %s %s changed from %.200r to %.200r.', column, model, row.pk, old, new)
+            if (model, column) == ('agent', 'slug') and old:
+                saved = rows_of('saved_request').filter(collection__owner=row.owner_id)
+                saved.filter(agent=old).update(agent=new)
+    # PostgreSQL alters no table whose deferred constraints have not been checked.
+    schema_editor.connection.check_constraints()
 
 
 class Migration(migrations.Migration):
@@ -85,15 +82,11 @@ class Migration(migrations.Migration):
             field=models.DateTimeField(default=django.utils.timezone.now, editable=False),
         ),
         migrations.RunPython(correct_rows, migrations.RunPython.noop),
-        constraint('agent', 'slug', valid_slug('new')),
-        constraint('agent', 'protocol', models.Q(protocol__in=PROTOCOLS)),
-        constraint('agent', 'binding', models.Q(binding__in=BINDINGS)),
-        constraint('collection', 'slug', valid_slug(*COLLECTIONS)),
-        constraint('environment', 'slug', valid_slug(*ENVIRONMENTS)),
-        constraint('folder', 'slug', valid_slug()),
-        constraint('saved_request', 'slug', valid_slug()),
-        constraint('saved_request', 'protocol', models.Q(protocol__in=PROTOCOLS)),
-        constraint('saved_request', 'binding', models.Q(binding__in=BINDINGS)),
-        constraint('saved_request', 'document', models.Q(document__startswith='{')),
-        constraint('share', 'token', models.Q(token__regex=IN_URL)),
+        *(
+            migrations.AddConstraint(
+                model.replace('_', ''),
+                models.CheckConstraint(condition=condition, name=f'{model}_{column}_valid'),
+            )
+            for model, column, condition, _ in CONSTRAINTS
+        ),
     ]

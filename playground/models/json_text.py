@@ -14,34 +14,6 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 
-class Shape(NamedTuple):
-    """A shape that JSON values have."""
-
-    label: str
-    matches: Callable[[Any], bool]
-
-
-def _is_array_of(kind: type) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, list) and all(isinstance(each, kind) for each in value)
-
-
-_is_texts = _is_array_of(str)
-ANY = Shape("a JSON value", lambda value: True)
-OBJECT = Shape("an object", lambda value: isinstance(value, dict))
-OBJECTS = Shape("an array of objects", _is_array_of(dict))
-TEXTS = Shape("an array of strings", _is_texts)
-NAMED_TEXTS = Shape(
-    "an object of strings",
-    lambda value: isinstance(value, dict) and _is_texts([*value.values()]),
-)
-PAIRS = Shape(
-    "an array of pairs of strings, [name, value]",
-    lambda value: (
-        isinstance(value, list) and all(_is_texts(each) and len(each) == 2 for each in value)
-    ),
-)
-
-
 class Malformed:
     """A stored value of another shape than its column's; reads as an empty object or array."""
 
@@ -55,6 +27,36 @@ class MalformedObject(Malformed, dict[str, Any]):
 
 class MalformedArray(Malformed, list[Any]):
     """The value of a column for arrays."""
+
+
+class Shape(NamedTuple):
+    """A shape that JSON values have."""
+
+    label: str
+    matches: Callable[[Any], bool]
+    malformed: Callable[[], Any] = MalformedObject
+
+
+def _is_array_of(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(isinstance(each, kind) for each in value)
+
+
+_is_texts = _is_array_of(str)
+ANY = Shape("a JSON value", lambda value: True)
+OBJECT = Shape("an object", lambda value: isinstance(value, dict))
+NAMED_TEXTS = Shape(
+    "an object of strings",
+    lambda value: isinstance(value, dict) and _is_texts([*value.values()]),
+)
+OBJECTS = Shape("an array of objects", _is_array_of(dict), MalformedArray)
+TEXTS = Shape("an array of strings", _is_texts, MalformedArray)
+PAIRS = Shape(
+    "an array of pairs of strings, [name, value]",
+    lambda value: (
+        isinstance(value, list) and all(_is_texts(each) and len(each) == 2 for each in value)
+    ),
+    MalformedArray,
+)
 
 
 class ShapedField(models.TextField):  # type: ignore[type-arg]
@@ -93,8 +95,7 @@ class ShapedField(models.TextField):  # type: ignore[type-arg]
             value = ...
         if value is not ... and ((value is None and self.null) or self.shape.matches(value)):
             return value
-        is_array = self.shape in (OBJECTS, TEXTS, PAIRS)
-        found = MalformedArray() if is_array else MalformedObject()
+        found = self.shape.malformed()
         found.stored = text
         return found
 

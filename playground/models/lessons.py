@@ -98,13 +98,12 @@ class LessonProgress(models.Model):
         return sum(map(self.has_passed, lesson.steps))
 
     def _state_of(self, step: LessonStep) -> dict[str, Any]:
-        found = self.steps.get(step.slug) if isinstance(self.steps, dict) else None
+        found = self.steps.get(step.slug)
         return found if isinstance(found, dict) else {}
 
     def _note(self, step: LessonStep, *, replace: bool = True, **values: Any) -> None:
         before = self._state_of(step)
         after = before | values if replace else values | before
-        steps = self.steps if isinstance(self.steps, dict) else {}
-        if step.slug in steps or len(steps) < MAX_STEPS:
-            self.steps = {**steps, step.slug: after}
+        if step.slug in self.steps or len(self.steps) < MAX_STEPS:
+            self.steps = {**self.steps, step.slug: after}
         self.modified_at = timezone.now()

@@ -186,7 +186,7 @@ def page_of(run: CollectionRun, window: StepPage) -> dict[str, Any]:
 
 def header_context(run: CollectionRun, progress: RunProgress) -> dict[str, Any]:
     """Return the context of the header of a collection run."""
-    options = run.options if isinstance(run.options, Mapping) else {}
+    options = run.options
     return {
         "run": run,
         "progress": progress,

@@ -43,12 +43,6 @@ class RequestRow:
         over_mcp = saved.binding == Agent.Binding.MCP
         return f"{label} · MCP" if over_mcp else label
 
-    @property
-    def expectations(self) -> int:
-        """Return the number of expectations."""
-        expectations = self.saved.expectations
-        return len(expectations) if isinstance(expectations, list) else 0
-
 
 @dataclass
 class FolderGroup:

@@ -134,7 +134,7 @@ def _suggest(request: HttpRequest, collection: Collection, step: dict[str, Any])
         messages.info(request, "There is no run yet. Send the request of the step first.")
     else:
         saved = collection.requests.filter(slug=data.get("request", "")).first()
-        opened = saved.document if saved and isinstance(saved.document, dict) else {}
+        opened = saved.document if saved else {}
         check = suggested_check(run_facts(run), run.request, opened)
         names = ["check_run"]
         # Without a request to compare with, every member would be new.
@@ -182,7 +182,7 @@ def _form(
 
 def _steps(collection: Collection) -> Steps:
     """Return the steps as they are stored; one without a valid slug gets that of its number."""
-    stored = collection.lesson.get("steps") if isinstance(collection.lesson, dict) else None
+    stored = (collection.lesson or {}).get("steps")
     found = stored if isinstance(stored, list) else []
     steps = enumerate(found, 1)
     return [{**s, "slug": LessonStep.of(s, n).slug} for n, s in steps if isinstance(s, dict)]
@@ -195,8 +195,7 @@ def _requests(collection: Collection) -> list[tuple[str, str]]:
 
 def _save(collection: Collection, steps: Steps) -> list[LessonProblem]:
     """Store the steps of a lesson; return the problems for which nothing was stored."""
-    before = collection.lesson if isinstance(collection.lesson, dict) else {}
-    changed = {**before, "steps": steps}
+    changed = {**(collection.lesson or {}), "steps": steps}
     problems = list(lesson_problems(changed))
     if not problems:
         collection.lesson = changed

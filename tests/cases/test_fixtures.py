@@ -351,6 +351,6 @@ class TestMigration:
         assert {json.dumps(each.document) for each in SavedRequest.objects.all()} == {"{}"}
         assert [*Agent.objects.values_list("slug", "protocol")] == [("a-example", "nlweb")]
         assert len(Share.objects.get().token) > 20
-        assert "Collection 2 ('My tests'): the slug '' was changed to 'my-tests-2'." in caplog.text
-        assert "the document '[1]' was removed" in caplog.text
+        assert f"slug of collection {mine.pk} changed from '' to 'my-tests-2'." in caplog.text
+        assert "changed from '[1]' to '{}'." in caplog.text
         check_pages()

@@ -245,7 +245,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "PowerShell 7, escape of JSON": (
         f"curl.exe {URL} `\n -d '{{\"query\": {{\"text\": \"say \\\"hi\\\"\"}}}}'", 'say "hi"',
     ),
-    "PowerShell, lines": (f"curl.exe {URL} -d @'\n{BODY}\n'@", "x"),
     "PowerShell, variable": (
         f'curl.exe {URL} `\n -H "Authorization: Bearer $env:TOKEN" -d \'{BODY}\'', "x",
     ),
@@ -267,7 +266,6 @@ def test_what_needs_a_shell_is_refused_for_every_shell() -> None:
         (f'curl -G {URL} --data-urlencode "query=`date`"', "a shell substitution"),
         (f'curl.exe {URL} -d "$(Get-Content x)"', "a shell substitution"),
         (f'curl "{URL}" -d "{{""query"": 1}}" | more', "a pipe"),
-        (f"curl.exe {URL} -d @'\n{BODY}", "Missing closing quote"),
         ((FILES / "curl-windows-quotes.txt").read_text(), "Several commands"),
     ):
         (refusal,) = parsed(command)["refusals"]
@@ -275,7 +273,7 @@ def test_what_needs_a_shell_is_refused_for_every_shell() -> None:
 
 
 # These would take longer than a test may, if the time were not linear.
-@pytest.mark.parametrize("sign", ['""a', "^", "`\n", "''", '\\"', "'\\\"", "@'\n"])
+@pytest.mark.parametrize("sign", ['""a', "^", "`\n", "''", '\\"', "'\\\""])
 def test_a_long_command_for_windows_takes_linear_time(sign: str) -> None:
     parsed(f"curl.exe {URL} -d '{sign * 100_000}")
 
