@@ -376,6 +376,8 @@ class CurlCommand:
             # The value of an unknown option looks like one, too.
             if not self.errors:
                 self.errors.append("The command has two URLs. Only one request can be imported.")
+        elif value.startswith(("“", "”", "„", "‘", "’")):
+            self.errors.append("The URL is in typographic quotes. Use straight ones.")
         elif (scheme := _scheme(value)) not in ("", "http", "https"):
             self.errors.append(f"The URL uses {scheme}. Only HTTP and HTTPS are supported.")
         else:
@@ -484,7 +486,7 @@ _OPERATORS: dict[str, str] = {
     ")": "a subshell",
 }
 
-_SPACE = " \t"
+_SPACE = " \t\u00a0"
 
 #: A caret of cmd.exe outside of quotes, group 1.
 _CMD_CARET = re.compile(

@@ -217,8 +217,8 @@ def _check_headers(part: Mapping[str, Any]) -> Iterator[Finding]:
         yield "/headers", "Must be an array."
         return
     for number, row in enumerate(rows):
-        pair = [row.get(name) for name in ("name", "value")] if isinstance(row, dict) else [None]
-        if not all(isinstance(each, str) for each in pair):
+        is_valid = isinstance(row, dict) and isinstance(row.get("name"), str)
+        if not is_valid or not isinstance(row.get("value", 0), str | None):
             yield f"/headers/{number}", "A header must have a name and a value, both strings."
 
 
@@ -245,8 +245,14 @@ def _status(response: Mapping[str, Any]) -> int:
 
 
 def _headers(part: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the headers of a request or a response, without the pseudo-headers of HTTP/2."""
-    pairs = ((row["name"], row["value"]) for row in part["headers"])
+    """Return the headers of a request or a response, without the pseudo-headers of HTTP/2.
+
+    The media type of a body stands in for a missing Content-Type.
+    """
+    pairs = [(row["name"], row["value"] or "") for row in part["headers"]]
+    kind = (part.get("postData") or {}).get("mimeType")
+    if isinstance(kind, str) and kind and not any(n.lower() == "content-type" for n, _ in pairs):
+        pairs.append(("Content-Type", kind))
     return [(name, value) for name, value in pairs if not name.startswith(":")]
 
 

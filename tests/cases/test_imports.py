@@ -60,6 +60,7 @@ FOREIGN: dict[str, tuple[str | bytes, str]] = {
     "bruno": ('{"name": "x", "version": "1", "items": []}', "a Bruno collection."),
     "bru": ("meta {\n  name: x\n}\n", "a Bruno request."),
     "hoppscotch": ('[{"v": 1, "name": "x", "folders": [], "requests": []}]', "a Hoppscotch coll"),
+    "postman 1": ('{"id": "1", "name": "x", "requests": []}', "a Postman Collection of version 1."),
     "thunder": ('{"clientName": "Thunder Client", "requests": []}', "a Thunder Client collection."),
     "http": (f"### x\nPOST {URL}\n\n{BODY}\n", "an .http file."),
     "http without a title": (f"POST {URL} HTTP/1.1\n\n{BODY}\n", "an .http file."),
@@ -195,6 +196,20 @@ class TestHar:
         ):
             assert words in text
 
+    def test_members_that_other_tools_leave_out(self) -> None:
+        """The media type of a form without headers; a header without a value."""
+        whole = json.loads((FILES / "firefox-false-base64.har").read_text())
+        (first, second) = whole["log"]["entries"]
+        fields = [{"name": "query", "value": "eggs"}]
+        kind = "application/x-www-form-urlencoded"
+        first["request"] |= {"headers": [], "postData": {"mimeType": kind, "params": fields}}
+        second["request"]["headers"].append({"name": "X", "value": None})
+        second["response"]["content"].pop("encoding")
+        status, text = shown(json.dumps(whole), "/formats/har/")
+        assert status == 200
+        assert "Cannot be" not in text
+        assert "not valid" not in text
+
     def test_nothing_that_can_be_opened_is_an_error(self) -> None:
         whole = json.loads((FILES / "firefox-false-base64.har").read_text())
         (first, second) = whole["log"]["entries"]
@@ -259,6 +274,15 @@ def test_a_command_for_windows(name: str) -> None:
     assert found["refusals"] == []
     assert found["address"] == URL
     assert found["document"]["query"] == {"text": text}
+
+
+def test_signs_of_a_web_page_in_a_command() -> None:
+    (refusal,) = parsed(f"curl -X POST “{URL}” -d '{BODY}'")["refusals"]
+    assert refusal == "The URL is in typographic quotes. Use straight ones."
+    body = BODY.replace('"x"', '"it’s\u00a0"')
+    found = parsed(f"curl\u00a0{URL}\u00a0-d '{body}'")
+    assert (found["refusals"], found["address"]) == ([], URL)
+    assert found["document"]["query"]["text"] == "it’s\u00a0"
 
 
 def test_what_needs_a_shell_is_refused_for_every_shell() -> None:

@@ -1,6 +1,7 @@
 """Command that imports collections from files: of each file all of it, or nothing.
 
-Items that exist are updated, others are added, and nothing is removed.
+Items that exist are updated, others are added, and nothing is removed. A file without anything that
+can be imported is an error.
 
 Exit codes: 0 imported (or nothing to do), 1 a file cannot be imported, 2 usage error.
 """
