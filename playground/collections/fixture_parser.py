@@ -165,7 +165,7 @@ def complete_items(items: Sequence[Any]) -> Sequence[FixtureProblem]:
     Defaults and slugs are filled in, references by primary key become natural keys, and fields that
     the playground derives are removed. Return remarks on the latter.
     """
-    removed: set[str] = set()
+    blank, removed = SavedRequest(), set[str]()
     #: Natural keys of items, by model and primary key.
     keys: dict[tuple[str, Any], list[str]] = {}
     for model, (fallback, reserved) in _SLUGS.items():
@@ -182,7 +182,7 @@ def complete_items(items: Sequence[Any]) -> Sequence[FixtureProblem]:
                     fields[name] = keys[target, fields[name]]
             if model == REQUEST:
                 for name in _DEFAULTED - fields.keys():
-                    fields[name] = str(getattr(SavedRequest(), name))
+                    fields[name] = str(getattr(blank, name))
                 fields.setdefault("document", {})
             if type(primary_key) is int:
                 of = fields.get("collection", [])
