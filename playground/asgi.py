@@ -25,6 +25,7 @@ from channels.security.websocket import WebsocketDenier  # noqa: E402
 from channels.sessions import CookieMiddleware, SessionMiddleware  # noqa: E402
 
 from playground import engine, tracing  # noqa: E402
+from playground.admission import Admission  # noqa: E402
 from playground.consumers import (  # noqa: E402
     CollectionRunConsumer,
     RunConsumer,
@@ -111,10 +112,13 @@ _router = ProtocolTypeRouter(
 )
 
 
-async def application(scope: Any, receive: Any, send: Any) -> None:
+async def _serve(scope: Any, receive: Any, send: Any) -> None:
     """Serve one connection; the first one starts the background tasks of a server.
 
     `manage.py serve` starts them itself; under another server there is no earlier moment.
     """
     engine.start_background_tasks()
     await _router(scope, receive, send)
+
+
+application = Admission(_serve)

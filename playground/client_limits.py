@@ -7,6 +7,8 @@ from __future__ import annotations
 
 #: Most bytes of a request body; the largest upload is 32 MiB.
 MAX_BODY = 40 * 1024 * 1024
+#: Most bytes of the body of a request without a session, in hosted mode: that of the log-in.
+MAX_BODY_WITHOUT_SESSION = 64 * 1024
 #: Bytes of a request body that extend the time for it by a second.
 MIN_RATE = 1024
 #: Seconds between two checks of all connections.
@@ -33,7 +35,8 @@ class ClientTimeout:
         self._deadline: float | None = now + seconds
         #: Whether a request has begun and is not complete.
         self.is_receiving = False
-        self._body_bytes = 0
+        #: Bytes of the body so far.
+        self.body_bytes = 0
         #: Bytes that the client has accepted so far, and when that number changed.
         self._accepted, self._accepted_at = 0, now
 
@@ -44,15 +47,15 @@ class ClientTimeout:
 
     def begin_body(self, now: float) -> None:
         """Note the end of the head."""
-        self._body_bytes = 0
+        self.body_bytes = 0
         self._deadline = now + self._seconds
 
     def add_body(self, size: int) -> bool:
         """Note bytes of the body; return whether all of it so far is within `MAX_BODY`."""
-        self._body_bytes += size
+        self.body_bytes += size
         if self._deadline is not None:
             self._deadline += size / MIN_RATE
-        return self._body_bytes <= MAX_BODY
+        return self.body_bytes <= MAX_BODY
 
     def begin_response(self) -> None:
         """Note the end of the request."""

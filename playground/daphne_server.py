@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, cast
 
@@ -24,9 +24,11 @@ from playground.client_limits import (
     CHECK_INTERVAL,
     CONTENT_TOO_LARGE,
     MAX_BODY,
+    MAX_BODY_WITHOUT_SESSION,
     REQUEST_TIMEOUT,
     ClientTimeout,
 )
+from playground.task_registry import start_task
 
 #: Extension of a WebSocket's scope: a function that returns the number of bytes that the
 #: connection has buffered and the operating system has not yet accepted. Daphne's `send()`
@@ -97,16 +99,37 @@ class Channel(http.HTTPChannel):
     def allHeadersReceived(self) -> None:  # noqa: N802 (Twisted's name)
         """Prepare for the body, unless it exceeds the limit."""
         self.timeout.begin_body(time.monotonic())
+        self._has_asked = False
         if (self.length or 0) > MAX_BODY:
             self._refuse_body()
         else:
             super().allHeadersReceived()
+            self._ask_if_large(self.length or 0)
 
     def accepts_body(self, size: int) -> bool:
         """Return whether a part of the body of this size is to be stored."""
         if not self._is_refused and not self.timeout.add_body(size):
             self._refuse_body()
+        self._ask_if_large(self.timeout.body_bytes)
         return not self._is_refused
+
+    def _ask_if_large(self, size: int) -> None:
+        """Ask the application about a large body, once, and read no more of it until then."""
+        server = self.factory.server
+        if size <= MAX_BODY_WITHOUT_SESSION or self._has_asked or not server.allows_large_body:
+            return
+        self._has_asked = True
+        self._networkProducer.pauseProducing()
+        received = self.requests[-1].requestHeaders.getAllRawHeaders()
+        headers = [(name.lower(), value) for name, values in received for value in values]
+        start_task(self._decide(server.allows_large_body(headers)), "large-body")
+
+    async def _decide(self, is_allowed: Awaitable[bool]) -> None:
+        # A body that has arrived in the meantime is the application's.
+        if not await is_allowed and self.timeout.is_receiving:
+            self._refuse_body()
+        elif not self._waitingForTransport:
+            self._networkProducer.resumeProducing()
 
     def _refuse_body(self) -> None:
         self._is_refused = True
@@ -147,6 +170,8 @@ class Server(server.Server):
     def __init__(self, application: Any, *, client_timeout: float, **options: Any) -> None:
         super().__init__(application, **options)
         self._client_timeout = client_timeout
+        #: What `playground.admission` offers to servers that buffer bodies, as Daphne does.
+        self.allows_large_body = getattr(application, "allows_large_body", None)
         self._timeouts: dict[Connection, ClientTimeout] = {}
 
     def listen_success(self, port: Any) -> None:

@@ -30,6 +30,7 @@ Frames are stored verbatim; events and everything else about a response are deri
 `runs`                runs, their states and kinds
 `search_index`        search for runs by words
 `search_tables`       tables, triggers and indexes of the search, per database
+`sessions`            sessions of users who are logged in
 `shares`              read-only links to runs and collections
 `slugs`               slugs made from names, and constraints of columns
 `storage`             the bytes that are stored for an owner, and the quota
