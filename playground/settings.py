@@ -295,6 +295,9 @@ if HOSTED:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_SSL_REDIRECT = _flag("SECURE_SSL_REDIRECT", False)
+    # Load balancers and Prometheus reach a process without the proxy.
+    SECURE_REDIRECT_EXEMPT = [r"^ready/$", r"^metrics$"]
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 LANGUAGE_CODE = "en"

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from playground.protocols.text import shorten
+
+#: Most bytes of one header that is sent, with its name, and of all headers of a request.
+MAX_HEADER, MAX_HEADERS = 16 * 1024, 64 * 1024
 
 #: Headers that the transport sets, or that would carry the identity of the browser.
 RESERVED = frozenset(
@@ -37,6 +41,19 @@ def header_error(name: str, value: str) -> str | None:
         return f"The value of {name} contains a control character."
     if not value.isascii():
         return f"The value of {name} contains non-ASCII characters."
+    return size_error([(name, value)])
+
+
+def size_error(headers: Sequence[tuple[str, str]]) -> str | None:
+    """Return why headers are too large to be sent, as a sentence with the largest; None if not."""
+    sizes = [(len(f"{name}: {value}\r\n"), shorten(name, 60)) for name, value in headers]
+    largest, name = max(sizes, default=(0, ""))
+    total = sum(size for size, _ in sizes)
+    if largest > MAX_HEADER:
+        return f"{name} has {largest:,} bytes. A header may have {MAX_HEADER:,}."
+    if total > MAX_HEADERS:
+        limit = f"The headers of a request may have {MAX_HEADERS:,}."
+        return f"The headers have {total:,} bytes, {largest:,} of them in {name}. {limit}"
     return None
 
 

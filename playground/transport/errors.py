@@ -35,6 +35,11 @@ def bad_url(sentence: str) -> Problem:
     return Problem("refused", Stage.POLICY, sentence, "Correct the URL.")
 
 
+def large_headers(sentence: str) -> Problem:
+    """Return the problem for headers that are too large to be sent."""
+    return Problem("refused", Stage.POLICY, sentence, "Shorten the headers.")
+
+
 def denied_by_policy(host: str, refusal: PolicyDenial) -> Problem:
     """Return the problem for an address that the outbound policy denies."""
     if refusal.always:

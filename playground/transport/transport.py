@@ -23,7 +23,7 @@ from playground.limits import RunLimits
 from playground.memory_budget import RunMemory
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.headers import is_credential
+from playground.protocols.headers import is_credential, size_error
 from playground.protocols.problems import Problem, Stage
 from playground.transport import errors, http1
 from playground.transport.backend import Connection, Connector, Tap
@@ -248,6 +248,8 @@ class _Transfer:
         try:
             if sentence := check_url(call.url):
                 raise CallError(errors.bad_url(sentence))
+            if sentence := size_error(call.headers):
+                raise CallError(errors.large_headers(sentence))
             request = http1.prepare(call)
         except CallError:
             self._count(FrameKind.CALL, http1.unsendable_request_text(call, self._redactor))
