@@ -71,6 +71,8 @@ class _Request:
     """A request while its body is received."""
 
     def __init__(self, admission: Admission, scope: Scope, receive: Receive, send: Send) -> None:
+        self._received = 0
+        self._is_admitted = self._is_gone = False
         self._admission = admission
         self._receive, self._send = receive, send
         self._headers = list(scope["headers"])
@@ -78,12 +80,8 @@ class _Request:
             **scope,
             "extensions": {**(scope.get("extensions") or {}), IS_GONE: lambda: self._is_gone},
         }
-        self._received = 0
-        self._is_admitted = self._is_gone = False
 
-    async def respond(
-        self, application: Callable[[Scope, Receive, Send], Awaitable[Any]]
-    ) -> None:
+    async def respond(self, application: Callable[[Scope, Receive, Send], Awaitable[Any]]) -> None:
         """Pass the request on, or refuse it."""
         values = dict(self._headers)
         if settings.HOSTED and not values.get(b"host"):

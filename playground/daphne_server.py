@@ -119,7 +119,7 @@ class Channel(http.HTTPChannel):
         if size <= MAX_BODY_WITHOUT_SESSION or self._has_asked or not server.allows_large_body:
             return
         self._has_asked = True
-        self._networkProducer.pauseProducing()
+        self.transport.pauseProducing()
         received = self.requests[-1].requestHeaders.getAllRawHeaders()
         headers = [(name.lower(), value) for name, values in received for value in values]
         start_task(self._decide(server.allows_large_body(headers)), "large-body")
@@ -129,7 +129,7 @@ class Channel(http.HTTPChannel):
         if not await is_allowed and self.timeout.is_receiving:
             self._refuse_body()
         elif not self._waitingForTransport:
-            self._networkProducer.resumeProducing()
+            self.transport.resumeProducing()
 
     def _refuse_body(self) -> None:
         self._is_refused = True

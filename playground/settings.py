@@ -105,6 +105,8 @@ DATABASE_PATIENCE = _positive("PLAYGROUND_DATABASE_PATIENCE", 600)
 DRAIN_SECONDS = _positive("PLAYGROUND_DRAIN_SECONDS", 20)
 #: Seconds for a request of a client of the server, and without progress in reading a response.
 CLIENT_TIMEOUT = _positive("PLAYGROUND_CLIENT_TIMEOUT", 60)
+#: Proxies before the web processes: each adds an address to X-Forwarded-For.
+PROXIES = _count("PLAYGROUND_PROXIES", 1 if HOSTED else 0)
 #: Whether /metrics shows the metrics of the process, without a login.
 METRICS = _flag("PLAYGROUND_METRICS", not HOSTED)
 #: Whether each HTTP call of a run has a `traceparent` header.
@@ -181,6 +183,16 @@ MIDDLEWARE = [
 ]
 if HOSTED:
     MIDDLEWARE.append("django.contrib.auth.middleware.LoginRequiredMiddleware")
+
+AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}", "OPTIONS": options}
+    for name, options in {
+        "UserAttributeSimilarityValidator": {},
+        "MinimumLengthValidator": {"min_length": 12},
+        "CommonPasswordValidator": {},
+        "NumericPasswordValidator": {},
+    }.items()
+]
 
 ROOT_URLCONF = "playground.urls"
 ASGI_APPLICATION = "playground.asgi.application"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, include, path
 
 from playground.views import (
@@ -26,6 +26,7 @@ from playground.views import (
     import_export,
     lesson_editor,
     lessons,
+    login,
     media,
     metrics,
     pictures,
@@ -329,7 +330,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
 
 if settings.HOSTED:
     urlpatterns += [
-        path("login/", LoginView.as_view(), name="login"),
+        path("login/", login.LoginView.as_view(), name="login"),
         path("logout/", LogoutView.as_view(), name="logout"),
     ]
 if settings.DEMO_ENABLED:

@@ -24,6 +24,6 @@ def valid_sessions(keys: Collection[str]) -> set[str]:
     return {
         key
         for key, each in data.items()
-        if (known := hashes.get(each.get(SESSION_KEY)))
+        if (known := hashes.get(each.get(SESSION_KEY, "")))
         and constant_time_compare(each.get(HASH_SESSION_KEY, ""), known)
     }

@@ -27,6 +27,7 @@ Imported by `playground.urls` only.
 `import_export`         import and export of collections
 `lesson_editor`         steps of a lesson, edited by a teacher
 `lessons`               lessons: list, page, pane beside the workbench, checks
+`login`                 the log-in of a hosted playground
 `media`                 pictures, sounds and files of responses, saved as files
 `metrics`               metrics of this process, for Prometheus
 `pictures`              pictures that agents name, from the origin of the playground
