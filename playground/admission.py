@@ -18,6 +18,7 @@ from playground.client_limits import MAX_BODY_WITHOUT_SESSION
 from playground.database_timeout import limit_responses
 from playground.executors import run_in_reader
 from playground.models.sessions import valid_sessions
+from playground.page_budget import IS_GONE
 
 logger = logging.getLogger(__name__)
 
@@ -26,8 +27,6 @@ Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-#: Extension of the scope of a request: a function that returns whether its client has disconnected.
-IS_GONE = "playground.is_gone"
 _NO_HOST = (400, "The request has no Host header.")
 _TOO_LARGE = (
     413,

@@ -1,6 +1,7 @@
 """Middleware that sets the headers about caching and browser features on every response.
 
-It is the outermost one, so that errors, redirects and responses of other middleware have them.
+It is the outermost one, so that errors, redirects and responses of other middleware have them. A
+page has its budget in it, too: see `playground.page_budget`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
+
+from playground.page_budget import limit_page
 
 #: Browser features that no page uses. Browsers warn of names that they do not know, so this has
 #: only those that Chromium lists; other browsers ignore the header.
@@ -59,12 +62,14 @@ def response_headers(get_response: Callable[[HttpRequest], Any]) -> Callable[[Ht
         respond: Callable[[HttpRequest], Awaitable[HttpResponseBase]] = get_response
 
         async def async_middleware(request: HttpRequest) -> HttpResponseBase:
-            return _with_headers(await respond(request))
+            with limit_page(request):
+                return _with_headers(await respond(request))
 
         return async_middleware
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        return _with_headers(get_response(request))
+        with limit_page(request):
+            return _with_headers(get_response(request))
 
     return middleware
 

@@ -4,19 +4,28 @@ Such texts may come with files from others. Two libraries protect the page: the 
 HTML, and its output passes a sanitiser with a short list of elements. Links lead to pages of this
 playground that are there to be read ("/demo/"), or to http and https only, and an image becomes a
 link to it: no page loads anything from another site.
+
+The work is linear in the text, bounded for a page, done once for a text, and ends when the reader
+of the page has gone (`playground.page_budget`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Hashable, Iterator
+from functools import lru_cache
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import nh3
+from django.utils.html import escape
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, table
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from playground.models.json_text import storable
+from playground.page_budget import page_budget
 from playground.protocols.origins import origin_of
 from playground.rendering.links import is_local_path, safe_url
 
@@ -24,6 +33,13 @@ from playground.rendering.links import is_local_path, safe_url
 MAX_TEXT = 50_000
 #: How deep lists and quotes may nest. Deeper ones are dropped.
 _MAX_NESTING = 20
+#: How deep brackets may nest: a text of opening ones is read as often as this.
+_MAX_BRACKETS = 5
+#: Cells that a table may have besides one for each of its characters: a row without most of its
+#: cells gets them all.
+_MAX_MORE_CELLS = 200
+#: Characters of a short text, and the numbers of short and other texts whose HTML is kept.
+_SHORT, _KEPT_SHORT, _KEPT = 4_000, 512, 32
 _TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol",
     "p", "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
@@ -31,29 +47,89 @@ _TAGS = {
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "code": {"data-explain"}}
 #: Attributes that are set on every element of a kind, whatever the text has.
 _FIXED = {"a": {"target": "_blank"}}
-_PARSER = MarkdownIt(
-    "commonmark", {"html": False, "linkify": False, "maxNesting": _MAX_NESTING}
-).enable(["table", "strikethrough"])
 _SPACES = re.compile(r"\s+")
 
 
-def render(
-    text: str, *, origins: bool = False, reference_of: Callable[[str], str] | None = None
-) -> str:
+class Names(Hashable, Protocol):
+    """The names that a text may mention."""
+
+    def reference_of(self, text: str) -> str:
+        """Return the reference of a name, "" for other texts."""
+        ...
+
+
+class _StoppedError(Exception):
+    """The page has no budget left for a text, or no reader."""
+
+
+def _parser(nesting: int) -> MarkdownIt:
+    options = {"html": False, "linkify": False, "maxNesting": nesting}
+    return MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
+
+
+def _parse_inline(state: StateCore) -> None:
+    """Parse what is in the blocks, while the page has a reader."""
+    budget = page_budget.get()
+    for token in state.tokens:
+        if token.type == "inline":
+            if budget and budget.is_gone():
+                raise _StoppedError
+            token.children = []
+            _INLINE.inline.parse(token.content, _INLINE, state.env, token.children)
+
+
+def _parse_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Parse a table, unless most of its cells would not be in the text."""
+    if silent:
+        return table(state, start, end, True)
+    if not table(state, start, end, True):
+        return False
+    columns = 1 + state.src.count("|", state.bMarks[start + 1], state.eMarks[start + 1])
+    row = start
+    while row < end and not state.isEmpty(row):
+        row += 1
+        characters = state.eMarks[row - 1] - state.bMarks[start]
+        if columns * (row - start) > characters + _MAX_MORE_CELLS:
+            return False
+    return table(state, start, end, False)
+
+
+_INLINE, _PARSER = _parser(_MAX_BRACKETS), _parser(_MAX_NESTING)
+_PARSER.core.ruler.at("inline", _parse_inline)
+_PARSER.block.ruler.at("table", _parse_table, {"alt": ["paragraph", "reference"]})
+
+
+def _tokens(text: str) -> list[Token]:
+    """Return the tokens of a text. Raise `_StoppedError`."""
+    budget = page_budget.get()
+    if budget and not budget.take(len(text)):
+        raise _StoppedError
+    return _PARSER.parse(text)
+
+
+def render(text: str, *, origins: bool = False, names: Names | None = None) -> str:
     """Return the HTML of a Markdown text, safe and with headings below those of a page.
 
-    With `origins` each link is followed by the host that it leads to. With `reference_of`, which
-    returns the reference of a name or "", names in inline code offer their explanation.
+    With `origins` each link is followed by the host that it leads to. With `names`, those in inline
+    code offer their explanation. On a page without budget it is the text as it was written.
     """
-    cut = len(text) > MAX_TEXT
-    tokens = _PARSER.parse(storable(text[:MAX_TEXT]))
+    html_of = _html_of_short if len(text) <= _SHORT else _html_of_long
+    try:
+        html = html_of(text[:MAX_TEXT], origins, names)
+    except _StoppedError:
+        html = f"<p>{escape(text[:MAX_TEXT])}</p>"
+    return f"{html}<p>…</p>" if len(text) > MAX_TEXT else html
+
+
+def _html_of(text: str, origins: bool, names: Names | None) -> str:
+    tokens = _tokens(storable(text))
     for token in tokens:
         _adjust(token)
         if origins and token.type == "inline":
             token.children = list(_with_hosts(token.children or []))
-        if reference_of:
-            _explain(token.children or [], reference_of)
-    html = nh3.clean(
+        if names:
+            _explain(token.children or [], names)
+    return nh3.clean(
         _PARSER.renderer.render(tokens, _PARSER.options, {}),
         tags=_TAGS,
         attributes=_ATTRIBUTES,
@@ -63,20 +139,33 @@ def render(
         url_relative="pass_through",  # _safe_attribute decides.
         link_rel="noopener noreferrer nofollow",
     )
-    return f"{html}<p>…</p>" if cut else html
+
+
+_html_of_short = lru_cache(_KEPT_SHORT)(_html_of)
+_html_of_long = lru_cache(_KEPT)(_html_of)
 
 
 def plain(text: str, limit: int = 160) -> str:
     """Return the beginning of a Markdown text as plain text, for a line of a list."""
-    words: list[str] = []
     # An excerpt needs only the beginning of a long text.
-    for token in _PARSER.parse(text[: limit * 10]):
+    beginning = text[: limit * 5]
+    try:
+        words = _words_of(beginning)
+    except _StoppedError:
+        words = beginning
+    text = _SPACES.sub(" ", words).strip()
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+
+
+@lru_cache(_KEPT_SHORT)
+def _words_of(text: str) -> str:
+    words: list[str] = []
+    for token in _tokens(text):
         if token.type == "inline":
             words += [_text(child) for child in token.children or []] + [" "]
         elif token.type in {"fence", "code_block"}:
             words += [token.content, " "]
-    text = _SPACES.sub(" ", "".join(words)).strip()
-    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+    return "".join(words)
 
 
 def _text(token: Token) -> str:
@@ -123,10 +212,10 @@ def _with_hosts(tokens: list[Token]) -> Iterator[Token]:
             yield Token("text", "", 0, content=f" ({host or 'link removed'})")
 
 
-def _explain(tokens: list[Token], reference_of: Callable[[str], str]) -> None:
+def _explain(tokens: list[Token], names: Names) -> None:
     """Add the reference of each name in inline code; the text itself has no attributes."""
     for token in tokens:
-        if token.type == "code_inline" and (reference := reference_of(token.content)):
+        if token.type == "code_inline" and (reference := names.reference_of(token.content)):
             token.attrSet("data-explain", reference)
 
 

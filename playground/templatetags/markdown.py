@@ -26,8 +26,7 @@ def markdown_with_origins(text: str) -> SafeString:
 @register.filter
 def markdown_with_names(text: str, names: ProtocolNames | None) -> SafeString:
     """Return the same, and names of a protocol in inline code offer their explanation."""
-    html = render(text, origins=True, reference_of=names.reference_of if names else None)
-    return mark_safe(html)  # noqa: S308 -- nh3 has cleaned it
+    return mark_safe(render(text, origins=True, names=names))  # noqa: S308 -- nh3 has cleaned it
 
 
 @register.filter
