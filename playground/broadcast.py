@@ -13,14 +13,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Protocol
 from uuid import UUID
 
 from django.conf import settings
-from django.core.exceptions import ObjectDoesNotExist
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
 from django.db.models import Count
 from prometheus_client import Histogram
 
@@ -30,6 +30,7 @@ from playground.models import CollectionRun, Run, RunState, Share, Step
 from playground.models.collection_runs import collection_run_group
 from playground.models.liveness import local_runs, mark_interrupted
 from playground.models.runs import group_of
+from playground.models.sessions import valid_sessions
 from playground.notifications import Stored, Subscriber, notifier
 from playground.rendering.live import RunMessage, RunUpdates, advance_together
 from playground.task_registry import PerLoop, start_task
@@ -43,8 +44,9 @@ FLOOD_FRAMES = 10
 #: Seconds below which the pause after sending a message to many viewers is left out.
 MIN_PAUSE = 0.01
 #: Seconds without a notification after which the database is read all the same: a command that
-#: drives a run sends no notifications to this process, and notifications can be lost.
-POLL = 2.0
+#: drives a run sends no notifications to this process, and notifications can be lost. Sockets whose
+#: session or share has ended are closed at the same interval.
+POLL = 1.5
 #: Most viewers that catch up, and feeds that read the database, at the same time. They give way to
 #: frames that were just stored, which need no reading.
 MAX_CATCHING_UP, MAX_READING = 2, 1
@@ -63,7 +65,7 @@ MAX_MISSED = 200_000
 class Viewer(Protocol):
     """The socket of one viewer. Neither method waits."""
 
-    #: Token of the share through which the run is viewed; "" for its owner.
+    #: What access depends on: token of the share, or key of the user's session; "" locally.
     token: str
 
     def send_html(self, html: str) -> None:
@@ -72,6 +74,10 @@ class Viewer(Protocol):
 
     def end(self, error: BaseException | None = None) -> None:
         """Close the socket after the last message, or because of an error."""
+        ...
+
+    def leave(self) -> None:
+        """Stop following."""
         ...
 
 
@@ -362,8 +368,8 @@ class RunFeeds:
     """The feeds of an event loop: their rendering, and polling for changes without notification."""
 
     def __init__(self) -> None:
-        #: Viewers of collection runs by key; each page of one has updates of its own.
-        self._collection_runs: Counter[UUID] = Counter()
+        #: Viewers of collection runs, and the keys; each page of one has updates of its own.
+        self._collection_runs: dict[Viewer, UUID] = {}
         self._feeds: dict[tuple[UUID, bool], RunFeed] = {}
         self._due: list[RunFeed] = []
         #: Bytes of decoded frames that wait to be rendered.
@@ -395,15 +401,14 @@ class RunFeeds:
         self._feeds = {key: each for key, each in self._feeds.items() if each is not feed}
         self._poll_if_needed()
 
-    def watch(self, pk: UUID) -> None:
+    def watch(self, viewer: Viewer, pk: UUID) -> None:
         """Notify this process when the collection run has changed without a notification."""
-        self._collection_runs[pk] += 1
+        self._collection_runs[viewer] = pk
         self._poll_if_needed()
 
-    def unwatch(self, pk: UUID) -> None:
-        """Undo one call of `watch`."""
-        self._collection_runs[pk] -= 1
-        self._collection_runs += Counter()  # Without those at zero.
+    def unwatch(self, viewer: Viewer) -> None:
+        """Undo `watch`."""
+        self._collection_runs.pop(viewer, None)
         self._poll_if_needed()
 
     def _poll_if_needed(self) -> None:
@@ -463,14 +468,9 @@ class RunFeeds:
         while True:
             await asyncio.sleep(POLL)
             feeds = list(self._feeds.values())
-            watched = [pk for pk in self._collection_runs if pk not in local_runs]
-            readers = [
-                (feed, viewer, viewer.token)
-                for feed in self._feeds.values()
-                for viewer in feed.viewers
-                if viewer.token
-            ]
-            tokens = {token for *_, token in readers}
+            watched = [pk for pk in {*self._collection_runs.values()} if pk not in local_runs]
+            viewers = [*self._collection_runs, *chain(*(feed.viewers for feed in feeds))]
+            tokens = {viewer.token for viewer in viewers if viewer.token}
             try:
                 if watched or not all(feed.is_local for feed in feeds):
                     await run_in_reader(mark_interrupted)
@@ -480,10 +480,10 @@ class RunFeeds:
             except Exception:
                 logger.warning("Reading the changes of runs failed", exc_info=True)
                 continue
-            for feed, viewer, token in readers:
-                if token not in valid:
-                    feed.leave(viewer)
-                    viewer.end(Share.DoesNotExist())
+            for viewer in viewers:
+                if viewer.token and viewer.token not in valid:
+                    viewer.leave()
+                    viewer.end(PermissionDenied())
             for feed in feeds:
                 if feed.pk in changed:
                     feed.read_again()
@@ -524,8 +524,9 @@ _FINAL = frozenset(state.value for state in RunState if state.is_final)
 
 
 def _valid(tokens: set[str]) -> set[str]:
-    """Return the tokens of shares that are neither revoked nor expired."""
-    return set(Share.objects.valid().filter(token__in=tokens).values_list("token", flat=True))
+    """Return the tokens of shares that are neither revoked nor expired, and of sessions in use."""
+    shares = Share.objects.valid().filter(token__in=tokens).values_list("token", flat=True)
+    return {*shares, *(valid_sessions(tokens) if settings.HOSTED else ())}
 
 
 def _render_all(works: Sequence[Work]) -> list[RunMessage | Exception | None]:

@@ -20,7 +20,7 @@ from weakref import WeakSet
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.core.exceptions import ObjectDoesNotExist
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
 
 from playground import metrics
 from playground.broadcast import RunFeed, run_feeds
@@ -53,6 +53,8 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
 
     #: Key of the run or collection run; None until it was read.
     pk: UUID | None = None
+    #: What access depends on: see `playground.broadcast.Viewer`.
+    token = ""
 
     async def connect(self) -> None:
         """Follow the record; close where the user has no such record."""
@@ -64,6 +66,8 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         #: Whether sending has failed.
         self._is_gone = False
         user = self.scope.get("user") or AnonymousUser()
+        if settings.HOSTED:
+            self.token = self.scope["session"].session_key or ""
         # Accepted in any case: the browser takes a refused handshake for a network error and would
         # try again without end. And closed here after an exception: Daphne cannot send 1011, the
         # code of one that is raised.
@@ -148,7 +152,11 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         self._end(BEHIND)
 
     def end(self, error: BaseException | None = None) -> None:
-        """Close the socket after the messages that wait."""
+        """Close the socket after the messages that wait; at once if access has ended."""
+        if isinstance(error, PermissionDenied):
+            self._drop()
+            self._end(NOT_FOUND)
+            return
         is_failure = error is not None and not isinstance(error, ObjectDoesNotExist)
         self._end(FAILED if is_failure else ENDED)
 
@@ -260,8 +268,6 @@ def _run_to_end(work: Coroutine[Any, Any, None]) -> None:
 class RunConsumer(LiveConsumer):
     """One viewer of one run, from the frame after the last one that the page has."""
 
-    #: Token of the share that the page is of; "" for the owner's page.
-    token = ""
     _feed: RunFeed | None = None
 
     def open(self, user: Any, **kwargs: Any) -> RunUpdates | None:
@@ -302,12 +308,8 @@ class SharedRunConsumer(RunConsumer):
         return None if run is None else self._updates(run, readonly=True)
 
     def end(self, error: BaseException | None = None) -> None:
-        """Close the socket; at once if the share or its run was deleted, or it has expired."""
-        if not isinstance(error, ObjectDoesNotExist):
-            super().end(error)
-            return
-        self._drop()
-        self._end(NOT_FOUND)
+        """Close the socket; at once also if the run was deleted."""
+        super().end(PermissionDenied() if isinstance(error, ObjectDoesNotExist) else error)
 
 
 class CollectionRunConsumer(LiveConsumer):
@@ -330,7 +332,7 @@ class CollectionRunConsumer(LiveConsumer):
         self._changed = asyncio.Event()
         # Subscribed before the first read, so that no change is missed in between.
         self._is_watching = True
-        run_feeds().watch(self._pk)
+        run_feeds().watch(self, self._pk)
         try:
             await notifier().subscribe(self._group, self._notified)
         except BaseException:
@@ -345,7 +347,7 @@ class CollectionRunConsumer(LiveConsumer):
             self._follower = None
         if self._is_watching:
             self._is_watching = False
-            run_feeds().unwatch(self._pk)
+            run_feeds().unwatch(self)
             notifier().unsubscribe(self._group, self._notified)
 
     def _notified(self, _: Stored | None) -> None:

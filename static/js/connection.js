@@ -46,7 +46,7 @@ const shows = ({ target }) => target.closest?.("#response, .collection-run-page,
 /** Why a socket was closed, from its event. The reason is that of live/cursor.js. */
 function whyLost({ code, reason } = {}) {
   if (code === NOT_FOUND)
-    return "No longer updated: the run was deleted, or the link has expired or was revoked.";
+    return "No longer updated: the run was deleted, the link was revoked or has expired, or the session has ended.";
   if (reason === FAILED) return "The playground could not read the run. Trying again…";
   return "Connection to the playground lost, reconnecting…";
 }
