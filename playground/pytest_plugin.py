@@ -20,6 +20,8 @@ from typing import Any, cast
 
 import pytest
 
+from playground.protocols.text import break_commands, replace_control_characters
+
 _FOLDER, _REQUEST = "playground.folder", "playground.savedrequest"
 
 
@@ -128,7 +130,9 @@ class RequestItem(pytest.Item):
         if step["verdict"] == "skipped":
             pytest.skip(step["reason"] or "The collection run ended before this request.")
         if step["verdict"] != "met":
-            raise RequestError("\n".join(_reasons(step)))
+            raise RequestError(
+                break_commands(replace_control_characters("\n".join(_reasons(step))))
+            )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the reasons; the traceback would be that of this plugin."""

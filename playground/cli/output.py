@@ -1,14 +1,16 @@
 """Output of commands: frames and events as JSON Lines or plain text, printed as they come.
 
-Data of an agent is data on a terminal, too: characters that a terminal would obey are replaced.
+Data of an agent is data on a terminal and for a CI runner, too: characters that a terminal would
+obey are replaced, and commands of runners are broken.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
-import re
+import secrets
 import sys
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -26,6 +28,12 @@ from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.mcp import server_requests
 from playground.protocols.media import content_media, media_of
 from playground.protocols.problems import Problem
+from playground.protocols.text import (
+    IN_JSON,
+    break_commands,
+    escape_control_characters,
+    replace_control_characters,
+)
 from playground.rendering.cards import card_of
 from playground.rendering.error_card import error_card
 from playground.rendering.events import event_text
@@ -38,7 +46,8 @@ from playground.rendering.run_status import status_label
 MAX_VALUE, MAX_TOOLS = 2_000, 40
 #: Messages whose contents are remembered until they are complete.
 _MAX_PENDING = 1_000
-_CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+#: Characters at the end of a line of which a command may be the rest.
+_MAX_COMMAND = 50
 
 #: Names of messages by type; other types are printed as they are.
 _MESSAGE_NAMES = {"": "message", "assistant": "message"}
@@ -55,6 +64,7 @@ class Printer:
         self._as_json = as_json
         #: Called when the reader of standard output has closed it.
         self.stop: Callable[[], object] = lambda: None
+        self._line = OpenLine()
         self._progress = sys.stderr.isatty()
         self._message_printer = MessagePrinter()
         self.results = self.events = self.last = 0
@@ -168,7 +178,7 @@ class Printer:
         if not text:
             return
         try:
-            print(text, end="", flush=True)
+            print(text if self._as_json else self._line(text), end="", flush=True)
         except BrokenPipeError:
             # The reader has closed its end, as in `send … | head`.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -199,18 +209,52 @@ def print_line(line: str) -> None:
 
 
 def write(text: str) -> None:
-    """Print a text to standard output, with control characters replaced.
+    """Print a text to standard output, without what a terminal or a CI runner would obey.
 
     Raise `OSError` if it cannot be written, once: later output is discarded.
     """
     try:
-        print(replace_control_characters(text), end="", flush=True)
+        print(break_commands(replace_control_characters(text)), end="", flush=True)
     except OSError as error:
         # Python would fail to flush its buffer on exit, and exit with that error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         # If the reader has closed its end, as in `run_collection … | head`, the run goes on.
         if not isinstance(error, BrokenPipeError):
             raise
+
+
+@contextlib.contextmanager
+def ignored_by_runner(is_text: bool = True) -> Iterator[None]:
+    """Have the runner of GitHub Actions ignore commands in what the block prints as text.
+
+    The lines would spoil other formats, in which commands are escaped.
+    """
+    token = secrets.token_hex(16)
+    if not is_text or os.environ.get("GITHUB_ACTIONS") != "true":
+        yield
+        return
+    print(f"::stop-commands::{token}", flush=True)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            # A line that was printed in part must not hide it.
+            print(f"\n::{token}::", flush=True)
+
+
+class OpenLine:
+    """The line that is printed in pieces, of which a command must not come together."""
+
+    def __init__(self) -> None:
+        self._before = ""
+
+    def __call__(self, piece: str) -> str:
+        """Return the piece with its commands broken, those that begin before it as well."""
+        before = self._before
+        whole = break_commands(before + piece)
+        line = whole.rpartition("\n")[2].lstrip()
+        self._before = line if len(line) < _MAX_COMMAND else f".{line[-_MAX_COMMAND:]}"
+        return whole[len(before) :]
 
 
 class MessagePrinter:
@@ -552,16 +596,12 @@ def _question_text(question: ev.Question) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return `text` on one line, with control characters replaced."""
-    return replace_control_characters(text.replace("\n", " ").replace("\t", " "))
-
-
-def replace_control_characters(text: str) -> str:
-    """Return `text` with U+FFFD for what a terminal would obey; tabs and line breaks stay."""
-    return _CONTROL_CHARACTERS.sub("\ufffd", text)
+    """Return `text` on one line, without what a terminal or a CI runner would obey."""
+    line = text.replace("\n", " ").replace("\t", " ")
+    return break_commands(replace_control_characters(line))
 
 
 def _json_line(value: Any) -> str:
-    """Return one line of JSON, with escapes for what a terminal would obey."""
+    """Return one line of JSON, with escapes for what a terminal or a CI runner would obey."""
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return _CONTROL_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return break_commands(escape_control_characters(text), IN_JSON)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.template.loader import get_template
 
+from playground.protocols.text import IN_XML, break_commands
 from playground.reporting.results import CollectionRunReport, StepResult, duration
 
 #: The most steps in one file; browsers become slow beyond that.
@@ -29,7 +30,7 @@ def as_html(report: CollectionRunReport) -> str:
         ],
         "left_out": len(report.steps) - len(steps),
     }
-    return get_template("reporting/report.html").render(context)
+    return break_commands(get_template("reporting/report.html").render(context), IN_XML)
 
 
 def _row(step: StepResult) -> dict[str, object]:

@@ -19,7 +19,8 @@
 `done` counts finished steps: met, unmet and unsent. A request that was in progress when the run
 was stopped is `stopped`, one that had not started is `skipped`.
 
-Written in ASCII, so that it contains no control sequences for a terminal.
+Written in ASCII, so that it contains no control sequences for a terminal, and without commands of
+CI runners.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from playground.protocols.text import IN_JSON, break_commands
 from playground.reporting.results import (
     MET,
     OPEN,
@@ -58,7 +60,7 @@ def as_json(report: CollectionRunReport) -> str:
         "ending": report.ending,
         "steps": [_step(step) for step in report.steps],
     }
-    return json.dumps(document, indent=2, default=str) + "\n"
+    return break_commands(json.dumps(document, indent=2, default=str), IN_JSON) + "\n"
 
 
 def _totals(totals: Totals) -> dict[str, int]:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
+from playground.protocols.text import IN_XML, break_commands
 from playground.reporting.results import (
     DONE,
     MET,
@@ -39,7 +40,8 @@ def as_junit(report: CollectionRunReport) -> str:
     if report.ending:
         root.append(_early_end_suite(report))
     ET.indent(root)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, "unicode")}\n'
+    xml = break_commands(ET.tostring(root, "unicode"), IN_XML)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{xml}\n'
 
 
 def _suite(report: CollectionRunReport, folder: str, steps: Sequence[StepResult]) -> ET.Element:

@@ -1,9 +1,10 @@
-"""Text report, with texts of agents verbatim: remove control sequences before printing it."""
+"""Text report. Single lines have texts of agents verbatim; the whole report is safe to print."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from playground.protocols.text import break_commands, replace_control_characters
 from playground.reporting.results import (
     MET,
     SKIPPED,
@@ -23,7 +24,8 @@ _MARKS = {MET: "✓", UNMET: "✗", UNSENT: "!", STOPPED: "■", SKIPPED: "-"}
 def as_text(report: CollectionRunReport) -> str:
     """Return the whole report."""
     lines = [line for step in report.steps for line in step_lines(step, report.has_iterations)]
-    return "\n".join([*lines, *summary_lines(report)]) + "\n"
+    text = "\n".join([*lines, *summary_lines(report)]) + "\n"
+    return break_commands(replace_control_characters(text))
 
 
 def step_lines(step: StepResult, numbered: bool = False) -> Iterator[str]:

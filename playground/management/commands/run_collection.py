@@ -30,7 +30,13 @@ from playground.cli.collection_runs import (
     select_requests,
 )
 from playground.cli.database_command import DatabaseCommand
-from playground.cli.output import configure_stream, one_line, print_line, write
+from playground.cli.output import (
+    configure_stream,
+    ignored_by_runner,
+    one_line,
+    print_line,
+    write,
+)
 from playground.cli.signals import on_stop
 from playground.engine import collection_runs
 from playground.engine.collection_runs import (
@@ -103,7 +109,9 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Run, report, and exit by the result."""
         try:
-            code = _run(options)
+            reporters = _reporters(options["reporter"])
+            with ignored_by_runner(("text", "") in reporters):
+                code = _run(options, reporters)
         except (CommandError, Error):
             raise
         except Exception as error:
@@ -112,9 +120,8 @@ class Command(DatabaseCommand):
         sys.exit(code)
 
 
-def _run(options: dict[str, Any]) -> int:
+def _run(options: dict[str, Any], reporters: Reporters) -> int:
     """Run and report; return the exit code. Raise `CommandError` for usage errors."""
-    reporters = _reporters(options["reporter"])
     plan = _plan(options)
     configure_stream(sys.stdout, as_json=False)
     printer = StepPrinter(

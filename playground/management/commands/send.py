@@ -30,7 +30,7 @@ from playground.cli.arguments import (
 )
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.dialogue import Dialogue, SendOptions
-from playground.cli.output import Printer, configure_stream
+from playground.cli.output import Printer, configure_stream, ignored_by_runner
 from playground.elicitation import STRATEGIES
 from playground.follow_ups import follow_up_document, follow_up_omissions
 from playground.json_input import parse_header_templates
@@ -140,11 +140,12 @@ class Command(DatabaseCommand):
         dialogue = Dialogue(prepared, Printer(as_json), send_options)
         if parent is not None and options["request"] is None:
             dialogue.omissions = follow_up_omissions(parent)
-        asyncio.run(dialogue.run(engine.RunParent(parent=parent)))
-        findings = dialogue.findings()
-        dialogue.printer.end(dialogue.last, findings)
-        for message in filter(None, (dialogue.unanswered, dialogue.failure_reason)):
-            dialogue.printer.print_line(message)
+        with ignored_by_runner(not as_json):
+            asyncio.run(dialogue.run(engine.RunParent(parent=parent)))
+            findings = dialogue.findings()
+            dialogue.printer.end(dialogue.last, findings)
+            for message in filter(None, (dialogue.unanswered, dialogue.failure_reason)):
+                dialogue.printer.print_line(message)
         sys.exit(_exit_code(dialogue, findings, options["fail_on"]))
 
 
