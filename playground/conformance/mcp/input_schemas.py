@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -16,15 +17,18 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend, validator_for
+from jsonschema_specifications import REGISTRY as SPECIFICATIONS  # type: ignore[import-untyped]
 from referencing import Registry
 from referencing.exceptions import Unresolvable
+from referencing.jsonschema import specification_with
 
 from playground.conformance.values import type_with_article
 from playground.protocols.json_pointer import keys_of, resolve
 
 #: The most values in a schema, and levels of nesting.
 MAX_VALUES, MAX_DEPTH = 2_000, 100
-#: The most steps of all validations with a schema: keywords, and elements of their values.
+#: The most steps of all validations with a schema, and of its own: keywords, and elements of their
+#: values.
 MAX_STEPS = 50_000
 #: The most references within one another.
 MAX_REFERENCES = 50
@@ -77,9 +81,12 @@ class InputSchema:
         """Return the part that is not valid JSON Schema in its dialect, None if all of it is."""
         dialect = self._dialect()
         self._copy()
-        # Its patterns and references are known, and its steps are as many as the schema has values.
-        meta = dialect(dialect.META_SCHEMA, registry=Registry())
+        # Its references and patterns are known.
+        keywords = {**dialect.VALIDATORS, "uniqueItems": self._unique_items}
+        meta_schema = _without_dialect(dialect.META_SCHEMA)
+        meta = self._extended(dialect, keywords)(meta_schema, registry=_meta_schemas())
         error = self._guarded(lambda: best_match(_first(meta.iter_errors(self.schema))))
+        self._steps = 0
         if error is None:
             return None
         return SchemaPart(tuple(error.absolute_path), _reason(error))
@@ -157,6 +164,7 @@ class InputSchema:
             "pattern": self._pattern,
             "patternProperties": self._pattern_properties,
             "additionalProperties": self._additional_properties,
+            "uniqueItems": self._unique_items,
         }
         keywords = {name: own.get(name, each) for name, each in dialect.VALIDATORS.items()}
         for name in ("$ref", "$dynamicRef", "$recursiveRef"):
@@ -165,18 +173,25 @@ class InputSchema:
         for name in ("unevaluatedProperties", "unevaluatedItems"):
             if name in keywords:
                 keywords[name] = self._unevaluated(name, keywords[name])
+        return self._extended(dialect, keywords)
+
+    def _extended(self, dialect: type[Validator], keywords: Mapping[str, Any]) -> type[Validator]:
+        """Return the class with these keywords, whose steps are counted."""
         counted = {name: self._counted(each) for name, each in keywords.items()}
         bounded: type[Validator] = extend(dialect, counted)  # type: ignore[no-untyped-call]
         return bounded
 
     def _counted(self, keyword: Any) -> Any:
         def counted(validator: Any, wanted: Any, instance: Any, schema: Any) -> Any:
-            self._steps += 1 + (len(wanted) // 10 if isinstance(wanted, dict | list) else 0)
-            if self._steps > MAX_STEPS:
-                raise UncheckedError(f"A validation takes more than {MAX_STEPS:,} steps.")
+            self._take(1 + (len(wanted) // 10 if isinstance(wanted, dict | list) else 0))
             return keyword(validator, wanted, instance, schema)
 
         return counted
+
+    def _take(self, steps: int) -> None:
+        self._steps += steps
+        if self._steps > MAX_STEPS:
+            raise UncheckedError(f"A validation takes more than {MAX_STEPS:,} steps.")
 
     def _reference(self, name: str, keyword: Any) -> Any:
         def reference(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
@@ -229,11 +244,30 @@ class InputSchema:
                 ) from None
         return bool(self._patterns[pattern].search(text))
 
-    # Keywords with patterns
+    # Keywords of our own
 
     def _pattern(self, validator: Any, wanted: str, instance: Any, schema: Any) -> Iterator[Any]:
         if validator.is_type(instance, "string") and not self._matches(wanted, instance):
             yield ValidationError("pattern")
+
+    def _unique_items(
+        self, validator: Any, wanted: Any, instance: Any, schema: Any
+    ) -> Iterator[ValidationError]:
+        """Compare by keys: jsonschema compares each element with each other one."""
+        if not wanted or not validator.is_type(instance, "array"):
+            return
+        found = {self._key(each) for each in instance}
+        if len(found) < len(instance):
+            yield ValidationError("uniqueItems")
+
+    def _key(self, value: Any) -> Any:
+        """Return a key that equal JSON values have: 1 and 1.0, but not 1 and true."""
+        self._take(1)
+        if isinstance(value, Mapping):
+            return frozenset((name, self._key(each)) for name, each in value.items())
+        if isinstance(value, list):
+            return tuple(map(self._key, value))
+        return (isinstance(value, bool), value)
 
     def _pattern_properties(
         self, validator: Any, wanted: Mapping[str, Any], instance: Any, schema: Any
@@ -275,6 +309,21 @@ class InputSchema:
         if path is not None and error.validator:
             return (*path, str(error.validator))
         return tuple(error.absolute_schema_path)
+
+
+@cache
+def _meta_schemas() -> Registry[Any]:
+    """Return all metaschemas without `$schema`, which would change the bounded validator."""
+    registry: Registry[Any] = Registry()
+    for uri, each in SPECIFICATIONS.items():
+        dialect = specification_with(each.contents["$schema"])
+        schema = dialect.create_resource(_without_dialect(each.contents))
+        registry = registry.with_resource(uri, schema)
+    return registry.crawl()
+
+
+def _without_dialect(schema: Any) -> dict[str, Any]:
+    return {name: value for name, value in schema.items() if name != "$schema"}
 
 
 def _first(errors: Iterator[ValidationError]) -> list[ValidationError]:
