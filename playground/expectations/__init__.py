@@ -45,12 +45,14 @@ from playground.expectations.evaluate import Check, capture, evaluate
 from playground.expectations.expectation_types import EXPECTATION_TYPES
 from playground.expectations.facts import Failed, RunFacts, TimedEvent
 from playground.expectations.schema import check_captures, check_schema, schema
+from playground.expectations.step_limit import StepLimit
 
 __all__ = [
     "EXPECTATION_TYPES",
     "Check",
     "Failed",
     "RunFacts",
+    "StepLimit",
     "TimedEvent",
     "capture",
     "check_captures",

@@ -16,7 +16,7 @@ from playground.expectations.schema import (
     check_one,
     check_schema,
 )
-from playground.expectations.step_limit import MAX_ALL_STEPS, StepLimit, StepLimitError
+from playground.expectations.step_limit import StepLimit, StepLimitError
 from playground.expectations.values import truncated_value, value_as_text
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.json_pointer import pointer_of
@@ -56,15 +56,16 @@ class Check:
         }
 
 
-def evaluate(expectations: Any, run_facts: RunFacts) -> list[Check]:
+def evaluate(expectations: Any, run_facts: RunFacts, limit: StepLimit | None = None) -> list[Check]:
     """Return one check for each expectation, in order. Never raise, whatever the arguments are.
 
-    Anything but a list of expectations results in one check that could not be evaluated.
+    Anything but a list of expectations results in one check that could not be evaluated. `limit` is
+    for what else is evaluated of the same request.
     """
     if not isinstance(expectations, list) or len(expectations) > MAX_EXPECTATIONS:
         reason = check_schema(expectations)[0].message
         return [Check(truncated_value(expectations), None, "valid expectations", reason)]
-    limit = StepLimit(MAX_ALL_STEPS)
+    limit = limit or StepLimit()
     return [_check(expectation, run_facts, limit) for expectation in expectations]
 
 
@@ -76,13 +77,11 @@ def _check(expectation: Any, run_facts: RunFacts, limit: StepLimit) -> Check:
             truncated_value(expectation), None, expected, f"{location}{problems[0].message}"
         )
     expectation_type = EXPECTATION_TYPES[expectation["type"]]
-    share = limit.share()
-    before = share.remaining
     try:
-        evaluation = expectation_type.evaluate(expectation, run_facts, share)
+        with limit.share() as share:
+            evaluation = expectation_type.evaluate(expectation, run_facts, share)
     except StepLimitError:
         evaluation = Evaluation(None, "The evaluation of this response takes too long.")
-    limit.remaining -= before - max(0, share.remaining)
     return Check(
         expectation,
         evaluation.met,
@@ -92,27 +91,28 @@ def _check(expectation: Any, run_facts: RunFacts, limit: StepLimit) -> Check:
     )
 
 
-def capture(captures: Any, document: Any) -> tuple[dict[str, Any], list[RequestProblem]]:
+def capture(
+    captures: Any, document: Any, limit: StepLimit | None = None
+) -> tuple[dict[str, Any], list[RequestProblem]]:
     """Return the values that `captures` ({variable: JSONPath}) take from a response document.
 
     A path captures the first value that it selects. The result is the values by variable, and a
-    problem for each path that is invalid or selects nothing, with pointers into `captures`. Never
-    raise.
+    problem for each path that is invalid or selects nothing, with pointers into `captures`. `limit`
+    is as for `evaluate`. Never raise.
     """
     values: dict[str, Any] = {}
     problems = check_captures(captures)
     if not isinstance(captures, Mapping) or len(captures) > MAX_CAPTURES:
         return values, problems
     invalid = {problem.pointer for problem in problems}
-    limit = StepLimit(MAX_ALL_STEPS)
+    limit = limit or StepLimit()
     for name, path in captures.items():
         pointer = pointer_of([name])
         if pointer in invalid:
             continue
-        share = limit.share()
-        before = share.remaining
         try:
-            selection = select(path, document, share, most=1)
+            with limit.share() as share:
+                selection = select(path, document, share, most=1)
         except PathError as error:
             problems.append(RequestProblem(pointer, str(error), "error"))
         else:
@@ -121,5 +121,4 @@ def capture(captures: Any, document: Any) -> tuple[dict[str, Any], list[RequestP
             else:
                 reason = f"No match for {path}; {name} was not captured."
                 problems.append(RequestProblem(pointer, reason, "error"))
-        limit.remaining -= before - max(0, share.remaining)
     return values, problems

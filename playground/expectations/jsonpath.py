@@ -35,7 +35,7 @@ from jsonpath_rfc9535.selectors import (
 )
 
 from playground.expectations.regex import PatternError, filter_match, filter_search
-from playground.expectations.step_limit import StepLimit, StepLimitError
+from playground.expectations.step_limit import MAX_STEPS, StepLimit, StepLimitError
 from playground.expectations.values import below, same
 
 #: The most characters of a path, and values that it may select.
@@ -94,7 +94,7 @@ def select(
     Raise `PathError` for an invalid path, and for one that needs more steps than are left.
     """
     query = compile_path(path)
-    limit = StepLimit() if limit is None else limit
+    limit = limit or StepLimit(MAX_STEPS)
     found: list[Node] = []
     try:
         for node in PathEvaluation(document, limit).nodes(query):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from playground.expectations import Check, RunFacts, evaluate
+from playground.expectations import Check, RunFacts, StepLimit, evaluate
 from playground.lessons.lesson import StepCheck
 
 #: The members of a request that a check can look into.
@@ -69,12 +69,13 @@ def evaluate_check(
             return CheckResult(False)
         return _result(evaluate(list(check.answer), _facts_of(answer.strip())))
     best: tuple[int, CheckResult] | None = None
+    limit = StepLimit()
     for subject in subjects:
-        checks = evaluate(list(check.request), _facts_of(subject.request))
+        checks = evaluate(list(check.request), _facts_of(subject.request), limit)
         if all(each.met for each in checks) and check.run:
             if subject.facts is None:
                 continue
-            checks += evaluate(list(check.run), subject.facts)
+            checks += evaluate(list(check.run), subject.facts, limit)
         result = _result(checks)
         if result.passed:
             return result

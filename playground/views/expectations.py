@@ -19,6 +19,7 @@ from playground.expectations import (
     EXPECTATION_TYPES,
     Check,
     RunFacts,
+    StepLimit,
     capture,
     check_schema,
     evaluate,
@@ -116,9 +117,9 @@ def try_expectations(request: HttpRequest) -> HttpResponse:
     run = get_run(request, pk) if _is_id(pk) else None
     result: dict[str, Any] = {"checks": [], "captures": [], "suggestions": []}
     if run is not None and run.is_final:
-        facts = _run_facts(run)
-        result["checks"] = [_result(check) for check in evaluate(expectations, facts)]
-        values, unmatched = capture(captures, facts.document)
+        facts, limit = _run_facts(run), StepLimit()
+        result["checks"] = [_result(check) for check in evaluate(expectations, facts, limit)]
+        values, unmatched = capture(captures, facts.document, limit)
         problems += [_under("captures", problem) for problem in unmatched]
         result["captures"] = [{"name": name, "value": pretty(values[name])} for name in values]
         result["suggestions"] = suggestions(facts, expectations)

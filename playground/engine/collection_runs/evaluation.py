@@ -9,7 +9,7 @@ from playground.engine import tasks
 from playground.engine.collection_runs.iteration_state import IterationState
 from playground.engine.collection_runs.plan import PlannedStep
 from playground.engine.request import PreparedRequest
-from playground.expectations import capture, evaluate
+from playground.expectations import StepLimit, capture, evaluate
 from playground.models import Run, RunState, Step
 from playground.models.collection_runs import INTERRUPTED_REASON
 from playground.protocols.events import Elicitation, Event
@@ -77,9 +77,11 @@ def evaluate_step(
         step.end(reason)
         return
     facts = run_facts(run, frames)
-    checks = [each.to_json() for each in evaluate(run.expectations or DEFAULT_EXPECTATIONS, facts)]
+    limit = StepLimit()
+    evaluated = evaluate(run.expectations or DEFAULT_EXPECTATIONS, facts, limit)
+    checks = [each.to_json() for each in evaluated]
     if saved.captures:
-        values, problems = capture(saved.captures, facts.document)
+        values, problems = capture(saved.captures, facts.document, limit)
         iteration.values.update(values)
         checks += [_failed_capture(problem.pointer[1:], problem.message) for problem in problems]
     step.checks = checks
