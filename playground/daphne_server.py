@@ -121,7 +121,7 @@ class Channel(http.HTTPChannel):
         self._has_asked = True
         self.transport.pauseProducing()
         received = self.requests[-1].requestHeaders.getAllRawHeaders()
-        headers = [(name.lower(), value) for name, values in received for value in values]
+        headers = {name.lower(): b"; ".join(values) for name, values in received}
         start_task(self._decide(server.allows_large_body(headers)), "large-body")
 
     async def _decide(self, is_allowed: Awaitable[bool]) -> None:

@@ -1,12 +1,13 @@
-"""Middleware that sets the headers about caching and browser features on every response.
+"""Middleware around every response: headers about caching and browser features, and limits.
 
-It is the outermost one, so that errors, redirects and responses of other middleware have them. A
-page has its budget in it, too: see `playground.page_budget`.
+It is the outermost one, so that errors, redirects and responses of other middleware have them. The
+limits are those of the database's responses and of the text on a page. Streams have none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import Awaitable, Callable, Iterator
 from inspect import iscoroutinefunction
 from typing import Any
 
@@ -15,7 +16,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
-from playground.page_budget import limit_page
+from playground.database_timeout import limit_responses
+from playground.page_budget import IS_GONE, PageBudget, page_budget
 
 #: Browser features that no page uses. Browsers warn of names that they do not know, so this has
 #: only those that Chromium lists; other browsers ignore the header.
@@ -62,16 +64,27 @@ def response_headers(get_response: Callable[[HttpRequest], Any]) -> Callable[[Ht
         respond: Callable[[HttpRequest], Awaitable[HttpResponseBase]] = get_response
 
         async def async_middleware(request: HttpRequest) -> HttpResponseBase:
-            with limit_page(request):
+            with _limits(request):
                 return _with_headers(await respond(request))
 
         return async_middleware
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        with limit_page(request):
+        with _limits(request):
             return _with_headers(get_response(request))
 
     return middleware
+
+
+@contextlib.contextmanager
+def _limits(request: HttpRequest) -> Iterator[None]:
+    extensions = getattr(request, "scope", {}).get("extensions") or {}
+    token = page_budget.set(PageBudget(extensions.get(IS_GONE, bool)))
+    try:
+        with limit_responses():
+            yield
+    finally:
+        page_budget.reset(token)
 
 
 def _with_headers(response: HttpResponseBase) -> HttpResponseBase:

@@ -20,7 +20,7 @@ from typing import Any, cast
 
 import pytest
 
-from playground.protocols.text import break_commands, replace_control_characters
+from playground.protocols.text import printable
 
 _FOLDER, _REQUEST = "playground.folder", "playground.savedrequest"
 
@@ -130,9 +130,7 @@ class RequestItem(pytest.Item):
         if step["verdict"] == "skipped":
             pytest.skip(step["reason"] or "The collection run ended before this request.")
         if step["verdict"] != "met":
-            raise RequestError(
-                break_commands(replace_control_characters("\n".join(_reasons(step))))
-            )
+            raise RequestError(printable("\n".join(_reasons(step))))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the reasons; the traceback would be that of this plugin."""

@@ -171,7 +171,6 @@ MIDDLEWARE = [
     "servestatic.middleware.ServeStaticMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.gzip.GZipMiddleware",
-    "playground.database_timeout.limit_requests",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -184,14 +183,9 @@ MIDDLEWARE = [
 if HOSTED:
     MIDDLEWARE.append("django.contrib.auth.middleware.LoginRequiredMiddleware")
 
-AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}", "OPTIONS": options}
-    for name, options in {
-        "UserAttributeSimilarityValidator": {},
-        "MinimumLengthValidator": {"min_length": 12},
-        "CommonPasswordValidator": {},
-        "NumericPasswordValidator": {},
-    }.items()
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}Validator"}
+    for name in ("UserAttributeSimilarity", "MinimumLength", "CommonPassword", "NumericPassword")
 ]
 
 ROOT_URLCONF = "playground.urls"
@@ -261,6 +255,15 @@ if REDIS_URL := os.environ.get("REDIS_URL", ""):
     }
 else:
     CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+#: Attempts to log in, of all web processes.
+CACHES: dict[str, Any] = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    }
+}
 
 # --- static files ----------------------------------------------------------------------------
 

@@ -28,12 +28,7 @@ from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.mcp import server_requests
 from playground.protocols.media import content_media, media_of
 from playground.protocols.problems import Problem
-from playground.protocols.text import (
-    IN_JSON,
-    break_commands,
-    escape_control_characters,
-    replace_control_characters,
-)
+from playground.protocols.text import printable, printable_json
 from playground.rendering.cards import card_of
 from playground.rendering.error_card import error_card
 from playground.rendering.events import event_text
@@ -64,7 +59,6 @@ class Printer:
         self._as_json = as_json
         #: Called when the reader of standard output has closed it.
         self.stop: Callable[[], object] = lambda: None
-        self._line = OpenLine()
         self._progress = sys.stderr.isatty()
         self._message_printer = MessagePrinter()
         self.results = self.events = self.last = 0
@@ -178,7 +172,7 @@ class Printer:
         if not text:
             return
         try:
-            print(text if self._as_json else self._line(text), end="", flush=True)
+            print(text, end="", flush=True)
         except BrokenPipeError:
             # The reader has closed its end, as in `send … | head`.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -214,7 +208,7 @@ def write(text: str) -> None:
     Raise `OSError` if it cannot be written, once: later output is discarded.
     """
     try:
-        print(break_commands(replace_control_characters(text)), end="", flush=True)
+        print(printable(text), end="", flush=True)
     except OSError as error:
         # Python would fail to flush its buffer on exit, and exit with that error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -242,21 +236,6 @@ def ignored_by_runner(is_text: bool = True) -> Iterator[None]:
             print(f"\n::{token}::", flush=True)
 
 
-class OpenLine:
-    """The line that is printed in pieces, of which a command must not come together."""
-
-    def __init__(self) -> None:
-        self._before = ""
-
-    def __call__(self, piece: str) -> str:
-        """Return the piece with its commands broken, those that begin before it as well."""
-        before = self._before
-        whole = break_commands(before + piece)
-        line = whole.rpartition("\n")[2].lstrip()
-        self._before = line if len(line) < _MAX_COMMAND else f".{line[-_MAX_COMMAND:]}"
-        return whole[len(before) :]
-
-
 class MessagePrinter:
     """Formatter of events as text, in parts that contain their line breaks."""
 
@@ -266,6 +245,8 @@ class MessagePrinter:
         self.reasoning: set[ev.EntryRef] = set()
         #: The part of the open line, which may continue; None at the start of a line.
         self._position: _Position | None = None
+        #: The end of that line, or all of a short one.
+        self._before = ""
         #: Pieces of contents that are no text and not complete, by message.
         self._pending: dict[ev.EntryRef, dict[tuple[int, str], list[Any]]] = {}
         #: Messages of which nothing was printed yet.
@@ -327,9 +308,9 @@ class MessagePrinter:
             # A complete text replaces the printed one: it starts a new line.
             if position != self._position or not event.delta:
                 yield from self.close()
-                yield one_line(f"{self._name(ref)} ")
+                yield self._open_line(one_line(f"{self._name(ref)} "))
                 self._position = position
-            yield replace_control_characters(event.value)
+            yield self._open_line(event.value)
             return
         parts = self._pending.setdefault(ref, {})
         pieces = parts.setdefault((event.index, event.kind), [])
@@ -342,6 +323,14 @@ class MessagePrinter:
         is_media = content_media(event.kind, event.value) is not None and not event.delta
         if is_media or event.status != "in_progress" or len(self._pending) > _MAX_PENDING:
             yield from self._part(ref, (event.index, event.kind))
+
+    def _open_line(self, piece: str) -> str:
+        """Return a piece of the open line, without commands that begin in the pieces before."""
+        before = self._before if self._position else ""
+        whole = printable(before + piece)
+        line = whole.rpartition("\n")[2].lstrip()
+        self._before = line if len(line) < _MAX_COMMAND else f".{line[-_MAX_COMMAND:]}"
+        return whole[len(before) :]
 
     def _part(self, ref: ev.EntryRef, key: tuple[int, str]) -> Iterator[str]:
         """Print a content that is no text."""
@@ -597,11 +586,9 @@ def _question_text(question: ev.Question) -> str:
 
 def one_line(text: str) -> str:
     """Return `text` on one line, without what a terminal or a CI runner would obey."""
-    line = text.replace("\n", " ").replace("\t", " ")
-    return break_commands(replace_control_characters(line))
+    return printable(text.replace("\n", " ").replace("\t", " "))
 
 
 def _json_line(value: Any) -> str:
     """Return one line of JSON, with escapes for what a terminal or a CI runner would obey."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return break_commands(escape_control_characters(text), IN_JSON)
+    return printable_json(json.dumps(value, ensure_ascii=False, default=str))

@@ -18,7 +18,6 @@ from playground.engine.secrets import Secret, request_auth_headers, secret_subst
 from playground.models import Agent, Run, RunSource, SavedRequest
 from playground.protocols import registry
 from playground.protocols.exchange import Target
-from playground.protocols.headers import size_error
 from playground.protocols.http import merge_headers
 from playground.protocols.origins import same_origin
 from playground.variables import names_in
@@ -185,8 +184,6 @@ class PreparedRequest:
         found = self.wire.errors() if self.wire else []
         if names := names_in(self.target.url):
             found.append(f"Variables without a value in the URL: {', '.join(names)}.")
-        if error := size_error(self.target.headers):
-            found.append(error)
         return found
 
 

@@ -10,6 +10,5 @@ parsers that forms share with imports and commands are in `playground.json_input
 `composer`         the composer's fields, for Send, Save and preview
 `environments`     environments and their table of variables
 `lessons`          lessons and their steps
-`login`            user name and password, with limited attempts
 =================  ===============================================================
 """

@@ -20,7 +20,6 @@ Frames are stored verbatim; events and everything else about a response are deri
 `key_rotation`        encryption of all encrypted columns with another key
 `lessons`             progress of a learner in a lesson
 `liveness`            detection of runs whose process has died
-`logins`              attempts to log in, and how many are allowed
 `mcp_sessions`        sessions of conversations with MCP servers
 `octets`              generated columns with the bytes of a row
 `ownership`           owners of rows, and which rows a user may see
@@ -47,7 +46,6 @@ from playground.models.conversations import Conversation
 from playground.models.environments import Environment, Variable
 from playground.models.frames import FrameBatch
 from playground.models.lessons import LessonProgress
-from playground.models.logins import LoginAttempt
 from playground.models.mcp_sessions import McpSession
 from playground.models.promises import PolledPromise, PollingStatus
 from playground.models.queued_work import QueuedWork
@@ -66,7 +64,6 @@ __all__ = [
     "Folder",
     "FrameBatch",
     "LessonProgress",
-    "LoginAttempt",
     "McpSession",
     "PolledPromise",
     "PollingStatus",

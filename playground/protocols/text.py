@@ -9,25 +9,23 @@ _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u20
 #: `##[`, `##vso[` (Azure Pipelines) and `##teamcity[`.
 _LINE_COMMAND = re.compile(r"^([^\S\n]*:):", re.MULTILINE)
 _COMMAND = re.compile(r"(##[\w-]{0,40})\[")
-#: How `break_commands` writes a colon and a bracket in JSON and in XML, where they stay the same.
-IN_JSON, IN_XML = ("\\u003a", "\\u005b"), ("&#58;", "&#91;")
 
 
-def replace_control_characters(text: str) -> str:
-    """Return `text` with U+FFFD for what a terminal would obey; tabs and line breaks stay."""
-    return _CONTROL_CHARACTERS.sub("\ufffd", text)
+def printable(text: str) -> str:
+    """Return `text` with U+FFFD for control characters, and a space within each command."""
+    text = _CONTROL_CHARACTERS.sub("\ufffd", text)
+    return _COMMAND.sub(r"\1 [", _LINE_COMMAND.sub(r"\1 :", text))
 
 
-def escape_control_characters(text: str) -> str:
-    """Return JSON with escapes for what a terminal would obey."""
-    return _CONTROL_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+def printable_json(text: str) -> str:
+    """Return JSON with escapes for control characters, and in each command."""
+    text = _CONTROL_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _COMMAND.sub(r"\1\\u005b", text)
 
 
-def break_commands(text: str, marks: tuple[str, str] = (" :", " [")) -> str:
-    """Return `text` without commands of CI runners: with a space within each by default."""
-    colon, bracket = marks
-    text = _LINE_COMMAND.sub(lambda found: found[1] + colon, text)
-    return _COMMAND.sub(lambda found: found[1] + bracket, text)
+def printable_xml(text: str) -> str:
+    """Return XML or HTML with a character reference in each command."""
+    return _COMMAND.sub(r"\1&#91;", _LINE_COMMAND.sub(r"\1&#58;", text))
 
 
 def shorten(text: str, limit: int) -> str:

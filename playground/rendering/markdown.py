@@ -12,9 +12,9 @@ of the page has gone (`playground.page_budget`).
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Protocol
+from itertools import takewhile
 from urllib.parse import urlsplit
 
 import nh3
@@ -48,14 +48,7 @@ _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "code": {"data-explain"}
 #: Attributes that are set on every element of a kind, whatever the text has.
 _FIXED = {"a": {"target": "_blank"}}
 _SPACES = re.compile(r"\s+")
-
-
-class Names(Hashable, Protocol):
-    """The names that a text may mention."""
-
-    def reference_of(self, text: str) -> str:
-        """Return the reference of a name, "" for other texts."""
-        ...
+ReferenceOf = Callable[[str], str]
 
 
 class _StoppedError(Exception):
@@ -69,7 +62,7 @@ def _parser(nesting: int) -> MarkdownIt:
 
 def _parse_inline(state: StateCore) -> None:
     """Parse what is in the blocks, while the page has a reader."""
-    budget = page_budget.get()
+    budget = state.env.get("budget")
     for token in state.tokens:
         if token.type == "inline":
             if budget and budget.is_gone():
@@ -80,18 +73,13 @@ def _parse_inline(state: StateCore) -> None:
 
 def _parse_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse a table, unless most of its cells would not be in the text."""
-    if silent:
-        return table(state, start, end, True)
-    if not table(state, start, end, True):
-        return False
-    columns = 1 + state.src.count("|", state.bMarks[start + 1], state.eMarks[start + 1])
-    row = start
-    while row < end and not state.isEmpty(row):
-        row += 1
-        characters = state.eMarks[row - 1] - state.bMarks[start]
-        if columns * (row - start) > characters + _MAX_MORE_CELLS:
-            return False
-    return table(state, start, end, False)
+    if not silent and table(state, start, end, True):
+        columns = 1 + state.src.count("|", state.bMarks[start + 1], state.eMarks[start + 1])
+        for row in takewhile(lambda row: not state.isEmpty(row), range(start, end)):
+            characters = state.eMarks[row] - state.bMarks[start]
+            if columns * (row - start) > characters + _MAX_MORE_CELLS:
+                return False
+    return table(state, start, end, silent)
 
 
 _INLINE, _PARSER = _parser(_MAX_BRACKETS), _parser(_MAX_NESTING)
@@ -99,36 +87,33 @@ _PARSER.core.ruler.at("inline", _parse_inline)
 _PARSER.block.ruler.at("table", _parse_table, {"alt": ["paragraph", "reference"]})
 
 
-def _tokens(text: str) -> list[Token]:
-    """Return the tokens of a text. Raise `_StoppedError`."""
-    budget = page_budget.get()
-    if budget and not budget.take(len(text)):
-        raise _StoppedError
-    return _PARSER.parse(text)
-
-
-def render(text: str, *, origins: bool = False, names: Names | None = None) -> str:
+def render(text: str, *, origins: bool = False, reference_of: ReferenceOf | None = None) -> str:
     """Return the HTML of a Markdown text, safe and with headings below those of a page.
 
-    With `origins` each link is followed by the host that it leads to. With `names`, those in inline
-    code offer their explanation. On a page without budget it is the text as it was written.
+    With `origins` each link is followed by the host that it leads to. With `reference_of`, which
+    returns the reference of a name or "", names in inline code offer their explanation. On a page
+    without budget it is the text as it was written.
     """
     html_of = _html_of_short if len(text) <= _SHORT else _html_of_long
     try:
-        html = html_of(text[:MAX_TEXT], origins, names)
+        html = html_of(text[:MAX_TEXT], origins, reference_of)
     except _StoppedError:
         html = f"<p>{escape(text[:MAX_TEXT])}</p>"
     return f"{html}<p>…</p>" if len(text) > MAX_TEXT else html
 
 
-def _html_of(text: str, origins: bool, names: Names | None) -> str:
-    tokens = _tokens(storable(text))
+def _html_of(text: str, origins: bool, reference_of: ReferenceOf | None) -> str:
+    if budget := page_budget.get():
+        budget.characters -= len(text)
+        if budget.characters < 0:
+            raise _StoppedError
+    tokens = _PARSER.parse(storable(text), {"budget": budget})
     for token in tokens:
         _adjust(token)
         if origins and token.type == "inline":
             token.children = list(_with_hosts(token.children or []))
-        if names:
-            _explain(token.children or [], names)
+        if reference_of:
+            _explain(token.children or [], reference_of)
     return nh3.clean(
         _PARSER.renderer.render(tokens, _PARSER.options, {}),
         tags=_TAGS,
@@ -147,25 +132,15 @@ _html_of_long = lru_cache(_KEPT)(_html_of)
 
 def plain(text: str, limit: int = 160) -> str:
     """Return the beginning of a Markdown text as plain text, for a line of a list."""
-    # An excerpt needs only the beginning of a long text.
-    beginning = text[: limit * 5]
-    try:
-        words = _words_of(beginning)
-    except _StoppedError:
-        words = beginning
-    text = _SPACES.sub(" ", words).strip()
-    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
-
-
-@lru_cache(_KEPT_SHORT)
-def _words_of(text: str) -> str:
     words: list[str] = []
-    for token in _tokens(text):
+    # An excerpt needs only the beginning of a long text.
+    for token in _PARSER.parse(text[: limit * 5]):
         if token.type == "inline":
             words += [_text(child) for child in token.children or []] + [" "]
         elif token.type in {"fence", "code_block"}:
             words += [token.content, " "]
-    return "".join(words)
+    text = _SPACES.sub(" ", "".join(words)).strip()
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
 
 
 def _text(token: Token) -> str:
@@ -212,10 +187,10 @@ def _with_hosts(tokens: list[Token]) -> Iterator[Token]:
             yield Token("text", "", 0, content=f" ({host or 'link removed'})")
 
 
-def _explain(tokens: list[Token], names: Names) -> None:
+def _explain(tokens: list[Token], reference_of: ReferenceOf) -> None:
     """Add the reference of each name in inline code; the text itself has no attributes."""
     for token in tokens:
-        if token.type == "code_inline" and (reference := names.reference_of(token.content)):
+        if token.type == "code_inline" and (reference := reference_of(token.content)):
             token.attrSet("data-explain", reference)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.template.loader import get_template
 
-from playground.protocols.text import IN_XML, break_commands
+from playground.protocols.text import printable_xml
 from playground.reporting.results import CollectionRunReport, StepResult, duration
 
 #: The most steps in one file; browsers become slow beyond that.
@@ -30,7 +30,7 @@ def as_html(report: CollectionRunReport) -> str:
         ],
         "left_out": len(report.steps) - len(steps),
     }
-    return break_commands(get_template("reporting/report.html").render(context), IN_XML)
+    return printable_xml(get_template("reporting/report.html").render(context))
 
 
 def _row(step: StepResult) -> dict[str, object]:

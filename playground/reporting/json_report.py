@@ -28,7 +28,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from playground.protocols.text import IN_JSON, break_commands
+from playground.protocols.text import printable_json
 from playground.reporting.results import (
     MET,
     OPEN,
@@ -60,7 +60,7 @@ def as_json(report: CollectionRunReport) -> str:
         "ending": report.ending,
         "steps": [_step(step) for step in report.steps],
     }
-    return break_commands(json.dumps(document, indent=2, default=str), IN_JSON) + "\n"
+    return printable_json(json.dumps(document, indent=2, default=str)) + "\n"
 
 
 def _totals(totals: Totals) -> dict[str, int]:

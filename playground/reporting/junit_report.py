@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from playground.protocols.text import IN_XML, break_commands
+from playground.protocols.text import printable_xml
 from playground.reporting.results import (
     DONE,
     MET,
@@ -40,7 +40,7 @@ def as_junit(report: CollectionRunReport) -> str:
     if report.ending:
         root.append(_early_end_suite(report))
     ET.indent(root)
-    xml = break_commands(ET.tostring(root, "unicode"), IN_XML)
+    xml = printable_xml(ET.tostring(root, "unicode"))
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{xml}\n'
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from playground.protocols.text import break_commands, replace_control_characters
+from playground.protocols.text import printable
 from playground.reporting.results import (
     MET,
     SKIPPED,
@@ -25,7 +25,7 @@ def as_text(report: CollectionRunReport) -> str:
     """Return the whole report."""
     lines = [line for step in report.steps for line in step_lines(step, report.has_iterations)]
     text = "\n".join([*lines, *summary_lines(report)]) + "\n"
-    return break_commands(replace_control_characters(text))
+    return printable(text)
 
 
 def step_lines(step: StepResult, numbered: bool = False) -> Iterator[str]:

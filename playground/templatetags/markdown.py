@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from functools import lru_cache
+
 from django import template
 from django.utils.safestring import SafeString, mark_safe  # noqa: TID251 -- nh3 has cleaned it
 
@@ -9,6 +12,8 @@ from playground.rendering.explanations import ProtocolNames
 from playground.rendering.markdown import plain, render
 
 register = template.Library()
+#: Returns one function for equal names: the HTML of a text is kept for it.
+_reference_of = lru_cache(operator.attrgetter("reference_of"))
 
 
 @register.filter
@@ -26,7 +31,8 @@ def markdown_with_origins(text: str) -> SafeString:
 @register.filter
 def markdown_with_names(text: str, names: ProtocolNames | None) -> SafeString:
     """Return the same, and names of a protocol in inline code offer their explanation."""
-    return mark_safe(render(text, origins=True, names=names))  # noqa: S308 -- nh3 has cleaned it
+    html = render(text, origins=True, reference_of=_reference_of(names) if names else None)
+    return mark_safe(html)  # noqa: S308 -- nh3 has cleaned it
 
 
 @register.filter

@@ -37,7 +37,7 @@ def test_what_it_becomes(text: str, html: str) -> None:
 def test_names_in_inline_code_offer_their_explanation() -> None:
     names = ProtocolNames("nlweb", "0.55")
     text = "`query.site` `site` `_meta.response_type` `recipes.example` `xyz`\n\n```\nsite\n```"
-    found = elements(render(text, names=names))
+    found = elements(render(text, reference_of=names.reference_of))
     assert [each.attributes for each in found if each.tag == "code"] == [
         {"data-explain": "nlweb/0.55/ask-request#/query/site"},
         {"data-explain": "nlweb/0.55/ask-request#/query/site"},
@@ -62,7 +62,7 @@ def test_names_in_inline_code_offer_their_explanation() -> None:
 )
 def test_a_text_chooses_no_explanation(text: str) -> None:
     names = ProtocolNames("nlweb", "0.55")
-    for element in elements(render(text, names=names)):
+    for element in elements(render(text, reference_of=names.reference_of)):
         assert not {"data-explain", "onclick"} & set(element.attributes)
 
 

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
+import attrs
 import re2
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend, validator_for
-from jsonschema_specifications import REGISTRY as SPECIFICATIONS  # type: ignore[import-untyped]
 from referencing import Registry
 from referencing.exceptions import Unresolvable
-from referencing.jsonschema import specification_with
 
 from playground.conformance.values import type_with_article
 from playground.protocols.json_pointer import keys_of, resolve
@@ -83,8 +81,7 @@ class InputSchema:
         self._copy()
         # Its references and patterns are known.
         keywords = {**dialect.VALIDATORS, "uniqueItems": self._unique_items}
-        meta_schema = _without_dialect(dialect.META_SCHEMA)
-        meta = self._extended(dialect, keywords)(meta_schema, registry=_meta_schemas())
+        meta = self._counting(dialect, keywords)(dialect.META_SCHEMA, registry=Registry())
         error = self._guarded(lambda: best_match(_first(meta.iter_errors(self.schema))))
         self._steps = 0
         if error is None:
@@ -173,13 +170,15 @@ class InputSchema:
         for name in ("unevaluatedProperties", "unevaluatedItems"):
             if name in keywords:
                 keywords[name] = self._unevaluated(name, keywords[name])
-        return self._extended(dialect, keywords)
+        return self._counting(dialect, keywords)
 
-    def _extended(self, dialect: type[Validator], keywords: Mapping[str, Any]) -> type[Validator]:
+    def _counting(self, dialect: type[Validator], keywords: Mapping[str, Any]) -> type[Validator]:
         """Return the class with these keywords, whose steps are counted."""
         counted = {name: self._counted(each) for name, each in keywords.items()}
-        bounded: type[Validator] = extend(dialect, counted)  # type: ignore[no-untyped-call]
-        return bounded
+        bounded: Any = extend(dialect, counted)  # type: ignore[no-untyped-call]
+        # jsonschema's own changes the class where a part has `$schema`, as metaschemas do.
+        bounded.evolve = attrs.evolve
+        return bounded  # type: ignore[no-any-return]
 
     def _counted(self, keyword: Any) -> Any:
         def counted(validator: Any, wanted: Any, instance: Any, schema: Any) -> Any:
@@ -309,21 +308,6 @@ class InputSchema:
         if path is not None and error.validator:
             return (*path, str(error.validator))
         return tuple(error.absolute_schema_path)
-
-
-@cache
-def _meta_schemas() -> Registry[Any]:
-    """Return all metaschemas without `$schema`, which would change the bounded validator."""
-    registry: Registry[Any] = Registry()
-    for uri, each in SPECIFICATIONS.items():
-        dialect = specification_with(each.contents["$schema"])
-        schema = dialect.create_resource(_without_dialect(each.contents))
-        registry = registry.with_resource(uri, schema)
-    return registry.crawl()
-
-
-def _without_dialect(schema: Any) -> dict[str, Any]:
-    return {name: value for name, value in schema.items() if name != "$schema"}
 
 
 def _first(errors: Iterator[ValidationError]) -> list[ValidationError]:

@@ -14,11 +14,11 @@ from django.core.management import CommandParser
 
 from playground.cli.arguments import agent_of
 from playground.cli.database_command import DatabaseCommand
-from playground.cli.output import ignored_by_runner, one_line
+from playground.cli.output import one_line
 from playground.engine import doctor, request_to
 from playground.models import Agent
 from playground.protocols import registry
-from playground.protocols.text import IN_JSON, break_commands
+from playground.protocols.text import printable_json
 from playground.rendering.doctor import text_of
 
 
@@ -56,11 +56,10 @@ class Command(DatabaseCommand):
         report = asyncio.run(doctor.diagnose(request_to(agent, {})))
         if options["output"] == "json":
             # ASCII, so that it contains no control characters of a terminal.
-            self.stdout.write(break_commands(json.dumps(report, indent=2), IN_JSON))
+            self.stdout.write(printable_json(json.dumps(report, indent=2)))
         else:
-            with ignored_by_runner():
-                for line in text_of(report).splitlines():
-                    self.stdout.write(one_line(line))
+            for line in text_of(report).splitlines():
+                self.stdout.write(one_line(line))
         sys.exit(any(step["status"] == "failed" for step in report["steps"]))
 
     def _announce(self, agent: Agent) -> None:

@@ -20,13 +20,13 @@ from django.core.management import CommandError, CommandParser
 from playground import engine
 from playground.cli.arguments import USAGE, agent_of, document_from, request_over, seconds
 from playground.cli.database_command import DatabaseCommand
-from playground.cli.output import configure_stream, ignored_by_runner, one_line
+from playground.cli.output import configure_stream, one_line
 from playground.cli.signals import on_stop
 from playground.limits import RunLimits
 from playground.models import Agent, Run, Twin
 from playground.protocols import registry
 from playground.protocols.diff import Comparison, Difference
-from playground.protocols.text import IN_JSON, break_commands
+from playground.protocols.text import printable_json
 from playground.rendering.comparison import headline_of, not_comparable_reasons
 from playground.rendering.formatting import json_preview
 from playground.rendering.twins import comparison_of, twin_sides
@@ -88,9 +88,8 @@ class Command(DatabaseCommand):
         reasons = list(not_comparable_reasons(twin.left, twin.right))
         comparison = None if reasons else comparison_of(twin.left, twin.right)
         lines = _json_lines if as_json else _text_lines
-        with ignored_by_runner(not as_json):
-            for line in lines(twin, comparison, reasons):
-                print(line)
+        for line in lines(twin, comparison, reasons):
+            print(line)
         sys.exit(3 if comparison is None else 0 if comparison.same else 1)
 
 
@@ -183,7 +182,7 @@ def _json_lines(twin: Twin, comparison: Comparison | None, reasons: list[str]) -
     }
     if comparison is not None:
         document |= {"same": comparison.same, **asdict(comparison)}
-    yield break_commands(json.dumps(document, ensure_ascii=True, default=str), IN_JSON)
+    yield printable_json(json.dumps(document, ensure_ascii=True, default=str))
 
 
 def _side(run: Run) -> dict[str, Any]:
