@@ -6,6 +6,7 @@ import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -32,12 +33,13 @@ class TlsProxy(httpx.HTTPTransport):
 class Hosted(PlaygroundServer):
     """The server behind a proxy that ends TLS."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, **options: Any) -> None:
         super().__init__(
             data,
             PLAYGROUND_MODE="hosted",
             SECRET_KEY="a key for tests",
             ALLOWED_HOSTS="127.0.0.1",
+            **options,
         )
 
     @property
@@ -65,9 +67,9 @@ class Hosted(PlaygroundServer):
 
 
 @contextlib.contextmanager
-def hosted_playground(data: Path) -> Iterator[Hosted]:
+def hosted_playground(data: Path, **options: Any) -> Iterator[Hosted]:
     """A hosted playground, stopped at the end."""
-    with Hosted(data) as server:
+    with Hosted(data, **options) as server:
         yield server
 
 
