@@ -131,6 +131,18 @@ class TestItems:
 
 
 class TestResults:
+    def test_texts_of_agents_are_neither_commands_nor_escape_sequences(
+        self, project: pytest.Pytester, commands: Commands
+    ) -> None:
+        hostile = "a\n::error::x\n ##[group]y \x1b[2J"
+        check = {"expectation": "b", "met": False, "wanted": hostile, "actual": hostile}
+        commands.steps = [step("The first", verdict="unmet", problem=hostile, checks=[check])]
+        output = str(run(project, "--playground-collection", "mine.json").stdout)
+        assert ": :error::x" in output
+        assert not [line for line in output.splitlines() if line.lstrip().startswith("::")]
+        assert "##[" not in output
+        assert "\x1b[2J" not in output
+
     def test_what_is_not_met_fails_with_the_reasons(
         self, project: pytest.Pytester, commands: Commands
     ) -> None:

@@ -7,7 +7,7 @@ import re
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 #: Commands of CI runners: `::` at the beginning of a line, which GitHub trims, and anywhere in it
 #: `##[`, `##vso[` (Azure Pipelines) and `##teamcity[`.
-_LINE_COMMAND = re.compile(r"^([^\S\n]*:):", re.MULTILINE)
+_LINE_COMMAND = re.compile(r"((?:^|\r)[^\S\r\n]*:):", re.MULTILINE)
 _COMMAND = re.compile(r"(##[\w-]{0,40})\[")
 
 
