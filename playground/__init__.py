@@ -2,6 +2,7 @@
 
 ======================  =======================================================================
 `__main__`              command line of the installed package and of manage.py
+`admission`             refusal of requests without a host, and of large bodies without a session
 `apps`                  app configuration: registers checks, restricts files, repairs the search
 `asgi`                  ASGI application, WebSocket routes and the check of their origin
 `broadcast`             updates of a run, rendered once for all of its viewers
@@ -39,6 +40,7 @@
 `migrations`            migrations of the database
 `models`                models and their queries
 `notifications`         notifications that something was stored, in and between processes
+`page_budget`           the text that may be rendered for a page
 `private_files`         files that only their owner may read: database and keys
 `processes`             names of processes, and whether one exists
 `protocols`             NLWeb, Agent API, MCP and A2A: requests and responses, without I/O

@@ -1,8 +1,8 @@
 """The log-in of a hosted playground: few attempts, and few passwords that are checked at once.
 
-Nobody can lock out another user. Attempts count for their address. A user who is attacked from many
-addresses has fewer attempts from each of them, but never none. A browser in which the user has
-logged in before counts for itself.
+A user cannot be locked out by others. Attempts count for their address. A user who is attacked from
+many addresses has fewer attempts from each of them, but never none. A browser in which the user has
+logged in before is counted separately.
 """
 
 from __future__ import annotations
