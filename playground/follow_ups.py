@@ -17,6 +17,7 @@ from playground.models.runs import TURNS
 from playground.protocols import registry
 from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.events import Elicitation, EntryRef
+from playground.protocols.raw import document_of
 from playground.stored_runs import event_at
 
 
@@ -26,7 +27,7 @@ def follow_up_document(run: Run, text: str = "") -> dict[str, Any]:
     last = turns[-1]
     document = registry.follow_up_document(
         run.protocol,
-        last.run.request,
+        document_of(last.run.request),
         prev=branch_queries(turns),
         session_context=last.next_session_context,
         text=text,
@@ -37,7 +38,9 @@ def follow_up_document(run: Run, text: str = "") -> dict[str, Any]:
 def follow_up_omissions(run: Run) -> list[str]:
     """Return sentences about what a follow-up to `run` omits."""
     turns = branch_to(run)
-    sentence = registry.omitted_previous(run.protocol, turns[-1].run.request, branch_queries(turns))
+    sentence = registry.omitted_previous(
+        run.protocol, document_of(turns[-1].run.request), branch_queries(turns)
+    )
     return [sentence] if sentence else []
 
 
@@ -52,7 +55,7 @@ def answer_document(
     turns = branch_to(run)
     last = turns[-1]
     document = next_request(
-        last.run.request,
+        document_of(last.run.request),
         form,
         values,
         strategy,
@@ -66,7 +69,7 @@ def answer_document(
 def answer_omissions(run: Run, strategy: str) -> list[str]:
     """Return sentences about what an answer to `run` omits, or sends in another place."""
     turns = branch_to(run)
-    return omissions(turns[-1].run.request, strategy, prev=branch_queries(turns))
+    return omissions(document_of(turns[-1].run.request), strategy, prev=branch_queries(turns))
 
 
 def _with_own_request_id(turn: Run, document: dict[str, Any]) -> dict[str, Any]:
@@ -82,7 +85,7 @@ def _with_own_request_id(turn: Run, document: dict[str, Any]) -> dict[str, Any]:
 def tool_output_document(run: Run, replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the request with the outputs of the tool calls of `run`, in their order."""
     last = branch_to(run)[-1]
-    return agent_api.with_input(last.run.request, replies, last.next_session_context)
+    return agent_api.with_input(document_of(last.run.request), replies, last.next_session_context)
 
 
 def elicitation_at(run: Run, ref: EntryRef) -> ElicitationForm | None:

@@ -14,7 +14,7 @@ from django import forms
 from django.conf import settings
 
 from playground.protocols import headers as header_rules
-from playground.protocols import json_decoder, json_errors
+from playground.protocols import json_decoder, json_errors, raw
 
 
 def parse_document(text: str) -> dict[str, Any]:
@@ -26,6 +26,14 @@ def parse_document(text: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise forms.ValidationError("The request must be a JSON object.")
     return document
+
+
+def parse_document_anyway(text: str) -> dict[str, Any]:
+    """Return a document as `parse_document` does, or a raw request with the text as its body."""
+    try:
+        return parse_document(text)
+    except forms.ValidationError:
+        return {raw.MEMBER: {"body": text}}
 
 
 def parse_json_value(text: str, max_depth: int | None = None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -58,17 +58,24 @@ def _shared(model: type[_Row], noun: str, slug: str) -> _Row:
     raise CommandError(f"Unknown {noun} “{slug}”. Saved {noun}s: {known}", returncode=USAGE)
 
 
-def document_from(source: str) -> dict[str, Any]:
+def document_from(
+    source: str, parse: Callable[[str], dict[str, Any]] = parse_document
+) -> dict[str, Any]:
     """Return the JSON object in a file, `-` for standard input. Raise `CommandError`."""
     try:
-        text = sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")
-        return parse_document(text)
-    except OSError as error:
-        raise CommandError(f"{source}: {error.strerror}", returncode=USAGE) from error
+        return parse(bytes_from(source).decode("utf-8"))
     except forms.ValidationError as error:
         raise CommandError(f"{source}: {error.messages[0]}", returncode=USAGE) from error
     except UnicodeDecodeError as error:
         raise CommandError(f"{source}: not UTF-8 text", returncode=USAGE) from error
+
+
+def bytes_from(source: str) -> bytes:
+    """Return the content of a file, `-` for standard input. Raise `CommandError`."""
+    try:
+        return sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+    except OSError as error:
+        raise CommandError(f"{source}: {error.strerror}", returncode=USAGE) from error
 
 
 def seconds(text: str) -> float:
@@ -124,7 +131,9 @@ def prepare_request(
     """Return the prepared request of a template. Raise `CommandError` with all its errors."""
     found = engine.prepare(template, scope)
     if found.prepared is None or found.errors:
-        errors = (f"{each.pointer or '/'}: {each.message}" for each in found.errors)
+        errors = [f"{each.pointer or '/'}: {each.message}" for each in found.errors]
+        if found.can_send_anyway:
+            errors.append("To send it unchanged, add --anyway.")
         raise CommandError("\n".join(errors), returncode=USAGE)
     return found.prepared
 

@@ -19,6 +19,7 @@ from playground.expectations.schema import MAX_EXPECTATIONS
 from playground.lessons import lesson_problems
 from playground.models.json_text import storable
 from playground.protocols import headers as header_rules
+from playground.protocols import raw
 from playground.protocols.exchange import RequestProblem
 from playground.variables import is_name
 from playground.variables.names import PLACEHOLDER
@@ -59,6 +60,7 @@ def validate_field(name: str, value: Any) -> Iterator[Finding]:
 def _check_document(value: Any) -> Iterator[Finding]:
     if len(json.dumps(value)) > MAX_DOCUMENT:
         yield "", f"Longer than {MAX_DOCUMENT:,} characters as JSON."
+    yield from _from_problems(raw.problems_of, value)
 
 
 def _check_headers(value: Any) -> Iterator[Finding]:

@@ -7,10 +7,12 @@ from typing import Any
 
 from playground.conformance.earlier import NOTHING_EARLIER, EarlierResponses
 from playground.conformance.findings import ConformanceReport, Finding, Verdict
+from playground.conformance.http_response import last_response_frames
 from playground.conformance.response_parts import MAX_PARTS
 from playground.conformance.rule import AnyTranscript, Inconclusive, Rule, RuleIssue, Violation
 from playground.conformance.rulesets import RuleGroup, RuleInput, ruleset
-from playground.protocols.frames import Frame
+from playground.protocols import raw
+from playground.protocols.frames import BODY_KINDS, Frame
 
 #: The most violations of one rule that are listed; the last one tells how many more there are.
 MAX_LISTED = 20
@@ -31,15 +33,20 @@ def run_rules(
 
     `protocol` and `binding` select the rule set: an empty one for pairs without a row in
     `rulesets`. `version` is the version whose rules are run, whatever version the request was
-    sent in; by an unknown version no rule applies. `operation` is NLWeb's `ask` or `await`; no
+    sent in; by an unknown version no rule applies. Of a raw request that sends no document of the
+    protocol, the rules read only the response. `operation` is NLWeb's `ask` or `await`; no
     rule of NLWeb applies to any other. `state` is the run's state; if it is not final, the rules
     run on what has been received. `earlier` has the facts in earlier responses of the same
     conversation. Never raise, whatever an agent sent.
     """
-    rule_input = RuleInput(tuple(frames), request, version, operation, state, earlier)
+    sent = raw.sent_document(request)
+    rule_input = RuleInput(tuple(frames), sent, version, operation, state, earlier)
     rules = ruleset(protocol, binding)
-    is_known = version in rules.versions
-    transcripts = rules.read(rule_input) if is_known else (None,) * len(rules.groups)
+    # The specifications do not say what answers another request, such as HEAD, without a body.
+    response = last_response_frames(rule_input.frames)
+    has_body = any(frame.kind in BODY_KINDS for frame in response)
+    applies = version in rules.versions and (has_body or raw.raw_of(sent) is None)
+    transcripts = rules.read(rule_input) if applies else (None,) * len(rules.groups)
     findings: list[Finding] = []
     for group, transcript in zip(rules.groups, transcripts, strict=True):
         findings += _group_findings(group, transcript, version)

@@ -44,7 +44,7 @@ from playground.models.collections import resolve_target
 from playground.models.conversations import turn_of
 from playground.models.ownership import Owner
 from playground.protocols import headers as header_rules
-from playground.protocols import registry
+from playground.protocols import raw, registry
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.headers import is_credential
 from playground.protocols.http import merge_headers
@@ -98,6 +98,8 @@ class RequestTemplate:
     detected: Mapping[str, str] | None = None
     #: Slug of the agent of a saved request, where there is no such agent.
     missing_agent: str = ""
+    #: Whether to send the document although it is invalid: its errors are warnings.
+    anyway: bool = False
 
     @classmethod
     def from_saved_request(cls, saved: SavedRequest, owner: Owner = None) -> RequestTemplate:
@@ -188,6 +190,8 @@ class PreparationResult:
     unresolved: tuple[tuple[str, str], ...] = ()
     #: (name, value as text, whether it is a secret) of each variable with a value; "" for a secret.
     substituted: tuple[tuple[str, str, bool], ...] = ()
+    #: Whether its only errors are those of the document, with which it can be sent anyway.
+    can_send_anyway: bool = False
 
     @property
     def errors(self) -> list[RequestProblem]:
@@ -269,16 +273,18 @@ class _Preparation:
         if destination is None:
             return
         agent, url = destination
-        # As names, so that a repeated request is a first one, too.
-        request = agent.with_own_ids(template.request, _OWN_ID)
-        self._template = template = replace(template, request=request)
+        if raw.raw_of(template.request) is None:
+            # As names, so that a repeated request is a first one, too.
+            request = agent.with_own_ids(template.request, _OWN_ID)
+            self._template = template = replace(template, request=request)
         version, binding = self._version_and_binding(agent)
         document = self._substitution.json(template.request)
+        result.problems += raw.problems_of(template.request)
         headers = self._headers()
         own, encoded_credentials = request_auth_headers(template.auth, self._secret)
         self._check_auth(own)
         if result.problems:
-            return  # A header that no call can have.
+            return  # A header, or a raw request, that no call can have.
         wire = None
         if self._substitution.secrets or template.auth:
             wire = WireValues(
@@ -305,7 +311,12 @@ class _Preparation:
             for error in prepared.errors():
                 result.add_error("", error)
         # The stored document: the messages may quote it.
-        result.problems += registry.validate_request(prepared.target, prepared.request)
+        found = registry.validate_request(prepared.target, prepared.request)
+        is_raw = raw.raw_of(prepared.request) is not None
+        if template.anyway and not is_raw:
+            found = [replace(problem, level="warning") for problem in found]
+        result.can_send_anyway = not is_raw and not result.errors
+        result.problems += found
 
     # Target
 
@@ -521,6 +532,7 @@ def repeat_request(run: Run) -> PreparationResult:
         auth=stored.get("auth") or {},
         saved=run.saved_request,
         expectations=stored.get("expectations", run.expectations) or (),
+        anyway=True,  # As it was sent before.
     )
     return prepare(template, VariableScope(environment), run.owner)
 
@@ -550,7 +562,7 @@ def switched_request(run: Run, target: Mapping[str, str]) -> PreparationResult:
     meta = document.get("meta")
     if isinstance(meta, Mapping) and meta.get("version") == run.version != version:
         document = {**document, "meta": {**meta, "version": version}}
-    if protocol != run.protocol:
+    if protocol != run.protocol and raw.raw_of(document) is None:
         text = literal(registry.request_text(run.protocol, run.request), keep=run.secret_names)
         document = registry.new_request(protocol, version or known[-1], text)
     result = prepare(

@@ -7,6 +7,7 @@ were not changed. Secrets are names in it, as everywhere.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -99,12 +100,13 @@ def build_request(fields: Fields) -> dict[str, Any]:
         "description": fields["notes"],
     }
     if call.body:
-        pretty = json.dumps(json.loads(call.body), ensure_ascii=False, indent=2)
-        language = {"raw": {"language": "json"}}
+        text, language = call.body.decode("utf-8", "replace"), "text"
+        with contextlib.suppress(ValueError):
+            text, language = json.dumps(json.loads(text), ensure_ascii=False, indent=2), "json"
         request["body"] = {
             "mode": "raw",
-            "raw": _with_postman_variables(pretty),
-            "options": language,
+            "raw": _with_postman_variables(text),
+            "options": {"raw": {"language": language}},
         }
     if auth := _auth(fields["auth"]):
         request["auth"] = auth

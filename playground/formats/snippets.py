@@ -373,7 +373,9 @@ def to_curl(call: SnippetCall) -> str:
         words.append("-N")
     if _GLOB.search("".join(part for part in call.url if isinstance(part, str))):
         words.append("-g")
-    if call.method != ("POST" if call.body else "GET"):
+    if call.method == "HEAD" and not call.body:
+        words.append("-I")  # With -X HEAD, curl waits for a body.
+    elif call.method != ("POST" if call.body else "GET"):
         words.append(f"-X {_shell_word((call.method,))}")
     # Not bare: a URL that begins with a hyphen, as that of a variable may, would be an option.
     parts = [" ".join([*words, "--url", _shell_word(call.url)])]

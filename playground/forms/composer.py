@@ -13,7 +13,12 @@ from django import forms
 from django.contrib.auth.models import AnonymousUser, User
 
 from playground.expectations import check_captures, check_schema
-from playground.json_input import parse_document, parse_header_templates, parse_json_value
+from playground.json_input import (
+    parse_document,
+    parse_document_anyway,
+    parse_header_templates,
+    parse_json_value,
+)
 from playground.models import Agent, Collection, Environment, SavedRequest
 from playground.models.detection import detected_settings
 from playground.protocols.exchange import RequestProblem
@@ -101,8 +106,15 @@ class SendForm(ComposerForm):
     environment = TextField()
     #: The saved request that is open, "collection/request"; None for one that was deleted.
     saved = TextField()
+    #: Whether to send an invalid document, or a text that is none.
+    anyway = forms.BooleanField(required=False)
 
     field_order = ("address", "agent")
+
+    def __init__(self, data: Mapping[str, str], user: User | AnonymousUser) -> None:
+        super().__init__(data, user)
+        if data.get("anyway"):
+            self.fields["document"] = ParsedField(parse_document_anyway)
 
     def clean_agent(self) -> Agent | None:
         """Return the agent; None only with a URL and without the name of an agent."""

@@ -29,6 +29,7 @@ Every other package may import this one; it imports the standard library only.
 `origins`         origins of URLs, and an agent's URL over the other binding
 `placement`       placement of events: entry, pinned, aside or none
 `problems`        `Problem`: why a run did not complete; `CodeExplanation` of an error code
+`raw`             raw requests: any method, path, content type and body over HTTP
 `reference`       every attribute of every document of a protocol, from its schemas
 `reference_changes`  changes between two versions of a protocol, from their references
 `reference_examples`  example requests that use an attribute

@@ -80,6 +80,8 @@ class HttpExchange:
 
     #: Name of the expected response with its article, for problems.
     response_name = "an NLWeb response"
+    #: Whether a response without a body is no problem.
+    may_be_empty = False
 
     def __init__(
         self, call: HttpCall, reader: Reader, *, max_depth: int, response_name: str = ""
@@ -184,6 +186,8 @@ class HttpExchange:
 
     def _end(self, frame: Frame) -> Sequence[Event]:
         events: Sequence[Event] = _NO_EVENTS
+        if self.may_be_empty and not self._streamed and not self._body:
+            return events
         if self._streamed or self._is_silent_stream():
             self._check_stream()
         else:

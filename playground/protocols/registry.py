@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from playground.protocols import actions, agent_api, http, mcp, nlweb
+from playground.protocols import actions, agent_api, http, mcp, nlweb, raw
 from playground.protocols.agent_api.documents import ResponseAssembler
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import (
@@ -172,7 +172,14 @@ def exchange(target: Target, request: Mapping[str, Any], *, max_depth: int = 100
     if target.protocol == ACTION:
         return actions.exchange(target, request, max_depth)
     spec = _row(PROTOCOLS, target.protocol, "protocol")
-    return _row(BINDINGS, target.binding, "binding")(spec, target, request, max_depth)
+    binding = _row(BINDINGS, target.binding, "binding")
+    if not raw.raw_of(request):
+        return binding(spec, target, raw.document_of(request), max_depth)
+    operation = spec.operation(request) if target.binding == "http" else ""
+    call, reader = raw.http_call(target, request, operation), spec.reader(target.version)
+    found = http.HttpExchange(call, reader, max_depth=max_depth, response_name=spec.response_name)
+    found.may_be_empty = True
+    return found
 
 
 def preview(target: Target, request: Mapping[str, Any]) -> HttpCall | None:
@@ -202,6 +209,8 @@ def validate_request(target: Target, request: Any) -> list[RequestProblem]:
     """
     if target.protocol == ACTION:
         return []
+    if raw.raw_of(request) is not None:
+        return raw.problems_of(request)
     return _row(PROTOCOLS, target.protocol, "protocol").validate_request(request, target.version)
 
 
@@ -297,6 +306,8 @@ def with_version(protocol: str, document: Mapping[str, Any], version: str) -> di
 def request_text(protocol: str, request: Mapping[str, Any]) -> str:
     """Return the text of a request, "" if it has none or the protocol is unknown."""
     spec = PROTOCOLS.get(protocol)
+    if replaced := raw.raw_of(request):
+        return raw.title_of(replaced)
     return spec.request_text(request) if spec else ""
 
 
@@ -314,7 +325,7 @@ def response_name(protocol: str) -> str:
 def query_text(protocol: str, request: Any) -> str:
     """Return the query of a request as later ones repeat it, "" for none or an unknown protocol."""
     spec = PROTOCOLS.get(protocol)
-    return spec.query_text(request) if spec else ""
+    return spec.query_text(request) if spec and not raw.raw_of(request) else ""
 
 
 def session_context(protocol: str, request: Any, returned: Mapping[str, Any] | None) -> Any:

@@ -119,6 +119,7 @@ def prepare_form(request: HttpRequest) -> PreparationResult:
     for name, errors in form.errors.items():
         preparation.add_error(_PROBLEM_POINTERS.get(name, ""), str(errors[0]))
     if preparation.problems:
+        preparation.can_send_anyway = set(form.errors) == {"document"}
         return preparation
     # Without the field, the active environment of the top bar applies.
     is_named = "environment" in request.POST
@@ -141,6 +142,7 @@ def _request_template(form: SendForm) -> RequestTemplate:
         saved=found["saved"],
         expectations=found["expectations"],
         detected=found["detected"],
+        anyway=found["anyway"],
     )
 
 

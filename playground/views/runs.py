@@ -89,17 +89,19 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.PreparedRe
     preparation = prepare_form(request)
     parent = parent_turn(request, preparation)
     if preparation.prepared is None or preparation.errors:
-        return error_response(request, preparation)
+        return error_response(request, preparation, anyway=preparation.can_send_anyway)
     link = engine.RunParent(RunKind.ASK, parent)
     return engine.create_run(
         preparation.prepared, owner_of(request.user), link
     ), preparation.prepared
 
 
-def error_response(request: HttpRequest, preparation: engine.PreparationResult) -> HttpResponse:
-    """Show above the composer's fields why its request is not sent."""
-    problems = {"problems": preparation.errors or preparation.problems}
-    response = render(request, "compose/problems.html", problems, status=422)
+def error_response(
+    request: HttpRequest, preparation: engine.PreparationResult, *, anyway: bool = False
+) -> HttpResponse:
+    """Show above the composer's fields why its request is not sent, and a button if it can be."""
+    context = {"problems": preparation.errors or preparation.problems, "anyway": anyway}
+    response = render(request, "compose/problems.html", context, status=422)
     return reswap(retarget(response, "#compose-problems"), "innerHTML")
 
 

@@ -21,7 +21,7 @@ from playground.formats.snippets import (
     to_jsonrpc,
 )
 from playground.models import Run
-from playground.protocols import registry
+from playground.protocols import raw, registry
 from playground.protocols.frames import Frame, FrameKind
 from playground.views.composer import prepare_form
 from playground.views.helpers import get_run
@@ -83,7 +83,8 @@ def _last_call(run: Run) -> Frame | None:
 def _snippets(call: SnippetCall, protocol: str, document: Any) -> Sequence[Snippet]:
     """Return a call in every format."""
     found = [Snippet(slug, label, write(call)) for slug, (label, write) in WRITERS.items()]
-    if protocol == "nlweb":  # The only protocol that goes over MCP.
+    # The only protocol that goes over MCP.
+    if protocol == "nlweb" and raw.raw_of(document) is None:
         tool = registry.operation(protocol, document)
         found.append(Snippet("jsonrpc", "MCP JSON-RPC", to_jsonrpc(tool, document), JSONRPC_NOTE))
     return found

@@ -68,7 +68,9 @@ def ask(
 ) -> Answer:
     """Send a request to an agent that follows a script of bytes (`tests.support.servers`)."""
     with serving(*script, answer=answer) as server:
-        given = arguments if {"--text", "--request"} & {*arguments} else ("--text", "x", *arguments)
+        # A raw request needs no text.
+        is_complete = {"--text", "--request", "-d", "-X", "--path"} & {*arguments}
+        given = arguments if is_complete else ("--text", "x", *arguments)
         done = run_command("send", server.url, "--output", "jsonl", *given)
     lines = done.json_lines
     assert lines, done.stderr

@@ -17,6 +17,7 @@ from playground.conformance.rule import (
     should,
 )
 from playground.conformance.values import type_with_article
+from playground.protocols import raw
 from playground.protocols.frames import FrameKind
 
 _LIFECYCLE = "Request/Response Lifecycle"
@@ -96,7 +97,11 @@ def _wants_stream(t: AgentTranscript) -> bool:
     "stream-honoured",
     "Responses are streamed if and only if the request asks for it.",
     should("5"),
-    when=lambda t: t.has_response and isinstance(t.request.get("stream", True), bool),
+    when=lambda t: (
+        t.has_response
+        and raw.raw_of(t.request) is None
+        and isinstance(t.request.get("stream", True), bool)
+    ),
 )
 def stream_honoured(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The default of the parameter `stream` is true."""

@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from playground.conformance.rule import RuleIssue, Violation, info, must, rule, should
 from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_nonempty_text
+from playground.protocols import raw
 from playground.protocols.events import Outcome
 from playground.protocols.headers import TOKEN
 
@@ -198,7 +199,7 @@ def _is_date(text: str) -> bool:
     "Agents accept POST requests.",
     v55=must("7.1"),
     v54=must("8.1"),
-    when=_has_head,
+    when=lambda t: _has_head(t) and raw.raw_of(t.request) is None,
 )
 def http_method(t: Transcript) -> Iterator[RuleIssue]:
     """NLWeb requests are POST requests to `/ask` and `/await`."""

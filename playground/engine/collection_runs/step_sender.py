@@ -35,7 +35,7 @@ from playground.executors import read_when_available, write_when_available
 from playground.models import Agent, CollectionRun, Run, RunSource, SavedRequest, Step
 from playground.models.json_text import storable
 from playground.models.storage import no_room_and_fix
-from playground.protocols import registry
+from playground.protocols import raw, registry
 from playground.transport import ConnectionPool
 
 #: Seconds for which agents and the environment are cached: changes to them take effect soon, and
@@ -43,6 +43,7 @@ from playground.transport import ConnectionPool
 CACHE_SECONDS = 2.0
 
 Verdict = Step.Verdict
+_ANYWAY = 'To send it unchanged, add "raw": {} to its document.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,8 @@ class StepSender:
         result = prepare(template, scope, self._plan.owner, find_agent=self._matching_agent)
         prepared = result.prepared
         if prepared is None or result.errors:
-            raise PlanError(_join_messages(result.errors))
+            hint = f" {_ANYWAY}" if result.can_send_anyway else ""
+            raise PlanError(_join_messages(result.errors) + hint)
         target = prepared.target
         key = (folder_of(planned.saved), target.protocol, target.url)
         conversation = iteration.conversation_for(key, prepared.request)
@@ -204,6 +206,8 @@ class StepSender:
 def _with_session(
     protocol: str, context: Mapping[str, Any], document: Mapping[str, Any]
 ) -> dict[str, Any]:
+    if raw.raw_of(document) is not None:
+        return dict(document)
     return registry.with_session_context(protocol, document, context)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -22,6 +23,7 @@ from playground.cli.arguments import (
     USAGE,
     agent_of,
     binding_of,
+    bytes_from,
     document_from,
     environment_of,
     prepare_request,
@@ -33,12 +35,24 @@ from playground.cli.dialogue import Dialogue, SendOptions
 from playground.cli.output import Printer, configure_stream, ignored_by_runner
 from playground.elicitation import STRATEGIES
 from playground.follow_ups import follow_up_document, follow_up_omissions
-from playground.json_input import parse_header_templates
+from playground.json_input import (
+    parse_document,
+    parse_document_anyway,
+    parse_header_templates,
+)
 from playground.models import Agent, Run, RunState
 from playground.models.conversations import turn_of
-from playground.protocols import json_decoder, registry
+from playground.protocols import json_decoder, raw, registry
 from playground.protocols.mcp.versions import VERSIONS
 from playground.variables import literal, names_in
+
+#: Options of a raw request, by the members of `raw`.
+_RAW = {
+    "method": (("-X", "--method"), "HTTP method, for example PATCH; default: POST"),
+    "path": (("--path",), "path after the agent's base URL, with a query; '' for the URL itself"),
+    "content_type": (("--content-type",), "media type of the body; '' for none"),
+    "body": (("-d", "--body"), "body of the request; @FILE for a file, @- for standard input"),
+}
 
 
 class Command(DatabaseCommand):
@@ -84,6 +98,7 @@ class Command(DatabaseCommand):
             help="MCP version: stateless (2026-07-28) or with a session; default: the agent's",
         )  # fmt: skip
         parser.add_argument(
+            "-H",
             "--header",
             action="append",
             default=[],
@@ -100,6 +115,13 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--timeout", type=seconds, metavar="S", help="timeout of the run in seconds"
         )
+        parser.add_argument(
+            "--anyway", action="store_true",
+            help="send an invalid request unchanged; text that is not a JSON object is the body",
+        )  # fmt: skip
+        for name, (flags, text) in _RAW.items():
+            group = request if name == "body" else parser
+            group.add_argument(*flags, metavar=name.upper(), help=text)
         talk = parser.add_argument_group("conversation")
         talk.add_argument(
             "--follow", action="store_true", help="poll a promise until it is settled"
@@ -174,7 +196,7 @@ def _answers(options: dict[str, Any]) -> dict[str, Any] | None:
 def _prepare(options: dict[str, Any], parent: Run | None) -> engine.PreparedRequest:
     agent = agent_of(options["agent"])
     version = _set_protocol(agent, options, parent)
-    document = _document(options, agent.protocol, version, parent)
+    document = _with_raw(_document(options, agent.protocol, version, parent), options)
     for assignment in options["assignments"]:
         _assign(document, assignment)
     pairs = [part.partition(":") for part in options["header"]]
@@ -187,7 +209,12 @@ def _prepare(options: dict[str, Any], parent: Run | None) -> engine.PreparedRequ
     _set_mcp(agent, options)
     binding = options["binding"] or (parent.binding if parent is not None else None)
     template = engine.RequestTemplate(
-        document, headers, agent, version=version, binding=binding_of(agent, binding)
+        document,
+        headers,
+        agent,
+        version=version,
+        binding=binding_of(agent, binding),
+        anyway=options["anyway"],
     )
     environment = options["environment"] or (parent.environment if parent is not None else "")
     scope = engine.VariableScope(
@@ -226,7 +253,7 @@ def _document(
     options: dict[str, Any], protocol: str, version: str, parent: Run | None
 ) -> dict[str, Any]:
     if (source := options["request"]) is not None:
-        return document_from(source)
+        return document_from(source, parse_document_anyway if options["anyway"] else parse_document)
     text = options["text"] or ""
     if parent is None:
         return registry.new_request(protocol, version, text, streaming=True)
@@ -238,6 +265,22 @@ def _document(
     if options["protocol_version"]:
         document = registry.with_version(protocol, document, version)
     return document
+
+
+def _with_raw(document: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the document as a raw request, if there are options of one."""
+    added = {name: options[name] for name in _RAW if options[name] is not None}
+    if not added:
+        return document
+    if added.get("body", "").startswith("@"):
+        data = bytes_from(added["body"][1:])
+        try:
+            added["body"] = data.decode("utf-8")
+        except UnicodeDecodeError:
+            added |= {"body": b64encode(data).decode(), "encoding": "base64"}
+    is_given = options["text"] is not None or options["request"] is not None
+    base = document if is_given else {}
+    return {**base, raw.MEMBER: {**(raw.raw_of(base) or {}), **added}}
 
 
 def _assign(document: dict[str, Any], assignment: str) -> None:
