@@ -5,12 +5,12 @@
 import { make } from "./dom.js";
 import { keysOf } from "./json-pointer.js";
 import { ignoreLateResponses } from "./late-responses.js";
-import { languageOf, wordsField } from "./protocols.js";
+import { languageOf, titleIn, wordsField } from "./protocols.js";
 import { documentOf } from "./request-document.js";
 import { recall, remember } from "./storage.js";
 
-/** Everything that sends: the button of the form, and the one of the empty response pane. */
-const SUBMITS = '#composer [type="submit"], [type="submit"][form="composer"]';
+/** Everything that sends, if nothing is wrong: the form's button, and that of the empty response pane. */
+const SUBMITS = '#composer [type="submit"]:not([name]), [type="submit"][form="composer"]';
 
 /** Characters of a query that the title of the page shows. */
 const MAX_TITLE = 60;
@@ -31,6 +31,7 @@ class RequestComposer extends HTMLElement {
     this.ignoreLateResponses = ignoreLateResponses(this.form, "#compose-problems");
     this.form.addEventListener("htmx:afterRequest", (event) => this.#sent(event));
     this.form.addEventListener("composer:load", () => this.#clearProblems());
+    this.querySelector("[data-raw-file]").addEventListener("change", (event) => this.#readFile(event));
     this.toggle = this.querySelector(".effective-toggle");
     this.toggle.addEventListener("click", () => this.#fold(this.toggle.ariaExpanded === "true"));
     this.#fold(recall(FOLD_KEY) !== "open");
@@ -68,15 +69,18 @@ class RequestComposer extends HTMLElement {
   }
 
   #show() {
-    const { obstacle, error } = this.document;
+    const { obstacle, error, root } = this.document;
     for (const button of document.querySelectorAll(SUBMITS)) button.disabled = Boolean(obstacle);
-    this.#say(obstacle);
+    // The text can be sent; what a field holds and cannot be written into it cannot.
+    this.#say(obstacle, Boolean(error) || root.type !== "object");
     // What is shown of the request stays out of date until it is shown anew.
     if (obstacle) this.toggleAttribute("data-stale", true);
     this.toggleAttribute("data-broken", Boolean(error));
     this.querySelector("[data-fix-json]").hidden = !error;
     this.querySelector("[data-form-fields]").inert = Boolean(error);
-    if (!error) for (const section of this.querySelectorAll("[data-member]")) this.#showSection(section);
+    if (error) return;
+    for (const section of this.querySelectorAll("[data-member]")) this.#showSection(section);
+    if (this.document.node(["raw"])) this.querySelector("[data-raw]").open = true;
   }
 
   /** A section of another type has no fields: shows that, and offers to replace it. */
@@ -102,23 +106,38 @@ class RequestComposer extends HTMLElement {
 
   /** Stops what cannot be sent; a request without words on the field that lacks them. */
   #guard(event) {
+    if (event.target === this.form && event.detail.parameters.anyway) return;
     if (!this.isSendable && event.target.matches("#composer, #effective")) event.preventDefault();
     if (event.target !== this.form) return;
     const { isEmpty, lack } = languageOf(this.form);
     const value = this.document.value([]);
-    if (!this.isSendable || !isEmpty(value)) return;
+    if (!this.isSendable || value.raw || !isEmpty(value)) return;
     event.preventDefault();
     this.querySelector("tab-set").show("tab-request");
     const field = wordsField(this.form);
     field?.complain(lack(value));
-    if (!field) this.#say(lack(value));
+    this.#say(field ? "" : lack(value), true);
     (field ?? this.querySelector(".form-section:not([hidden]) [data-add]")).focus();
   }
 
-  /** Says at the button why nothing is sent (null: nothing stands in the way). */
-  #say(why) {
-    this.note.textContent = why ?? "";
+  /** Says at the button why nothing is sent (null: nothing stands in the way), and offers to send it. */
+  #say(why, canSendAnyway) {
+    const props = { type: "submit", name: "anyway", value: "1", className: "btn btn-small" };
+    const buttons = canSendAnyway ? [make("button", props, "Send anyway")] : [];
+    this.note.replaceChildren(...(why ? [`${why} `] : []), ...buttons);
     this.note.toggleAttribute("data-obstacle", Boolean(why));
+  }
+
+  /** Makes a file the body of a raw request: its text, or its bytes in Base64. */
+  async #readFile({ target }) {
+    if (!target.files.length) return;
+    const bytes = new Uint8Array(await target.files[0].arrayBuffer());
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+    const isText = !text.includes("\ufffd");
+    const base64 = () => btoa(bytes.reduce((all, byte) => all + String.fromCharCode(byte), ""));
+    this.document.set(["raw", "body"], JSON.stringify(isText ? text : base64()));
+    if (isText) this.document.remove(["raw", "encoding"]);
+    else this.document.set(["raw", "encoding"], '"base64"');
   }
 
   #sent(event) {
@@ -127,7 +146,7 @@ class RequestComposer extends HTMLElement {
     if (event.target !== this.form || !successful || xhr.status >= 400) return;
     this.#clearProblems();
     this.form.classList.remove("composer--first");
-    const text = languageOf(this.form).title(this.document.value([])).slice(0, MAX_TITLE);
+    const text = titleIn(this.form.dataset.protocol, this.document.value([])).slice(0, MAX_TITLE);
     document.title = `${text} · NLWeb Playground`;
   }
 }

@@ -1,6 +1,7 @@
-// <json-field data-pointer="/query/site" data-types="text number" [data-list] [data-required] [data-bare]>
+// <json-field data-pointer="/query/site" data-types="text number" [data-list] [data-required] [data-bare]
+// [data-shown]>
 // One member of the request: not set, null, or a value. A member that is not set is hidden until
-// open() shows it; nothing is written before a value is entered. Required fields are always shown, and
+// open() shows it, unless it is data-shown; nothing is written before a value is entered. Required fields are always shown, and
 // have no button that removes them; nor have bare ones, whose row has it. Expects a label,
 // .field-editor, select.field-type and .field-error inside.
 
@@ -118,7 +119,7 @@ class JsonField extends HTMLElement {
   }
 
   #show() {
-    this.hidden = !this.isSet && !this.isOpen && !this.isFixed;
+    this.hidden = !this.isSet && !this.isOpen && !this.isFixed && !("shown" in this.dataset);
   }
 
   #addKind(kind, text = KINDS[kind]) {

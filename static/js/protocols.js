@@ -55,6 +55,12 @@ const PROTOCOLS = { nlweb: NLWEB, "agent-api": AGENT_API };
 /** The language of a protocol by its name; that of NLWeb for one that is not known. */
 export const language = (name) => PROTOCOLS[name] ?? NLWEB;
 
+/** The title of a request: of a raw one its method and path. */
+export function titleIn(protocol, document) {
+  const { method = "POST", path = "" } = document?.raw ?? {};
+  return document?.raw ? `${method} ${path}`.trim() : language(protocol).title(document);
+}
+
 /** The language that a form composes in. */
 export const languageOf = (form) => language(form.dataset.protocol);
 

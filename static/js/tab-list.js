@@ -15,7 +15,7 @@
 //   used      when it was shown last, as a number that grows
 
 import { parse, toValue } from "./json-text.js";
-import { language } from "./protocols.js";
+import { titleIn } from "./protocols.js";
 
 const NAMED = ["agent", "protocol", "version", "binding", "parent"];
 const AS_JSON = ["document", "headers", "auth", "expectations", "captures"];
@@ -57,9 +57,7 @@ export const nameOf = (tab) => tab.name || titleOf(tab) || "New request";
 /** The words of a tab's document; while that is invalid, those that it had before. */
 export function titleOf({ fields, title = "" }) {
   try {
-    return language(fields.protocol)
-      .title(toValue(parse(fields.document)))
-      .trim();
+    return titleIn(fields.protocol, toValue(parse(fields.document))).trim();
   } catch {
     return title;
   }
