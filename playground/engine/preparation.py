@@ -273,7 +273,7 @@ class _Preparation:
         if destination is None:
             return
         agent, url = destination
-        if raw.raw_of(template.request) is None:
+        if raw.raw_of(template.request) is None and not template.anyway:
             # As names, so that a repeated request is a first one, too.
             request = agent.with_own_ids(template.request, _OWN_ID)
             self._template = template = replace(template, request=request)
