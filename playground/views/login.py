@@ -72,8 +72,8 @@ class LoginForm(forms.AuthenticationForm):
     """A form that checks a password if the attempt is allowed."""
 
     request: HttpRequest
-    #: Seconds until the next attempt is allowed; 0 if this one was.
-    retry_after = 0
+    #: Status of a refusal, and the seconds after which to try again; 0 if the attempt was allowed.
+    status, retry_after = 429, 0
 
     def clean(self) -> dict[str, Any]:
         """Check the password. Raise `ValidationError` also for an attempt that is not allowed."""
@@ -83,7 +83,13 @@ class LoginForm(forms.AuthenticationForm):
         attempt, browser = Attempt(), ""
         if self.request.get_signed_cookie(BROWSER_COOKIE, "", name, max_age=BROWSER_LIFETIME):
             browser = self.request.COOKIES[BROWSER_COOKIE]
-        if not attempt.is_allowed(name, address, browser):
+        try:
+            is_allowed = attempt.is_allowed(name, address, browser)
+        except Exception as error:  # Redis and other caches have exceptions of their own.
+            logger.exception("Log-in refused: attempts cannot be counted")
+            self.status, self.retry_after = 503, MAX_WAIT
+            raise ValidationError("Log-in is not available. Try again shortly.") from error
+        if not is_allowed:
             logger.warning("Log-in refused: too many attempts from %s", address)
             raise self._refusal(attempt.left)
         if not _checks.acquire(timeout=MAX_WAIT):
@@ -106,7 +112,7 @@ class LoginForm(forms.AuthenticationForm):
 
 
 class LoginView(views.LoginView):
-    """Django's view with limited attempts, and the status 429 beyond them."""
+    """Django's view with limited attempts: 429 beyond them, 503 if they cannot be counted."""
 
     form_class = LoginForm
 
@@ -128,7 +134,7 @@ class LoginView(views.LoginView):
         """Show the form again."""
         response = super().form_invalid(form)
         if form.retry_after:
-            response.status_code = 429
+            response.status_code = form.status
             response.headers["Retry-After"] = str(form.retry_after)
         return response
 

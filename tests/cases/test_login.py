@@ -12,7 +12,7 @@ from django.contrib.auth import password_validation
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
-from django.test import Client, RequestFactory
+from django.test import Client, RequestFactory, override_settings
 from django.urls import path
 
 from playground import urls
@@ -194,3 +194,12 @@ def test_the_address_that_counts(settings: Any, proxies: int, forwarded: str, ad
 def test_passwords_that_are_easy_to_guess_are_refused(password: str) -> None:
     with pytest.raises(ValidationError):
         password_validation.validate_password(password, User(username="alice-smith"))
+
+
+def test_attempts_that_cannot_be_counted(alice: User, checked: list[str]) -> None:
+    """Without Redis no password is checked, and the page does not blame the user."""
+    away = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": "redis://[::1]:1"}
+    with override_settings(CACHES={"default": away}):
+        response = log_in("alice", PASSWORD)
+    assert (response.status_code, response.headers["Retry-After"], checked) == (503, "10", [])
+    assert "Log-in is not available. Try again shortly." in response.content.decode()
