@@ -127,6 +127,8 @@ class Failure(Event):
     message: str = ""
     details: Any = None
     raw: Any = None
+    #: Code and message of the JSON-RPC error that has it in its data; "" without one.
+    around: str = ""
 
 
 @dataclass(frozen=True, slots=True)

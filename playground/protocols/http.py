@@ -13,9 +13,9 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from playground import __version__
-from playground.protocols import json_decoder, sse, unreadable
+from playground.protocols import error_documents, json_decoder, sse, unreadable
 from playground.protocols.calls import HttpCall
-from playground.protocols.events import Event, Note, Outcome, Unknown
+from playground.protocols.events import Event, Failure, Note, Outcome, Unknown
 from playground.protocols.exchange import Reader, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
@@ -92,6 +92,8 @@ class HttpExchange:
         self._reader = reader
         self._max_depth = max_depth
         self._problem: Problem | None = None
+        #: The error in a document that is no response of the protocol, None without one.
+        self.refusal: Failure | None = None
         self._status = 0
         self._headers: Mapping[str, str] = {}
         #: One buffer: pieces would have to be joined, which takes their size again.
@@ -121,7 +123,7 @@ class HttpExchange:
     @property
     def outcome(self) -> Outcome:
         """Return the outcome of the response so far."""
-        return self._reader.outcome
+        return Outcome.FAILURE if self.refusal else self._reader.outcome
 
     @property
     def problem(self) -> Problem | None:
@@ -256,11 +258,18 @@ class HttpExchange:
     def _payload(self, seq: int, payload: Any, text: str) -> Sequence[Event]:
         events = self._reader.document(seq, payload)
         if all(type(event) is Unknown for event in events):
+            if self._is_error(payload):
+                self.refusal = error_documents.failure(seq, payload)
+                return [self.refusal]
             description = f"is JSON, but not {self.response_name}"
             self._fail(
                 unreadable.unreadable_problem(description, self._status, self._headers, text)
             )
         return events
+
+    def _is_error(self, payload: Any) -> bool:
+        """Return whether a document that is no response of the protocol is an error."""
+        return error_documents.is_error(payload, self._status)
 
     def _unknown_body(self, seq: int, text: str, description: str) -> Unknown:
         media_type = self._headers.get("content-type", "").partition(";")[0].strip()

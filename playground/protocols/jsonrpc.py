@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from playground.protocols import error_documents
 from playground.protocols.problems import CodeExplanation
 
 VERSION = "2.0"
@@ -247,7 +248,7 @@ def _read_response(payload: Mapping[str, Any], problems: tuple[Deviation, ...]) 
 def _read_error(given: Any, deviations: list[Deviation]) -> Error:
     if not isinstance(given, Mapping):
         deviations.append(Deviation.ODD_ERROR)
-        return Error(None, given if isinstance(given, str) else "", raw=given)
+        return Error(None, error_documents.describe(given).message, raw=given)
     code, message = given.get("code"), given.get("message")
     number = code if isinstance(code, int) and not isinstance(code, bool) else None
     if isinstance(code, float) and code.is_integer():
@@ -256,7 +257,8 @@ def _read_error(given: Any, deviations: list[Deviation]) -> Error:
         deviations.append(Deviation.ODD_CODE if "code" in given else Deviation.ODD_ERROR)
     elif not isinstance(message, str):
         deviations.append(Deviation.ODD_ERROR)
-    return Error(number, message if isinstance(message, str) else "", given.get("data"), given)
+    text = message if isinstance(message, str) else error_documents.describe(given).message
+    return Error(number, text, given.get("data"), given)
 
 
 # Error codes

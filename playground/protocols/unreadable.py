@@ -36,6 +36,8 @@ _CLASS_FIXES: Mapping[int, str] = {
 }
 #: Statuses that deny a request for want of credentials.
 DENIALS = frozenset({401, 403, 407})
+#: Description of a body that is text and neither markup nor JSON.
+PROSE = "is text, not JSON"
 _DEFAULT_FIX = "Check that this is the URL of an agent; the response is in the Wire tab."
 _HTML = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<!--)", re.IGNORECASE)
 
@@ -105,4 +107,4 @@ def describe_body(body: str, error: ValueError | RecursionError, *, utf8: bool) 
     broken = "" if utf8 else ", and not valid UTF-8"
     if body.lstrip()[0] in '{["':
         return f"is not valid JSON{where}{broken}", f"{error}\n{body[:QUOTED]}"
-    return f"is text, not JSON{broken}", body
+    return f"{PROSE}{broken}", body

@@ -90,6 +90,8 @@ class A2AExchange:
     @property
     def outcome(self) -> Outcome:
         """The outcome so far."""
+        if self._rpc_response and self._rpc_response.refusal and not self._reads_artifacts:
+            return Outcome.FAILURE
         return self._reader.outcome
 
     @property
@@ -138,7 +140,7 @@ class A2AExchange:
         lacks_artifacts = self._reader.lacks_artifacts and not self._is_polling
         if not self._reader.is_open and not (lacks_artifacts and self._reader.task):
             return None
-        if self._is_polling and self._reader.outcome is Outcome.FAILURE:
+        if self._is_polling and self.outcome is Outcome.FAILURE:
             return None  # The agent refuses to read its task.
         if self._poll_count >= MAX_POLLS:
             self._problem = _still_open(self._push_reason)
@@ -171,7 +173,7 @@ class A2AExchange:
         reason = self._push_reason
         if not reason or not self._reader.is_open:
             return []
-        if self._is_polling and self._reader.outcome is Outcome.FAILURE:
+        if self._is_polling and self.outcome is Outcome.FAILURE:
             cause = f"{reason}, and refuses tasks/get: its result may only be sent to a webhook."
             self._problem = Problem("truncated", Stage.DECODE, cause, _PUSH_FIX)
         if self._has_push_hint:

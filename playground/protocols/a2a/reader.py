@@ -102,9 +102,13 @@ class A2AReader:
         if self.lacks_artifacts:
             cause = f"{error.code}, {error.message}" if error.message else f"{error.code}"
             return [Log(seq, "warning", f"Reading the artifacts failed: {cause}", "task")]
-        self._outcome = Outcome.FAILURE
         code = "JSON-RPC error" if error.code is None else str(error.code)
-        return [Failure(seq, code, error.message, error.data, error.raw)]
+        return self.failed(Failure(seq, code, error.message, error.data, error.raw))
+
+    def failed(self, failure: Failure) -> list[Event]:
+        """Return a failure that is the outcome."""
+        self._outcome = Outcome.FAILURE
+        return [failure]
 
     # Results by kind
 

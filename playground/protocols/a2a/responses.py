@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playground.protocols import json_decoder, jsonrpc
+from playground.protocols import error_documents, json_decoder, jsonrpc
 from playground.protocols.a2a.reader import A2AReader, is_submitted
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Note, Outcome, Unknown
@@ -49,9 +49,12 @@ class RpcReader:
         if not data or data.isspace():
             return [Note(seq, name or "message")]
         try:
-            return self.document(seq, json_decoder.decode_event(data))
+            events = self.document(seq, json_decoder.decode_event(data))
         except (ValueError, RecursionError) as error:
-            return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
+            events = [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
+        failure = error_documents.of_event(seq, name, data)
+        is_unread = all(type(event) is Unknown for event in events)
+        return self._reader.failed(failure) if failure and is_unread else events
 
     def end(self) -> None:
         """Do nothing: the result of a task is in its state."""

@@ -10,15 +10,13 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from playground.protocols import json_decoder, sse, unreadable
+from playground.protocols import error_documents, json_decoder, sse, unreadable
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Failure, Note, Outcome, Result, Text, Unknown
 from playground.protocols.frames import Frame
 from playground.protocols.http import HttpExchange
 
 _PHRASES: Mapping[int, str] = {status.value: status.phrase for status in HTTPStatus}
-#: Members of a JSON error that may hold its message.
-_MESSAGE_MEMBERS = ("message", "detail", "title", "error_description", "error", "reason")
 
 
 class ActionReader:
@@ -36,6 +34,9 @@ class ActionReader:
         """Return a stream message as a result or as text."""
         if not data or data.isspace():
             return [Note(seq, name or "message")]
+        if failure := error_documents.of_event(seq, name, data):
+            self._outcome = Outcome.FAILURE
+            return [failure]
         self._outcome = Outcome.ANSWER
         try:
             return [Result(seq, json_decoder.decode(data))]
@@ -44,7 +45,8 @@ class ActionReader:
 
     def end(self) -> None:
         """Set the outcome: a complete response is an answer, even an empty one."""
-        self._outcome = Outcome.ANSWER
+        if self._outcome is Outcome.NONE:
+            self._outcome = Outcome.ANSWER
 
     @property
     def outcome(self) -> Outcome:
@@ -102,7 +104,7 @@ class ActionExchange(HttpExchange):
         except (ValueError, RecursionError) as error:
             return self._no_json(seq, text, error, None if is_valid else size)
         if self._failed:
-            return self._failure(seq, _error_message(payload), payload)
+            return self._failure(seq, error_documents.describe(payload).message, payload)
         return self._reader.document(seq, payload)
 
     def _empty(self, seq: int) -> Sequence[Event]:
@@ -117,7 +119,9 @@ class ActionExchange(HttpExchange):
         """Return the event of a body that is not JSON; `binary` is its size if it is no text."""
         if self._failed:
             what, _ = unreadable.describe_body(text, error, utf8=binary is None)
-            return self._failure(seq, f"{self._status_text}. The response body {what}.", raw=text)
+            is_prose = what == unreadable.PROSE
+            said = text.strip() if is_prose else f"{self._status_text}. The response body {what}."
+            return self._failure(seq, said, raw=text)
         media_type = self._headers.get("content-type", "").partition(";")[0].strip().lower()
         if binary is not None:
             reason = f"The response body is {binary:,} bytes of binary data."
@@ -138,15 +142,3 @@ class ActionExchange(HttpExchange):
         phrase = _PHRASES.get(self._status)
         suffix = f" ({phrase})" if phrase else ""
         return f"The server returned HTTP {self._status}{suffix}"
-
-
-def _error_message(payload: Any) -> str:
-    """Return the message in a JSON error, "" without one."""
-    if not isinstance(payload, Mapping):
-        return payload if isinstance(payload, str) else ""
-    for source in (payload.get("error"), payload):
-        if isinstance(source, Mapping):
-            for name in _MESSAGE_MEMBERS:
-                if isinstance(text := source.get(name), str) and text.strip():
-                    return text
-    return ""

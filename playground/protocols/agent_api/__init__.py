@@ -3,7 +3,6 @@
 ==================  ============================================================
 `constants`         roles, types and statuses, of the specification and extra
 `documents`         assembler of a response as one document
-`failures`          errors in every form
 `messages`          reader of messages and contents, each only once
 `outcome`           outcome of a response
 `parameters`        model and sampling parameters with their ranges

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from playground.protocols.agent_api import failures, parts
+from playground.protocols import error_documents
+from playground.protocols.agent_api import parts
 from playground.protocols.agent_api.constants import FINAL_STATUSES
 from playground.protocols.agent_api.partial_messages import (
     PartialContent,
@@ -18,7 +19,7 @@ from playground.protocols.agent_api.partial_messages import (
     PartialMessages,
 )
 from playground.protocols.agent_api.tools import is_tool, tool_event
-from playground.protocols.events import Content, Event, Message, Note, Status, Unknown
+from playground.protocols.events import Content, Event, Failure, Message, Note, Status, Unknown
 
 Payload = Mapping[str, Any]
 Events = list[Event]
@@ -92,7 +93,7 @@ class Messages:
         if status != "in_progress" and _text(status) in FINAL_STATUSES:
             self._finish(found, seq, message, content, _text(status))
         if part.get("error") is not None:
-            found.append(failures.of_error(seq, part["error"], part))
+            found.append(error_documents.failure(seq, part["error"], part))
 
     def _owner(self, found: Events, seq: int, part: Payload) -> PartialMessage:
         name = identifier(part.get("msg_id"))
@@ -181,7 +182,7 @@ class Messages:
     def _begin(self, found: Events, seq: int, name: str, payload: Payload) -> PartialMessage:
         message = self._partials.begin(name, (seq, len(found)))
         kind, role = _text(payload.get("type")), _text(payload.get("role"))
-        if kind == "error" and failures.first_text(payload, "code", "message"):
+        if kind == "error" and parts.first_text(payload, "code", "message"):
             # It contains only the error, which has the entry.
             self._errors(found, seq, message, payload)
         else:
@@ -225,11 +226,12 @@ class Messages:
     def _errors(self, found: Events, seq: int, message: PartialMessage, payload: Payload) -> None:
         """Read the error that a message is or has, once."""
         if payload.get("error") is not None:
-            failure = failures.of_error(seq, payload["error"], payload)
-        elif failures.first_text(payload, "code", "message"):
-            failure = failures.of_message(seq, payload, "")
+            failure = error_documents.failure(seq, payload["error"], payload)
+        elif parts.first_text(payload, "code", "message"):
+            code, text = (parts.first_text(payload, name) for name in ("code", "message"))
+            failure = Failure(seq, code, text, raw=payload)
         elif message.type == "error" and not message.is_open and message.announced_as is None:
-            failure = failures.of_message(seq, payload, _message_text(payload))
+            failure = Failure(seq, "", _message_text(payload), raw=payload)
         else:
             return
         if message.announced_as != (failure.code, failure.message):

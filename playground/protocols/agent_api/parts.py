@@ -46,6 +46,17 @@ def value_of(part: Payload, kind: str) -> Any:
     return {name: value for name, value in part.items() if name not in _ENVELOPE} or None
 
 
+def first_text(value: Mapping[str, Any], *names: str) -> str:
+    """Return the first of these members that is a text or a number, as text, "" if none is."""
+    for name in names:
+        found = value.get(name)
+        if isinstance(found, str) and found:
+            return found
+        if isinstance(found, int) and not isinstance(found, bool):
+            return canonical(found)
+    return ""
+
+
 def canonical(value: Any) -> str:
     """Return a JSON value as text that is the same for equal values."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)

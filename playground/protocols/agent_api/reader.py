@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from playground.protocols import json_decoder
-from playground.protocols.agent_api import failures, versions
+from playground.protocols import error_documents, json_decoder
+from playground.protocols.agent_api import versions
 from playground.protocols.agent_api.constants import FAILED_STATUSES
 from playground.protocols.agent_api.messages import Messages, identifier
 from playground.protocols.agent_api.outcome import OutcomeReader
+from playground.protocols.agent_api.parts import first_text
 from playground.protocols.events import Event, Failure, Note, Outcome, Status, Text, Unknown
 
 #: Statuses of a task that an agent has accepted, in answers that are none of the Agent API.
@@ -70,11 +71,16 @@ class AgentAPIReader:
             if data.strip() == "[DONE]":
                 # The end of a stream in the APIs of model providers.
                 return [Note(seq, "done", data)]
+            if failure := error_documents.of_event(seq, name, data):
+                return self._with_outcome([failure])
             return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
         except RecursionError:
             return [Unknown(seq, name or "message", data, "The data is nested too deeply.")]
         found: list[Event] = []
-        self._object(found, seq, payload)
+        if name in error_documents.EVENTS and not (type(payload) is dict and "object" in payload):
+            found.append(error_documents.failure(seq, payload))
+        else:
+            self._object(found, seq, payload)
         return self._with_outcome(found)
 
     # Objects by name
@@ -89,7 +95,7 @@ class AgentAPIReader:
         if read:
             read(found, seq, payload)
         elif payload.get("error") is not None:
-            found.append(failures.of_error(seq, payload["error"], payload))
+            self._error(found, seq, payload)
         else:
             label = name if isinstance(name, str) else "message"
             reason = f"The {self._label} does not define this type of object."
@@ -99,7 +105,8 @@ class AgentAPIReader:
         """Return the reader of an object that does not name its kind."""
         members = self._kind_members()
         found = next((read for name, read in members if payload.get(name) is not None), None)
-        if found in (None, self._bare_error) and _text(payload.get("status")).lower() in _ACCEPTED:
+        says_error = payload.get("error") is not None or payload.get("detail") is not None
+        if found in (None, self._error) and not says_error and _is_accepted(payload):
             return self._submitted
         return found
 
@@ -109,15 +116,15 @@ class AgentAPIReader:
             ("output", self._response),
             ("msg_id", self._messages.content),
             ("error", self._error),
-            ("detail", self._detail),
+            ("detail", self._error),
             ("response", self._wrapped),
             ("role", self._messages.message),
             ("content", self._messages.message),
             ("text", self._messages.content),
             ("image_url", self._messages.content),
+            ("code", self._error),
             ("data", self._messages.content),
-            ("code", self._bare_error),
-            ("message", self._bare_error),
+            ("message", self._error),
         )
 
     def _response(self, found: list[Event], seq: int, payload: Payload) -> None:
@@ -132,9 +139,9 @@ class AgentAPIReader:
             found.append(Unknown(seq, "output", output, reason))
         error = payload.get("error")
         if error is not None:
-            self._fail(found, failures.of_error(seq, error, payload))
+            self._fail(found, error_documents.failure(seq, error, payload))
         elif status in FAILED_STATUSES and not self._outcome.failed:
-            self._fail(found, failures.of_error(seq, {"code": status}, payload))
+            self._fail(found, Failure(seq, status, raw=payload))
         # A document without a status is complete unless it has an error.
         if not status and isinstance(output, list) and error is None:
             status = "completed"
@@ -149,18 +156,12 @@ class AgentAPIReader:
             found.append(Unknown(seq, "message", payload, reason))
 
     def _error(self, found: list[Event], seq: int, payload: Payload) -> None:
-        found.append(failures.of_error(seq, payload["error"], payload))
-
-    def _detail(self, found: list[Event], seq: int, payload: Payload) -> None:
-        found.append(failures.of_detail(seq, payload["detail"], payload))
-
-    def _bare_error(self, found: list[Event], seq: int, payload: Payload) -> None:
-        found.append(failures.of_error(seq, payload, payload))
+        found.append(error_documents.failure(seq, payload))
 
     def _submitted(self, found: list[Event], seq: int, payload: Payload) -> None:
         """Read what a background endpoint of an agent says: that it has accepted a task."""
         text = _text(payload.get("message")) or "The agent accepted the task."
-        task = failures.first_text(payload, "task_id", "taskId", "id")
+        task = first_text(payload, "task_id", "taskId", "id")
         label = f"task {task}" if task else "no task id"
         found.append(Text(seq, f"{text} ({label})", kind=payload["status"], raw=payload))
 
@@ -181,6 +182,10 @@ class AgentAPIReader:
         for event in found:
             self._outcome.event(event)
         return found
+
+
+def _is_accepted(payload: Payload) -> bool:
+    return _text(payload.get("status")).lower() in _ACCEPTED
 
 
 def _text(value: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.protocols.agent_api.constants import CALLS, OUTPUTS
-from playground.protocols.agent_api.failures import first_text
+from playground.protocols.agent_api.parts import first_text
 from playground.protocols.events import EntryRef, Event, ToolCall, ToolOutput
 
 #: Members with the id of the call, by message type: a request for approval has its own id.

@@ -15,7 +15,7 @@ from typing import Any
 
 from playground.protocols import jsonrpc
 from playground.protocols.calls import HttpCall
-from playground.protocols.events import Event, Note, Outcome, Unknown
+from playground.protocols.events import Event, Failure, Note, Outcome, Unknown
 from playground.protocols.exchange import Reader, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.jsonrpc import (
@@ -76,6 +76,10 @@ class McpExchange:
         self._sent: SentMessage | None = None
         self._response: McpResponse | None = None
         self._problem: Problem | None = None
+        #: The error of the response to the last message if that is no JSON-RPC, and whether
+        #: the exchange ends with it.
+        self._refusal: Failure | None = None
+        self._is_refused = False
         self._call_count = 0
         #: Whether the next call was returned and has not ended; whether nothing more is sent.
         self._is_calling = self._is_done = False
@@ -154,7 +158,7 @@ class McpExchange:
     @property
     def outcome(self) -> Outcome:
         """The outcome so far; an elicitation of the server until the tool has answered."""
-        found = self._tool_response.outcome
+        found = Outcome.FAILURE if self._is_refused else self._tool_response.outcome
         if found is not Outcome.NONE:
             return found
         if self._request.tool is None and self._has_opened:
@@ -321,16 +325,22 @@ class McpExchange:
     ) -> Sequence[Event]:
         self._handshake.conclude(sent.method, response)
         self._problem = self._handshake.problem
+        if not sent.is_get:
+            self._refusal = response.refusal
         self._is_done = self._handshake.step is HandshakeStep.GIVE_UP or (
             self._request.tool is None and self._has_opened
         )
-        if self._is_done:
-            return events
-        # The response to a step that a server does not know is no part of its answer.
-        found = [event for event in events if type(event) is not Unknown]
-        if sent.method == messages.DISCOVER:
-            found += self._handshake.fallback_events(seq, response)
-        return found
+        if not self._is_done:
+            # The response to a step that a server does not know is no part of its answer.
+            found = [e for e in events if type(e) is not Unknown and e is not self._refusal]
+            if sent.method == messages.DISCOVER:
+                found += self._handshake.fallback_events(seq, response)
+            return found
+        is_other = sent.method == messages.DISCOVER and self._target.mcp_version
+        if self._refusal and not response.is_old_transport and not is_other:
+            self._is_refused, self._problem = True, None
+            return [replace(self._refusal, seq=seq)] if sent.is_get else events
+        return events
 
     def _after_call(
         self, seq: int, response: McpResponse, sent: SentMessage, events: Sequence[Event]
@@ -347,7 +357,10 @@ class McpExchange:
             return events
         self._is_done = True
         failed = response.answer is None if sent.wants_answer else response.status // 100 != 2
-        if failed:
+        self._is_refused = response.refusal is not None
+        if failed and self.outcome is Outcome.FAILURE:
+            pass  # The server says why, if not in JSON-RPC.
+        elif failed:
             self._problem = errors.no_response(response)
         elif sent.wants_answer and not self._tool_response.understood:
             self._problem = errors.not_nlweb(response)

@@ -38,6 +38,8 @@ GET = "GET"
 CAPABILITIES: Mapping[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 
 _PREFIX = "io.modelcontextprotocol/"
+#: Members of `_meta` that fastmcp adds about itself have the second and the third.
+_FOREIGN = (_PREFIX, "fastmcp", "_fastmcp")
 #: From 2026-07-28 on, a server sends log messages only if the request names a level.
 _LOG_LEVEL = "info"
 
@@ -106,10 +108,10 @@ def stateless_meta(version: str = STATELESS_VERSION, *, logs: bool = False) -> d
 
 
 def nlweb_meta(meta: Any) -> dict[str, Any]:
-    """Return the members of a result's `_meta` that are NLWeb's: those without MCP's prefix."""
+    """Return the members of a result's `_meta` that are NLWeb's: not those of MCP and SDKs."""
     if not isinstance(meta, Mapping):
         return {}
-    return {name: value for name, value in meta.items() if not name.startswith(_PREFIX)}
+    return {name: value for name, value in meta.items() if not name.startswith(_FOREIGN)}
 
 
 def server_info(meta: Any) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from playground.protocols import json_decoder, jsonrpc, sse
+from playground.protocols import error_documents, json_decoder, jsonrpc, sse
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Log, Note, Outcome, Progress, Unknown
 from playground.protocols.frames import Frame, FrameKind
@@ -21,6 +21,7 @@ from playground.protocols.mcp import http_sse
 from playground.protocols.mcp.messages import SESSION_HEADER, SentMessage
 from playground.protocols.mcp.resumption import StreamPosition
 from playground.protocols.mcp.versions import is_stateless
+from playground.protocols.unreadable import DENIALS
 
 #: JSON-RPC responses with another id that are stored until the end of the HTTP response.
 _MAX_STRAYS = 10
@@ -35,8 +36,8 @@ _PING = "ping"
 OnAnswer = Callable[[int, JsonRpcMessage, bool], Sequence[Event]]
 #: (number of the frame, request of the server) to its events.
 OnRequest = Callable[[int, JsonRpcMessage], Sequence[Event]]
-#: (number of the frame, data of a stream message that is no JSON-RPC) to its events.
-OnRawMessage = Callable[[int, str], Sequence[Event]]
+#: (number of the frame, name and data of a stream message that is no JSON-RPC) to its events.
+OnRawMessage = Callable[[int, str | None, str], Sequence[Event]]
 
 
 class McpResponse(HttpExchange):
@@ -139,6 +140,12 @@ class McpResponse(HttpExchange):
             self._messages.is_http_error = self._status >= 400
         return events
 
+    def _is_error(self, payload: Any) -> bool:
+        """See `HttpExchange`. An error of OAuth (RFC 6750) denies the connection: it is none."""
+        is_denied = self._status in DENIALS or "www-authenticate" in self._headers
+        is_oauth = isinstance(payload, Mapping) and isinstance(payload.get("error"), str)
+        return super()._is_error(payload) and not (is_denied and is_oauth)
+
     def _event(self, frame: Frame) -> Sequence[Event]:
         """Read an event; one without data, such as the priming event, carries no message."""
         self._streamed = True
@@ -210,11 +217,13 @@ class _MessageReader:
         try:
             payload = json_decoder.decode_event(data)
         except (ValueError, RecursionError) as error:
+            if self._on_raw_message and name in error_documents.EVENTS:
+                return list(self._on_raw_message(seq, name, data))
             return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
         messages = jsonrpc.read_all(payload)
         is_raw = len(messages) == 1 and messages[0].kind is MessageKind.OTHER
         if self._on_raw_message and is_raw:
-            return list(self._on_raw_message(seq, data))
+            return list(self._on_raw_message(seq, name, data))
         self._data = data
         events: list[Event] = []
         for self._index, each in enumerate(messages):

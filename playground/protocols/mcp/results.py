@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from playground.protocols import json_decoder, jsonrpc
+from playground.protocols import error_documents, json_decoder, jsonrpc
+from playground.protocols.error_documents import combined, describe, is_error
 from playground.protocols.events import (
     Completed,
     Event,
@@ -38,6 +40,8 @@ from playground.protocols.placement import format_facts
 
 #: Parts of `content` that are read.
 MAX_PARTS = 1000
+#: Levels of JSON in a text of any tool that are read.
+MAX_DEPTH = 100
 #: The code of the failure when a server requests input that no user can give.
 UNANSWERABLE = "INPUT_REQUIRED"
 
@@ -46,6 +50,8 @@ _NLWEB_MEMBERS = frozenset(
     {"results", "structuredData", "structured_data", "elicitation", "promise", "error"}
     | MESSAGE_MEMBERS
 )
+#: Members that make an object a result item.
+_ITEM_MEMBERS = frozenset({"@type", "schema_object"})
 #: Members of a result that are MCP's own.
 _MCP_MEMBERS = frozenset({"isError", "resultType", "structuredContent"})
 
@@ -83,9 +89,10 @@ class ToolResponse:
         self.understood = self.understood or any(type(event) is not Unknown for event in events)
         return events
 
-    def raw_message(self, seq: int, data: str) -> Sequence[Event]:
+    def raw_message(self, seq: int, name: str | None, data: str) -> Sequence[Event]:
         """Return the events of a stream message that is no JSON-RPC, as the reader has them."""
-        return self._reader.message(seq, None, data) if self._reader else ()
+        name = name if name in error_documents.EVENTS else None
+        return self._reader.message(seq, name, data) if self._reader else ()
 
     def end(self) -> None:
         """Tell the reader that the response is complete."""
@@ -111,7 +118,11 @@ class ToolResponse:
         if self._reader is None:
             self._own_outcome = Outcome.FAILURE
             return [Failure(seq, str(error.code or ""), error.message, error.data, error.raw)]
-        return self._reader.document(seq, failure_of(error))
+        events = self._reader.document(seq, failure_of(error))
+        if not holds_failure(error):
+            return events
+        around = ": ".join(filter(None, (str(error.code or ""), error.message)))
+        return [replace(e, around=around) if isinstance(e, Failure) else e for e in events]
 
     def _input_required(self, seq: int, result: Mapping[str, Any]) -> Sequence[Event]:
         if event := elicitation.input_requests(seq, result):
@@ -133,7 +144,7 @@ class ToolResponse:
 
     def _messages(self, seq: int, objects: tuple[Any, ...], *, is_complete: bool) -> list[Event]:
         """Return the events of stream messages, which end with the result that has them."""
-        found = [e for each in objects for e in self.raw_message(seq, json.dumps(each))]
+        found = [e for each in objects for e in self.raw_message(seq, None, json.dumps(each))]
         if is_complete:
             self.end()
             if not any(type(event) is Completed for event in found):
@@ -156,39 +167,162 @@ def _with_media(seq: int, events: Sequence[Event], result: Any) -> Sequence[Even
 # --- NLWeb in a result ------------------------------------------------------------------------
 
 
+class EmbeddedResponse(NamedTuple):
+    """An NLWeb response in a result, and its location."""
+
+    #: JSON pointer from the result; after a `#`, it leads through the JSON in a text.
+    pointer: str
+    response: dict[str, Any]
+    #: The pointer to each of its results, if a list or several texts are these results.
+    items: tuple[str, ...] = ()
+
+
+class EmbeddedText(NamedTuple):
+    """A text in the content of a result."""
+
+    pointer: str
+    text: str
+    #: The JSON objects and arrays that it consists of; none if there is anything else in it.
+    values: tuple[Any, ...]
+
+
+class ToolResult:
+    """The contents of a result: structured content, texts, and NLWeb's members beside them."""
+
+    def __init__(self, result: Mapping[str, Any], max_depth: int) -> None:
+        """`max_depth` is the nesting of the JSON in a text that is still read."""
+        self._is_error = result.get("isError") is True
+        self._meta = nlweb_meta(result.get("_meta"))
+        self._own = _without_mcp_members(result)
+        self._is_response = not _NLWEB_MEMBERS.isdisjoint(self._own)
+        self._structured = [*_structured_values(result.get("structuredContent"), max_depth)]
+        self._texts = [
+            EmbeddedText(pointer, text, _parse_values(text, max_depth))
+            for pointer, text in _texts(result)
+        ]
+
+    def responses(self) -> Iterator[EmbeddedResponse]:
+        """Yield every NLWeb response, first the one that is read."""
+        yield from self._outside_of_texts()
+        for pointer, _, values in self._texts:
+            if len(values) == 1 and is_nlweb_response(values[0]):
+                yield EmbeddedResponse(f"{pointer}#", values[0])
+        yield from self._lists()
+        if not self._is_response and is_nlweb_response(self._own):
+            yield EmbeddedResponse("", self._own)
+
+    def document(self) -> Any:
+        """See `document_of`."""
+        for found in self._outside_of_texts():
+            return self._with_texts(found.response)
+        messages = self._messages()
+        objects = [each for each in messages if not isinstance(each, str)]
+        if len(objects) == 1:
+            return self._with_texts(objects[0])
+        if objects:
+            meta = [{"_meta": self._meta}] if self._meta else []
+            said = ({"content": each} if isinstance(each, str) else each for each in messages)
+            return (*meta, *said)
+        if error := self.error():
+            return {"error": error}
+        for found in self._lists():
+            return self._with_texts(found.response)
+        return self._own
+
+    def error(self) -> dict[str, Any] | None:
+        """Return the error that the result is or holds, in NLWeb's form; None without one."""
+        values = [value for _, value in self._structured]
+        values += [value for each in self._texts for value in each.values]
+        errors = (each for each in values if each and (self._is_error or is_error(each)))
+        error = next(errors, None)
+        if error is None and not self._is_error:
+            return None
+        found = describe(error)
+        prose = "\n".join(each.text for each in self._texts if not each.values)
+        return {
+            "code": found.code or ("TOOL_ERROR" if self._is_error else ""),
+            "message": combined(prose, found.message),
+            "details": found.details,
+        }
+
+    def beside(self, *values: Any) -> list[str]:
+        """Return the texts that do not just repeat one of these values or structured content."""
+        known = {_canonical(each) for each in (*values, *(value for _, value in self._structured))}
+        return [
+            text
+            for _, text, found in self._texts
+            if text.strip() and not (found and all(_canonical(each) in known for each in found))
+        ]
+
+    def _outside_of_texts(self) -> Iterator[EmbeddedResponse]:
+        for pointer, value in self._structured:
+            if is_nlweb_response(value):
+                yield EmbeddedResponse(pointer, value)
+        if self._is_response:
+            yield EmbeddedResponse("", self._own)
+
+    def _messages(self) -> list[Any]:
+        """Return the objects of texts with a response in them, and the other texts, each once."""
+        found: dict[str, list[Any]] = {}
+        for _, text, values in self._texts:
+            is_read = any(is_nlweb_response(each) for each in values)
+            found.setdefault(
+                _canonical(values) if is_read else text, [*values] if is_read else [text]
+            )
+        return [each for messages in found.values() for each in messages]
+
+    def _lists(self) -> Iterator[EmbeddedResponse]:
+        """Yield lists of items: SDKs wrap what a tool returns, or have a text for each item."""
+        for pointer, value in self._structured:
+            if items := _items(pointer, value):
+                yield _response_of(items)
+        values = [
+            (f"{pointer}#" if len(found) == 1 else pointer, value)
+            for pointer, _, found in self._texts
+            for value in found
+        ]
+        items = [item for each in values for item in _items(*each, single=True)]
+        if len(items) > 1 or any(_items(*each) for each in values):
+            yield _response_of(items)
+
+    def _with_texts(self, response: dict[str, Any]) -> dict[str, Any]:
+        """Return a response with the texts and the metadata that the result has beside it."""
+        results, content = response.get("results"), response.get("content")
+        known = (response, results, *(results if isinstance(results, list) else ()))
+        message = describe(response.get("error")).message
+        texts: list[Any] = [text for text in self.beside(*known) if text.strip() != message]
+        if response is self._own and isinstance(content, list):
+            texts = [part for part in content if _text_of(part) in (None, *texts)]
+        elif content is not None and response is not self._own:
+            texts += content if isinstance(content, list) else [content]
+        return _with_meta(
+            {**response, "content": texts} if texts or content else response, self._meta
+        )
+
+
 def document_of(result: Any, max_depth: int) -> Any:
     """Return the NLWeb response in a result; the result itself if it holds none.
 
     Several JSON objects in its texts are returned as a tuple, which no JSON value is.
     `max_depth` is the nesting of the JSON in a text that is still read.
     """
-    if not isinstance(result, Mapping):
-        return result
-    for found in _candidates(result, max_depth):
-        return _with_meta(found, result)
-    match _objects_in_texts(result, max_depth):
-        case [only]:
-            return _with_meta(only, result)
-        case [_, *_] as several:
-            meta = nlweb_meta(result.get("_meta"))
-            return ({"_meta": meta}, *several) if meta else tuple(several)
-    if result.get("isError") is True:
-        return {"error": {"code": "TOOL_ERROR", "message": text_of(result)}}
-    return _without_mcp_members(result)
+    return ToolResult(result, max_depth).document() if isinstance(result, Mapping) else result
 
 
 def failure_of(error: jsonrpc.Error) -> dict[str, Any]:
     """Return the NLWeb failure in the data of an error, or the error as one."""
-    data = error.data
-    if isinstance(data, Mapping) and (is_nlweb_response(data) or nlweb_meta(data.get("_meta"))):
-        return dict(data)
+    if holds_failure(error):
+        return dict(error.data)
     code = "" if error.code is None else str(error.code)
-    return {"error": {"code": code, "message": error.message, "details": data}}
+    return {"error": {"code": code, "message": error.message, "details": error.data}}
 
 
-def text_of(result: Mapping[str, Any]) -> str:
-    """Return the texts of a result's content, one per line."""
-    return "\n".join(_texts(result))
+def holds_failure(error: jsonrpc.Error) -> bool:
+    """Return whether the data of an error are an NLWeb response."""
+    data = error.data
+    return is_nlweb_response(data) or (
+        isinstance(data, Mapping) and bool(nlweb_meta(data.get("_meta")))
+    )
 
 
 def is_nlweb_response(value: Any) -> bool:
@@ -206,41 +340,45 @@ def is_meta_only(document: Any) -> bool:
     return isinstance(document, Mapping) and set(document) == {"_meta"}
 
 
-def _candidates(result: Mapping[str, Any], max_depth: int) -> Iterator[Mapping[str, Any]]:
-    """Yield objects that are NLWeb responses, best first."""
-    structured = result.get("structuredContent")
-    if is_nlweb_response(structured):
-        yield structured  # type: ignore[misc]
-    if not _NLWEB_MEMBERS.isdisjoint(result):
-        yield _without_mcp_members(result)
+def _structured_values(structured: Any, max_depth: int) -> Iterator[tuple[str, Any]]:
+    """Yield structured content, and the value that is wrapped in it, with their pointers."""
+    pointer = "/structuredContent"
+    if structured is not None:
+        yield pointer, structured
     if isinstance(structured, Mapping) and set(structured) == {"result"}:
-        # Some servers wrap values that are no objects, or are not known to be one, like this.
-        inner = structured["result"]
-        inner = _parse_object(inner, max_depth) if isinstance(inner, str) else inner
-        if is_nlweb_response(inner):
-            yield inner
+        # SDKs wrap values that are no objects, or are not known to be one, like this.
+        inner, pointer = structured["result"], f"{pointer}/result"
+        values = _parse_values(inner, max_depth) if isinstance(inner, str) else ()
+        if not isinstance(inner, str) or len(values) == 1:
+            yield (f"{pointer}#", values[0]) if values else (pointer, inner)
 
 
-def _objects_in_texts(result: Mapping[str, Any], max_depth: int) -> list[dict[str, Any]]:
-    """Return the JSON objects of the texts that hold an NLWeb response, without repetitions."""
-    found: list[dict[str, Any]] = []
-    for text in _texts(result):
-        objects = _parse_objects(text, max_depth)
-        if any(is_nlweb_response(each) for each in objects) and objects != found:
-            found += objects
-    return found
+def _items(pointer: str, value: Any, *, single: bool = False) -> list[tuple[str, Any]]:
+    """Return the items of a list, or the one that an object is, with their pointers.
+
+    With `single`, any object is one.
+    """
+    if isinstance(value, list) and all(isinstance(each, Mapping) for each in value):
+        return [(f"{pointer}/{at}", each) for at, each in enumerate(value)]
+    is_item = isinstance(value, Mapping) and (single or not _ITEM_MEMBERS.isdisjoint(value))
+    return [(pointer, value)] if is_item else []
 
 
-def _with_meta(found: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
+def _response_of(items: Sequence[tuple[str, Any]]) -> EmbeddedResponse:
+    pointer = items[0][0].rpartition("/")[0]
+    results = [item for _, item in items]
+    return EmbeddedResponse(pointer, {"results": results}, tuple(place for place, _ in items))
+
+
+def _with_meta(found: dict[str, Any], meta: Mapping[str, Any]) -> dict[str, Any]:
     """Return a response with the metadata that the result has beside it.
 
     To metadata of its own only facts about the format are added, such as the template of a widget.
     """
-    meta = nlweb_meta(result.get("_meta"))
     if "_meta" not in found:
-        return {"_meta": meta, **found} if meta else dict(found)
+        return {"_meta": dict(meta), **found} if meta else found
     own, facts = found["_meta"], format_facts(meta)
-    return {**found, "_meta": {**own, **facts, **own}} if isinstance(own, Mapping) else dict(found)
+    return {**found, "_meta": {**own, **facts, **own}} if isinstance(own, Mapping) else found
 
 
 def _without_mcp_members(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,29 +390,31 @@ def _without_mcp_members(result: Mapping[str, Any]) -> dict[str, Any]:
     return bare
 
 
-def _texts(result: Mapping[str, Any]) -> Iterator[str]:
+def _texts(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a result's content with their pointers."""
     content = result.get("content")
-    for part in content[:MAX_PARTS] if isinstance(content, list) else [content]:
-        text = part.get("text") if isinstance(part, Mapping) else part
-        if isinstance(text, str):
-            yield text
+    for at, part in enumerate(content[:MAX_PARTS] if isinstance(content, list) else [content]):
+        if (text := _text_of(part)) is not None:
+            yield f"/content/{at}/text", text
 
 
-def _parse_object(text: str, max_depth: int) -> Any:
-    """Return the JSON object in a text, None if it is none or nested too deep."""
-    objects = _parse_objects(text, max_depth)
-    return objects[0] if len(objects) == 1 else None
+def _text_of(part: Any) -> str | None:
+    text = part.get("text") if isinstance(part, Mapping) else part
+    return text if isinstance(text, str) else None
 
 
-def _parse_objects(text: str, max_depth: int) -> list[dict[str, Any]]:
-    """Return the JSON objects that a text consists of; none if there is anything else in it."""
-    if not text.lstrip().startswith("{") or json_decoder.exceeds_depth(text, max_depth):
-        return []
+def _parse_values(text: str, max_depth: int) -> tuple[Any, ...]:
+    """Return the JSON objects and arrays that a text consists of; none if there is more in it."""
+    if not text.lstrip().startswith(("{", "[")) or json_decoder.exceeds_depth(text, max_depth):
+        return ()
     try:
-        found = json_decoder.decode_sequence(text)
+        return tuple(json_decoder.decode_sequence(text))
     except (ValueError, RecursionError):
-        return []
-    return found if all(isinstance(each, dict) for each in found) else []
+        return ()
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 # --- any tool ---------------------------------------------------------------------------------
@@ -291,15 +431,16 @@ class ToolReader:
         if not isinstance(payload, Mapping):
             self._outcome = Outcome.ANSWER
             return [Result(seq, payload)]
-        if payload.get("isError") is True:
-            return [self._failure(seq, "TOOL_ERROR", text_of(payload), payload)]
-        error = payload.get("error")
-        if isinstance(error, Mapping) and "content" not in payload:
-            return [self._failure(seq, str(error.get("code") or ""), error.get("message"), payload)]
+        content = ToolResult(payload, MAX_DEPTH)
+        is_failed = payload.get("isError") is True
+        error = content.error() if is_failed else payload.get("error")
+        if isinstance(error, Mapping) and (is_failed or "content" not in payload):
+            self._outcome = Outcome.FAILURE
+            return [error_documents.failure(seq, error, payload)]
         self._outcome = Outcome.ANSWER
         meta = nlweb_meta(payload.get("_meta"))
         head: list[Event] = [Started(seq, meta)] if format_facts(meta) else []
-        return [*head, *_content(seq, payload)]
+        return [*head, *_content(seq, payload, content.beside())]
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
         """Return the event of a message that follows the result."""
@@ -322,18 +463,12 @@ class ToolReader:
         """None: tools have no session context."""
         return None
 
-    def _failure(self, seq: int, code: str, message: Any, raw: Mapping[str, Any]) -> Failure:
-        self._outcome = Outcome.FAILURE
-        error = raw.get("error")
-        details = error.get("details") if isinstance(error, Mapping) else None
-        return Failure(seq, code, message if isinstance(message, str) else "", details, raw)
 
-
-def _content(seq: int, result: Mapping[str, Any]) -> Iterator[Event]:
+def _content(seq: int, result: Mapping[str, Any], texts: list[str]) -> Iterator[Event]:
+    """Yield structured content, and what does not repeat it of the content."""
     structured, content = result.get("structuredContent"), result.get("content")
     parts = content if isinstance(content, list) else []
     if structured is not None:
-        # The text beside it repeats it, for clients that do not read structured content.
         yield Result(seq, structured)
     elif not parts:
         yield Result(seq, dict(result))
@@ -341,7 +476,7 @@ def _content(seq: int, result: Mapping[str, Any]) -> Iterator[Event]:
         text = part.get("text") if isinstance(part, Mapping) else None
         if not isinstance(text, str):
             yield Result(seq, part)
-        elif structured is None:
+        elif structured is None or text in texts:
             yield Text(seq, text, raw=part)
     if len(parts) > MAX_PARTS:
         reason = f"{len(parts):,} contents were received; only the first {MAX_PARTS:,} are shown."

@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from playground.protocols import error_documents
 from playground.protocols.events import (
     Elicitation,
     Event,
-    Failure,
     Promise,
     Question,
     Result,
@@ -175,18 +175,8 @@ def promise(seq: int, value: Any) -> list[Event]:
 
 
 def failure(seq: int, value: Any) -> list[Event]:
-    """Return the agent's error (section 4.1.4); a bare string is taken as its message."""
-    if not isinstance(value, dict):
-        return [Failure(seq, "", text_of(value), raw=value)]
-    return [
-        Failure(
-            seq,
-            code=first_text(value, "code", "type"),
-            message=first_text(value, "message", "content", "detail"),
-            details=value.get("details"),
-            raw=value,
-        )
-    ]
+    """Return the agent's error (section 4.1.4), of any shape."""
+    return [error_documents.failure(seq, value)]
 
 
 def stray_meta(seq: int, payload: Any) -> list[Event]:
@@ -218,9 +208,17 @@ DOCUMENT_PARTS: Parts = {
 
 
 def read_parts(seq: int, payload: Mapping[str, Any], table: Parts = PARTS) -> list[Event]:
-    """Return the events of every content member of `payload`; null members have none."""
+    """Return the events of every content member of `payload`; null members have none.
+
+    Neither has an error that says that there is none; the text of one that is no object may be in
+    the members beside it.
+    """
     found: list[Event] = []
     for name, read in table.items():
-        if (value := payload.get(name)) is not None:
+        value = payload.get(name)
+        if name == "error" and value and not isinstance(value, dict):
+            beside = {each: payload[each] for each in payload if each not in table or each == name}
+            found.append(error_documents.failure(seq, beside, value))
+        elif value is not None and not (name == "error" and value in (False, "")):
             found += read(seq, value)
     return found

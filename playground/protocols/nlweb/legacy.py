@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from playground.protocols import http, json_decoder, sse
+from playground.protocols import error_documents, http, json_decoder, sse
 from playground.protocols.calls import HttpCall
-from playground.protocols.events import Completed, Elicitation, Event, Failure, Note, Text
+from playground.protocols.events import Completed, Elicitation, Event, Note, Text
 from playground.protocols.exchange import RequestProblem, Target
 from playground.protocols.json_pointer import pointer_of
 from playground.protocols.nlweb.content import PARTS, Payload, first_text, results
@@ -257,20 +257,13 @@ def _question(seq: int, payload: Payload) -> list[Event]:
     return [Elicitation(seq, text, raw=payload)]
 
 
-def _error(seq: int, payload: Payload) -> list[Event]:
-    error = payload.get("error")
-    inner = error if isinstance(error, dict) else payload
-    message = first_text(inner, "message", "content", "error", "text")
-    return [Failure(seq, first_text(inner, "code"), message, inner.get("details"), payload)]
-
-
 _READERS: dict[str, Callable[[int, Payload], list[Event]]] = {
     "result_batch": _batch,
     "result": _batch,
     "summary": _summary,
     "nlws": _answer,
     "ask_user": _question,
-    "error": _error,
+    "error": lambda seq, payload: [error_documents.failure(seq, payload)],
     "complete": lambda seq, payload: [Completed(seq, payload)],
     "api_key": lambda seq, payload: [Note(seq, "api_key", mask_keys(payload))],
 }

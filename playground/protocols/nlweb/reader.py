@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from playground.protocols import json_decoder
+from playground.protocols import error_documents, json_decoder
 from playground.protocols.events import (
     Completed,
     Event,
@@ -114,6 +114,8 @@ class NLWebReader:
         try:
             payload = json_decoder.decode_event(data)
         except ValueError as error:
+            if failure := error_documents.of_event(seq, name, data):
+                return self._with_outcome([failure])
             return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
         except RecursionError:
             return [Unknown(seq, name or "message", data, "The data is nested too deeply.")]
@@ -183,7 +185,7 @@ class NLWebReader:
     def _error(self, seq: int, payload: Any) -> list[Event]:
         if isinstance(payload, dict):
             self._read_meta(payload)
-            if payload.get("error") is not None:
+            if payload.get("error"):
                 return self._with_outcome(content.read_parts(seq, payload))
         return self._with_outcome(content.failure(seq, payload))
 
@@ -192,6 +194,9 @@ class NLWebReader:
             return _not_an_object(seq, "complete", payload)
         meta = self._read_meta(payload, bare=True)
         found = content.read_parts(seq, payload)
+        if meta.get("error") and self.outcome is not Outcome.FAILURE and "error" not in payload:
+            # The reference server of 0.55 ends a response that failed with `"error": true`.
+            found.append(error_documents.failure(seq, meta["error"]))
         summaries = self._summaries(seq, meta)
         return [*summaries, *self._with_outcome([*found, Completed(seq, meta)])]
 
@@ -230,6 +235,8 @@ class NLWebReader:
             return found
         if meta or not content.PARTS.keys().isdisjoint(payload):
             return [Note(seq, "_meta" if meta else "empty", payload)]
+        if error_documents.is_error(payload):
+            return self._with_outcome(content.failure(seq, payload))
         reason = "The message has no members of an NLWeb response."
         return [Unknown(seq, "message", payload, reason)]
 
