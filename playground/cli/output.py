@@ -429,7 +429,12 @@ LINES: Mapping[type[ev.Event], tuple[str, Fields]] = {
     ),
     ev.Failure: (
         "failure",
-        lambda e: {"code": e.code, "message": e.message, "details": e.details},
+        lambda e: {
+            "code": e.code,
+            "message": e.message,
+            "details": e.details,
+            **({"json_rpc": e.json_rpc} if e.json_rpc else {}),
+        },
     ),
     ev.Completed: ("completed", lambda e: {"meta": dict(e.meta)}),
     ev.Note: ("unknown", lambda e: {"name": e.name, "data": e.data, "reason": ""}),

@@ -45,6 +45,8 @@ class ResponseLocation(NamedTuple):
     response: str = ""
     #: The parent of its `_meta`, if that is outside of the response.
     meta: str = ""
+    #: Each of its results, if they have no member `results`.
+    items: tuple[str, ...] = ()
 
 
 _TOP = ResponseLocation()
@@ -123,6 +125,10 @@ class Transcript:
         response_location = self.response_locations.get(seq, _TOP)
         if inner == "/_meta" or inner.startswith("/_meta/"):
             return response_location.meta + inner
+        _, member, rest = inner.partition("/results/")
+        if member and response_location.items:
+            index, slash, rest = rest.partition("/")
+            return response_location.items[int(index)] + slash + rest
         return (
             response_location.response + inner
             if inner

@@ -128,7 +128,7 @@ class Failure(Event):
     details: Any = None
     raw: Any = None
     #: Code and message of the JSON-RPC error that has it in its data; "" without one.
-    around: str = ""
+    json_rpc: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,8 @@ _AUTHENTICATE_LABELS = {"bearer": "Add a token", "basic": "Add user name and pas
 #: Authentication schemes of HTTP as kinds of an agent's authentication.
 _AUTH_KINDS = {"bearer": Agent.Auth.BEARER, "basic": Agent.Auth.BASIC}
 _REFUSED = "The credentials of this request were not accepted. Check them."
+#: Kind of an error that no protocol defines.
+_FOREIGN = "JSON error message"
 _SWITCH_LABELS = {"mcp": "MCP", "agent-api": "Agent API", "legacy": "legacy NLWeb"}
 
 
@@ -90,6 +92,7 @@ def error_card(run: Run) -> ErrorCard | None:
     if not (problem or status >= 400 or retry_after or is_proven):
         return None
     is_reported = run.outcome == Outcome.FAILURE.value and not problem and not is_proven
+    is_reported = is_reported and _failure_kind(run, evidence) != _FOREIGN
     if cause is None or is_reported:
         phrase = f"HTTP {status} {_phrase(status)}".strip() if status >= 400 else "Agent error"
         cause = Cause(
@@ -288,12 +291,12 @@ def _body_kind(run: Run, evidence: Evidence) -> str:
 
 def _failure_kind(run: Run, evidence: Evidence) -> str:
     """Return the kind of a body that is an error: of NLWeb only what NLWeb defines."""
-    payload = evidence.payload
-    if isinstance(payload, Mapping) and "jsonrpc" in payload and run.binding == "http":
+    is_json_rpc = isinstance(evidence.payload, Mapping) and "jsonrpc" in evidence.payload
+    if is_json_rpc and run.binding == "http":
         return "JSON-RPC error"
     if run.protocol == "agent-api":
         return "Agent API error"
-    return "NLWeb failure" if evidence.detected or run.binding != "http" else "JSON error message"
+    return "NLWeb failure" if evidence.detected or is_json_rpc else _FOREIGN
 
 
 # Waiting

@@ -85,8 +85,11 @@ def event_text(event: ev.Event) -> str:
             return text
         case ev.Promise(token=token, message=message):
             return message or token
-        case ev.Failure(code=code, message=message):
-            return f"{code} · {message}" if message else code
+        case ev.Failure(code=code, message=message, details=details):
+            is_said = details is None or (message and not isinstance(details, str))
+            more = "" if is_said else value_text(details, MAX_LINE)
+            around = event.json_rpc and f"JSON-RPC error {event.json_rpc}"
+            return " · ".join(filter(None, (code, message, more, around)))
         case ev.Started(meta=meta) | ev.Completed(meta=meta):
             return value_text(dict(meta), MAX_LINE)
         case ev.Note(name=name, data=data):

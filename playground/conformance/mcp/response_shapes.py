@@ -1,7 +1,6 @@
 """Location of the NLWeb response in a JSON-RPC message: shapes of the specification, and others.
 
-The same locations in the same order as in the reader (`playground.protocols.mcp.results`), with
-the pointers that documents do not have.
+The locations are those of the reader (`playground.protocols.mcp.results`).
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ import enum
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from playground.conformance.http_response import decoded
+from playground.conformance.http_response import MAX_DEPTH, decoded
 from playground.conformance.mcp.calls import LocatedMessage
 from playground.conformance.transcript import ResponseLocation
 from playground.protocols.mcp.messages import nlweb_meta
-from playground.protocols.mcp.results import is_nlweb_response
+from playground.protocols.mcp.results import EmbeddedResponse, ToolResult, is_nlweb_response
 
 #: The most parts of `content` that are checked.
 MAX_CONTENT = 1_000
@@ -57,49 +56,23 @@ def find_responses(located: LocatedMessage) -> Iterator[NestedResponse]:
                 ResponseShape.ERROR, ResponseLocation(location, location), dict(data)
             )
         return
-    result, top = located.result, f"{located.pointer}/result"
-    for shape, location, payload in _locations(result, top):
-        outer = nlweb_meta(result.get("_meta"))
-        if outer and "_meta" not in payload:
-            yield NestedResponse(
-                shape, ResponseLocation(location, top), {"_meta": outer, **payload}
-            )
+    top, outer = f"{located.pointer}/result", nlweb_meta(located.result.get("_meta"))
+    for found in ToolResult(located.result, MAX_DEPTH).responses():
+        location, items = top + found.pointer, tuple(top + each for each in found.items)
+        if outer and "_meta" not in found.response:
+            where, payload = ResponseLocation(location, top, items), {"_meta": outer}
         else:
-            yield NestedResponse(shape, ResponseLocation(location, location), dict(payload))
+            where, payload = ResponseLocation(location, location, items), {}
+        yield NestedResponse(_shape(found), where, {**payload, **found.response})
 
 
-def _locations(
-    result: Mapping[str, Any], top: str
-) -> Iterator[tuple[ResponseShape, str, dict[str, Any]]]:
-    structured = result.get("structuredContent")
-    own = {name: value for name, value in result.items() if name not in _ENVELOPE}
-    if "_meta" in own and not (nlweb_meta(own["_meta"]) or not isinstance(own["_meta"], dict)):
-        del own["_meta"]
-    if is_nlweb_response(structured):
-        yield ResponseShape.STRUCTURED, f"{top}/structuredContent", structured  # type: ignore[misc]
-    if is_nlweb_response({name: value for name, value in own.items() if name != "_meta"}):
-        yield ResponseShape.RESULT, top, own
-    yield from _wrapped(structured, f"{top}/structuredContent/result")
-    for at, text in texts_of(result):
-        if isinstance(inner := json_in(text), dict) and is_nlweb_response(inner):
-            yield ResponseShape.TEXT, f"{top}/content{at}#", inner
-    if is_nlweb_response(own):
-        yield ResponseShape.CONTENT, top, own
-
-
-def _wrapped(structured: Any, location: str) -> Iterator[tuple[ResponseShape, str, dict[str, Any]]]:
-    """Yield a response that a server wrapped in `{"result": …}`, as some do with other types."""
-    if not isinstance(structured, Mapping) or set(structured) != {"result"}:
-        return
-    inner = structured["result"]
-    if isinstance(inner, str):
-        inner, location = json_in(inner), f"{location}#"
-    if isinstance(inner, dict) and is_nlweb_response(inner):
-        yield ResponseShape.STRUCTURED, location, inner
-
-
-#: Members of a result that belong to MCP.
-_ENVELOPE = frozenset({"isError", "resultType", "structuredContent"})
+def _shape(found: EmbeddedResponse) -> ResponseShape:
+    if found.pointer.startswith("/content"):
+        return ResponseShape.TEXT
+    if found.pointer:
+        return ResponseShape.STRUCTURED
+    is_result = is_nlweb_response({**found.response, "_meta": None})
+    return ResponseShape.RESULT if is_result else ResponseShape.CONTENT
 
 
 def texts_of(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -112,8 +85,8 @@ def texts_of(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def json_in(text: str) -> Any:
-    """Return the JSON object in a text, None without one."""
-    if not text.lstrip().startswith("{"):
+    """Return the JSON object or array in a text, None without one."""
+    if not text.lstrip().startswith(("{", "[")):
         return None
     message = decoded(0, None, text)
     return message.payload if message.readable else None

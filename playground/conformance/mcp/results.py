@@ -213,9 +213,7 @@ def error_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
 def error_explained(t: McpTranscript) -> Iterator[RuleIssue]:
     """Programs cannot process an exception as text."""
     if t.found is None:
-        message = (
-            "The tool returned only text. Send an NLWeb failure: _meta, and error with a code."
-        )
+        message = "The tool returned no NLWeb failure. Send one: _meta, and error with a code."
         yield Violation(message, *_member_location(t, "/content"))
 
 
@@ -242,17 +240,21 @@ def structured_object(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: isinstance(_result(t).get("structuredContent"), dict),
 )
 def structured_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Older clients read content, newer clients structuredContent."""
+    """Older clients read content, newer clients structuredContent.
+
+    SDKs wrap a list as `{"result": […]}` and send it, or each item, as text.
+    """
     structured = _result(t)["structuredContent"]
     inner = structured.get("result") if set(structured) == {"result"} else None
     texts = [json_in(text) for _, text in texts_of(_result(t))]
-    objects = [value for value in texts if isinstance(value, dict)]
-    if not objects:
+    values = [value for value in texts if value is not None]
+    is_listed = isinstance(inner, list) and all(each in values for each in inner)
+    if not values:
         # A tool without structured output may return the same as text.
         if t.found is not None:
             message = "Also send structuredContent as JSON in a text content block."
             yield Violation(message, *_member_location(t, "/content"))
-    elif structured not in objects and inner not in objects:
+    elif structured not in values and inner not in values and not is_listed:
         message = "structuredContent differs from the JSON in content. They must be identical."
         yield Violation(message, *_member_location(t, "/structuredContent"))
 

@@ -39,7 +39,7 @@ from playground.protocols.nlweb.legacy import MESSAGE_MEMBERS
 from playground.protocols.placement import format_facts
 
 #: Parts of `content` that are read.
-MAX_PARTS = 1000
+MAX_PARTS = 20_000
 #: Levels of JSON in a text of any tool that are read.
 MAX_DEPTH = 100
 #: The code of the failure when a server requests input that no user can give.
@@ -122,7 +122,7 @@ class ToolResponse:
         if not holds_failure(error):
             return events
         around = ": ".join(filter(None, (str(error.code or ""), error.message)))
-        return [replace(e, around=around) if isinstance(e, Failure) else e for e in events]
+        return [replace(e, json_rpc=around) if isinstance(e, Failure) else e for e in events]
 
     def _input_required(self, seq: int, result: Mapping[str, Any]) -> Sequence[Event]:
         if event := elicitation.input_requests(seq, result):
@@ -207,7 +207,8 @@ class ToolResult:
         for pointer, _, values in self._texts:
             if len(values) == 1 and is_nlweb_response(values[0]):
                 yield EmbeddedResponse(f"{pointer}#", values[0])
-        yield from self._lists()
+        if self.error() is None:
+            yield from self._lists()
         if not self._is_response and is_nlweb_response(self._own):
             yield EmbeddedResponse("", self._own)
 
@@ -231,7 +232,7 @@ class ToolResult:
 
     def error(self) -> dict[str, Any] | None:
         """Return the error that the result is or holds, in NLWeb's form; None without one."""
-        values = [value for _, value in self._structured]
+        values = [value for _, value in reversed(self._structured)]
         values += [value for each in self._texts for value in each.values]
         errors = (each for each in values if each and (self._is_error or is_error(each)))
         error = next(errors, None)
@@ -290,14 +291,15 @@ class ToolResult:
         results, content = response.get("results"), response.get("content")
         known = (response, results, *(results if isinstance(results, list) else ()))
         message = describe(response.get("error")).message
-        texts: list[Any] = [text for text in self.beside(*known) if text.strip() != message]
-        if response is self._own and isinstance(content, list):
-            texts = [part for part in content if _text_of(part) in (None, *texts)]
-        elif content is not None and response is not self._own:
-            texts += content if isinstance(content, list) else [content]
-        return _with_meta(
-            {**response, "content": texts} if texts or content else response, self._meta
-        )
+        texts = [text for text in self.beside(*known) if text.strip() != message]
+        listed = content if isinstance(content, list) else [] if content is None else [content]
+        if response is self._own and listed is content:
+            said = {None, *texts}
+            kept = [part for part in listed if _text_of(part) in said]
+            response = {**response, "content": kept}
+        elif texts and response is not self._own:
+            response = {**response, "content": [*texts, *listed]}
+        return _with_meta(response, self._meta)
 
 
 def document_of(result: Any, max_depth: int) -> Any:
@@ -349,8 +351,7 @@ def _structured_values(structured: Any, max_depth: int) -> Iterator[tuple[str, A
         # SDKs wrap values that are no objects, or are not known to be one, like this.
         inner, pointer = structured["result"], f"{pointer}/result"
         values = _parse_values(inner, max_depth) if isinstance(inner, str) else ()
-        if not isinstance(inner, str) or len(values) == 1:
-            yield (f"{pointer}#", values[0]) if values else (pointer, inner)
+        yield (f"{pointer}#", values[0]) if len(values) == 1 else (pointer, inner)
 
 
 def _items(pointer: str, value: Any, *, single: bool = False) -> list[tuple[str, Any]]:
@@ -440,7 +441,7 @@ class ToolReader:
         self._outcome = Outcome.ANSWER
         meta = nlweb_meta(payload.get("_meta"))
         head: list[Event] = [Started(seq, meta)] if format_facts(meta) else []
-        return [*head, *_content(seq, payload, content.beside())]
+        return [*head, *_content(seq, payload, {*content.beside()})]
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
         """Return the event of a message that follows the result."""
@@ -464,7 +465,7 @@ class ToolReader:
         return None
 
 
-def _content(seq: int, result: Mapping[str, Any], texts: list[str]) -> Iterator[Event]:
+def _content(seq: int, result: Mapping[str, Any], texts: set[str]) -> Iterator[Event]:
     """Yield structured content, and what does not repeat it of the content."""
     structured, content = result.get("structuredContent"), result.get("content")
     parts = content if isinstance(content, list) else []

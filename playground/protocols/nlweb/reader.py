@@ -24,7 +24,7 @@ from playground.protocols.events import (
 )
 from playground.protocols.nlweb import content, legacy, versions
 from playground.protocols.nlweb.content import Payload
-from playground.protocols.nlweb.outcome import OutcomeReader
+from playground.protocols.nlweb.outcome import OutcomeReader, announced_by
 from playground.protocols.placement import format_facts
 
 #: Members of a stream message that are not metadata even if the metadata is the payload itself.
@@ -227,6 +227,10 @@ class NLWebReader:
             found += [Result(seq, payload["item"], content.index_of(payload.get("index")))]
         found += content.read_parts(seq, payload)
         self._settle_if_empty(payload)
+        # A failure that is announced may have its text in any member.
+        is_announced = announced_by(meta) is Outcome.FAILURE
+        if not found and error_documents.is_error(payload, 400 if is_announced else 0):
+            found = content.failure(seq, payload)
         found = [*self._summaries(seq, meta), *self._with_outcome(found)]
         if meta and not self._started:
             self._started = True
@@ -235,8 +239,6 @@ class NLWebReader:
             return found
         if meta or not content.PARTS.keys().isdisjoint(payload):
             return [Note(seq, "_meta" if meta else "empty", payload)]
-        if error_documents.is_error(payload):
-            return self._with_outcome(content.failure(seq, payload))
         reason = "The message has no members of an NLWeb response."
         return [Unknown(seq, "message", payload, reason)]
 
