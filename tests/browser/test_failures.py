@@ -13,7 +13,7 @@ from tests.support.playground_server import PlaygroundServer
 
 CAME = [
     ("failure-details", "NLWeb failure", "INVALID_QUERY"),
-    ("foreign-error", "JSON, but not an NLWeb response", "Internal Server Error"),
+    ("foreign-error", "JSON error message", "Internal Server Error"),
     ("html-error", "HTML page", "HTML"),
     ("empty-error", "Empty", "is empty"),
 ]

@@ -54,6 +54,8 @@ def text(value: Any) -> dict[str, str]:
         ({"content": [text(ONE), text(TWO)]}, []),
         ({"content": [text(PROSE), text(ONE), text(TWO)]}, [PROSE]),
         ({"content": [text([ONE, TWO])]}, []),
+        ({"content": [text(PROSE), text(json.dumps({"message_type": "a"}) + json.dumps(REPLY))]},
+         [PROSE]),
         ({"content": [text(f"{json.dumps(ONE)}\n{json.dumps(TWO)}")]}, []),
     ],
 )  # fmt: skip
@@ -122,8 +124,8 @@ def test_a_text_beside_questions_does_not_answer_them() -> None:
 
 def test_many_texts_hostile_ones_among_them() -> None:
     hostile = "<script>alert(1)</script>\x1b[31m"
-    items = [{"@type": "Recipe", "name": f"R{number}"} for number in range(10_000)]
+    items = [{"@type": "Recipe", "name": f"R{number}"} for number in range(2_000)]
     found = send_mcp(result={"content": [text(hostile), *map(text, items)]})
-    assert len(found.of("result")) == 10_000
+    assert len(found.of("result")) == 2_000
     assert [line["text"] for line in found.of("text")] == [hostile]
     assert "<script>alert(1)</script>" in found.page  # As text: the markup was parsed.

@@ -73,7 +73,7 @@ ENDINGS: dict[str, tuple[str, str, int, int, str | None]] = {
     "members": ("completed", "failure", 1, 0, None),
     "rate-limited-date": ("completed", "failure", 1, 0, None),
     "failure-details": ("completed", "failure", 1, 0, None),
-    "foreign-error": ("failed", "none", 3, 0, "decode"),
+    "foreign-error": ("completed", "failure", 1, 0, None),
     "empty-error": ("failed", "none", 3, 0, "decode"),
 }
 #: Knobs and `--timeout` of the scenarios that have no end; the others do not take their time.

@@ -131,7 +131,7 @@ class TestDocument:
         assert play.exchange.outcome is Outcome.FAILURE
         assert play.exchange.problem is None
 
-    @pytest.mark.parametrize("payload", [{"detail": "Not found"}, [], 7, None, {}])
+    @pytest.mark.parametrize("payload", [{"surprise": 1}, [], 7, None, {}])
     @pytest.mark.parametrize("status", [200, 404])
     def test_json_that_is_not_nlweb(self, payload: Any, status: int) -> None:
         play = read_document(payload, status=status)

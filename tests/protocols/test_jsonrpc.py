@@ -81,9 +81,9 @@ def test_whatever_comes_is_read_and_its_deviations_are_named(
     [
         ({"code": -32602, "message": "Invalid params"}, -32602, "Invalid params"),
         ({"code": -32602.0, "message": "x"}, -32602, "x"),
-        ({"code": True, "message": 5}, None, ""),
+        ({"code": True, "message": 5}, None, "5"),
         ("no luck", None, "no luck"),
-        (["no luck"], None, ""),
+        (["no luck"], None, "no luck"),
     ],
 )
 def test_errors_are_read_as_far_as_they_can_be(error: Any, code: int | None, said: str) -> None:

@@ -244,8 +244,8 @@ REFUSALS = (
              " object.", "The agent's error and its details are shown.", "completed", "failure",
              details),
     Scenario("foreign-error", "Error that is not NLWeb", "500 with a web framework's JSON error.",
-             "The JSON is shown, with a note that it is not an NLWeb response.", "failed", "none",
-             foreign_error),
+             "The run completes with a failure; a note says that it is a JSON error message.",
+             "completed", "failure", foreign_error),
     Scenario("empty-error", "Empty error", "503 with an empty body.", "The status is shown, with a"
              " note that the body is empty.", "failed", "none", empty_error),
 )  # fmt: skip

@@ -39,7 +39,9 @@ from playground.protocols.nlweb.legacy import MESSAGE_MEMBERS
 from playground.protocols.placement import format_facts
 
 #: Parts of `content` that are read.
-MAX_PARTS = 20_000
+MAX_PARTS = 1000
+#: Texts of a result that may be NLWeb: SDKs have one for each item.
+_MAX_TEXTS = 20_000
 #: Levels of JSON in a text of any tool that are read.
 MAX_DEPTH = 100
 #: The code of the failure when a server requests input that no user can give.
@@ -247,12 +249,16 @@ class ToolResult:
         }
 
     def beside(self, *values: Any) -> list[str]:
-        """Return the texts that do not just repeat one of these values or structured content."""
+        """Return the texts that are no JSON of these values, structured content or a response."""
         known = {_canonical(each) for each in (*values, *(value for _, value in self._structured))}
+
+        def is_known(value: Any) -> bool:
+            return is_nlweb_response(value) or _canonical(value) in known
+
         return [
             text
             for _, text, found in self._texts
-            if text.strip() and not (found and all(_canonical(each) in known for each in found))
+            if text.strip() and not (found and all(map(is_known, found)))
         ]
 
     def _outside_of_texts(self) -> Iterator[EmbeddedResponse]:
@@ -394,7 +400,7 @@ def _without_mcp_members(result: Mapping[str, Any]) -> dict[str, Any]:
 def _texts(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the texts of a result's content with their pointers."""
     content = result.get("content")
-    for at, part in enumerate(content[:MAX_PARTS] if isinstance(content, list) else [content]):
+    for at, part in enumerate(content[:_MAX_TEXTS] if isinstance(content, list) else [content]):
         if (text := _text_of(part)) is not None:
             yield f"/content/{at}/text", text
 

@@ -160,7 +160,7 @@ def test_a_failure_with_json(payload: bytes, message: str) -> None:
         (500, b"", "The server returned HTTP 500 (Internal Server Error)."),
         (599, b"", "The server returned HTTP 599."),
         (502, b"<html>", "HTTP 502 (Bad Gateway). The response body is an HTML page, not JSON."),
-        (403, b"no", "HTTP 403 (Forbidden). The response body is text, not JSON."),
+        (403, b"no", "no"),
         (403, b"\xff", "The response body is text, not JSON, and not valid UTF-8."),
     ],
 )

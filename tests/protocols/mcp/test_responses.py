@@ -106,7 +106,7 @@ def test_an_error_without_an_id_is_what_a_server_says_to_what_it_cannot_read() -
         (b"{", 200, "not valid JSON"),
         (b"Unauthorized", 401, "Authentication required (HTTP 401)."),
         ({"error": "invalid_token"}, 401, "HTTP 401"),
-        ({"detail": "Not Found"}, 404, "not an MCP response"),
+        ({"surprise": 1}, 404, "not an MCP response"),
         ([], 200, "not an MCP response"),
         ([5, "x"], 200, "not an MCP response"),
         (5, 200, "not an MCP response"),
