@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from playground.protocols import json_decoder
 from playground.protocols.events import Failure
@@ -25,21 +25,18 @@ _MESSAGES = ("message", "errormessage", "detail", "errordescription", "msg", "de
              "reason", "content", "text", "error", "title")  # fmt: skip
 #: Members that may hold another error, or a list of them.
 _NESTED = ("error", "errors", "detail", "message", "content", "data")
-#: Members that may repeat the HTTP status.
-_STATUSES = ("status", "statuscode", "code")
 #: Members of the envelope, and those that say nothing else than that something failed.
 _ENVELOPE = frozenset(
     {"_meta", "jsonrpc", "message_type", "object", "ok", "query_id", "sequence_number", "success"}
 )
-#: Types that are no codes: they name the type of a problem by its documentation, or a text.
+#: Beginnings of types that are no codes: a URL names the documentation of a problem.
 _NO_CODES = ("error", "text", "about:", "http:", "https:")
+_ERROR_STATUSES = frozenset({"error", "failed", "failure", "fail"})
+#: Most errors of a list, and steps of a path, in a message.
+_MAX_REASONS, _MAX_STEPS = 5, 10
 
-#: Most errors of a list and steps of a path in a message, and levels of nesting that are read.
-_MAX_REASONS, _MAX_STEPS, _MAX_LEVELS = 5, 10, 6
 
-
-@dataclass(frozen=True, slots=True)
-class ErrorDescription:
+class ErrorDescription(NamedTuple):
     """The parts of an error, empty where it has none."""
 
     code: str = ""
@@ -49,8 +46,7 @@ class ErrorDescription:
 
 def failure(seq: int, value: Any, raw: Any = None) -> Failure:
     """Return the failure of an error of any shape; `raw` is the object that had it."""
-    found = describe(value)
-    return Failure(seq, found.code, found.message, found.details, value if raw is None else raw)
+    return Failure(seq, *describe(value), value if raw is None else raw)
 
 
 def of_event(seq: int, name: str | None, data: str) -> Failure | None:
@@ -69,108 +65,16 @@ def is_error(value: Any, status: int = 0) -> bool:
     With an HTTP error status, any object, list or string with one of them is. Without, only an
     object that says so.
     """
-    if not isinstance(value, Mapping if status < 400 else Mapping | list | str):
+    if status < 400 and not (isinstance(value, Mapping) and _says_error(value)):
         return False
-    if status < 400 and not _says_error(value):
-        return False
-    found = describe(value)
-    return bool(found.code or found.message)
+    return isinstance(value, Mapping | list | str) and any(describe(value)[:2])
 
 
-def describe(value: Any, levels: int = _MAX_LEVELS) -> ErrorDescription:
+def describe(value: Any) -> ErrorDescription:
     """Return the code, the text and the details of an error: an object, a list or a text."""
-    if not isinstance(value, list | Mapping):
-        return ErrorDescription(message=_text(value))
-    if not levels:
-        return ErrorDescription(details=value)
-    return (_describe_list if isinstance(value, list) else _describe_object)(value, levels - 1)
-
-
-def _describe_list(errors: Any, levels: int) -> ErrorDescription:
-    known = [each for each in errors[:_MAX_REASONS] if isinstance(each, str | Mapping)]
-    if not known:
-        return ErrorDescription(message=json.dumps(errors[:_MAX_REASONS]) if errors else "")
-    found = [describe(each, levels) for each in known]
-    code = next((each.code for each in found if each.code), "")
-    is_said = len(errors) == len(found) and all(isinstance(each, str) for each in errors)
-    return ErrorDescription(
-        code, _sentences(each.message for each in found), None if is_said else errors
-    )
-
-
-def _describe_object(value: Any, levels: int) -> ErrorDescription:
-    members = {_plain(name): member for name, member in value.items()}
-    texts = {name: _text(members.get(name)) for name in (*_CODES, *_MESSAGES)}
-    text_name = next((name for name in _MESSAGES if texts[name]), "")
-    code_name = next((name for name in (*_CODES, "error") if _is_code(name, text_name, texts)), "")
-    code, message = texts.get(code_name, ""), texts.get(text_name, "")
-    inner_name = next(
-        (name for name in _NESTED if members.get(name) and not texts.get(name, "")), ""
-    )
-    inner = _describe_member(inner_name, members.get(inner_name), levels)
-    if inner_name == "error":
-        code, message = inner.code or code, inner.message or message
-    else:
-        code, message = code or inner.code, combined(message, inner.message)
-    if not code and not message and _is_map_of_texts(value):
-        return _describe_member("errors", value, levels)
-    if isinstance(location := members.get("loc"), list):
-        # FastAPI: the place in the request.
-        path = ".".join(str(step)[:80] for step in location[:_MAX_STEPS])
-        message = f"{path}: {message}" if path else message
-    used = {code_name, text_name, inner_name, "loc"}
-    rest = {
-        name: member
-        for name, member in value.items()
-        if _plain(name) not in used and name not in _ENVELOPE and member not in (None, "")
-    }
-    details = next((each for each in (value.get("details"), inner.details) if each is not None),
-                   rest or None)  # fmt: skip
-    return ErrorDescription(code, message, details)
-
-
-def _describe_member(name: str, value: Any, levels: int) -> ErrorDescription:
-    """Return the error in a member; `errors` may hold those of each field by its name."""
-    if name != "errors" or not isinstance(value, Mapping) or not levels:
-        return describe(value, levels)
-    found = [(str(field), describe(value[field], levels - 1)) for field in [*value][:_MAX_REASONS]]
-    said = (f"{field}: {each.message}" for field, each in found if each.message)
-    return ErrorDescription("", _sentences(said), value)
-
-
-def _says_error(value: Mapping[str, Any]) -> bool:
-    """Return whether an object says of itself that it is an error."""
-    if "@type" in value:
-        return False
-    members = {_plain(name): member for name, member in value.items()}
-    data, detail = members.get("data"), members.get("detail")
-    statuses = [members.get(name) for name in _STATUSES]
-    statuses += [data.get("status")] if isinstance(data, Mapping) else []
-    return (
-        any(isinstance(members.get(n), str | list | Mapping | bool) and members[n]
-            for n in ("error", "errors"))
-        or any(members.get(name) is False for name in ("success", "ok"))
-        or any(members.get(name) in ("error", "failed", "failure", "fail")
-               for name in ("status", "type", "messagetype"))
-        or any(type(status) is int and 400 <= status < 600 for status in statuses)
-        or (isinstance(detail, list) and bool(detail)
-            and all(isinstance(each, Mapping) and "loc" in each for each in detail))
-    )  # fmt: skip
-
-
-def _is_code(name: str, text_name: str, texts: Mapping[str, str]) -> bool:
-    text = texts[name]
-    if not text or name == text_name:
-        return False
-    return name == "code" or (" " not in text and not text.lower().startswith(_NO_CODES))
-
-
-def _is_map_of_texts(value: Mapping[str, Any]) -> bool:
-    """Return whether every member is a list of texts (Django REST framework)."""
-    return bool(value) and all(
-        isinstance(each, list) and each and all(isinstance(text, str) for text in each)
-        for each in value.values()
-    )
+    if isinstance(value, Mapping):
+        return _describe_object(value)
+    return _describe_list(value) if isinstance(value, list) else ErrorDescription("", _text(value))
 
 
 def combined(message: str, inner: str) -> str:
@@ -178,6 +82,82 @@ def combined(message: str, inner: str) -> str:
     if not inner or inner in message:
         return message
     return inner if message in inner else f"{message.rstrip('.:')}: {inner}"
+
+
+def _describe_list(errors: list[Any]) -> ErrorDescription:
+    found = [describe(each) for each in errors[:_MAX_REASONS] if isinstance(each, str | Mapping)]
+    if not found:
+        return ErrorDescription(message=json.dumps(errors[:_MAX_REASONS]) if errors else "")
+    code = next((each.code for each in found if each.code), "")
+    is_said = len(errors) == len(found) and all(isinstance(each, str) for each in errors)
+    message = _sentences(each.message for each in found)
+    return ErrorDescription(code, message, None if is_said else errors)
+
+
+def _describe_fields(errors: Mapping[str, Any]) -> ErrorDescription:
+    """Return the errors of the fields of a request, by their names."""
+    found = ((name, describe(each).message) for name, each in errors.items())
+    said = islice((f"{name}: {text}" for name, text in found if text), _MAX_REASONS)
+    return ErrorDescription("", _sentences(said), errors)
+
+
+def _describe_object(value: Mapping[str, Any]) -> ErrorDescription:
+    members = {_plain(name): member for name, member in value.items()}
+    texts = {name: _text(members.get(name)) for name in (*_CODES, *_MESSAGES)}
+    text_name = next((name for name in _MESSAGES if texts[name]), "")
+    code_name = next(
+        (n for n in (*_CODES, "error") if n != text_name and _is_code(n, texts[n])), ""
+    )
+    code, message = texts.get(code_name, ""), texts.get(text_name, "")
+    inner_name = next((n for n in _NESTED if members.get(n) and not texts.get(n)), "")
+    inner_value = members.get(inner_name)
+    has_fields = inner_name == "errors" and isinstance(inner_value, Mapping)
+    inner = _describe_fields(inner_value) if has_fields else describe(inner_value)  # type: ignore[arg-type]
+    if inner_name == "error":
+        code, message = inner.code or code, inner.message or message
+    else:
+        code, message = code or inner.code, combined(message, inner.message)
+    if not code and not message and value and all(map(_is_texts, value.values())):
+        return _describe_fields(value)  # Django REST framework.
+    if isinstance(location := members.get("loc"), list):  # FastAPI: the place in the request.
+        message = f"{'.'.join(str(step)[:80] for step in location[:_MAX_STEPS])}: {message}"
+    used = {code_name, text_name, inner_name, "loc"}
+    rest = {
+        name: member
+        for name, member in value.items()
+        if _plain(name) not in used and name not in _ENVELOPE and member not in (None, "")
+    }
+    details = (each for each in (value.get("details"), inner.details) if each is not None)
+    return ErrorDescription(code, message, next(details, rest or None))
+
+
+def _says_error(value: Mapping[str, Any]) -> bool:
+    """Return whether an object says of itself that it is an error. Items never do."""
+    if "@type" in value:
+        return False
+    members = {_plain(name): member for name, member in value.items()}
+    data, detail = members.get("data"), members.get("detail")
+    statuses = [members.get(name) for name in ("status", "statuscode", "code")]
+    statuses.append(data.get("status") if isinstance(data, Mapping) else None)
+    return (
+        any(not isinstance(each, int | float) or each is True
+            for each in map(members.get, ("error", "errors")) if each)
+        or any(members.get(name) is False for name in ("success", "ok"))
+        or any(isinstance(each, str) and each in _ERROR_STATUSES
+               for each in map(members.get, ("status", "type", "messagetype")))
+        or any(type(status) is int and 400 <= status < 600 for status in statuses)
+        or (isinstance(detail, list) and bool(detail)
+            and all(isinstance(each, Mapping) and "loc" in each for each in detail))
+    )  # fmt: skip
+
+
+def _is_code(name: str, text: str) -> bool:
+    is_token = " " not in text and not text.lower().startswith(_NO_CODES)
+    return bool(text) and (name == "code" or is_token)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value)
 
 
 def _sentences(messages: Iterable[str]) -> str:

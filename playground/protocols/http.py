@@ -258,7 +258,10 @@ class HttpExchange:
     def _payload(self, seq: int, payload: Any, text: str) -> Sequence[Event]:
         events = self._reader.document(seq, payload)
         if all(type(event) is Unknown for event in events):
-            if self._is_error(payload):
+            # An error of OAuth (RFC 6750) denies the connection.
+            is_denial = self._status in unreadable.DENIALS or "www-authenticate" in self._headers
+            is_oauth = is_denial and isinstance(payload, dict) and "error" in payload
+            if error_documents.is_error(payload, self._status) and not is_oauth:
                 self.refusal = error_documents.failure(seq, payload)
                 return [self.refusal]
             description = f"is JSON, but not {self.response_name}"
@@ -266,10 +269,6 @@ class HttpExchange:
                 unreadable.unreadable_problem(description, self._status, self._headers, text)
             )
         return events
-
-    def _is_error(self, payload: Any) -> bool:
-        """Return whether a document that is no response of the protocol is an error."""
-        return error_documents.is_error(payload, self._status)
 
     def _unknown_body(self, seq: int, text: str, description: str) -> Unknown:
         media_type = self._headers.get("content-type", "").partition(";")[0].strip()

@@ -246,6 +246,7 @@ def structured_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
     """
     structured = _result(t)["structuredContent"]
     inner = structured.get("result") if set(structured) == {"result"} else None
+    inner = json_in(inner) if isinstance(inner, str) else inner
     texts = [json_in(text) for _, text in texts_of(_result(t))]
     values = [value for value in texts if value is not None]
     is_listed = isinstance(inner, list) and all(each in values for each in inner)

@@ -21,7 +21,6 @@ from playground.protocols.mcp import http_sse
 from playground.protocols.mcp.messages import SESSION_HEADER, SentMessage
 from playground.protocols.mcp.resumption import StreamPosition
 from playground.protocols.mcp.versions import is_stateless
-from playground.protocols.unreadable import DENIALS
 
 #: JSON-RPC responses with another id that are stored until the end of the HTTP response.
 _MAX_STRAYS = 10
@@ -139,12 +138,6 @@ class McpResponse(HttpExchange):
         if frame.kind is FrameKind.HEAD:
             self._messages.is_http_error = self._status >= 400
         return events
-
-    def _is_error(self, payload: Any) -> bool:
-        """See `HttpExchange`. An error of OAuth (RFC 6750) denies the connection: it is none."""
-        is_denied = self._status in DENIALS or "www-authenticate" in self._headers
-        is_oauth = isinstance(payload, Mapping) and isinstance(payload.get("error"), str)
-        return super()._is_error(payload) and not (is_denied and is_oauth)
 
     def _event(self, frame: Frame) -> Sequence[Event]:
         """Read an event; one without data, such as the priming event, carries no message."""

@@ -120,8 +120,9 @@ class ToolResponse:
         if self._reader is None:
             self._own_outcome = Outcome.FAILURE
             return [Failure(seq, str(error.code or ""), error.message, error.data, error.raw)]
-        events = self._reader.document(seq, failure_of(error))
-        if not holds_failure(error):
+        document = failure_of(error)
+        events = self._reader.document(seq, document)
+        if document != error.data:
             return events
         around = ": ".join(filter(None, (str(error.code or ""), error.message)))
         return [replace(e, json_rpc=around) if isinstance(e, Failure) else e for e in events]
@@ -179,15 +180,6 @@ class EmbeddedResponse(NamedTuple):
     items: tuple[str, ...] = ()
 
 
-class EmbeddedText(NamedTuple):
-    """A text in the content of a result."""
-
-    pointer: str
-    text: str
-    #: The JSON objects and arrays that it consists of; none if there is anything else in it.
-    values: tuple[Any, ...]
-
-
 class ToolResult:
     """The contents of a result: structured content, texts, and NLWeb's members beside them."""
 
@@ -196,28 +188,31 @@ class ToolResult:
         self._is_error = result.get("isError") is True
         self._meta = nlweb_meta(result.get("_meta"))
         self._own = _without_mcp_members(result)
-        self._is_response = not _NLWEB_MEMBERS.isdisjoint(self._own)
         self._structured = [*_structured_values(result.get("structuredContent"), max_depth)]
-        self._texts = [
-            EmbeddedText(pointer, text, _parse_values(text, max_depth))
-            for pointer, text in _texts(result)
+        #: Pointer to each text, the text, and the JSON objects and arrays that it consists of.
+        self._texts = [(*each, _parse_values(each[1], max_depth)) for each in _texts(result)]
+        #: The responses outside of texts.
+        self._whole = [
+            EmbeddedResponse(*each) for each in self._structured if is_nlweb_response(each[1])
         ]
+        if not _NLWEB_MEMBERS.isdisjoint(self._own):
+            self._whole.append(EmbeddedResponse("", self._own))
 
     def responses(self) -> Iterator[EmbeddedResponse]:
         """Yield every NLWeb response, first the one that is read."""
-        yield from self._outside_of_texts()
+        yield from self._whole
         for pointer, _, values in self._texts:
             if len(values) == 1 and is_nlweb_response(values[0]):
                 yield EmbeddedResponse(f"{pointer}#", values[0])
         if self.error() is None:
             yield from self._lists()
-        if not self._is_response and is_nlweb_response(self._own):
+        if not self._whole and is_nlweb_response(self._own):
             yield EmbeddedResponse("", self._own)
 
     def document(self) -> Any:
         """See `document_of`."""
-        for found in self._outside_of_texts():
-            return self._with_texts(found.response)
+        if self._whole:
+            return self._with_texts(self._whole[0].response)
         messages = self._messages()
         objects = [each for each in messages if not isinstance(each, str)]
         if len(objects) == 1:
@@ -235,38 +230,24 @@ class ToolResult:
     def error(self) -> dict[str, Any] | None:
         """Return the error that the result is or holds, in NLWeb's form; None without one."""
         values = [value for _, value in reversed(self._structured)]
-        values += [value for each in self._texts for value in each.values]
+        values += [value for *_, found in self._texts for value in found]
         errors = (each for each in values if each and (self._is_error or is_error(each)))
         error = next(errors, None)
         if error is None and not self._is_error:
             return None
-        found = describe(error)
-        prose = "\n".join(each.text for each in self._texts if not each.values)
-        return {
-            "code": found.code or ("TOOL_ERROR" if self._is_error else ""),
-            "message": combined(prose, found.message),
-            "details": found.details,
-        }
+        code, message, details = describe(error)
+        prose = "\n".join(text for _, text, found in self._texts if not found)
+        code = code or ("TOOL_ERROR" if self._is_error else "")
+        return {"code": code, "message": combined(prose, message), "details": details}
 
     def beside(self, *values: Any) -> list[str]:
-        """Return the texts that are no JSON of these values, structured content or a response."""
+        """Return the texts that are not just JSON of these values, or of structured content."""
         known = {_canonical(each) for each in (*values, *(value for _, value in self._structured))}
-
-        def is_known(value: Any) -> bool:
-            return is_nlweb_response(value) or _canonical(value) in known
-
         return [
             text
             for _, text, found in self._texts
-            if text.strip() and not (found and all(map(is_known, found)))
+            if text.strip() and not (found and all(_canonical(each) in known for each in found))
         ]
-
-    def _outside_of_texts(self) -> Iterator[EmbeddedResponse]:
-        for pointer, value in self._structured:
-            if is_nlweb_response(value):
-                yield EmbeddedResponse(pointer, value)
-        if self._is_response:
-            yield EmbeddedResponse("", self._own)
 
     def _messages(self) -> list[Any]:
         """Return the objects of texts with a response in them, and the other texts, each once."""
@@ -280,22 +261,23 @@ class ToolResult:
 
     def _lists(self) -> Iterator[EmbeddedResponse]:
         """Yield lists of items: SDKs wrap what a tool returns, or have a text for each item."""
-        for pointer, value in self._structured:
-            if items := _items(pointer, value):
-                yield _response_of(items)
-        values = [
+        in_texts = [
             (f"{pointer}#" if len(found) == 1 else pointer, value)
             for pointer, _, found in self._texts
             for value in found
         ]
-        items = [item for each in values for item in _items(*each, single=True)]
-        if len(items) > 1 or any(_items(*each) for each in values):
-            yield _response_of(items)
+        for values in (*([each] for each in self._structured), in_texts):
+            items = [item for each in values for item in _items(*each, is_one=len(values) > 1)]
+            if items:
+                pointers, results = zip(*items, strict=True)
+                response = {"results": list(results)}
+                yield EmbeddedResponse(pointers[0].rpartition("/")[0], response, pointers)
 
     def _with_texts(self, response: dict[str, Any]) -> dict[str, Any]:
         """Return a response with the texts and the metadata that the result has beside it."""
         results, content = response.get("results"), response.get("content")
-        known = (response, results, *(results if isinstance(results, list) else ()))
+        known = [response, results, *(results if isinstance(results, list) else ())]
+        known += [each for *_, found in self._texts for each in found if is_nlweb_response(each)]
         message = describe(response.get("error")).message
         texts = [text for text in self.beside(*known) if text.strip() != message]
         listed = content if isinstance(content, list) else [] if content is None else [content]
@@ -319,18 +301,11 @@ def document_of(result: Any, max_depth: int) -> Any:
 
 def failure_of(error: jsonrpc.Error) -> dict[str, Any]:
     """Return the NLWeb failure in the data of an error, or the error as one."""
-    if holds_failure(error):
-        return dict(error.data)
-    code = "" if error.code is None else str(error.code)
-    return {"error": {"code": code, "message": error.message, "details": error.data}}
-
-
-def holds_failure(error: jsonrpc.Error) -> bool:
-    """Return whether the data of an error are an NLWeb response."""
     data = error.data
-    return is_nlweb_response(data) or (
-        isinstance(data, Mapping) and bool(nlweb_meta(data.get("_meta")))
-    )
+    if isinstance(data, Mapping) and (is_nlweb_response(data) or nlweb_meta(data.get("_meta"))):
+        return dict(data)
+    code = describe(error.raw).code if error.code is None else str(error.code)
+    return {"error": {"code": code, "message": error.message, "details": data}}
 
 
 def is_nlweb_response(value: Any) -> bool:
@@ -360,21 +335,12 @@ def _structured_values(structured: Any, max_depth: int) -> Iterator[tuple[str, A
         yield (f"{pointer}#", values[0]) if len(values) == 1 else (pointer, inner)
 
 
-def _items(pointer: str, value: Any, *, single: bool = False) -> list[tuple[str, Any]]:
-    """Return the items of a list, or the one that an object is, with their pointers.
-
-    With `single`, any object is one.
-    """
+def _items(pointer: str, value: Any, *, is_one: bool) -> list[tuple[str, Any]]:
+    """Return the items in a list, or an object if it `is_one` or looks like one, with pointers."""
     if isinstance(value, list) and all(isinstance(each, Mapping) for each in value):
         return [(f"{pointer}/{at}", each) for at, each in enumerate(value)]
-    is_item = isinstance(value, Mapping) and (single or not _ITEM_MEMBERS.isdisjoint(value))
-    return [(pointer, value)] if is_item else []
-
-
-def _response_of(items: Sequence[tuple[str, Any]]) -> EmbeddedResponse:
-    pointer = items[0][0].rpartition("/")[0]
-    results = [item for _, item in items]
-    return EmbeddedResponse(pointer, {"results": results}, tuple(place for place, _ in items))
+    is_one = is_one or (isinstance(value, Mapping) and not _ITEM_MEMBERS.isdisjoint(value))
+    return [(pointer, value)] if is_one and isinstance(value, Mapping) else []
 
 
 def _with_meta(found: dict[str, Any], meta: Mapping[str, Any]) -> dict[str, Any]:
@@ -412,6 +378,7 @@ def _text_of(part: Any) -> str | None:
 
 def _parse_values(text: str, max_depth: int) -> tuple[Any, ...]:
     """Return the JSON objects and arrays that a text consists of; none if there is more in it."""
+    text = text.removeprefix("\ufeff")
     if not text.lstrip().startswith(("{", "[")) or json_decoder.exceeds_depth(text, max_depth):
         return ()
     try:
