@@ -12,6 +12,7 @@ Every other package may import this one; it imports the standard library only.
 `deep_links`      URLs that open the workbench with a request
 `diff`            differences of two responses, and of two JSON values
 `doctor`          diagnosis of an agent's URL: which protocol answers, and how
+`error_documents`  errors of any shape: their code, text and details
 `events`          events: `Started`, `Result`, `Text`, `Failure`, …
 `exchange`        the contract between a protocol, a binding and the engine
 `explanations`    meanings of the names of a protocol, from its schemas

@@ -117,7 +117,7 @@ def _describe_object(value: Mapping[str, Any]) -> ErrorDescription:
         code, message = inner.code or code, inner.message or message
     else:
         code, message = code or inner.code, combined(message, inner.message)
-    if not code and not message and value and all(map(_is_texts, value.values())):
+    if value and not code and not message and all(map(_are_texts, value.values())):
         return _describe_fields(value)  # Django REST framework.
     if isinstance(location := members.get("loc"), list):  # FastAPI: the place in the request.
         message = f"{'.'.join(str(step)[:80] for step in location[:_MAX_STEPS])}: {message}"
@@ -156,7 +156,7 @@ def _is_code(name: str, text: str) -> bool:
     return bool(text) and (name == "code" or is_token)
 
 
-def _is_texts(value: Any) -> bool:
+def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value)
 
 

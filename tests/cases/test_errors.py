@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 
+from playground.protocols.actions.response import ActionExchange
+from playground.protocols.calls import HttpCall
+from playground.protocols.events import Failure, Outcome, Result, Text
+from playground.protocols.mcp.results import ToolReader
 from tests.cases import FILES, Answer, ask
+from tests.protocols.a2a import conversation as a2a
 from tests.support.commands import run_command
+from tests.support.playbook import SSE, Playbook
 from tests.support.servers import RESET, Script, reply, serving
 
 API = ("--protocol", "agent-api")
@@ -103,20 +109,28 @@ BODIES: dict[str, tuple[Any, str, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("protocol", ["nlweb", "agent-api", "mcp"])
-@pytest.mark.parametrize("name", BODIES)
-def test_the_error_in_the_body_of_an_http_error(name: str, protocol: str) -> None:
+#: Bodies that are also tried over the other bindings, where one reader is behind all of them.
+OVER_ALL = ("problem details", "problem without detail", "fastapi 422", "wordpress", "django rest")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        *((name, ()) for name in BODIES),
+        *((name, arguments) for name in OVER_ALL for arguments in (API, MCP)),
+    ],
+)
+def test_the_error_in_the_body_of_an_http_error(name: str, arguments: tuple[str, ...]) -> None:
     body, code, message, shown = BODIES[name]
-    if protocol == "mcp":
+    if arguments == MCP:
         found = ask(answer=over_mcp(whole(body)), arguments=MCP)
     else:
-        found = ask(whole(body), arguments=("--protocol", protocol))
+        found = ask(whole(body), arguments=arguments)
     assert found.ending == FAILED
     [failure] = found.of("failure")
     assert (failure["code"], failure["message"]) == (code, message)
-    assert message in found.page
-    assert code in found.page
-    assert shown in found.page
+    for text in (code, message, shown):
+        assert text in found.page
     assert not found.of("error")
 
 
@@ -200,11 +214,8 @@ def test_text_that_a_proxy_may_have_sent_is_no_failure_of_the_agent(
     ],
 )
 @pytest.mark.parametrize("arguments", [(), API])
-@pytest.mark.parametrize("before", [(), ("data: {}",)])
-def test_an_error_event(
-    data: str, code: str, message: str, arguments: tuple[str, ...], before: tuple[str, ...]
-) -> None:
-    found = ask(stream(*before, f"event: error\ndata: {data}"), arguments=arguments)
+def test_an_error_event(data: str, code: str, message: str, arguments: tuple[str, ...]) -> None:
+    found = ask(stream(f"event: error\ndata: {data}"), arguments=arguments)
     assert found.ending == FAILED
     [failure] = found.of("failure")
     assert (failure["code"], failure["message"]) == (code, message)
@@ -295,6 +306,7 @@ FAILURE = {"_meta": {"response_type": "failure", "version": "0.55"},
         ({"code": -32000, "message": "Ask failed", "data": {"detail": "Cold"}},
          "-32000", "Ask failed", "Cold"),
         ({"code": -32000, "detail": "Cold"}, "-32000", "Cold", ""),
+        ({"code": "ECOLD", "message": "Cold"}, "ECOLD", "Cold", ""),
         ("Cold", "", "Cold", ""),
         (["Cold", {"message": "Dark"}], "", "Cold. Dark.", ""),
     ],
@@ -314,6 +326,10 @@ def test_a_server_that_is_no_mcp_server_says_why() -> None:
     assert found.ending == FAILED
     [failure] = found.of("failure")
     assert failure["message"] == "Not Found"
+    unknown = {"type": "function_response", "status": "error", "error": "Unknown function: None"}
+    found = ask(answer=lambda _: (whole(unknown),), arguments=MCP)
+    assert (found.ending, found.of("failure")[0]["message"]) == (FAILED, "Unknown function: None")
+    assert "JSON error message" in found.page
     denied = ask(whole({"detail": "Not authenticated"}, "403 Forbidden"), arguments=MCP)
     assert denied.ending == FAILED
     assert "Not authenticated" in denied.page
@@ -374,3 +390,68 @@ def test_a_nested_error_is_read_to_a_limit() -> None:
     for _ in range(40):
         body = {"error": body}
     assert ask(whole({**body, "detail": "Cold"})).ending == FAILED
+
+
+def failures(played: Playbook) -> list[Failure]:
+    return [event for event in played.events if isinstance(event, Failure)]
+
+
+class TestActions:
+    """Errors of what an action calls: over HTTP, of any tool over MCP, and of an A2A agent."""
+
+    @pytest.mark.parametrize(
+        ("body", "message"),
+        [
+            (json.dumps(PROBLEM).encode(), "Query parameter is required"),
+            (json.dumps(FASTAPI).encode(), "body.query: Field required. body.meta.0: Bad value."),
+            (json.dumps(WORDPRESS).encode(), "No route was found"),
+            (b"The cart is closed.", "The cart is closed."),
+        ],
+    )
+    def test_over_http(self, body: bytes, message: str) -> None:
+        call = HttpCall("GET", "http://agent.example.com/cart")
+        played = Playbook(exchange=ActionExchange(call, max_depth=100))
+        played.head(422, "text/plain").body(body).end()
+        [failure] = failures(played)
+        assert (failure.message, played.exchange.outcome) == (message, Outcome.FAILURE)
+        assert played.exchange.problem is None
+
+    def test_an_error_event_over_http(self) -> None:
+        call = HttpCall("GET", "http://agent.example.com/cart")
+        played = Playbook(exchange=ActionExchange(call, max_depth=100))
+        played.head(200, SSE).stream([b"event: error\ndata: The cart is closed.\n\n"]).end()
+        assert [each.message for each in failures(played)] == ["The cart is closed."]
+        assert played.exchange.outcome is Outcome.FAILURE
+
+    @pytest.mark.parametrize("body", [PROBLEM, FASTAPI, WORDPRESS, {"success": False, "msg": "No"}])
+    @pytest.mark.parametrize("status", [200, 400])
+    def test_over_a2a(self, body: Any, status: int) -> None:
+        talk = a2a.Talk().call().answer(a2a.CARD_03).call().answer(body, status)
+        assert talk.exchange.next_call() is None
+        [failure] = failures(talk)
+        assert failure.message
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.FAILURE, None)
+
+    @pytest.mark.parametrize("data", [b"Cold", b'{"detail": "Cold"}', b'["Cold"]'])
+    def test_an_error_event_over_a2a(self, data: bytes) -> None:
+        talk = a2a.Talk().call().answer(a2a.CARD_03).call()
+        talk.head(200, SSE).stream([b"event: error\ndata: %b\n\n" % data]).end()
+        assert [each.message for each in failures(talk)] == ["Cold"]
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.FAILURE, None)
+
+    @pytest.mark.parametrize(
+        ("result", "code", "message"),
+        [
+            ({"isError": True, "structuredContent": {"code": "E7", "msg": "No"}}, "E7", "No"),
+            ({"isError": True, "content": [{"type": "text", "text": "No"}]}, "TOOL_ERROR", "No"),
+        ],
+    )
+    def test_of_any_tool(self, result: Any, code: str, message: str) -> None:
+        [failure] = ToolReader().document(1, result)
+        assert isinstance(failure, Failure)
+        assert (failure.code, failure.message) == (code, message)
+
+    def test_the_text_beside_the_structured_content_of_any_tool(self) -> None:
+        content = [{"type": "text", "text": each} for each in ('{"eggs": 2}', "Two eggs.")]
+        events = ToolReader().document(1, {"structuredContent": {"eggs": 2}, "content": content})
+        assert [type(event) for event in events] == [Result, Text]

@@ -89,6 +89,25 @@ def test_a_list_of_the_cases(key: str) -> None:
     assert found.findings["meta-present"] == "must"
 
 
+@pytest.mark.parametrize(
+    ("result", "blamed"),
+    [
+        ({"structuredContent": {"result": json.dumps(REPLY)}, "content": [text(REPLY)]}, set()),
+        ({"structuredContent": [ONE, TWO], "content": []},
+         {"mcp.structured-object", "mcp.reply-shape"}),
+        ({"content": [text("\ufeff" + json.dumps(REPLY))]}, set()),
+        ({"content": [json.dumps(REPLY)]}, {"mcp.content-parts"}),
+        ({"content": text(REPLY)}, {"mcp.result-content"}),
+        ({"content": json.dumps(REPLY)}, {"mcp.result-content"}),
+    ],
+)  # fmt: skip
+def test_only_what_is_wrong_is_found(result: Any, blamed: set[str]) -> None:
+    found = send_mcp(result=result)
+    assert found.ending == ANSWERED
+    assert [line["item"] for line in found.of("result")] == [ONE, TWO]
+    assert WRAPPER_RULES & {*found.findings} == blamed
+
+
 def test_the_finding_about_an_item_points_to_the_item() -> None:
     bad = {"name": "Untyped", "@type": 5}
     for result, pointer in (

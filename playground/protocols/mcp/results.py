@@ -366,9 +366,11 @@ def _without_mcp_members(result: Mapping[str, Any]) -> dict[str, Any]:
 def _texts(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the texts of a result's content with their pointers."""
     content = result.get("content")
-    for at, part in enumerate(content[:_MAX_TEXTS] if isinstance(content, list) else [content]):
+    is_list = isinstance(content, list)
+    for at, part in enumerate(content[:_MAX_TEXTS] if is_list else [content]):  # type: ignore[index]
         if (text := _text_of(part)) is not None:
-            yield f"/content/{at}/text", text
+            index = f"/{at}" if is_list else ""
+            yield f"/content{index}{'/text' if isinstance(part, Mapping) else ''}", text
 
 
 def _text_of(part: Any) -> str | None:
