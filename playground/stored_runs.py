@@ -132,6 +132,7 @@ def run_facts(run: Run, frames: Iterable[Frame] | None = None) -> RunFacts:
     assembler = registry.assembler(run.protocol)
     timed_events: list[TimedEvent] = []
     failures: list[str] = []
+    failure_text = ""
     for frame in run.read_frames() if frames is None else frames:
         events = list(receive(frame))
         assembler.add(events)
@@ -139,6 +140,7 @@ def run_facts(run: Run, frames: Iterable[Frame] | None = None) -> RunFacts:
             timed_events.append(TimedEvent(event_label(event), frame.at_ms))
             if isinstance(event, Failure):
                 failures.append(event.code)
+                failure_text = ": ".join(filter(None, (event.code, event.message)))
     document = assembler.document(run.outcome, reader.session_context)
     return RunFacts(
         state=run.state,
@@ -150,6 +152,7 @@ def run_facts(run: Run, frames: Iterable[Frame] | None = None) -> RunFacts:
         events=tuple(timed_events),
         ended_ms=None if run.ended_us is None else run.ended_us / 1000,
         failures=tuple(failures),
+        failure_text=failure_text,
         run_rules=lambda: _failed_rules(run),
     )
 

@@ -123,6 +123,8 @@ class FactExpectation(ExpectationType):
         value = getattr(run_facts, self.type)
         limit.take(text_cost(str(value)))
         words = shorten(str(value), MAX_TEXT) if value not in (None, "") else "none"
+        if self.type == "outcome" and value == "failure" and run_facts.failure_text:
+            words = f"{words} ({shorten(run_facts.failure_text, MAX_TEXT)})"
         return Evaluation(
             _normalized(value) == _normalized(expectation["equals"]), words, truncated_value(value)
         )

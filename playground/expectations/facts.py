@@ -40,6 +40,8 @@ class RunFacts:
     ended_ms: float | None = None
     #: Codes of the failures that the agent reported, in order.
     failures: tuple[str, ...] = ()
+    #: Code and text of the last of them, "" without one.
+    failure_text: str = ""
     #: Run the rules of the specification: the ids of those that failed, or None without rules for
     #: this kind of response. Called at most once, and only if an expectation needs the result.
     run_rules: Callable[[], Failed | None] = field(default=lambda: None, repr=False, compare=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from playground.protocols.calls import HttpCall
 from playground.protocols.events import Failure, Outcome, Result, Text
 from playground.protocols.mcp.results import ToolReader
 from tests.cases import FILES, Answer, ask
+from tests.commands.test_run_collection import fixture
 from tests.protocols.a2a import conversation as a2a
 from tests.support.commands import run_command
 from tests.support.playbook import SSE, Playbook
@@ -344,8 +346,7 @@ def test_a_body_that_is_no_failure_of_nlweb_is_one_finding() -> None:
     assert "Diagnose" in found.page or "rejected the request (HTTP 400)" in found.page
 
 
-def test_the_text_is_in_the_output_for_people() -> None:
-    """Of the command, and of a collection's run."""
+def test_the_text_is_in_the_output_of_send() -> None:
     with serving(whole({"code": "E7", "title": "Cold", "status": 400})) as server:
         done = run_command("send", server.url, "--text", "x")
     assert done.returncode == 1
@@ -358,6 +359,15 @@ def test_the_text_is_in_the_output_for_people() -> None:
     with serving(answer=over_mcp(lambda number: rpc(number, error=around))) as server:
         done = run_command("send", server.url, "--text", "x", *MCP)
     assert "NO_RESULTS · Nothing on Mars · JSON-RPC error -32000: Ask failed" in done.stdout
+
+
+def test_the_text_is_in_the_output_of_a_collection_run(tmp_path: Path) -> None:
+    expected = [{"type": "outcome", "equals": "answer"}]
+    with serving(whole(PROBLEM)) as server:
+        file = fixture(tmp_path, {"expectations": expected})
+        done = run_command("run_collection", file, "--agent", server.url)
+    assert done.returncode == 1
+    assert "actual: failure (Query parameter is required)" in done.stdout
 
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\r\n::error::x"
