@@ -134,6 +134,8 @@ def test_the_error_in_the_body_of_an_http_error(name: str, arguments: tuple[str,
     for text in (code, message, shown):
         assert text in found.page
     assert not found.of("error")
+    # An error is no content with mistakes.
+    assert "agent-api.content-fields" not in found.findings
 
 
 #: Errors that say so, with a status of 200.

@@ -124,7 +124,9 @@ def _objects(events: Iterable[DecodedPayload]) -> list[Location]:
         kind = members.get("object")
         if kind is None:
             known = kinds.get(name, "") if isinstance(name, str) else ""
-            kind = known or next((k for k, names in _OWN.items() if names & members.keys()), None)
+            # An error that names no kind may have data: WordPress, for one.
+            given = members.keys() - ({"data"} if members.get("code") is not None else set())
+            kind = known or next((k for k, names in _OWN.items() if names & given), None)
             members = {**members, "object": kind}
         if kind in OBJECTS:
             objects.append(Location(event.seq, "", members))
