@@ -105,9 +105,9 @@ def _describe_object(value: Mapping[str, Any]) -> ErrorDescription:
     members = {_plain(name): member for name, member in value.items()}
     texts = {name: _text(members.get(name)) for name in (*_CODES, *_MESSAGES)}
     text_name = next((name for name in _MESSAGES if texts[name]), "")
-    code_name = next(
-        (n for n in (*_CODES, "error") if n != text_name and _is_code(n, texts[n])), ""
-    )
+    # Beside the text of an error, the type is that of the envelope.
+    names = [name for name in (*_CODES, "error") if name != "type" or not texts["error"]]
+    code_name = next((n for n in names if n != text_name and _is_code(n, texts[n])), "")
     code, message = texts.get(code_name, ""), texts.get(text_name, "")
     inner_name = next((n for n in _NESTED if members.get(n) and not texts.get(n)), "")
     inner_value = members.get(inner_name)

@@ -332,11 +332,19 @@ def test_a_server_that_is_no_mcp_server_says_why() -> None:
     assert failure["message"] == "Not Found"
     unknown = {"type": "function_response", "status": "error", "error": "Unknown function: None"}
     found = ask(answer=lambda _: (whole(unknown),), arguments=MCP)
-    assert (found.ending, found.of("failure")[0]["message"]) == (FAILED, "Unknown function: None")
+    assert found.ending == FAILED
+    [failure] = found.of("failure")
+    assert (failure["code"], failure["message"]) == ("", "Unknown function: None")
     assert "JSON error message" in found.page
     denied = ask(whole({"detail": "Not authenticated"}, "403 Forbidden"), arguments=MCP)
     assert denied.ending == FAILED
     assert "Not authenticated" in denied.page
+
+
+def test_an_empty_answer_of_an_mcp_server_is_named_so() -> None:
+    found = ask(answer=over_mcp(whole(b"", "202 Accepted")), arguments=MCP)
+    assert found.ending == ("failed", "none", 3)
+    assert "ResponseEmpty" in found.page
 
 
 def test_a_body_that_is_no_failure_of_nlweb_is_one_finding() -> None:
