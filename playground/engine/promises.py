@@ -296,5 +296,7 @@ def _is_transient(result: PollResult) -> bool:
 
 def _describe(result: PollResult) -> str:
     if result.failure:
-        return f"the error {storable(result.failure.code[:80])}"
+        # Errors of gateways have no code.
+        name = result.failure.code or f"“{result.failure.message[:80]}” (HTTP {result.run.status})"
+        return f"the error {storable(name[:120])}"
     return "a promise" if result.promise else "no usable response"
