@@ -20,8 +20,6 @@ class RunLimits:
     max_bytes: int = 32 * MIB
     #: Frames of a run.
     max_frames: int = 100_000
-    #: Bytes of one line of an event stream.
-    max_line: int = MIB
     #: Interim responses (1xx) of a run.
     max_interim_responses: int = 100
     #: Nesting of JSON objects and arrays.

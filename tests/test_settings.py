@@ -37,7 +37,6 @@ class TestLimits:
         assert RunLimits.from_environment({}) == RunLimits(
             max_bytes=32 * MIB,
             max_frames=100_000,
-            max_line=MIB,
             max_depth=100,
             connect_timeout=10,
             idle_timeout=60,
@@ -138,7 +137,7 @@ class TestModes:
             ({"PLAYGROUND_MODE": "hosted"}, "SECRET_KEY must be set"),
             ({"DEBUG": "maybe"}, "DEBUG must be true or false"),
             ({"PLAYGROUND_DEMO": "2"}, "PLAYGROUND_DEMO must be true or false"),
-            ({"PLAYGROUND_MAX_LINE": "x"}, "PLAYGROUND_MAX_LINE must be a number"),
+            ({"PLAYGROUND_MAX_FRAMES": "x"}, "PLAYGROUND_MAX_FRAMES must be a number"),
             ({"PLAYGROUND_METRICS": "2"}, "PLAYGROUND_METRICS must be true or false"),
             ({"PLAYGROUND_TRACEPARENT": "x"}, "PLAYGROUND_TRACEPARENT must be true or false"),
             ({"PLAYGROUND_LOG_FORMAT": "xml"}, "PLAYGROUND_LOG_FORMAT must be text or json, not"),

@@ -27,6 +27,7 @@ from playground.protocols.doctor import Remedy
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.mcp import server_requests
 from playground.protocols.media import content_media, media_of
+from playground.protocols.placement import late_meta, meta_facts
 from playground.protocols.problems import Problem
 from playground.protocols.text import printable, printable_json
 from playground.rendering.cards import card_of
@@ -252,6 +253,8 @@ class MessagePrinter:
         #: Messages of which nothing was printed yet.
         self._silent: set[ev.EntryRef] = set()
         self._has_heartbeat = False
+        #: The metadata that were printed last.
+        self._facts: Mapping[str, Any] = {}
 
     @property
     def is_open(self) -> bool:
@@ -280,6 +283,9 @@ class MessagePrinter:
                 yield from self._status(event)
             elif isinstance(event, ev.Note) and event.name == "heartbeat":
                 yield from self._heartbeat()
+            elif (facts := meta_facts(_meta_of(event))) and facts != self._facts:
+                self._facts = facts
+                yield from self._line(f"meta {value_text(facts, MAX_VALUE)}")
             else:
                 for line in text_lines([event]):
                     yield from self.close()
@@ -381,6 +387,10 @@ class MessagePrinter:
     def _line(self, text: str) -> Iterator[str]:
         yield from self.close()
         yield one_line(text) + "\n"
+
+
+def _meta_of(event: ev.Event) -> Mapping[str, Any]:
+    return event.meta if isinstance(event, ev.Started | ev.Completed) else late_meta(event)
 
 
 def _content_text(kind: str, value: Any) -> str:
@@ -555,6 +565,9 @@ def text_lines(events: Sequence[ev.Event]) -> Iterator[str]:
             )
         elif isinstance(event, ev.Text | ev.Failure | ev.Promise | ev.Unknown):
             yield one_line(f"{name:>4} {event_text(event)}")
+        elif isinstance(event, ev.Note) and isinstance(event.data, Mapping):
+            if remark := event.data.get("remark"):
+                yield one_line(f"note {value_text(remark, MAX_VALUE)}")
         elif isinstance(event, ev.Progress):
             yield one_line(" ".join(filter(None, (name, _progress_text(event), event.message))))
         elif isinstance(event, ev.Log):

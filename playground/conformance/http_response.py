@@ -36,6 +36,12 @@ class RecordedResponse:
         """Return the media type in lower case without parameters, "" without one."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
+    @property
+    def is_json_lines(self) -> bool:
+        """Return whether it is a stream of JSON lines, without the framing of events."""
+        streamed = (each.data.strip() for each in self.frames if each.kind in _STREAM_KINDS)
+        return sse.is_json_line(next(filter(None, streamed), b""))
+
 
 def recorded_response(frames: tuple[Frame, ...]) -> RecordedResponse:
     """Return the response that these frames record."""
@@ -83,11 +89,12 @@ def messages_of(http_response: RecordedResponse) -> Iterator[DecodedPayload]:
         if frame.kind is FrameKind.EVENT or frame.kind is FrameKind.TAIL:
             if frame.kind is FrameKind.TAIL and sse.Block(frame.data).is_comment:
                 continue
-            event = sse.parse(frame.data)
-            if event.has_data or event.event is not None:
-                message = decoded(frame.seq, event.event, event.data)
-                is_tail = frame.kind is FrameKind.TAIL
-                yield as_tail(message, http_response) if is_tail else message
+            found = sse.parse_all(frame.data)
+            for event in found:
+                if event.has_data or event.event is not None:
+                    message = decoded(frame.seq, event.event, event.data)
+                    is_tail = frame.kind is FrameKind.TAIL and event is found[-1]
+                    yield as_tail(message, http_response) if is_tail else message
 
 
 def as_tail(message: DecodedPayload, http_response: RecordedResponse) -> DecodedPayload:

@@ -108,9 +108,9 @@ def texts_of(http_response: RecordedResponse) -> Iterator[JsonText]:
     if http_response.streamed:
         for frame in http_response.frames:
             if frame.kind is FrameKind.EVENT or frame.kind is FrameKind.TAIL:
-                text = sse.parse(frame.data).data
-                if text and not text.isspace():
-                    yield JsonText(frame.seq, text, _is_utf8(frame.data))
+                for text in (event.data for event in sse.parse_all(frame.data)):
+                    if text and not text.isspace():
+                        yield JsonText(frame.seq, text, _is_utf8(frame.data))
         return
     body = b"".join(frame.data for frame in http_response.frames if frame.kind is FrameKind.BODY)
     ends = (f for f in http_response.frames if f.kind in (FrameKind.END, FrameKind.ERROR))

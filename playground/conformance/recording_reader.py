@@ -31,8 +31,8 @@ class RecordingReader(NLWebReader):
             events = exchange.receive(frame)
             if not self._recorded and events and type(events[0]) is Unknown:
                 self._record_unreadable(frame, events)
-            if frame.kind is FrameKind.TAIL:
-                self._recorded = [as_tail(each, http_response) for each in self._recorded]
+            if frame.kind is FrameKind.TAIL and self._recorded:
+                self._recorded[-1] = as_tail(self._recorded[-1], http_response)
             messages += self._recorded
             self._recorded = []
         return tuple(messages)

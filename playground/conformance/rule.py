@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from playground.conformance.findings import Level
 from playground.conformance.transcript import Transcript
+from playground.protocols import sse
+from playground.protocols.frames import Frame, FrameKind
 
 
 class AnyTranscript(Protocol):
@@ -148,3 +150,17 @@ def missing(
     if transcript.is_complete:
         return Violation(message, seq, pointer)
     return Inconclusive("The response was truncated before this could be checked.", seq, pointer)
+
+
+def misframed(frames: Iterable[Frame]) -> Iterator[Violation]:
+    """Yield a violation for each event whose JSON a standard client does not read."""
+    for frame in frames:
+        if frame.kind in (FrameKind.EVENT, FrameKind.TAIL):
+            found = sse.parse_all(frame.data)
+            if found != [sse.parse(frame.data)]:
+                count = f"{len(found):,} JSON objects" if len(found) > 1 else "JSON without data:"
+                yield Violation(
+                    f"This event has {count}, so clients do not read it. Begin the line of each "
+                    "object with data: and end it with a blank line.",
+                    frame.seq,
+                )

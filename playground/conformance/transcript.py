@@ -64,6 +64,7 @@ class Transcript:
     headers: Mapping[str, str]
     head_seq: int | None
     streamed: bool
+    is_json_lines: bool
     #: Whether the response ended as its framing requires.
     ended: bool
     #: Whether it did, without an undecided message, in a run that was not stopped.
@@ -262,6 +263,7 @@ def _transcript(
         status=http_response.status,
         headers=http_response.headers,
         head_seq=http_response.head_seq,
+        is_json_lines=http_response.is_json_lines,
         ended=http_response.ended,
         messages=messages,
         by_frame={message.seq: message for message in messages},

@@ -28,7 +28,7 @@ from playground.formats.http_request import (
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.headers import is_credential
 from playground.protocols.problems import Problem, Stage
-from playground.protocols.sse import Splitter, is_event_stream
+from playground.protocols.sse import Splitter, is_event_stream, is_json_lines
 from playground.transport.redaction import MASK
 
 MAX_ENTRIES = 5_000
@@ -378,8 +378,10 @@ def _frames_from_timings(entry: Mapping[str, Any], body: bytes, start: int) -> I
         yield Frame(0, ended, FrameKind.ERROR, _problem(entry).to_bytes())
         return
     yield Frame(0, answered, FrameKind.HEAD, _head_bytes(response))
-    if is_event_stream(response["content"].get("mimeType", ""), body[:9]):
-        splitter = Splitter(len(body) + 1)
+    media_type = response["content"].get("mimeType", "")
+    has_lines = is_json_lines(media_type, body) or False
+    if has_lines or is_event_stream(media_type, body[:9]):
+        splitter = Splitter(is_json_lines=has_lines)
         for block in splitter.feed(body):
             kind = FrameKind.COMMENT if block.is_comment else FrameKind.EVENT
             yield Frame(0, ended, kind, block.data)

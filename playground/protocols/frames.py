@@ -23,7 +23,8 @@ class FrameKind(enum.IntEnum):
     OPEN = 2
     #: The response head as received: status line and headers.
     HEAD = 3
-    #: One block of an event stream that carries fields, up to and including its blank line.
+    #: One block of an event stream that carries fields, up to and including its blank line; of JSON
+    #: lines, one line.
     EVENT = 4
     #: Comment lines of an event stream (heartbeats).
     COMMENT = 5

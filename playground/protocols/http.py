@@ -100,6 +100,8 @@ class HttpExchange:
         self._body = bytearray()
         #: Whether the body is a stream, has a readable event, and has any event.
         self._streamed = self._has_readable_event = self._has_event = False
+        #: The data of the first event that cannot be read.
+        self._unread: Any = None
         self._receivers: Mapping[FrameKind, Callable[[Frame], Sequence[Event]]] = {
             FrameKind.EVENT: self._event,
             FrameKind.HEAD: self._head,
@@ -151,11 +153,14 @@ class HttpExchange:
 
     def _event(self, frame: Frame) -> Sequence[Event]:
         self._streamed = True
-        message = sse.parse(frame.data)
-        if not message.has_data and message.event is None:
+        messages = sse.parse_all(frame.data)
+        if not messages[0].has_data and messages[0].event is None:
             # Only `id`, `retry` or unknown fields: nothing is dispatched.
             return _NO_EVENTS
-        return self._read(frame.seq, message)
+        if self._has_event or not sse.is_json_line(frame.data):
+            return self._read(frame.seq, *messages)
+        note = Note(frame.seq, "framing", {"remark": sse.NOT_FRAMED})
+        return [*self._read(frame.seq, *messages), note]
 
     def _comment(self, frame: Frame) -> Sequence[Event]:
         self._streamed = True
@@ -170,9 +175,10 @@ class HttpExchange:
         self._streamed = True
         if sse.Block(frame.data).is_comment:
             return _NO_EVENTS
-        message = sse.parse(frame.data)
-        if is_json(message.data, self._max_depth):
-            return self._read(frame.seq, message)
+        *complete, message = sse.parse_all(frame.data)
+        if message.data.strip() == sse.DONE or is_json(message.data, self._max_depth):
+            return self._read(frame.seq, *complete, message)
+        events = self._read(frame.seq, *complete)
         self._fail(
             Problem(
                 "truncated",
@@ -184,7 +190,7 @@ class HttpExchange:
         )
         self._has_event = True
         reason = "The stream ended in the middle of this event."
-        return [Unknown(frame.seq, message.event or "message", message.data, reason)]
+        return [*events, Unknown(frame.seq, message.event or "message", message.data, reason)]
 
     def _end(self, frame: Frame) -> Sequence[Event]:
         events: Sequence[Event] = _NO_EVENTS
@@ -213,13 +219,19 @@ class HttpExchange:
 
     # Reading
 
-    def _read(self, seq: int, message: sse.ServerSentEvent) -> Sequence[Event]:
+    def _read(self, seq: int, *messages: sse.ServerSentEvent) -> Sequence[Event]:
+        """Return the events of the messages of a frame, which has one in nearly all streams."""
+        return [event for each in messages for event in self._read_message(seq, each)]
+
+    def _read_message(self, seq: int, message: sse.ServerSentEvent) -> Sequence[Event]:
         self._has_event = True
         if json_decoder.exceeds_depth(message.data, self._max_depth):
             return self._too_deep(seq, message.event or "message", message.data)
         events = self._reader.message(seq, message.event, message.data)
         if not self._has_readable_event:
             self._has_readable_event = any(type(event) is not Unknown for event in events)
+        if not self._has_readable_event and events:
+            self._unread = self._unread or events[0].data  # type: ignore[attr-defined]
         return events
 
     def _take_text(self) -> tuple[str, bool]:
@@ -266,7 +278,9 @@ class HttpExchange:
                 return [self.refusal]
             description = f"is JSON, but not {self.response_name}"
             self._fail(
-                unreadable.unreadable_problem(description, self._status, self._headers, text)
+                unreadable.unreadable_problem(
+                    description, self._status, self._headers, text, payload=payload
+                )
             )
         return events
 
@@ -284,7 +298,9 @@ class HttpExchange:
             return
         description = "contains no readable event" if self._has_event else "contains no events"
         self._fail(
-            unreadable.unreadable_problem(description, self._status, self._headers, stream=True)
+            unreadable.unreadable_problem(
+                description, self._status, self._headers, stream=True, payload=self._unread
+            )
         )
 
     def _too_deep(self, seq: int, name: str, text: str) -> Sequence[Event]:

@@ -211,6 +211,18 @@ def decode_event(text: str) -> Any:
     return decode(text)
 
 
+def read_event(text: str) -> tuple[Any, str]:
+    """Return the value of an event's data, and why it has none; "" for JSON."""
+    if not text or text.isspace():
+        return None, "The message has no data."
+    try:
+        return decode_event(text), ""
+    except ValueError as error:
+        return None, f"The data is not JSON: {error}."
+    except RecursionError:
+        return None, "The data is nested too deeply."
+
+
 def decode_sequence(text: str) -> list[Any]:
     """Return the objects and arrays of a text that has one after another, or its only value.
 

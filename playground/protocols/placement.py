@@ -96,8 +96,8 @@ class PlacementAssigner:
         return Placement.ASIDE
 
     def _metadata(self, meta: Mapping[str, Any]) -> Placement:
-        """Return the placement of metadata, which is shown if its format has members of its own."""
-        facts = format_facts(meta)
+        """Return the placement of metadata, which is shown if it has unusual members."""
+        facts = meta_facts(meta)
         if not facts or facts == self._format:
             return Placement.NONE
         self._format = facts
@@ -133,6 +133,17 @@ def format_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
     return facts
 
 
+def meta_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of a meta block that are not shown elsewhere."""
+    facts = {name: value for name, value in meta.items() if name not in _SHOWN_ELSEWHERE}
+    return facts | format_facts(meta)
+
+
+#: Members of metadata with a place of their own on the page, and those of legacy messages.
+_SHOWN_ELSEWHERE = frozenset(
+    "response_type response_format version api_version session_context streaming summary "
+    "message_type query_id".split()
+)
 #: Events that change the entry of a message, and progress and handshakes, which have no entry.
 _NO_ENTRY = frozenset({Content, Status, ToolCall, ToolOutput, Progress, Handshake})
 _HEARTBEAT = "heartbeat"

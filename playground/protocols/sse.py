@@ -24,14 +24,20 @@ _COMMENTS = re.compile(rb"(?:\xef\xbb\xbf)?(?:[\r\n]*+:[^\r\n]*+\r?\n)+")
 _HEARTBEAT = 4096
 _LINE = re.compile(rb"[^\r\n]+")
 _LINE_END = re.compile(r"\r\n|\n|\r")
+#: A remark on a body of JSON lines.
+NOT_FRAMED = "The objects are JSON lines (NDJSON), not server-sent events."
+#: A JSON object on the first line of a body, and the start of the second line.
+_FIRST_OBJECT = re.compile(rb"\s*(?:\xef\xbb\xbf)?\{[^\n]*\}[ \t\r]*\n\s*([{\[]?)")
+#: Bytes of the first line of a body that are held until its end tells JSON lines from a document.
+_MAX_FIRST_LINE = 16 * 1024
 _STREAM_START = re.compile(rb"\s*(?:\xef\xbb\xbf)?(?:(?:data|event|id|retry):|:)")
 _BOM = b"\xef\xbb\xbf"
 #: A byte order mark at the start of a line: agents that concatenate files send several.
 _BOM_AT_LINE = re.compile(rb"(?<![^\r\n])\xef\xbb\xbf")
-
-
-class LineTooLongError(Exception):
-    """A line of the stream is longer than the limit."""
+#: Most objects of one block, or of a body without events, that are told apart.
+_MAX_OBJECTS = 100_000
+#: The end of a stream in the APIs of model providers.
+DONE = "[DONE]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,36 +76,31 @@ class Splitter:
     already ended a block is at the start of the next.
     """
 
-    def __init__(self, max_line: int) -> None:
-        """Set the most bytes of a line, line end excluded."""
-        self._max_line = max_line
+    def __init__(self, *, is_json_lines: bool = False) -> None:
+        """Split at blank lines; with `is_json_lines` at each line."""
+        self._is_json_lines = is_json_lines
         #: The incomplete block. A bytearray: a long one must not be copied for each chunk.
         self._rest = bytearray()
-        #: Length of the incomplete line at its end.
-        self._line = 0
 
     def feed(self, data: bytes) -> list[Block]:
-        """Return the blocks that `data` completes.
-
-        Raises `LineTooLongError` when a line, complete or not, exceeds the limit. The
-        exception's first argument is the list of blocks that were complete before that line,
-        and the splitter is unchanged by the call: `flush() + data` begins with them.
-        """
-        if self._line + len(data) > self._max_line:
-            self._check_lines(data)
-        newline = max(data.rfind(b"\n"), data.rfind(b"\r"))
-        self._line = len(data) - newline - 1 + (self._line if newline < 0 else 0)
+        """Return the blocks that `data` completes. Linear, however long a block is."""
         searched = max(0, len(self._rest) - 3)
         self._rest += data
-        if newline < 0:
+        if b"\n" not in data and b"\r" not in data:
             return []
-        blocks, end = _cut(bytes(self._rest), searched) if self._may_end(searched) else ([], 0)
+        if self._is_json_lines:
+            end = self._rest.rfind(b"\n") + 1
+            blocks = [Block(line) for line in bytes(self._rest[:end]).splitlines(keepends=True)]
+        elif self._may_end(searched):
+            blocks, end = _cut(bytes(self._rest), searched)
+        else:
+            return []
         del self._rest[:end]
         return blocks
 
     def flush(self) -> bytes:
         """Return the rest when the stream has ended: an event without its blank line, or b""."""
-        rest, self._rest, self._line = bytes(self._rest), bytearray(), 0
+        rest, self._rest = bytes(self._rest), bytearray()
         return rest
 
     def _may_end(self, searched: int) -> bool:
@@ -107,14 +108,6 @@ class Splitter:
         if _BLOCK_END.search(self._rest, searched):
             return True
         return bool(_COMMENTS.match(self._rest, 0, _HEARTBEAT))
-
-    def _check_lines(self, data: bytes) -> None:
-        for line in _LINE.finditer(data):
-            before = self._line if line.start() == 0 else 0
-            if before + len(line[0]) > self._max_line:
-                searched = max(0, len(self._rest) - 3)
-                done, _ = _cut(bytes(self._rest + data[: line.start()]), searched)
-                raise LineTooLongError(done)
 
 
 def _cut(buffer: bytes, searched: int) -> tuple[list[Block], int]:
@@ -167,6 +160,49 @@ def parse(block: bytes) -> ServerSentEvent:
     return ServerSentEvent(event or None, "\n".join(data), event_id, retry, bool(data))
 
 
+def parse_all(block: bytes) -> list[ServerSentEvent]:
+    """Return a block as events, with JSON that a standard client does not read.
+
+    Several events if single newlines separate their objects: by the standard these are one event,
+    whose data is not JSON. Lines of JSON without `data:` are events, too. The last object may be
+    cut off.
+    """
+    event = parse(block)
+    if not (is_json_line(block) or b"\n{" in block or _is_objects(event.data)):
+        return [event]
+    found: list[ServerSentEvent] = []
+    name: str | None = None
+    lines = _LINE_END.split(_without_boms(block).decode("utf-8", "replace"))
+    for number, line in enumerate(lines):
+        field, _, value = line.partition(":")
+        if line.lstrip()[:1] == "{":
+            rest = "\n".join(lines[number:]).strip()
+            objects = rest.split("\n") if _is_objects(rest) else [rest]
+            return found + [ServerSentEvent(name, each) for each in objects]
+        if field == "event":
+            name = value.strip() or None
+        elif field == "data" and value.strip():
+            found.append(ServerSentEvent(name, value.removeprefix(" ")))
+            name = None
+    return found
+
+
+def is_json_line(block: bytes) -> bool:
+    """Return whether a block is JSON without any field of an event: a JSON line (NDJSON)."""
+    return block.lstrip()[:1] == b"{"
+
+
+def _is_objects(text: str) -> bool:
+    """Return whether there are several lines, and a JSON object on each except maybe the last.
+
+    Such lines are not one JSON value, because there are no commas between them.
+    """
+    if "\n" not in text or text.count("\n") > _MAX_OBJECTS:
+        return False
+    lines = [line.strip() for line in text.strip().split("\n")][:-1]
+    return bool(lines) and all(not line or line[0] + line[-1] == "{}" for line in lines)
+
+
 def with_data(block: bytes, data: bytes) -> bytes:
     """Return a block with other data, of one line; its other fields are unchanged."""
     lines = _LINE.findall(_without_boms(block))
@@ -195,3 +231,18 @@ def is_event_stream(content_type: str, start: bytes) -> bool:
     if content_type.partition(";")[0].strip().lower() == "text/event-stream":
         return head not in (b"{", b"[", b"<")
     return bool(_STREAM_START.match(start))
+
+
+def is_json_lines(content_type: str, start: bytes) -> bool | None:
+    """Return whether a body is JSON lines (NDJSON); None if that takes more than its first bytes.
+
+    Of a body that is labelled as a JSON document, what is in the first bytes decides.
+    """
+    if start.removeprefix(_BOM).lstrip()[:1] != b"{":
+        return False
+    if first := _FIRST_OBJECT.match(start):
+        return True if first[1] else (None if first.end() == len(start) else False)
+    media_type = content_type.partition(";")[0].strip().lower()
+    if b"\n" in start.strip() or media_type == "application/json" or media_type.endswith("+json"):
+        return False
+    return None if len(start) < _MAX_FIRST_LINE else "ndjson" in media_type or "jsonl" in media_type

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from playground.protocols import challenges
 from playground.protocols.json_decoder import MAX_VALUES, TooManyValuesError
@@ -34,6 +35,16 @@ _CLASS_FIXES: Mapping[int, str] = {
     4: "Check the request and the URL; the response body may have details.",
     5: "Check the agent’s log: it failed while processing the request.",
 }
+#: Protocols that the playground does not support: a member of their messages, its values, a name.
+_FOREIGN = (
+    ("type", r"REPLY_(START|END)|[A-Z]+_BLOCK_(START|DELTA|END)", "AgentScope 2.0’s chat protocol"),
+    ("type", r"RUN_(STARTED|FINISHED)|TEXT_MESSAGE_[A-Z]+", "the AG-UI protocol"),
+    ("object", r"chat\.completion(\.chunk)?", "OpenAI’s chat completions API"),
+)
+FOREIGN_FIX = (
+    "The playground does not support it. Use the agent’s endpoint for NLWeb, MCP or the Agent API; "
+    "AgentScope Runtime has the latter at /process."
+)
 #: Statuses that deny a request for want of credentials.
 DENIALS = frozenset({401, 403, 407})
 #: Description of a body that is text and neither markup nor JSON.
@@ -64,8 +75,9 @@ def unreadable_problem(
     detail: str = "",
     *,
     stream: bool = False,
+    payload: Any = None,
 ) -> Problem:
-    """Return a problem of the decode stage.
+    """Return a problem of the decode stage; `payload` is the JSON that cannot be read.
 
     `description` completes the sentence "The response (HTTP 200) …"; with `stream` it is "The event
     stream (HTTP 200) …".
@@ -76,7 +88,22 @@ def unreadable_problem(
         cause = redirect_cause(status, headers)
     elif status in DENIALS:
         cause = challenges.describe_denial(status, headers)
-    return Problem("failed", Stage.DECODE, cause, fix_for_status(status, headers), detail[:QUOTED])
+    fix = fix_for_status(status, headers)
+    if foreign := foreign_protocol(payload):
+        cause, fix = (
+            f"The {name} (HTTP {status}) is {foreign}, not NLWeb or the Agent API.",
+            FOREIGN_FIX,
+        )
+    return Problem("failed", Stage.DECODE, cause, fix, detail[:QUOTED])
+
+
+def foreign_protocol(payload: Any) -> str:
+    """Return the name of a protocol that the playground does not support, "" for none."""
+    members = payload if isinstance(payload, Mapping) else {}
+    for key, values, name in _FOREIGN:
+        if isinstance(value := members.get(key), str) and re.fullmatch(values, value):
+            return name
+    return ""
 
 
 def redirect_cause(status: int, headers: Mapping[str, str]) -> str:

@@ -28,6 +28,7 @@ MAX_MEMBERS, MAX_FACTS, MAX_LISTS = 200, 12, 6
 
 def _rating(item: Item) -> str:
     rating = item.get("aggregateRating")
+    rating = rating[0] if isinstance(rating, list) and rating else rating
     if not isinstance(rating, Mapping):
         return value_text(rating, 30)
     value, count = value_text(rating.get("ratingValue"), 10), rating.get("reviewCount")

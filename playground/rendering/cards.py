@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import unescape
 from itertools import islice
 from typing import Any
 
+from playground.protocols.json_decoder import exceeds_depth, read_event
 from playground.rendering.card_types import (
     BUILDERS,
     MAX_MEMBERS,
@@ -31,6 +33,8 @@ from playground.rendering.links import safe_url
 MAX_TYPES = 10
 #: Levels of nested items, items of one member, and items of one card. The raw JSON has the others.
 DEPTH, MAX_GROUP, MAX_ALL = 3, 12, 60
+#: Levels of JSON in a text that is JSON itself.
+DEPTH_IN_TEXT = 100
 _BY_TYPE = {name.lower(): row for name, row in BUILDERS.items()}
 #: Members that the cards of known types show as facts.
 _SHOWN_AS_FACTS = frozenset(
@@ -41,6 +45,8 @@ _SHOWN_AS_FACTS = frozenset(
 _GROUP_LABELS = {"itemListElement": "Items", "hasPart": "Parts"}
 #: Contexts that say no more than that the item is one of schema.org.
 _SCHEMA_ORG = re.compile(r"https?://(?:www\.)?schema\.org/?", re.I)
+#: Members with the text of a card. Publishers escape it, and names, as HTML.
+_TEXTS = ("description", "text", "abstract")
 #: Members of a result of an NLWeb server before 0.54 that take precedence over `schema_object`.
 _OUTER = ("name", "url", "site", "score", "description")
 
@@ -105,12 +111,12 @@ def card_of(item: Any) -> ResultCard:
     return ResultCard(
         kind=name or "untyped",
         family=family,
-        title=_title(item),
+        title=unescape(_title(item)),
         url=safe_url(item.get("url")) or safe_url(item.get("@id")),
         image=_image(item.get("image", item.get("thumbnailUrl"))) or _content_image(item),
-        text=value_text(item.get("description") or item.get("text") or item.get("abstract")),
-        facts=[(label, value) for label, value in facts if value],
-        lists=[(label, parts) for label, parts in lists if parts],
+        text=unescape(value_text(next(filter(None, map(item.get, _TEXTS)), None))),
+        facts=[(label, unescape(value)) for label, value in facts if value],
+        lists=[(label, list(map(unescape, parts))) for label, parts in lists if parts],
         site=value_text(item.get("site"), 80),
         score=value_text(item.get("score"), 20),
         types=tuple(other for other in types_of(item) if other != name),
@@ -141,6 +147,8 @@ def type_of(item: Item) -> str:
 def _unwrap_schema_object(item: Item) -> Item:
     """Return a result of an NLWeb server before 0.54 merged with its `schema_object`."""
     inner = item.get("schema_object")
+    if isinstance(inner, str) and not exceeds_depth(inner, DEPTH_IN_TEXT):
+        inner, _ = read_event(inner)  # Some servers encode it twice.
     if isinstance(inner, list):
         inner = next((part for part in inner[:MAX_TYPES] if isinstance(part, Mapping)), None)
     if not isinstance(inner, Mapping):

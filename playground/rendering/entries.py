@@ -18,6 +18,7 @@ from playground.protocols.placement import (
     is_server_log,
     is_summary,
     late_meta,
+    meta_facts,
 )
 from playground.rendering.cards import card_of, nested_of
 from playground.rendering.formatting import json_preview, table_of, value_text
@@ -92,8 +93,8 @@ def _result(event: Any) -> dict[str, Any]:
 
 
 def _format(event: Any) -> dict[str, Any]:
-    """Return the facts of a response format such as a ChatGPT app; nothing is loaded."""
-    facts = format_facts(event.meta)
+    """Return the metadata, such as the format of a ChatGPT app; nothing is loaded."""
+    facts = meta_facts(event.meta)
     name = facts.pop("response_format", None)
     is_app = name == "chatgpt_app" or any(fact.startswith("openai/") for fact in facts)
     return {"format": value_text(name, 80), "facts": _shown_facts(facts), "is_app": is_app}

@@ -57,10 +57,10 @@ def value_text(value: Any, limit: int = MAX_TEXT) -> str:
             return str(value)
         case list():
             text = ", ".join(_take(limit, (value_text(item, limit) for item in value[:MAX_LIST])))
-        case {"name": str() as name}:
-            text = name
-        case {"text": str() as inner} | {"@value": str() as inner}:
-            text = inner
+        case {"name": inner} | {"text": inner} | {"@value": inner} if inner:
+            text = value_text(inner, limit)
+        case {"@id": str() as text} if len(value) == 1:
+            pass
         case _:
             return json_preview(value, limit)
     return _cut(text, limit)

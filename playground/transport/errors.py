@@ -125,7 +125,6 @@ def tls(host: str, error: BaseException) -> Problem:
 _TOO_MUCH = {
     "max_bytes": "The response is larger than {:,} bytes.",
     "max_frames": "The run has more than {:,} frames.",
-    "max_line": "A line of the event stream is longer than {:,} bytes.",
     "max_interim_responses": "The agent sent more than {:,} interim responses (1xx).",
 }
 _TOO_LONG = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from playground.limits import RunLimits
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.sse import Block, LineTooLongError, Splitter, is_event_stream
+from playground.protocols.sse import Block, Splitter, is_event_stream, is_json_lines
 from playground.transport import errors
 from playground.transport.decoding import DecodeError, decoder_for
 from playground.transport.errors import CallError
@@ -74,7 +74,7 @@ class BodyRecorder:
         self._media_type = media_type
         self._encoding = encoding
         self._decoder = decoder_for(encoding)
-        self._splitter = Splitter(remaining.limits.max_line)
+        self._splitter = Splitter()
         self._remaining = remaining
         self._redactor = redactor
         self._emit = emit
@@ -134,26 +134,18 @@ class BodyRecorder:
     def _process_slice(self, data: bytes, at_us: int) -> None:
         if self._is_stream is None:
             data = self._start = self._start + data
-            if _undecided(data):
+            has_lines = is_json_lines(self._media_type, data)
+            if _undecided(data) or has_lines is None:
                 return
-            self._is_stream = is_event_stream(self._media_type, data)
+            self._is_stream = has_lines or is_event_stream(self._media_type, data)
+            self._splitter = Splitter(is_json_lines=has_lines)
         if self._is_stream:
             self._stream(data, at_us)
         else:
             self._body(data, at_us)
 
     def _stream(self, data: bytes, at_us: int) -> None:
-        try:
-            self._blocks(self._splitter.feed(data), at_us)
-        except LineTooLongError as error:
-            done: list[Block] = error.args[0]
-            # The splitter still holds the input before this piece: all of it, except the complete
-            # blocks, is the line that is too long.
-            rest = (self._splitter.flush() + data)[sum(len(block.data) for block in done) :]
-            self._blocks(done, at_us)
-            self._one(FrameKind.TAIL, self._redactor.response(rest), at_us)
-            self._closed = self._finished = True
-            raise CallError(errors.limit_exceeded("max_line", self._remaining.limits)) from None
+        self._blocks(self._splitter.feed(data), at_us)
 
     def _blocks(self, blocks: list[Block], at_us: int) -> None:
         redact = self._redactor.response if self._redactor else None

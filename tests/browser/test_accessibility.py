@@ -48,7 +48,7 @@ def test_the_workbench_in_every_state(still: Page, playground: PlaygroundServer)
     assert findings(still, both_themes=True) == [], "palette"
 
 
-@pytest.mark.parametrize("slug", ["truncated", "html-error", "huge"])
+@pytest.mark.parametrize("slug", ["truncated", "html-error", "deep"])
 def test_bad_endings(still: Page, playground: PlaygroundServer, slug: str) -> None:
     workbench = Workbench(still, playground).scenario(slug).send()
     expect(workbench.page.locator(".problem")).to_be_visible()

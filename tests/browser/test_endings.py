@@ -14,7 +14,6 @@ ENDINGS = [
     ("unauthorized", "completed", ""),
     ("empty", "failed", "empty"),
     ("deep", "refused", "max_depth"),
-    ("huge", "refused", "max_line"),
     ("redirect", "failed", "redirects to"),
 ]
 

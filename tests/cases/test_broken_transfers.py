@@ -193,7 +193,6 @@ PROBLEMS = {
     "compression": errors.cut_compressed("gzip"),
     "corrupt": errors.undecodable("gzip", "Error -3"),
     "size": errors.limit_exceeded("max_bytes", RunLimits()),
-    "line": errors.limit_exceeded("max_line", RunLimits()),
     "silence": errors.timed_out("idle_timeout", RunLimits(), Stage.BODY),
     "time": errors.timed_out("total_timeout", RunLimits(), Stage.BODY),
     "cancelled": Problem("cancelled", Stage.BODY, "Cancelled.", ""),

@@ -28,7 +28,7 @@ ENDINGS: dict[str, tuple[str, str, int, int, str | None]] = {
     "heartbeats": ("failed", "none", 3, 0, "body total_timeout"),
     "silent": ("failed", "none", 3, 0, "headers total_timeout"),
     "flood": ("completed", "answer", 0, 20_000, None),
-    "huge": ("refused", "answer", 3, 1, "limit max_line"),
+    "huge": ("completed", "answer", 0, 2, None),
     "gzip": ("completed", "answer", 0, 3, None),
     "wrong-type": ("completed", "answer", 0, 3, None),
     "json-as-stream": ("completed", "answer", 0, 3, None),

@@ -48,6 +48,6 @@ def _json_of(frames: tuple[Frame, ...], seq: int | None) -> Any:
     """The document of a frame; that of an END is the whole body since the last head."""
     at = next(at for at, frame in enumerate(frames) if frame.seq == seq)
     if frames[at].kind is not FrameKind.END:
-        return json.loads(sse.parse(frames[at].data).data)
+        return json.loads(sse.parse_all(frames[at].data)[0].data)
     head = max((n for n in range(at) if frames[n].kind is FrameKind.HEAD), default=0)
     return json.loads(b"".join(f.data for f in frames[head:at] if f.kind is FrameKind.BODY))

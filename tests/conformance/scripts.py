@@ -84,7 +84,7 @@ def stream(
 ) -> ScriptedResponse:
     """A stream: head 1, then a frame for each block, then the end."""
     pairs = [(FrameKind.HEAD, head(status, media_type, extra))]
-    splitter = sse.Splitter(1 << 20)
+    splitter = sse.Splitter()
     pairs += [
         (FrameKind.COMMENT if block.is_comment else FrameKind.EVENT, block.data)
         for block in splitter.feed(b"".join(blocks))

@@ -71,7 +71,7 @@ def documents_of(body: bytes, content_type: str) -> Iterator[tuple[str, Any]]:
     if not sse.is_event_stream(content_type, body):
         yield "", json.loads(body)
         return
-    for block in sse.Splitter(1 << 20).feed(body):
+    for block in sse.Splitter().feed(body):
         event = sse.parse(block.data)
         if not block.is_comment and event.has_data:
             yield event.event or "", json.loads(event.data)

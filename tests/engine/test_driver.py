@@ -465,7 +465,6 @@ async def test_more_runs_than_the_limit_are_refused(begin: Begin, settings: Any)
     [
         ("max_bytes", 200, "refused", "max_bytes"),
         ("max_frames", 5, "refused", "max_frames"),
-        ("max_line", 60, "refused", "max_line"),
         ("total_timeout", 0.3, "failed", "total_timeout"),
         ("idle_timeout", 0.3, "failed", "idle_timeout"),
     ],

@@ -40,7 +40,7 @@ def received(data: bytes, media_type: str = JSON) -> list[Frame]:
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nDate: now\r\n\r\n".encode()
     body = [Frame(0, 0, K.BODY, data)]
     if media_type == SSE:
-        splitter = sse.Splitter(1 << 20)
+        splitter = sse.Splitter()
         body = [Frame(0, 0, K.EVENT, block.data) for block in splitter.feed(data)]
     return [
         Frame(0, 0, K.OPEN, b'{"tls": null, "peer": "127.0.0.1:80"}'),

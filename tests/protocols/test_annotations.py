@@ -178,7 +178,7 @@ class TestStreams:
 
 
 def stream_names(chunks: Iterable[bytes]) -> list[Any]:
-    splitter = sse.Splitter(1 << 20)
+    splitter = sse.Splitter()
     frames: list[tuple[FrameKind, bytes]] = []
     for chunk in chunks:
         frames += [

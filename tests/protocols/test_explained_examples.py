@@ -63,7 +63,7 @@ def read(path: Path) -> Any:
 
 def events(data: bytes) -> Iterator[tuple[str, Any]]:
     """Yield the name and the JSON value of each event of a stream."""
-    splitter = sse.Splitter(10_000_000)
+    splitter = sse.Splitter()
     blocks = [block.data for block in splitter.feed(data)]
     for block in (*blocks, splitter.flush()):
         event = sse.parse(block)

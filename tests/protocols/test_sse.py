@@ -14,9 +14,9 @@ from playground.protocols import sse
 from tests.support.playbook import every_cut
 
 
-def split(*chunks: bytes, max_line: int = 1000) -> tuple[list[bytes], bytes]:
+def split(*chunks: bytes) -> tuple[list[bytes], bytes]:
     """The blocks that the chunks make, and what is left."""
-    splitter = sse.Splitter(max_line)
+    splitter = sse.Splitter()
     blocks = [block.data for chunk in chunks for block in splitter.feed(chunk)]
     return blocks, splitter.flush()
 
@@ -51,13 +51,13 @@ class TestSplitter:
         assert split(b"data: 1\n\ndata: 2\n") == ([b"data: 1\n\n"], b"data: 2\n")
 
     def test_flush_empties(self) -> None:
-        splitter = sse.Splitter(100)
+        splitter = sse.Splitter()
         splitter.feed(b"data: 1\n")
         assert splitter.flush() == b"data: 1\n"
         assert splitter.flush() == b""
 
     def test_nothing_waits_for_more_than_its_blank_line(self) -> None:
-        splitter = sse.Splitter(100)
+        splitter = sse.Splitter()
         assert splitter.feed(b"data: 1\r\n") == []
         assert [block.data for block in splitter.feed(b"\r")] == [b"data: 1\r\n\r"]
 
@@ -70,7 +70,7 @@ class TestSplitter:
     def test_many_chunks_of_one_block_cost_no_more_than_one(self) -> None:
         # Eight megabytes in one block: copying it for each chunk would move half a terabyte.
         line = b"data: " + b"x" * 57 + b"\n"
-        splitter = sse.Splitter(1000)
+        splitter = sse.Splitter()
         for _ in range(8 * 1024 * 1024 // len(line)):
             assert splitter.feed(line) == []
         (block,) = splitter.feed(b"\n")
@@ -79,14 +79,14 @@ class TestSplitter:
 
 class TestHeartbeats:
     def test_a_heartbeat_does_not_wait_for_a_blank_line(self) -> None:
-        splitter = sse.Splitter(100)
+        splitter = sse.Splitter()
         (block,) = splitter.feed(b": ping\n")
         assert block.data == b": ping\n"
         assert block.is_comment
 
     @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
     def test_nor_does_the_next_one(self, end: bytes) -> None:
-        splitter = sse.Splitter(100)
+        splitter = sse.Splitter()
         beat = b": ping" + end
         assert [block.data for block in splitter.feed(beat)] == [beat]
         assert [block.data for block in splitter.feed(end + beat)] == [end + beat]
@@ -111,38 +111,6 @@ class TestHeartbeats:
     )
     def test_what_is_a_comment(self, block: bytes, comment: bool) -> None:
         assert sse.Block(block).is_comment is comment
-
-
-class TestLineLimit:
-    @pytest.mark.parametrize("chunk", [1, 3, 1000])
-    def test_a_line_may_be_as_long_as_the_limit(self, chunk: int) -> None:
-        stream = (b"x" * 20 + b"\n") * 3 + b"\n"
-        chunks = [stream[at : at + chunk] for at in range(0, len(stream), chunk)]
-        assert split(*chunks, max_line=20) == ([stream], b"")
-
-    @pytest.mark.parametrize("chunk", [1, 3, 1000])
-    @pytest.mark.parametrize("end", [b"", b"\n", b"\n\ndata: 2\n\n"])
-    def test_a_longer_line_is_refused(self, chunk: int, end: bytes) -> None:
-        stream = b"data: 1\n\n" + b"x" * 21 + end
-        splitter, done = sse.Splitter(20), b""
-        for at in range(0, len(stream), chunk):
-            piece = stream[at : at + chunk]
-            try:
-                done += b"".join(block.data for block in splitter.feed(piece))
-            except sse.LineTooLongError as error:
-                done += b"".join(block.data for block in error.args[0])
-                break
-        else:
-            pytest.fail("the line was not refused")
-        assert done == b"data: 1\n\n"
-
-    def test_a_refused_chunk_changes_nothing(self) -> None:
-        splitter = sse.Splitter(10)
-        splitter.feed(b"data: 1\n")
-        with pytest.raises(sse.LineTooLongError) as refused:
-            splitter.feed(b"\ndata: 2\n\n" + b"x" * 11)
-        assert [block.data for block in refused.value.args[0]] == [b"data: 1\n\n", b"data: 2\n\n"]
-        assert splitter.flush() == b"data: 1\n"
 
 
 class TestParse:
@@ -238,17 +206,6 @@ class TestProperties:
         for chunks in every_cut(stream):
             assert messages(split(*chunks)[0]) == expected
 
-    @given(chunked(), st.integers(1, 12))
-    def test_the_line_limit_does_not_depend_on_the_cuts(
-        self, chunks: list[bytes], max_line: int
-    ) -> None:
-        longest = max(map(len, b"".join(chunks).replace(b"\r", b"\n").split(b"\n")))
-        if longest > max_line:
-            with pytest.raises(sse.LineTooLongError):
-                split(*chunks, max_line=max_line)
-        else:
-            split(*chunks, max_line=max_line)
-
     @given(STREAMS)
     def test_the_same_as_httpx_sse(self, stream: bytes) -> None:
         """httpx-sse as an oracle, where the two mean to do the same.
@@ -277,7 +234,7 @@ class TestProperties:
 def test_a_long_comment_is_not_read_again_with_every_piece(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    splitter = sse.Splitter(2 * 1024 * 1024)
+    splitter = sse.Splitter()
     assert splitter.feed(b":" + b"x" * 1024 * 1024 + b"\r") == []
     read: list[int] = []
 

@@ -29,7 +29,9 @@ from playground.rendering.formatting import (
     [
         (None, ""), ([], ""), ({}, ""), (0, "0"), (False, "no"), (True, "yes"), (2.0, "2.0"),
         ("  a  ", "a"), ([1, None, "", "b"], "1, b"), ({"name": "n", "text": "t"}, "n"),
-        ({"text": "t"}, "t"), ({"name": 5}, '{"name": 5}'), ([["a"], ["b", ["c"]]], "a, b, c"),
+        ({"text": "t"}, "t"), ({"name": 5}, "5"),
+        ({"name": {"@value": "v"}}, "v"), ({"@id": "#z"}, "#z"), ({"a": 5}, '{"a": 5}'),
+        ([["a"], ["b", ["c"]]], "a, b, c"),
     ],
 )  # fmt: skip
 def test_words(value: Any, expected: str) -> None:

@@ -80,7 +80,7 @@ def frames_of(path: Path) -> list[Frame]:
     frames = [CALL, OPEN, Frame(0, 20, FrameKind.HEAD, head + b"\r\n\r\n")]
     if b"event-stream" not in head.lower():
         return [*frames, Frame(0, 60, FrameKind.BODY, body), END]
-    splitter = sse.Splitter(1 << 20)
+    splitter = sse.Splitter()
     blocks = [block for block in splitter.feed(body) if not block.is_comment]
     return [*frames, *(Frame(0, 50, FrameKind.EVENT, block.data) for block in blocks), END]
 

@@ -66,7 +66,7 @@ def frames_of(exchange: Exchange) -> Iterator[Frame]:
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         yield frame(K.HEAD, f"HTTP/1.1 {status} Whatever\r\n{lines}\r\n".encode())
         if headers.get("Content-Type", "").startswith("text/event-stream"):
-            for block in sse.Splitter(1 << 20).feed(body):
+            for block in sse.Splitter().feed(body):
                 yield frame(K.COMMENT if block.is_comment else K.EVENT, block.data)
         elif body:
             yield frame(K.BODY, body)

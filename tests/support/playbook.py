@@ -51,7 +51,7 @@ class Playbook:
 
     def stream(self, chunks: Iterable[bytes]) -> Playbook:
         """The chunks through a splitter, as the recorder does it."""
-        splitter = sse.Splitter(1 << 20)
+        splitter = sse.Splitter()
         for chunk in chunks:
             for block in splitter.feed(chunk):
                 kind = FrameKind.COMMENT if block.is_comment else FrameKind.EVENT

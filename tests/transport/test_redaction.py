@@ -517,7 +517,7 @@ HIDDEN = json.dumps({"message_type": "api_key", "key_name": "maps", "key_value":
 
 
 def masking() -> Transport:
-    return Transport(OutboundPolicy(), RunLimits(max_line=1000), mask=mask_block)
+    return Transport(OutboundPolicy(), RunLimits(max_bytes=1000), mask=mask_block)
 
 
 class TestMask:
@@ -532,11 +532,11 @@ class TestMask:
         assert frames[5].data == b"data: 1\n\n"
         assert b"leaked" not in frames.body
 
-    async def test_in_a_line_that_is_too_long(self) -> None:
+    async def test_in_an_event_that_is_too_long(self) -> None:
         stream = b"data: " + KEY[:-1] + b', "x": "' + b"x" * 2000
         async with serve(STREAM_HEAD, chunk(stream), LAST_CHUNK) as server:
             frames = await record(server.url, transport=masking())
-        assert frames.problem.limit == "max_line"
+        assert frames.problem.limit == "max_bytes"
         assert b"leaked" not in frames.body
 
     async def test_in_a_document(self) -> None:

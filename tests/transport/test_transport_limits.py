@@ -74,11 +74,13 @@ class TestSize:
         script = (STREAM_HEAD, chunk(b"data: 1\n\n" + line + b"\n\n"), LAST_CHUNK)
         async with serve(*script) as server:
             frames = await record(server.url)
-        assert frames.of(FrameKind.EVENT) == [b"data: 1\n\n"]
-        assert crossed(frames.problem) == ("refused", Stage.LIMIT, "max_line")
+        assert frames.of(FrameKind.EVENT) == [b"data: 1\n\n", line + b"\n\n"]
+        async with serve(*script) as server:
+            frames = await record(server.url, limits=RunLimits(max_bytes=1024 * 1024))
+        assert crossed(frames.problem) == ("refused", Stage.LIMIT, "max_bytes")
         (tail,) = frames.of(FrameKind.TAIL)
         assert line.startswith(tail)
-        assert len(tail) > RunLimits().max_line
+        assert len(tail) == 1024 * 1024 - len(b"data: 1\n\n")
 
     async def test_interim_responses(self) -> None:
         most = RunLimits().max_interim_responses

@@ -47,8 +47,9 @@ CONTENT: _Shape = {
     "image_url": _TEXT,
     "data": _OBJECT,
 }
-#: The required member of a content by its type.
+#: The required member of a content by its type, and the members of every type.
 _PAYLOAD = {"text": "text", "image": "image_url", "data": "data"}
+_COMMON = {name: CONTENT[name] for name in CONTENT if name not in _PAYLOAD.values()}
 
 
 def _identifies(location: Location, name: str) -> Iterator[RuleIssue]:
@@ -162,7 +163,9 @@ def content_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     for location in t.contents:
         yield from _present([location], "type")
         yield from _identifies(location, "type")
-        yield from _typed(location, CONTENT)
+        # What another type has in these members is left open.
+        is_listed = location.value.get("type") in (*_PAYLOAD, None)
+        yield from _typed(location, CONTENT if is_listed else _COMMON)
 
 
 def _has_segments(t: AgentTranscript) -> bool:

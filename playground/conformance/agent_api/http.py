@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from playground.conformance.agent_api.rule import rule
-from playground.conformance.agent_api.transcript import DONE, OBJECTS, AgentTranscript
+from playground.conformance.agent_api.transcript import OBJECTS, AgentTranscript
+from playground.conformance.findings import Level
 from playground.conformance.response_parts import DecodedPayload
 from playground.conformance.rule import (
     Inconclusive,
     RuleIssue,
     Violation,
     info,
+    misframed,
     missing,
     must,
     should,
 )
 from playground.conformance.values import type_with_article
-from playground.protocols import raw
+from playground.protocols import raw, sse
 from playground.protocols.frames import FrameKind
 
 _LIFECYCLE = "Request/Response Lifecycle"
@@ -51,7 +53,11 @@ def reply(t: AgentTranscript) -> Iterator[RuleIssue]:
     "content-type",
     "Content-Type matches the body: JSON or an event stream.",
     should(_LIFECYCLE),
-    when=lambda t: t.http_response.head_seq is not None and t.has_response,
+    when=lambda t: (
+        t.http_response.head_seq is not None
+        and t.has_response
+        and not t.http_response.is_json_lines
+    ),
 )
 def content_type(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients select their parser by it."""
@@ -139,7 +145,7 @@ def stream_closed(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 
 def _is_done(event: DecodedPayload) -> bool:
-    return event.text.strip() == DONE
+    return event.text.strip() == sse.DONE
 
 
 @rule(
@@ -149,12 +155,19 @@ def _is_done(event: DecodedPayload) -> bool:
     when=lambda t: t.http_response.streamed and bool(t.events),
 )
 def data_json(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Data that was cut off at the end of a stream is not a violation of this rule."""
+    """Data that was cut off at the end of a stream is not a violation of this rule.
+
+    The specification prints JSON lines and defines no framing: they are reported as information.
+    """
+    if t.http_response.is_json_lines:
+        yield Violation(sse.NOT_FRAMED, t.events[0].seq, "", Level.INFO)
     for event in t.events:
         if isinstance(event.payload, dict) or _is_done(event):
             continue
         actual = event.reason or f"The data is {type_with_article(event.payload)}."
         yield Violation(f"{actual} Send one JSON object as the data of each event.", event.seq)
+    if not t.http_response.is_json_lines:
+        yield from misframed(t.http_response.frames)
 
 
 @rule(
@@ -194,13 +207,11 @@ def event_names(t: AgentTranscript) -> Iterator[RuleIssue]:
 )
 def object_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     """For an error without any object see `agent-api.bare-error`."""
-    bare = {location.seq for location in t.bare_errors}
-    known = {location.seq for location in t.objects}
-    for event in t.events:
-        if not event.members or event.seq in bare or event.members.get("object") in OBJECTS:
+    for event, known in zip(t.events, t.known, strict=True):
+        if not event.members or event.members.get("object") in OBJECTS:
             continue
         # Where the other members tell what it is, another rule reports the missing one.
-        if "object" not in event.members and event.seq in known:
+        if "object" not in event.members and (known or event.members.get("error") is not None):
             continue
         actual = "is missing" if "object" not in event.members else "is not defined by the protocol"
         yield Violation(
@@ -220,10 +231,9 @@ def object_known(t: AgentTranscript) -> Iterator[RuleIssue]:
 )
 def object_present(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The member has a default value, but every example includes it."""
-    known = {location.seq: location.value["object"] for location in t.objects}
-    for event in t.events:
-        if event.seq in known and "object" not in event.members:
-            yield Violation(f"Set object to {known[event.seq]}.", event.seq, "/object")
+    for event, known in zip(t.events, t.known, strict=True):
+        if known and "object" not in event.members:
+            yield Violation(f"Set object to {known.value['object']}.", event.seq, "/object")
     for kind, locations in (("message", t.messages), ("content", t.contents)):
         for seq, pointer, value in locations:
             if "object" not in value:

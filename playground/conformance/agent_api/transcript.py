@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -22,9 +22,8 @@ from playground.conformance.response_parts import (
     resolve_prefix,
 )
 from playground.protocols.frames import Frame
+from playground.protocols.unreadable import foreign_protocol
 
-#: The last event of some agents; by the specification a stream ends with its response.
-DONE = "[DONE]"
 OBJECTS = ("response", "message", "content")
 
 
@@ -42,6 +41,8 @@ class AgentTranscript:
     #: The events, except undecided ones.
     events: tuple[DecodedPayload, ...]
     by_frame: Mapping[int | None, DecodedPayload]
+    #: The object in each event, None for an event without one.
+    known: tuple[Location | None, ...]
     #: Responses, messages and contents in the order of arrival, also those within other objects
     #: (of a message, its contents; of a response, its output and their contents), except
     #: identical repetitions.
@@ -74,13 +75,12 @@ class AgentTranscript:
     @property
     def bare_errors(self) -> tuple[Location, ...]:
         """Return errors outside of any object."""
-        known = {location.seq for location in self.objects}
         return tuple(
             Location(event.seq, "", event.payload)
-            for event in self.events
-            if event.members.get("error") is not None
+            for event, known in zip(self.events, self.known, strict=True)
+            if known is None
+            and event.members.get("error") is not None
             and "object" not in event.members
-            and event.seq not in known
         )
 
     def resolve_pointer(self, seq: int | None, pointer: str) -> str:
@@ -96,7 +96,8 @@ def read(
     http_response = recorded_response(last_response_frames(frames))
     received = list(islice(messages_of(http_response), MAX_PARTS + 1))
     events = tuple(event for event in received[:MAX_PARTS] if not event.undecided)
-    objects = _objects(events)
+    known = tuple(_objects(events))
+    objects = [location for location in known if location]
     stream_state = read_stream_state(objects, MAX_PARTS)
     return AgentTranscript(
         version=version,
@@ -108,6 +109,7 @@ def read(
         overflowed=len(received) > MAX_PARTS or stream_state.overflowed,
         events=events,
         by_frame={event.seq: event for event in events},
+        known=known,
         responses=tuple(location for location in objects if location.value["object"] == "response"),
         messages=tuple(stream_state.all_messages),
         contents=tuple(stream_state.all_contents),
@@ -115,24 +117,21 @@ def read(
     )
 
 
-def _objects(events: Iterable[DecodedPayload]) -> list[Location]:
-    """Return the objects of the protocol; `object` is filled in where it is missing or null."""
-    objects: list[Location] = []
+def _objects(events: Iterable[DecodedPayload]) -> Iterator[Location | None]:
+    """Yield the object of each event; `object` is filled in where it is missing or null."""
     kinds: dict[str, str] = {}
     for event in events:
         members, name = event.members, event.members.get("id")
         kind = members.get("object")
-        if kind is None:
+        if kind is None and not foreign_protocol(members):
             known = kinds.get(name, "") if isinstance(name, str) else ""
             # An error that names no kind may have data: WordPress, for one.
             given = members.keys() - ({"data"} if members.get("code") is not None else set())
             kind = known or next((k for k, names in _OWN.items() if names & given), None)
             members = {**members, "object": kind}
-        if kind in OBJECTS:
-            objects.append(Location(event.seq, "", members))
-            if isinstance(name, str):
-                kinds.setdefault(name, kind)
-    return objects
+        yield Location(event.seq, "", members) if kind in OBJECTS else None
+        if kind in OBJECTS and isinstance(name, str):
+            kinds.setdefault(name, kind)
 
 
 #: Members that only one kind of object has, in the order of the checks.

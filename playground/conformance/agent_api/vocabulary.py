@@ -22,6 +22,7 @@ _KNOWN = {
 }
 
 
+_CONTENT_TYPES = (*constants.CONTENT_TYPES, None)
 #: The type of messages in the specification's example streams, which section 1 does not list.
 _EXAMPLE_TYPE = "assistant"
 _USED_TYPES = frozenset({*constants.EXTRA_MESSAGE_TYPES, _EXAMPLE_TYPE})
@@ -155,7 +156,9 @@ def members_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     pairs = (("response", t.responses), ("message", t.messages), ("content", t.contents))
     for kind, locations in pairs:
         for location in locations:
-            if location.value.keys() <= _KNOWN[kind]:
+            # `content-type-known` reports a type whose members are not defined.
+            is_other = kind == "content" and location.value.get("type") not in _CONTENT_TYPES
+            if location.value.keys() <= _KNOWN[kind] or is_other:
                 continue
             for name in [name for name in location.value if name not in _KNOWN[kind]]:
                 if (kind, name) not in seen and len(seen) < _MAX_MEMBERS:

@@ -73,7 +73,7 @@ def _media_type(t: Transcript) -> str:
     "Content-Type matches the body: JSON or an event stream.",
     v55=should("7.2"),
     v54=should("HTTP examples, notes 1"),
-    when=lambda t: _has_head(t) and t.has_response,
+    when=lambda t: _has_head(t) and t.has_response and not t.is_json_lines,
 )
 def http_content_type(t: Transcript) -> Iterator[RuleIssue]:
     """Standard headers have their standard meaning in NLWeb."""

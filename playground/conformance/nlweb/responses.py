@@ -16,6 +16,7 @@ from playground.conformance.rule import (
 )
 from playground.conformance.transcript import Transcript
 from playground.conformance.values import type_with_article
+from playground.protocols import sse
 from playground.protocols.events import Outcome
 from playground.protocols.frames import BODY_KINDS, FrameKind
 
@@ -38,7 +39,10 @@ def _is_success(t: Transcript) -> bool:
 def reply_object(t: Transcript) -> Iterator[RuleIssue]:
     """Clients need an object to read metadata and content from. Other rules check its members."""
     document = t.document
-    if document and not isinstance(document.payload, dict):
+    if t.is_json_lines:
+        fix = "Send server-sent events, or a single JSON object."
+        yield Violation(f"{sse.NOT_FRAMED} {fix}", t.messages[0].seq if t.messages else t.head_seq)
+    elif document and not isinstance(document.payload, dict):
         actual = document.reason or f"The body is {type_with_article(document.payload)}."
         yield missing(t, f"{actual} Return a single JSON object.", document.seq)
     elif not t.messages:

@@ -16,6 +16,7 @@ from playground.conformance.rule import (
     RuleIssue,
     Violation,
     info,
+    misframed,
     missing,
     must,
     rule,
@@ -33,11 +34,11 @@ _LIKE_RESULT = re.compile(r"(?:search[-_. ]?)?(?:(?:result|item)s?[-_. ]?){1,2}"
 
 
 def _is_stream_with_events(t: Transcript) -> bool:
-    return t.streamed and bool(t.messages)
+    return t.streamed and bool(t.messages) and not t.is_json_lines
 
 
 def _is_nlweb_stream(t: Transcript) -> bool:
-    return t.streamed and t.has_response
+    return t.streamed and t.has_response and not t.is_json_lines
 
 
 def _events_named(t: Transcript, name: str) -> list[DecodedPayload]:
@@ -62,6 +63,7 @@ def stream_data_json(t: Transcript) -> Iterator[RuleIssue]:
             yield Violation(
                 f"{message.reason} Send one JSON object as the data of each event.", message.seq
             )
+    yield from misframed(t.frames)
 
 
 @rule(

@@ -110,7 +110,7 @@ async def flood(request: ScenarioRequest) -> HttpResponseBase:
 
 
 async def huge(request: ScenarioRequest) -> HttpResponseBase:
-    """Send a result of 5 MB: too long a line for a stream, though not for a JSON response."""
+    """Send a result of 5 MB, in a stream on one line."""
     item = {**dish(0), "description": "All about salmon. " * (_HUGE // 18)}
     if not request.streaming:
         meta = {"response_type": "answer", "version": VERSION}
@@ -179,8 +179,8 @@ ROWS = (
         "huge",
         "Huge",
         "One 5 MB result; sent as JSON if no stream is preferred.",
-        "In a stream, the result before it is shown; the run then ends at the line length limit.",
-        "refused",
+        "The beginning of its description is shown; the Wire tab has all of it.",
+        "completed",
         "answer",
         huge,
     ),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from playground.protocols import error_documents, json_decoder
+from playground.protocols import error_documents, json_decoder, sse, unreadable
 from playground.protocols.agent_api import versions
 from playground.protocols.agent_api.constants import FAILED_STATUSES
 from playground.protocols.agent_api.messages import Messages, identifier
@@ -35,6 +35,8 @@ class AgentAPIReader:
         self._outcome = OutcomeReader()
         self._messages = Messages()
         self._session: dict[str, Any] = {}
+        #: The latest frame and its events: messages are identified by their position in it.
+        self._frame: tuple[int, list[Event]] = (0, [])
         self._objects: Mapping[Any, _Read] = {
             "content": self._messages.content,
             "message": self._messages.message,
@@ -56,32 +58,33 @@ class AgentAPIReader:
 
     def document(self, seq: int, payload: Any) -> list[Event]:
         """Return the events of a whole response: a response object, or a list of stream objects."""
-        found: list[Event] = []
+        found = self._found(seq)
+        start = len(found)
         for part in payload if isinstance(payload, list) and payload else [payload]:
             self._object(found, seq, part)
-        return self._with_outcome(found)
+        return self._with_outcome(found[start:])
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
         """Return the events of one stream message: its data determine its kind, not its name."""
-        if not data or data.isspace():
-            return [Unknown(seq, name or "message", "", "The message has no data.")]
-        try:
-            payload = json_decoder.decode_event(data)
-        except ValueError as error:
-            if data.strip() == "[DONE]":
-                # The end of a stream in the APIs of model providers.
-                return [Note(seq, "done", data)]
-            if failure := error_documents.of_event(seq, name, data):
-                return self._with_outcome([failure])
-            return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
-        except RecursionError:
-            return [Unknown(seq, name or "message", data, "The data is nested too deeply.")]
-        found: list[Event] = []
-        if name in error_documents.EVENTS and not (type(payload) is dict and "object" in payload):
-            found.append(error_documents.failure(seq, payload))
+        found = self._found(seq)
+        start = len(found)
+        payload, reason = json_decoder.read_event(data)
+        is_object = type(payload) is dict and "object" in payload
+        if data.strip() == sse.DONE:
+            found.append(Note(seq, "done", data))
+        elif name in error_documents.EVENTS and data.strip() and not is_object:
+            found.append(error_documents.failure(seq, data if reason else payload))
+        elif reason:
+            found.append(Unknown(seq, name or "message", data.strip() and data, reason))
         else:
             self._object(found, seq, payload)
-        return self._with_outcome(found)
+        return self._with_outcome(found[start:])
+
+    def _found(self, seq: int) -> list[Event]:
+        """Return the events of this frame so far; several messages can be in one."""
+        if self._frame[0] != seq:
+            self._frame = seq, []
+        return self._frame[1]
 
     # Objects by name
 
@@ -103,6 +106,8 @@ class AgentAPIReader:
 
     def _guess(self, payload: Payload) -> _Read | None:
         """Return the reader of an object that does not name its kind."""
+        if unreadable.foreign_protocol(payload):
+            return None
         members = self._kind_members()
         found = next((read for name, read in members if payload.get(name) is not None), None)
         says_error = payload.get("error") is not None or payload.get("detail") is not None

@@ -99,5 +99,7 @@ def apply_settings_advice(detected: DetectedProtocol) -> str:
         return "A2A agents support actions only, not requests."
     if detected.protocol == "agent-api":
         return "Set the protocol to Agent API."
+    if detected.protocol != "nlweb":
+        return unreadable.FOREIGN_FIX
     version = f", version {detected.version}" if detected.version == "legacy" else ""
     return f"Set the protocol to NLWeb{version} and the binding to HTTP."

@@ -106,7 +106,9 @@ def unexpected_protocol(evidence: Evidence, target: Target) -> DetectedProtocol 
         return None  # An action may get any response.
     if detected is None and target.binding == "http" and is_json_rpc(evidence):
         detected = DetectedProtocol(binding="mcp")
-    if detected is None:
+    # An error alone may be of any server; AgentScope sends it with its protocol's other messages.
+    is_only_error = detected is not None and detected.dialect and not detected.version
+    if detected is None or (is_only_error and target.binding != "http"):
         return None
     if detected.binding != target.binding:
         return detected
@@ -124,7 +126,8 @@ def server_name(detected: DetectedProtocol) -> str:
     """Return what a detected protocol makes of a server, such as `an MCP server`."""
     if detected.version == "legacy" and detected.binding == "http":
         return "a legacy NLWeb server"
-    return _NAMES.get(detected.protocol if detected.binding == "http" else detected.binding, "")
+    name = detected.protocol if detected.binding == "http" else detected.binding
+    return _NAMES.get(name, name)
 
 
 def is_json_rpc(evidence: Evidence) -> bool:
@@ -138,11 +141,9 @@ def is_json_rpc(evidence: Evidence) -> bool:
 
 
 def _of_protocol(detected: DetectedProtocol) -> Cause:
-    headline = f"This is {server_name(detected)}."
-    if detected.binding == "a2a":
-        fix = "A2A agents support actions only, not requests."
-        return Cause(headline, fix, Remedy.DIAGNOSE, detected)
-    return Cause(headline, advice.apply_settings_advice(detected), Remedy.SWITCH, detected)
+    headline, fix = f"This is {server_name(detected)}.", advice.apply_settings_advice(detected)
+    remedy = Remedy.SWITCH if detected.is_supported else Remedy.DIAGNOSE
+    return Cause(headline, fix, remedy, detected)
 
 
 def _of_denial(evidence: Evidence, detected: DetectedProtocol | None) -> Cause:
@@ -273,15 +274,17 @@ def _of_other_server(found: Mapping[str, Evidence]) -> Cause | None:
     if has_old_transport(found):
         return Cause(http_sse.CAUSE, http_sse.FIX, Remedy.EDIT)
     for evidence in found.values():
-        if evidence.detected is None or evidence.detected.binding == "http":
+        detected = evidence.detected
+        if detected is None or (detected.binding == "http" and detected.is_supported):
             continue
-        name = server_name(evidence.detected).partition(" ")[2]
-        if evidence.detected.binding == "a2a":
-            fix = "A2A agents support actions only, not requests."
-            return Cause(f"{name} at {_path(evidence)}.", fix, Remedy.EDIT, evidence.detected)
-        fix = "Enter the name of the tool for ask in the agent’s form, or add one to the server."
-        headline = f"{name} without a tool for queries at {_path(evidence)}."
-        return Cause(headline, fix, Remedy.EDIT, evidence.detected)
+        name = server_name(detected).removeprefix("an ")
+        headline, fix = f"{name} at {_path(evidence)}.", advice.apply_settings_advice(detected)
+        if detected.binding == "mcp":
+            headline = f"{name} without a tool for queries at {_path(evidence)}."
+            fix = (
+                "Enter the name of the tool for ask in the agent’s form, or add one to the server."
+            )
+        return Cause(headline, fix, Remedy.EDIT, detected)
     return None
 
 
@@ -290,8 +293,7 @@ def has_old_transport(found: Mapping[str, Evidence]) -> bool:
     evidence = found.get("old-transport")
     if evidence is None or evidence.media_type != "text/event-stream":
         return False
-    text = evidence.text.encode()
-    return http_sse.is_endpoint(sse.Splitter(len(text) + 1).feed(text))
+    return http_sse.is_endpoint(sse.Splitter().feed(evidence.text.encode()))
 
 
 def _of_denied_call(found: Mapping[str, Evidence], denied: list[str]) -> Cause:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from playground.protocols import unreadable
+from playground.protocols import sse, unreadable
 from playground.protocols.a2a import is_same, read_card
 from playground.protocols.doctor import advice
 from playground.protocols.doctor.causes import has_old_transport, is_certificate, is_json_rpc
@@ -274,6 +274,8 @@ def _response(
 
 def _content_type(_: DiagnosisContext, name: str, evidence: Evidence) -> StepConclusion:
     kind = evidence.media_type or "no content type"
+    if evidence.is_json_lines:
+        return failed(f"{sse.NOT_FRAMED} The content type is {kind}.", advice.NAME_IT, name)
     if evidence.media_type in ("application/json", "text/event-stream"):
         return passed(f"The response is {kind}.", name)
     if evidence.detected:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from playground.protocols import unreadable
 from playground.protocols.mcp.results import document_of
 from playground.protocols.mcp.versions import STATELESS_VERSION
-from playground.protocols.nlweb import VERSIONS, failures, legacy
+from playground.protocols.nlweb import VERSIONS, content, failures, legacy
 
 #: Name (None if unnamed) and payload of each message; a whole document is one unnamed message.
 Messages = Sequence[tuple[str | None, Any]]
@@ -33,7 +34,8 @@ OLD_A2A, NEW_A2A = "0.3", "1.0"
 class DetectedProtocol:
     """Detected settings: a protocol, a binding, or both."""
 
-    #: A protocol of the registry; "" if only the binding was detected.
+    #: A protocol of the registry, or the name of one that the playground does not support; "" if
+    #: only the binding was detected.
     protocol: str = ""
     #: Its version as the registry names it, "" if unknown.
     version: str = ""
@@ -43,6 +45,12 @@ class DetectedProtocol:
     generation: str = ""
     #: The name of a known deviation from the standard.
     dialect: str = ""
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether an agent can be set to it."""
+        is_known = self.protocol in ("nlweb", "agent-api")
+        return self.binding == "mcp" or (self.binding == "http" and is_known)
 
     @property
     def label(self) -> str:
@@ -183,6 +191,17 @@ def _nlweb(name: str | None, payload: Any, streamed: bool) -> DetectedProtocol |
     )
 
 
+def _schema_org(_: str | None, payload: Any, streamed: bool) -> DetectedProtocol | None:
+    if streamed or content.schema_items(payload) is None:
+        return None
+    return DetectedProtocol("nlweb", dialect=f"in the form of {content.schema_form(payload)}")
+
+
+def _foreign(_: str | None, payload: Any, __: bool) -> DetectedProtocol | None:
+    name = unreadable.foreign_protocol(payload)
+    return DetectedProtocol(name) if name else None
+
+
 def _is_meta(value: Any) -> bool:
     return isinstance(value, Mapping) and bool({"response_type", "version"} & {*value})
 
@@ -221,8 +240,10 @@ _NLWEB_VERSIONS = frozenset(row.name for row in VERSIONS)
 #: In order of precedence: the more specific first.
 _DETECTORS: Sequence[Callable[[str | None, Any, bool], DetectedProtocol | None]] = (
     _rpc,
+    _foreign,
     _agent_api,
     _legacy,
     _nlweb,
     _card,
+    _schema_org,
 )

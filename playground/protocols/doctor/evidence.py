@@ -37,6 +37,7 @@ class Evidence:
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     streamed: bool = False
+    is_json_lines: bool = False
     #: Whether the body ended as its framing says.
     ended: bool = False
     #: Name (None if unnamed) and payload of each message.
@@ -111,6 +112,7 @@ def evidence_of(frames: Iterable[Frame]) -> Evidence:
     return Evidence(
         **facts,
         streamed=streamed,
+        is_json_lines=streamed and sse.is_json_line(blocks[0]),
         messages=messages,
         unread=unread,
         text=whole[:MAX_SHOWN].decode("utf-8", "replace"),
@@ -126,8 +128,7 @@ _Read = tuple[tuple[tuple[str | None, Any], ...], int]
 def _read_stream(blocks: list[bytes]) -> _Read:
     found: list[tuple[str | None, Any]] = []
     unread = 0
-    for block in blocks[:MAX_MESSAGES]:
-        message = sse.parse(block)
+    for message in (each for block in blocks[:MAX_MESSAGES] for each in sse.parse_all(block)):
         if not message.has_data:
             continue
         value = _decode(message.data)

@@ -142,13 +142,15 @@ class McpResponse(HttpExchange):
     def _event(self, frame: Frame) -> Sequence[Event]:
         """Read an event; one without data, such as the priming event, carries no message."""
         self._streamed = True
-        event = sse.parse(frame.data)
-        if self.is_old_transport is None:
-            self.is_old_transport = event.event == http_sse.ENDPOINT
-        data = event.data.strip()
-        is_message = data.startswith("{") if event.event == _PING else bool(data)
-        self.position.read(event, is_message=is_message)
-        return self._read(frame.seq, event) if is_message else ()
+        messages: list[sse.ServerSentEvent] = []
+        for event in sse.parse_all(frame.data):
+            if self.is_old_transport is None:
+                self.is_old_transport = event.event == http_sse.ENDPOINT
+            data = event.data.strip()
+            is_message = data.startswith("{") if event.event == _PING else bool(data)
+            self.position.read(event, is_message=is_message)
+            messages += [event] if is_message else []
+        return self._read(frame.seq, *messages)
 
     def _tail(self, frame: Frame) -> Sequence[Event]:
         self._streamed = True

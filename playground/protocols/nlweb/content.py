@@ -222,3 +222,59 @@ def read_parts(seq: int, payload: Mapping[str, Any], table: Parts = PARTS) -> li
         elif value is not None and not (name == "error" and value in (False, "")):
             found += read(seq, value)
     return found
+
+
+#: Members that make an object an NLWeb response; some servers add two texts.
+KNOWN = frozenset({*PARTS, "summary", "generated_response"})
+#: Members without content, which say what a message is, or repeat the request.
+_ENVELOPE = frozenset(
+    "_meta meta index item @context @type type object version response_type message_type query "
+    "mode site status timestamp name model".split()
+)
+
+
+def read_members(seq: int, payload: Mapping[str, Any]) -> list[Event]:
+    """Return the events of every member with content: those that no version defines first."""
+    return [*other_members(seq, payload), *read_parts(seq, payload)]
+
+
+def other_members(seq: int, payload: Mapping[str, Any]) -> list[Event]:
+    """Return the members with content that no version defines, each named for its member.
+
+    A response may have a format of the agent's own (sections 3.3.1 and 4.1.1).
+    """
+    found: list[Event] = []
+    for name, value in payload.items():
+        if name in PARTS or name in _ENVELOPE or name.lower().endswith("id") or not value:
+            continue
+        if isinstance(value, str):
+            found.append(Text(seq, value, kind=name, raw={name: value}))
+        elif isinstance(value, dict | list):
+            found.append(Unknown(seq, name, value))
+    return found
+
+
+def schema_items(value: Any) -> list[Any] | None:
+    """Return the items of a page or list of schema.org, or of a bare list; None for NLWeb."""
+    if isinstance(value, dict):
+        is_own = "_meta" not in value and KNOWN.isdisjoint(value)
+        lists = (value, value.get("mainEntity")) if is_own else ()
+        names = ("itemListElement", "@graph", "items")
+        found = (each.get(name) for each in lists if isinstance(each, dict) for name in names)
+        value = next((each for each in found if isinstance(each, list)), None)
+    elif value == []:
+        return None
+    if not isinstance(value, list) or not all(map(_is_item, value)):
+        return None
+    return [each["item"] if isinstance(each.get("item"), dict) else each for each in value]
+
+
+def _is_item(value: Any) -> bool:
+    return isinstance(value, dict) and not {"@type", "schema_object", "url"}.isdisjoint(value)
+
+
+def schema_form(value: Any) -> str:
+    """Return a name for the form of a response that has `schema_items`."""
+    kind = first_text(value, "@type")[:60] if isinstance(value, dict) else "list of items"
+    whose = ", as wpnlweb (WordPress) sends it" if kind == "SearchResultsPage" else ""
+    return f"a schema.org {kind or 'graph'}{whose}"

@@ -10,6 +10,7 @@ content, a response over MCP and a legacy response become the same document:
 `content`      texts beside the results: `[{"type": "text", "text": "…"}]`, pieces joined
 `elicitation`  the agent's questions, verbatim
 `promise`      the promise, verbatim
+others         members that no version defines, if they are objects or arrays
 `error`        the failure: `code`, `message`, `details`; the last one if there were several
 
 Empty members are omitted. A response that is not NLWeb is the JSON or the text that it is.
@@ -71,6 +72,8 @@ class AnswerAssembler:
                 self._parts["promise"] = _object(raw, {"token": token})
             case Failure():
                 self._parts["error"] = _error(event)
+            case Unknown(name=name, data=data, reason=""):
+                self._parts[name] = data  # A member that no version defines.
             case Unknown(data=data):
                 self._unknown.append(data)
 
@@ -110,7 +113,8 @@ class _PartialText:
         self.kind = event.kind
         self.pieces = [event.text]
         raw = event.raw if isinstance(event.raw, Mapping) else {}
-        self._extras = {name: value for name, value in raw.items() if name not in _NO_EXTRAS}
+        left_out = {*_NO_EXTRAS, event.kind}
+        self._extras = {name: value for name, value in raw.items() if name not in left_out}
 
     def to_json(self) -> dict[str, Any]:
         """Return the text as a part of `content`."""

@@ -25,7 +25,7 @@ from playground.protocols.events import (
 from playground.protocols.nlweb import content, legacy, versions
 from playground.protocols.nlweb.content import Payload
 from playground.protocols.nlweb.outcome import OutcomeReader, announced_by
-from playground.protocols.placement import format_facts
+from playground.protocols.placement import meta_facts
 
 #: Members of a stream message that are not metadata even if the metadata is the payload itself.
 _NOT_META = frozenset({*content.PARTS, "index", "item", "_meta", "meta"})
@@ -79,20 +79,27 @@ class NLWebReader:
         """
         if isinstance(payload, list) and any(map(legacy.is_message, payload)):
             return self._messages(seq, payload)
-        if not isinstance(payload, dict):
-            return [Unknown(seq, "document", payload, "The response is not a JSON object.")]
         if legacy.is_message(payload):
             return self._messages(seq, [payload])
+        found: list[Event] = []
+        if (items := content.schema_items(payload)) is not None:
+            remark = f"This is {content.schema_form(payload)}, not an NLWeb response."
+            found = [Note(seq, "form", {"remark": remark})]
+            payload = {"results": items}
+        if not isinstance(payload, dict):
+            return [Unknown(seq, "document", payload, "The response is not a JSON object.")]
         meta = self._read_meta(payload)
         is_legacy = not meta and legacy.has_messages(payload)
-        if not meta and not is_legacy and content.PARTS.keys().isdisjoint(payload):
+        if not meta and not is_legacy and content.KNOWN.isdisjoint(payload):
             reason = "The object has no members of an NLWeb response."
             return [Unknown(seq, "document", payload, reason)]
-        found = content.read_parts(seq, payload, content.DOCUMENT_PARTS)
+        parts = content.read_parts(seq, payload, content.DOCUMENT_PARTS)
         if is_legacy:
-            found += legacy.read_members(seq, payload)
-        if not found and self._outcome.announced is Outcome.FAILURE:
-            found = content.failure(seq, payload)
+            found += [*parts, *legacy.read_members(seq, payload)]
+        elif not parts and self._outcome.announced is Outcome.FAILURE:
+            found += content.failure(seq, payload)
+        else:
+            found += [*content.other_members(seq, payload), *parts]
         self._with_outcome(found)
         self._settle_if_empty(payload)
         self._outcome.document()
@@ -111,14 +118,10 @@ class NLWebReader:
         """Return the events of one stream message (section 6.1), whatever its name and data."""
         if not data or data.isspace():
             return self._without_data(seq, name)
-        try:
-            payload = json_decoder.decode_event(data)
-        except ValueError as error:
-            if failure := error_documents.of_event(seq, name, data):
-                return self._with_outcome([failure])
-            return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
-        except RecursionError:
-            return [Unknown(seq, name or "message", data, "The data is nested too deeply.")]
+        payload, reason = json_decoder.read_event(data)
+        if reason:
+            failure = error_documents.of_event(seq, name, data)
+            return self._with_outcome([failure or Unknown(seq, name or "message", data, reason)])
         return self.payload(seq, name, payload)
 
     def payload(self, seq: int, name: str | None, payload: Any) -> list[Event]:
@@ -129,18 +132,18 @@ class NLWebReader:
         if any(type(event) is Unknown and event.data is payload for event in events):
             return events
         return [
-            *self._late_format(seq, payload, events),
+            *self._late_meta(seq, payload, events),
             *events,
             *content.stray_meta(seq, payload),
         ]
 
-    def _late_format(self, seq: int, payload: Any, events: list[Event]) -> list[Event]:
-        """Return a note about the format in the metadata beside content, which is no event itself.
+    def _late_meta(self, seq: int, payload: Any, events: list[Event]) -> list[Event]:
+        """Return a note about metadata beside content, which are no event themselves.
 
         In 0.54 (section 8.4) any one of the messages has the metadata.
         """
         meta = payload.get("_meta", payload.get("meta")) if isinstance(payload, dict) else None
-        if not isinstance(meta, dict) or not format_facts(meta):
+        if not isinstance(meta, dict) or not meta_facts(meta):
             return []
         if any(isinstance(event, Started | Completed | Note) for event in events):
             return []
@@ -162,7 +165,10 @@ class NLWebReader:
         else:
             # Not wrapped in {index, item}: the payload is the item.
             item = {name: value for name, value in payload.items() if name != "_meta"}
-        return self._with_outcome([Result(seq, item, content.index_of(payload.get("index")))])
+        found: list[Event] = [Result(seq, item, content.index_of(payload.get("index")))]
+        if "item" in payload and len(payload) > 2:
+            found += content.read_members(seq, payload)
+        return self._with_outcome(found)
 
     def _start(self, seq: int, payload: Any) -> list[Event]:
         if not isinstance(payload, dict):
@@ -172,7 +178,7 @@ class NLWebReader:
         return [
             Started(seq, meta),
             *self._summaries(seq, meta),
-            *self._with_outcome(content.read_parts(seq, payload)),
+            *self._with_outcome(_members(seq, payload)),
         ]
 
     def _content(self, seq: int, payload: Any) -> list[Event]:
@@ -193,7 +199,7 @@ class NLWebReader:
         if not isinstance(payload, dict):
             return _not_an_object(seq, "complete", payload)
         meta = self._read_meta(payload, bare=True)
-        found = content.read_parts(seq, payload)
+        found = _members(seq, payload)
         if meta.get("error") and self.outcome is not Outcome.FAILURE and "error" not in payload:
             # The reference server of 0.55 ends a response that failed with `"error": true`.
             found.append(error_documents.failure(seq, meta["error"]))
@@ -201,9 +207,11 @@ class NLWebReader:
         return [*summaries, *self._with_outcome([*found, Completed(seq, meta)])]
 
     def _end(self, seq: int, payload: Any) -> list[Event]:
-        if isinstance(payload, dict):
-            self._read_meta(payload)
-        return [Note(seq, "end", payload)]
+        if not isinstance(payload, dict):
+            return [Note(seq, "end", payload)]
+        self._read_meta(payload)
+        # A text at the end does not change the outcome.
+        return [*content.read_members(seq, payload), Note(seq, "end", payload)]
 
     def _bare(self, member: str) -> Callable[[int, Any], list[Event]]:
         """Return a reader of messages named for a member of a response, with or without it."""
@@ -225,19 +233,22 @@ class NLWebReader:
         found: list[Event] = []
         if "item" in payload:
             found += [Result(seq, payload["item"], content.index_of(payload.get("index")))]
-        found += content.read_parts(seq, payload)
+        is_known = bool(meta or found) or not content.KNOWN.isdisjoint(payload)
+        parts = content.read_parts(seq, payload)
         self._settle_if_empty(payload)
         # A failure that is announced may have its text in any member.
         is_announced = announced_by(meta) is Outcome.FAILURE
-        if not found and error_documents.is_error(payload, 400 if is_announced else 0):
+        if not (found or parts) and error_documents.is_error(payload, 400 if is_announced else 0):
             found = content.failure(seq, payload)
+        elif is_known:
+            found += [*content.other_members(seq, payload), *parts]
         found = [*self._summaries(seq, meta), *self._with_outcome(found)]
         if meta and not self._started:
             self._started = True
             return [Started(seq, meta), *found]
         if found:
             return found
-        if meta or not content.PARTS.keys().isdisjoint(payload):
+        if is_known:
             return [Note(seq, "_meta" if meta else "empty", payload)]
         reason = "The message has no members of an NLWeb response."
         return [Unknown(seq, "message", payload, reason)]
@@ -294,6 +305,11 @@ class NLWebReader:
         """Note that an empty list of results is an answer, too."""
         if payload.get("results") == [] or payload.get("structuredData") == []:
             self._outcome.settle(Outcome.ANSWER)
+
+
+def _members(seq: int, payload: Payload) -> list[Event]:
+    """Return the events of the members beside `_meta`; without it, the payload is metadata."""
+    return (content.read_members if "_meta" in payload else content.read_parts)(seq, payload)
 
 
 def _not_an_object(seq: int, name: str, payload: Any) -> list[Event]:

@@ -5,6 +5,7 @@ In a stream the response is frame 2, the first message frame 3, its first conten
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from tests.conformance.agent_api.scripts import (
@@ -32,6 +33,9 @@ V1 = ("1",)
 PAIR = tools(tool("plugin_call", CALL, "a"), tool("plugin_call_output", OUTPUT, "b"))
 FAILED = numbered(response(), response("failed", error={"code": "E", "message": "Broke."}))
 IMAGE = {"object": "content", "type": "image", "msg_id": "m", "index": 0, "delta": False}
+
+#: The objects of a stream without its framing.
+LINES = b"".join(json.dumps(each).encode() + b"\n" for each in around(*HELLO))
 
 
 def case(
@@ -85,6 +89,17 @@ WIRE = (
         (at_once(response(), "oops"), at("", seq=3)),
         (at_once(response(), [1]), at("", seq=3)),
         (at_once(response(), ""), at("", seq=3)),
+        (
+            replace(
+                stream(b"data: " + LINES.strip().replace(b"\n", b"\ndata: ") + b"\n\n"),
+                protocol="agent-api",
+            ),
+            at("", seq=2),
+        ),
+        (
+            replace(stream(b"data: {}\n\n" + LINES + b"\n"), protocol="agent-api"),
+            at("", seq=3),
+        ),
     ),
     case("done-marker", GOOD, (at_once(*around(*HELLO), "[DONE]"), at("", seq=9))),
     case(

@@ -37,7 +37,7 @@ async def frames_of(call: HttpCall) -> list[tuple[FrameKind, bytes]]:
         (FrameKind.HEAD, head_of(f"HTTP/1.1 {reply.status_code} X", reply.headers.items())),
     ]
     if getattr(reply, "streaming", False):
-        splitter = sse.Splitter(1 << 24)
+        splitter = sse.Splitter()
         body = b"".join([chunk async for chunk in reply])  # type: ignore[attr-defined]
         frames += [(FrameKind.EVENT, block.data) for block in splitter.feed(body)]
         assert splitter.flush() == b""

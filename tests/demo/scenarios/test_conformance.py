@@ -69,7 +69,7 @@ async def violated(path: str, request: Mapping[str, Any], operation: str = "ask"
     line = f"HTTP/1.1 {reply.status_code} {HTTPStatus(reply.status_code).phrase}"
     frames = [(FrameKind.HEAD, f"{line}\r\n{headers}\r\n".encode())]
     if streamed:
-        splitter = sse.Splitter(1 << 24)
+        splitter = sse.Splitter()
         frames += [(FrameKind.EVENT, block.data) for block in splitter.feed(body)]
         if tail := splitter.flush():
             frames.append((FrameKind.TAIL, tail))

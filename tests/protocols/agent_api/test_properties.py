@@ -190,7 +190,7 @@ def test_splitting_a_stream_anywhere_changes_nothing(name: str, drawn: st.DataOb
 
 
 def _read_bytes(pieces: list[bytes]) -> list[Event]:
-    reader, splitter = AgentAPIReader("1"), sse.Splitter(max_line=100_000)
+    reader, splitter = AgentAPIReader("1"), sse.Splitter()
     found: list[Event] = []
     for piece in pieces:
         for block in splitter.feed(piece):

@@ -61,7 +61,7 @@ def frames_of(answer: Response, call: HttpCall | None = None) -> list[Frame]:
 def _body(head: bytes, body: bytes) -> list[tuple[FrameKind, bytes]]:
     if b"event-stream" not in head.lower():
         return [(K.BODY, body)] if body else []
-    splitter = sse.Splitter(1 << 20)
+    splitter = sse.Splitter()
     blocks = [
         (K.COMMENT if each.is_comment else K.EVENT, each.data) for each in splitter.feed(body)
     ]

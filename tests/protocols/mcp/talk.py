@@ -90,7 +90,7 @@ class Talk:
     def chunks(self, chunks: Iterable[bytes], status: int = 200, **headers: str) -> Talk:
         """Make the next call, and answer it with a stream in these pieces."""
         self.call().frame(FrameKind.HEAD, head(status, "text/event-stream", **headers))
-        splitter = sse.Splitter(1 << 20)
+        splitter = sse.Splitter()
         for chunk in chunks:
             for part in splitter.feed(chunk):
                 kind = FrameKind.COMMENT if part.is_comment else FrameKind.EVENT

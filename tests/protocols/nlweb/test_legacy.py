@@ -264,7 +264,7 @@ class TestWholeResponses:
         assert found.text == "Which city?"
 
     @pytest.mark.parametrize(
-        "document", [{"summary": "x"}, {"nlws": 7}, {"tool_selection": {}}, [{"a": 1}], [7]]
+        "document", [{"sum": "x"}, {"nlws": 7}, {"tool_selection": {}}, [{"a": 1}], [7]]
     )
     def test_what_is_none(self, document: Any) -> None:
         assert [type(found) for found in read_document(document).events] == [Unknown]

@@ -410,7 +410,9 @@ class TestStreamEvents:
         assert one("complete", "") == Completed(0, {})
 
     def test_end(self) -> None:
-        assert one("end", {"message": "Bye"}) == Note(0, "end", {"message": "Bye"})
+        said = {"message": "Bye"}
+        text = Text(0, "Bye", kind="message", raw=said)
+        assert stream(("end", said))[0] == [text, Note(0, "end", said)]
         assert one("end", "") == Note(0, "end")
 
     @pytest.mark.parametrize("name", ["elicitation", None, "message"])
