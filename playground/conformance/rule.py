@@ -153,14 +153,16 @@ def missing(
 
 
 def misframed(frames: Iterable[Frame]) -> Iterator[Violation]:
-    """Yield a violation for each event whose JSON a standard client does not read."""
+    """Yield a violation for each event whose data a standard client does not read."""
     for frame in frames:
         if frame.kind in (FrameKind.EVENT, FrameKind.TAIL):
             found = sse.parse_all(frame.data)
-            if found != [sse.parse(frame.data)]:
-                count = f"{len(found):,} JSON objects" if len(found) > 1 else "JSON without data:"
+            # A single line at the end may be the beginning of a field.
+            is_whole = frame.kind is FrameKind.EVENT or len(found) > 1
+            if is_whole and found != [sse.parse(frame.data)]:
+                what = f"{len(found):,} JSON objects" if len(found) > 1 else "lines without data:"
                 yield Violation(
-                    f"This event has {count}, so clients do not read it. Begin the line of each "
+                    f"This event has {what}, so clients do not read it. Begin the line of each "
                     "object with data: and end it with a blank line.",
                     frame.seq,
                 )

@@ -24,6 +24,8 @@ _COMMENTS = re.compile(rb"(?:\xef\xbb\xbf)?(?:[\r\n]*+:[^\r\n]*+\r?\n)+")
 _HEARTBEAT = 4096
 _LINE = re.compile(rb"[^\r\n]+")
 _LINE_END = re.compile(r"\r\n|\n|\r")
+#: Names of fields, and that of a comment.
+_FIELDS = frozenset({"data", "event", "id", "retry", ""})
 #: A remark on a body of JSON lines.
 NOT_FRAMED = "The objects are JSON lines (NDJSON), not server-sent events."
 #: A JSON object on the first line of a body, and the start of the second line.
@@ -161,15 +163,16 @@ def parse(block: bytes) -> ServerSentEvent:
 
 
 def parse_all(block: bytes) -> list[ServerSentEvent]:
-    """Return a block as events, with JSON that a standard client does not read.
+    """Return a block as events, with JSON and text that a standard client does not read.
 
     Several events if single newlines separate their objects: by the standard these are one event,
-    whose data is not JSON. Lines of JSON without `data:` are events, too. The last object may be
-    cut off.
+    whose data is not JSON. Lines of JSON without `data:` are events, too, and so is the text of a
+    block without any. The last object may be cut off.
     """
     event = parse(block)
     if not (is_json_line(block) or b"\n{" in block or _is_objects(event.data)):
-        return [event]
+        text = "" if event.has_data else _without_fields(block)
+        return [ServerSentEvent(event.event, text)] if text else [event]
     found: list[ServerSentEvent] = []
     name: str | None = None
     lines = _LINE_END.split(_without_boms(block).decode("utf-8", "replace"))
@@ -185,6 +188,12 @@ def parse_all(block: bytes) -> list[ServerSentEvent]:
             found.append(ServerSentEvent(name, value.removeprefix(" ")))
             name = None
     return found
+
+
+def _without_fields(block: bytes) -> str:
+    """Return the lines of a block that are neither comments nor fields of the standard."""
+    lines = _LINE_END.split(_without_boms(block).decode("utf-8", "replace"))
+    return "\n".join(line for line in lines if line.partition(":")[0] not in _FIELDS).strip()
 
 
 def is_json_line(block: bytes) -> bool:

@@ -448,7 +448,9 @@ TABLE = [
     *(
         Example(
             _USE_CASE, "agent-api/stream-sequence.jsonl",
-            events="status message content*4 unknown*2", lines=lines,
+            events="status unknown*3 message content*4" if lines
+            else "status message content*4 unknown*2",
+            lines=lines,
             # The last two objects have an ellipsis, so they are no JSON and end nothing.
             findings={
                 **_STREAMS_OF_002, "agent-api.data-json": "must",
@@ -461,7 +463,10 @@ TABLE = [
     *(
         Example(
             _USE_CASE, "agent-api/stream-use-case.jsonl",
-            events="status*4 message content*2", lines=lines,
+            # A remark on the framing.
+            events="status*4 unknown message content*2" if lines
+            else "status*4 message content*2",
+            lines=lines,
             findings={
                 **_STREAMS_OF_002, "agent-api.usage": "info", "agent-api.times": "info",
                 **({"agent-api.data-json": "info"} if lines else {}),

@@ -73,6 +73,8 @@ def polled() -> PolledPromise:
         failure("INVALID_QUERY", "400 Bad Request", HOSTILE),
         failure("NO_RESULTS", message="x" * 1_000_000),
         reply(b'{"error": "No such token"}', status="422 Unprocessable"),
+        reply(b'{"detail": "No such token"}', status="422 Unprocessable"),
+        reply(b'{"type": "about:blank", "title": "Gone", "status": 410}', status="410 Gone"),
         reply(b'{"error": {"code": "INTERNAL_ERROR"}}', status="502 Bad Gateway"),
     ],
 )

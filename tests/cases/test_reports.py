@@ -37,7 +37,6 @@ _WHOLE = _START + _RESULT + _COMPLETE
 _CUT = _WHOLE.index("è".encode()) + 1
 
 #: Cases that other changes make right.
-_pending = pytest.mark.xfail(strict=False, reason="Other changes are to be merged.")
 _ANSWERED, _FAILED = ("completed", "answer", 0), ("completed", "failure", 1)
 
 
@@ -107,7 +106,6 @@ def test_an_error_as_bare_text() -> None:
     assert "Number of choices must be greater than 0." in answer.page
 
 
-@_pending
 @pytest.mark.parametrize(
     "block",
     [
@@ -313,7 +311,7 @@ def test_a_session_that_has_expired() -> None:
         # helidon-io/helidon-mcp 65: an error without the id of its request.
         pytest.param(_error(-32000, id=None), "-32000", id="helidon-mcp-65"),
         # The code is a text.
-        pytest.param(_error("ECOLD"), "ECOLD", id="text-as-code", marks=_pending),
+        pytest.param(_error("ECOLD"), "ECOLD", id="text-as-code"),
         # actionhero/keryx 503: a lost session as an event without JSON-RPC, under HTTP 200.
         pytest.param(
             lambda _: reply(
@@ -332,7 +330,6 @@ def test_mcp_error(call: Callable[[Any], bytes], code: str) -> None:
     assert "The oven is cold." in answer.page
 
 
-@_pending
 def test_a_bare_error_is_no_sign_of_another_protocol() -> None:
     """actionhero/keryx 503: the server has just answered `initialize`."""
     body = b'event: message\ndata: {"error":"Session not found"}\n\n'
@@ -341,7 +338,6 @@ def test_a_bare_error_is_no_sign_of_another_protocol() -> None:
     assert "Agent API" not in answer.page
 
 
-@_pending
 def test_a_list_as_structured_content() -> None:
     """NovasPlace/CSM 28: the items of a list that MCP does not allow there are results."""
     result = {"content": [], "structuredContent": _ANSWER["results"]}
@@ -352,7 +348,6 @@ def test_a_list_as_structured_content() -> None:
     assert "Crème brûlée" in answer.page
 
 
-@_pending
 @pytest.mark.parametrize(
     "content",
     [json.dumps(_ANSWER), [json.dumps(_ANSWER)], _text(json.dumps(_ANSWER))],
@@ -366,7 +361,6 @@ def test_content_of_another_shape(content: Any) -> None:
     assert "mcp.nlweb-reply" not in answer.findings
 
 
-@_pending
 def test_a_server_without_mcp() -> None:
     """nlweb-ai/NLWeb 255: an error of the server's own, with status 400, for every message."""
     body = b'{"type": "function_response", "status": "error", "error": "Unknown function: None"}'
@@ -502,7 +496,6 @@ _FORM = "application/x-www-form-urlencoded"
         pytest.param(
             {"postData": {"mimeType": _FORM, "params": [{"name": "query", "value": "eggs"}]}},
             id="browsermob-proxy-770-without-header",
-            marks=_pending,
         ),
     ],
 )  # fmt: skip
@@ -588,7 +581,6 @@ def test_curl_without_a_body(client: Client) -> None:
     assert found["refusals"] == ["No body and no query parameters."]
 
 
-@_pending
 @pytest.mark.parametrize(
     "command",
     [

@@ -22,15 +22,7 @@ from tests.cases.specification import (
 from tests.support.commands import run_command
 from tests.support.servers import reply
 
-#: Examples that are read as the table says once other changes are merged.
-_PENDING = ("http-5", "mcp-0.54/ask-6.json", "as lines")
 _PRINTED = "nlweb-0.54/as-printed-"
-
-
-@pytest.fixture(autouse=True)
-def pending(request: pytest.FixtureRequest) -> None:
-    if any(name in request.node.name for name in _PENDING):
-        request.applymarker(pytest.mark.xfail(strict=False))
 
 
 def _check(example: Example, generation: str, more: dict[str, str]) -> None:

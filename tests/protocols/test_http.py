@@ -216,7 +216,7 @@ class TestStream:
         assert play.unnumbered() == [Result(0, {"name": "a"}, 0)]
         assert play.exchange.problem is None
 
-    @pytest.mark.parametrize("block", [b"retry: 3000\n\n", b"id: 1\n\n", b"other\n\n"])
+    @pytest.mark.parametrize("block", [b"retry: 3000\n\n", b"id: 1\n\n"])
     def test_blocks_without_data_say_nothing(self, block: bytes) -> None:
         assert read_stream(block, ITEM).unnumbered() == [Result(0, {"name": "a"}, 0)]
 
