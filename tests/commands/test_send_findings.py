@@ -10,7 +10,10 @@ from tests.support.agent_api_examples import SEQUENCE
 
 @pytest.mark.django_db(transaction=True)
 def test_findings_of_the_agent_api() -> None:
-    done, _ = sent("--text", "a", "--output", "jsonl", "--fail-on", "must", answer=replayed("text"))
+    # The session of the captured response.
+    session = ("--set", "session_id=sess-1")
+    given = ("--text", "a", *session, "--output", "jsonl", "--fail-on", "must")
+    done, _ = sent(*given, answer=replayed("text"))
     assert done.returncode == 4
     assert {found["rule"] for found in done.json_lines[-1]["findings"]} == {
         "agent-api.content-delta", "agent-api.members-known", "agent-api.initial-status",

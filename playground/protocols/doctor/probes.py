@@ -105,7 +105,7 @@ def _http_url(target: Target) -> str:
 
 
 def _own_version(target: Target) -> str:
-    known = [version.name for version in nlweb.VERSIONS]
+    known = [version.name for version in nlweb.SUPPORTED_VERSIONS]
     is_known = target.protocol == "nlweb" and target.version in known
     return target.version if is_known else known[-1]
 
