@@ -12,7 +12,7 @@ IS_GONE = "playground.is_gone"
 
 @dataclass(slots=True)
 class PageBudget:
-    """What is left for one page."""
+    """Limit of the Markdown on one page; none is rendered without a reader."""
 
     #: Returns whether its reader has gone.
     is_gone: Callable[[], bool]

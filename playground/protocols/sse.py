@@ -245,7 +245,7 @@ def is_event_stream(content_type: str, start: bytes) -> bool:
 def is_json_lines(content_type: str, start: bytes) -> bool | None:
     """Return whether a body is JSON lines (NDJSON); None if that takes more than its first bytes.
 
-    Of a body that is labelled as a JSON document, what is in the first bytes decides.
+    The first bytes decide for a body that is labelled as a JSON document.
     """
     if start.removeprefix(_BOM).lstrip()[:1] != b"{":
         return False

@@ -61,7 +61,7 @@ def _parser(nesting: int) -> MarkdownIt:
 
 
 def _parse_inline(state: StateCore) -> None:
-    """Parse what is in the blocks, while the page has a reader."""
+    """Parse the text in the blocks while the page has a reader."""
     budget = state.env.get("budget")
     for token in state.tokens:
         if token.type == "inline":
