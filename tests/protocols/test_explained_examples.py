@@ -124,7 +124,10 @@ def test_every_attribute_of_an_example_is_explained(
 
 
 def test_no_example_is_missing() -> None:
-    counts = {version: len(examples(version, "*")) for version in ("0.54", "0.55")}
+    counts = {
+        version: sum(path.suffix != ".txt" for path in examples(version, "*"))
+        for version in ("0.54", "0.55")
+    }
     assert counts == {"0.54": 28, "0.55": 28}
     assert sum(map(len, STREAMS)) == 15
 

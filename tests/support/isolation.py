@@ -21,7 +21,7 @@ import pytest
 #: The variables that `playground.settings`, `playground.checks` and `playground.tracing` read.
 _SETTINGS = re.compile(
     "PLAYGROUND_.*|DATABASE_URL|REDIS_URL|DEBUG|SECRET_KEY|ALLOWED_HOSTS|CSRF_TRUSTED_ORIGINS|"
-    "WEB_CONCURRENCY|TZ|OTEL_.*"
+    "SECURE_SSL_REDIRECT|WEB_CONCURRENCY|TZ|OTEL_.*"
 )
 #: Where the tests of `make test-scale` find a PostgreSQL server and, in the order of the workers,
 #: a Redis for each; set, they are used.

@@ -19,7 +19,7 @@ EXPECTED: dict[str, set[str]] = {
     "late content": {"content-after-end", "content-after-message"},
     "wrong sum": {"delta-sum"},
     "unclosed message": {"message-ended", "content-ended", "messages-in-output"},
-    "unknown type": {"message-type-known", "content-type-known", "role-known", "members-known"},
+    "unknown type": {"message-type-known", "content-type-known", "role-known"},
     "bare error": {"bare-error", "error-object", "error-status"},
     "no numbers": {"sequence-present"},
     "wrong numbers": {"sequence-type", "sequence-increasing", "sequence-gapless"},
