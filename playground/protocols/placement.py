@@ -139,10 +139,11 @@ def meta_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
     return facts | format_facts(meta)
 
 
-#: Members of metadata with a place of their own on the page, and those of legacy messages.
+#: Members of metadata with a place of their own on the page (the count and the time of a response
+#: are in its header), and those of legacy messages.
 _SHOWN_ELSEWHERE = frozenset(
     "response_type response_format version api_version session_context streaming summary "
-    "message_type query_id".split()
+    "total_items processing_time_ms message_type query_id".split()
 )
 #: Events that change the entry of a message, and progress and handshakes, which have no entry.
 _NO_ENTRY = frozenset({Content, Status, ToolCall, ToolOutput, Progress, Handshake})
