@@ -190,7 +190,10 @@ class BodyRecorder:
             else:
                 self._body(self._start, at_us)
         self._finished = True
-        self._one(FrameKind.TAIL, self._redactor.response(self._splitter.flush()), at_us)
+        rest = self._splitter.flush()
+        # A blank rest, such as the LF of the last CRLF, is no incomplete event.
+        kind = FrameKind.TAIL if rest.strip() else FrameKind.COMMENT
+        self._one(kind, self._redactor.response(rest), at_us)
         self._one(FrameKind.BODY, self._pieces.end(), at_us)
 
 

@@ -94,6 +94,11 @@ def test_the_first_byte_of_json_and_of_a_comment_shows_at_once() -> None:
     assert frames_of(STREAM, [b":\n", b"data: 1\n\n"])[0].at_us == 0
 
 
+def test_the_end_of_a_line_in_the_last_chunk_is_no_incomplete_event() -> None:
+    frames = frames_of(STREAM, [b"data: 1\r\n\r", b"\n"])
+    assert [frame.kind for frame in frames] == [FrameKind.EVENT, FrameKind.COMMENT]
+
+
 def test_an_empty_body_has_no_frames() -> None:
     assert frames_of(STREAM, []) == []
     assert frames_of(JSON, [b""]) == []
