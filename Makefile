@@ -45,7 +45,7 @@ run: setup ## Serve on http://127.0.0.1:8000 (PORT=8123 for another port)
 	@$(BIN)/python manage.py serve --host $(HOST) --port $(PORT) $(ARGS)
 
 cluster: setup ## Serve with PostgreSQL, Redis, nginx, two web processes and two workers (PORT=8123)
-	@$(BIN)/python -m tests.cluster --port $(PORT) $(ARGS)
+	@$(BIN)/python -m tests.qa.cluster --port $(PORT) $(ARGS)
 
 quick: setup ## Run the tests that need no browser, no process of their own and less than a second
 	@$(WITHOUT_BROWSER) --numprocesses=3 -m "not browser and not process and not slow" $(ARGS)
@@ -66,10 +66,10 @@ test-browser: setup $(MODULES) browser
 	@$(BIN)/pytest --numprocesses=$(BROWSERS) --dist=worksteal tests/browser tests/firefox
 
 test-scale: setup ## Run what needs a database on PostgreSQL and Redis, and in two processes
-	@$(BIN)/python -m tests.scale $(ARGS)
+	@$(BIN)/python -m tests.qa.scale $(ARGS)
 
 test-peers: setup ## Run actions and requests against servers of other packages (ARGS=--all: large ones too)
-	@$(BIN)/python -m tests.peers $(ARGS)
+	@$(BIN)/python -m tests.qa.peers $(ARGS)
 
 check: setup $(MODULES) ## Format, lint, types, templates, scripts, migrations
 	$(BIN)/ruff format --check .
@@ -87,7 +87,7 @@ format: setup $(MODULES) ## Rewrite the code in the house style
 	npm run --silent fix
 
 bench: setup browser ## Measure speed and memory; prints the table of docs/benchmarks.md
-	@$(BIN)/python -m tests.bench $(ARGS)
+	@$(BIN)/python -m tests.qa.bench $(ARGS)
 
 examples: setup ## Generate the examples and the locations of the rules from the tests' tables
 	@$(BIN)/python -m tests.conformance.examples
@@ -95,13 +95,13 @@ examples: setup ## Generate the examples and the locations of the rules from the
 	@WRITE_EXAMPLES=1 $(BIN)/pytest -q -p no:playwright -p no:base_url tests/demo/test_reference_responses.py
 
 judge: setup ## Measure what the conformance rules find in mutants of replies
-	@$(BIN)/python -m tests.judge $(ARGS)
+	@$(BIN)/python -m tests.qa.judge $(ARGS)
 
 load: setup ## Measure latency under load; prints the table of docs/benchmarks.md
-	@$(BIN)/python -m tests.load $(ARGS)
+	@$(BIN)/python -m tests.qa.load $(ARGS)
 
 faults: setup ## Stop databases and processes under load; fails if a run loses anything
-	@$(BIN)/python -m tests.faults $(ARGS)
+	@$(BIN)/python -m tests.qa.faults $(ARGS)
 
 build: $(BUILT)
 
@@ -137,4 +137,4 @@ $(BUILT): package.json package-lock.json $(shell find static/src static/js stati
 
 clean: ## Remove what was installed and built; data in var/ stays
 	rm -rf $(VENV) node_modules static/build .mypy_cache .ruff_cache .pytest_cache
-	rm -rf tests/peers/*/.venv tests/peers/*/node_modules
+	rm -rf tests/qa/peers/*/.venv tests/qa/peers/*/node_modules

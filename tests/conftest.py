@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Playwright's event loop would be in the way of asyncio tests.
 
-    On PostgreSQL, only tests marked `database` run, and those of tests/scale.
+    On PostgreSQL, only tests marked `database` run, and those of tests/qa/scale.
     """
     for item in items:
         if "browser" in item.path.parts:
@@ -93,9 +93,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return  # One of several processes: the first one tells.
     skipped = len(reporter.stats.get("skipped", []))
     passed = [report.nodeid for report in reporter.stats.get("passed", [])]
-    missing = _on_postgresql() and not any("tests/scale/" in name for name in passed)
+    missing = _on_postgresql() and not any("tests/qa/scale/" in name for name in passed)
     if skipped or missing:
-        why = ", and no test of tests/scale" if missing else ""
+        why = ", and no test of tests/qa/scale" if missing else ""
         reporter.write_line(f"CI: {skipped} skipped{why}", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

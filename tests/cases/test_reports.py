@@ -19,7 +19,7 @@ from django.test import AsyncClient, Client
 from playground.models import Agent, SavedRequest
 from tests.cases import Answer, ask, page_text
 from tests.cases.specification import body_of, text_of
-from tests.peers.conftest import Actions
+from tests.qa.peers.conftest import Actions
 from tests.support.commands import run_command
 from tests.support.servers import LAST_CHUNK, Script, chunk, head, reply, serve
 

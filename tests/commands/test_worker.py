@@ -1,4 +1,4 @@
-"""The command `worker` where it does not start; `tests.scale` has the processes."""
+"""The command `worker` where it does not start; `tests.qa.scale` has the processes."""
 
 from __future__ import annotations
 

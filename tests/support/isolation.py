@@ -51,7 +51,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         del os.environ[name]
     if DATABASE in os.environ:
         os.environ["DATABASE_URL"] = os.environ[DATABASE]
-    os.environ["PLAYGROUND_WORKERS"] = "false"  # Those of `tests.scale` are processes.
+    os.environ["PLAYGROUND_WORKERS"] = "false"  # Those of `tests.qa.scale` are processes.
     if REDIS in os.environ:
         worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
         os.environ["REDIS_URL"] = os.environ[REDIS].split()[worker]

@@ -95,7 +95,7 @@ def test_on_ci_what_did_not_run_is_red_with_several_workers_too(tmp_path: Path) 
     database = {DATABASE: f"sqlite:///{tmp_path / 'x.sqlite3'}"}
     done = run_pytest(tmp_path, "-p", "tests.conftest", "-n", "2", CI="true", **database)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "CI: 1 skipped, and no test of tests/scale" in done.stdout
+    assert "CI: 1 skipped, and no test of tests/qa/scale" in done.stdout
 
 
 STARTS = [

@@ -1,0 +1,99 @@
+"""Import of a large collection by the page: uploaded, shown, taken in; then all of it changed."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from typing import Any
+
+import httpx
+
+from tests.qa.bench.memory import PeakMemory
+
+REQUESTS, FOLDERS = 10_000, 20
+#: Seconds, and MB of memory.
+SECONDS, GROWTH = 10, 200
+
+#: One line of the table: what, measured, aim, whether it is met.
+Line = tuple[str, str, str, bool]
+
+
+def lines(url: str, pid: int) -> list[Line]:
+    """Import by the playground at `url`, whose process is `pid`."""
+    with httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
+        _bring(client, _collection(10, "warm-up"))
+        with PeakMemory(pid) as memory:
+            added = _bring(client, _collection(REQUESTS, "large"))
+            changed = _bring(client, _collection(REQUESTS, "large", notes="Changed."))
+    slower = max(added, changed)
+    return [
+        (
+            f"import of {REQUESTS:,} requests in the browser, including the preview",
+            f"{added:.1f} s new, {changed:.1f} s all changed",
+            f"≤ {SECONDS} s",
+            slower <= SECONDS,
+        ),
+        (
+            f"peak memory growth for importing {REQUESTS:,} requests twice",
+            f"{memory.growth:.0f} MB",
+            f"≤ {GROWTH} MB",
+            memory.growth <= GROWTH,
+        ),
+    ]
+
+
+def _bring(client: httpx.Client, text: str) -> float:
+    """Seconds for the preview of a file and for its import."""
+    page = "/collections/import/"
+    client.get("/")
+    token = {"X-CSRFToken": client.cookies["playground_csrf"]}
+    began = time.perf_counter()
+    preview = client.post(page, files={"file": ("a.json", text)}, headers=token)
+    preview.raise_for_status()
+    packed = re.search(r'name="packed" value="([^"]*)"', preview.text)
+    assert packed, "there is nothing to import"
+    fields = {"packed": packed[1], "confirmed": "yes"}
+    done = client.post(page, data=fields, headers=token)
+    assert done.status_code == 302, done.text
+    return time.perf_counter() - began
+
+
+def _collection(count: int, slug: str, notes: str = "") -> str:
+    """The text of a collection of `count` requests, in folders."""
+    key = {"collection": [slug]}
+    items: list[dict[str, Any]] = [
+        {"model": "playground.collection", "fields": {"name": slug, "slug": slug}}
+    ]
+    items += [
+        {
+            "model": "playground.folder",
+            "fields": {**key, "name": f"Part {n}", "slug": f"part-{n}", "position": n},
+        }
+        for n in range(FOLDERS)
+    ]
+    items += [
+        {
+            "model": "playground.savedrequest",
+            "fields": {
+                **key,
+                "folder": [slug, f"part-{n % FOLDERS}"],
+                "name": f"Request {n}",
+                "slug": f"request-{n}",
+                "position": 1024 * (n + 1),
+                "agent": "demo",
+                "protocol": "nlweb",
+                "binding": "http",
+                "version": "0.55",
+                "document": {"query": {"text": f"soup number {n}"}, "prefer": {"streaming": True}},
+                "headers": [["X-Trace", "{{$uuid}}"]],
+                "notes": f"{notes} What we ask {n} times. " * 4,
+                "expectations": [
+                    {"type": "state", "equals": "completed"},
+                    {"type": "json", "path": "$.results[0].name", "contains": "soup"},
+                ],
+            },
+        }
+        for n in range(count)
+    ]
+    return json.dumps(items, indent=2)

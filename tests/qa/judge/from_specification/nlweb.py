@@ -1,0 +1,767 @@
+"""Breaks of NLWeb's replies, over HTTP and over MCP, after the text of 0.54 and 0.55.
+
+Section numbers are those of the version that the mutant speaks. The text of 0.54 names few types:
+what it shows in examples only has the level "should" there.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.qa.judge.from_specification.grammar import (
+    Attribute,
+    Variation,
+    turned,
+    unknown_members,
+    vary,
+)
+from tests.qa.judge.from_specification.replies import HTTP_ACTION, JSON, Reply, asked
+from tests.qa.judge.mutants import Level, changed, pointed, without
+
+RESPONSE_TYPES = ("answer", "elicitation", "promise", "failure")
+A = Attribute
+
+
+def _meta(*, old: bool) -> list[Attribute]:
+    loose: Level = "should" if old else "must"
+    return [
+        A("/_meta", "object", "§4: a response has `_meta`, an object.", "must"),
+        A(
+            "/_meta/response_type",
+            "string",
+            "§4: response_type is required, one of answer, elicitation, promise and failure.",
+            "must",
+            values=RESPONSE_TYPES,
+        ),
+        A(
+            "/_meta/version",
+            "string",
+            "§4: the version is required; it is a string.",
+            "must",
+            loose,
+            empty="must",
+        ),
+        A("/_meta/session_context", "object", "§4: session_context is a context object."),
+        A(
+            "/_meta/response_format",
+            "string",
+            "§4: response_format names a format, a string.",
+            wrong=loose,
+        ),
+        A("/_meta/openai~1outputTemplate", "string", "§4: openai/outputTemplate is a string."),
+        A("/_meta/openai~1widgetAccessible", "boolean", "§4: openai/widgetAccessible is boolean."),
+    ]
+
+
+def _item(at: str) -> list[Attribute]:
+    """Return what §4.1.1 says of an item, in both versions."""
+    return [
+        A(at, "object", "§4.1.1: results and structuredData hold objects."),
+        A(f"{at}/@type", "string", "§4.1.1: @type is recommended, a string.", "should"),
+        A(f"{at}/grounding", "object", "§4.1.1: grounding is an object."),
+    ]
+
+
+def _action(at: str, protocol: str) -> list[Attribute]:
+    """Return what §5 of 0.55 says of an action."""
+    rows = [
+        A(at, "object", "§5: an action is an object with the attributes listed."),
+        A(f"{at}/@type", "string", "§5: an action's @type is a string."),
+        A(f"{at}/name", "string", "§5: name is required, a string.", "must", empty="must"),
+        A(f"{at}/description", "string", "§5: description is required, a string.", "must"),
+        A(
+            f"{at}/protocol",
+            "string",
+            "§5: protocol is required: HTTP, MCP or A2A.",
+            "must",
+            values=("HTTP", "MCP", "A2A"),
+        ),
+    ]
+    strings, objects = {
+        "HTTP": (("method", "endpoint"), ("params", "headers")),
+        "MCP": (("server", "tool"), ("arguments",)),
+        "A2A": (("agent_url", "skill"), ("message",)),
+    }[protocol]
+    for name in strings:
+        said = f"§5: {name} is required of a {protocol} action, a string."
+        rows.append(A(f"{at}/{name}", "string", said, "must", empty="must"))
+    said = f"§5: what a {protocol} action sends is an object."
+    return rows + [A(f"{at}/{name}", "object", said) for name in objects]
+
+
+def _content() -> list[Attribute]:
+    return [
+        A("/content", "array", "§4.1.1: an app's content is required, an array.", "must"),
+        A("/content/0", "object", "§4.1.1: content holds objects."),
+        A(
+            "/content/0/type",
+            "string",
+            "§4.1.1: a part of content has the type “text”.",
+            "must",
+            values=("text",),
+        ),
+        A("/content/0/text", "string", "§4.1.1: a part of content has a text, a string.", "must"),
+        A("/structuredData", "array", "§4.1.1: structuredData is required, an array.", "must"),
+        *_item("/structuredData/0"),
+        *_item("/structuredData/1"),
+    ]
+
+
+def _promise(*, old: bool) -> list[Attribute]:
+    loose: Level = "should" if old else "must"
+    # 0.54 gives `promise_token`, which is this token, its type in the definition of await (MCP
+    # examples), and requires it; a promise that is no object has none.
+    return [
+        A("/promise", "object", "§4.1.2: a promise is in `promise`, an object.", "must"),
+        A(
+            "/promise/token",
+            "string",
+            "§4.1.2, §4.2: the token is required, a string that identifies the promise.",
+            "must",
+            empty="must",
+        ),
+        A(
+            "/promise/estimated_time",
+            "integer",
+            "§4.1.2: estimated_time is an integer of seconds.",
+            wrong=loose,
+        ),
+        A("/promise/message", "string", "§4.1.2: message is a string.", wrong=loose),
+        A("/promise/progress", "number", "§4.1.2: progress is a number.", wrong=loose),
+    ]
+
+
+def _question(number: int, *, old: bool, select: bool) -> list[Attribute]:
+    loose: Level = "should" if old else "must"
+    at = f"/elicitation/questions/{number}"
+    rows = [
+        A(at, "object", "§4.1.3: questions are objects.", wrong=loose),
+        A(
+            f"{at}/id",
+            "string",
+            "§4.1.3: a question's id is required, a string.",
+            loose,
+            loose,
+            empty=loose,
+        ),
+        A(f"{at}/text", "string", "§4.1.3: a question's text is required.", loose, loose),
+        A(f"{at}/type", "string", "§4.1.3: a question's type is required.", loose, loose),
+    ]
+    said = "§4.1.3: options are strings, in an array, required of the two selects."
+    options = A(f"{at}/options", "array", said, wrong=loose)
+    if select:
+        rows.append(A(f"{at}/options", "array", said, loose, loose, empty=loose))
+        rows.append(A(f"{at}/options/1", "string", said, wrong=loose))
+    else:
+        rows.append(options)
+    return rows
+
+
+def _elicitation(*, old: bool) -> list[Attribute]:
+    loose: Level = "should" if old else "must"
+    rows = [
+        A("/elicitation", "object", "§4.1.3: `elicitation` holds what is asked.", "must", loose),
+        A("/elicitation/text", "string", "§4.1.3: text is a string.", wrong=loose),
+        A("/elicitation/questions", "array", "§4.1.3: questions is an array.", wrong=loose),
+    ]
+    for number in range(2 if old else 5):
+        rows += _question(number, old=old, select=number < 2)
+    return rows
+
+
+def _failure(*, old: bool) -> list[Attribute]:
+    loose: Level = "should" if old else "must"
+    return [
+        A("/error", "object", "§4.1.4: a failure has `error`, an object.", "must", loose),
+        A(
+            "/error/code",
+            "string",
+            "§4.1.4: the code is required, a string.",
+            loose,
+            loose,
+            empty=loose,
+        ),
+        A("/error/message", "string", "§4.1.4: the message is a string.", wrong=loose),
+    ]
+
+
+def _results(*items: int) -> list[Attribute]:
+    rows = [A("/results", "array", "§4.1.1: results is an array of items.", "must")]
+    for number in items:
+        rows += _item(f"/results/{number}")
+    return rows
+
+
+def attributes(reply: Reply, *, old: bool) -> list[Attribute]:
+    """Return the attributes that the specification defines for a reply of this kind."""
+    rows = _meta(old=old)
+    if "results" in reply.document:
+        rows += _results(*range(len(reply.document["results"])))
+        actions = A("/results/0/actions", "array", "§4.1.1: actions is an array.")
+        if old:
+            loose: Level = "should"
+            at = "/results/0/actions/0"
+            rows.append(A(at, "object", "§4.1.1: each action is an object."))
+            for name in ("name", "description", "endpoint", "method"):
+                said = f"§7 and example 1: an action shows {name}, a string."
+                rows.append(A(f"{at}/{name}", "string", said, loose, loose))
+        else:
+            rows.append(actions)
+    if reply.name == "actions":
+        for number, protocol in enumerate(("HTTP", "MCP", "A2A")):
+            rows += _action(f"/results/0/actions/{number}", protocol)
+    if "content" in reply.document:
+        rows += _content()
+    if "promise" in reply.document:
+        rows += _promise(old=old)
+    if "elicitation" in reply.document:
+        rows += _elicitation(old=old)
+    if "error" in reply.document:
+        rows += _failure(old=old)
+    return rows
+
+
+def variations(reply: Reply, *, old: bool) -> Iterator[Variation]:
+    """Vary a reply: every attribute by the grammar, then what only the text can tell."""
+    for variation in vary(reply.document, attributes(reply, old=old)):
+        if old and reply.name == "failure" and variation.name == "/_meta/version is missing":
+            reason = "§4.1.4 itself shows a failure without a version, against §4."
+            yield Variation(variation.name, variation.document, "", reason)
+        elif old and _capital(variation.name, reply):
+            reason = "§4 itself writes the response types with a capital letter."
+            yield Variation(variation.name, variation.document, "", reason)
+        else:
+            yield variation
+    yield from _conforming(reply)
+    yield from (_by_text_older(reply) if old else _by_text(reply))
+
+
+def _capital(name: str, reply: Reply) -> bool:
+    kind = reply.document["_meta"]["response_type"]
+    return name == f"/_meta/response_type is “{kind.capitalize()}”"
+
+
+def _objects(document: Any, at: str = "") -> Iterator[str]:
+    """List the pointers of the objects that the specification leaves open."""
+    if isinstance(document, dict):
+        yield at
+        for name, value in document.items():
+            if name not in ("nutrition", "params", "headers", "arguments", "message", "details"):
+                yield from _objects(value, f"{at}/{name.replace('~', '~0').replace('/', '~1')}")
+    elif isinstance(document, list):
+        for number, value in enumerate(document[:2]):
+            yield from _objects(value, f"{at}/{number}")
+
+
+def _conforming(reply: Reply) -> Iterator[Variation]:
+    document = reply.document
+    yield Variation("as it is", document, "", "An example of the specification.")
+    yield Variation("members turned round", turned(document), "", "JSON objects have no order.")
+    reason = "§2.2: responses are extensible objects; §4: other metadata as needed."
+    yield from unknown_members(document, _objects(document), reason)
+    text = "Ünïcødé 🍳 مرحبا \u2028 \u0000 <b>&amp;"
+    for pointer in ("/results/0/name", "/promise/message", "/elicitation/text", "/error/message"):
+        if pointer.split("/")[1] in document:
+            any_text = "Any text is a string."
+            yield Variation(
+                f"{pointer} of many scripts", changed(document, pointer, text), "", any_text
+            )
+            yield Variation(
+                f"{pointer} is long", changed(document, pointer, "é" * 5000), "", any_text
+            )
+    if "results" in document:
+        item = document["results"][0]
+        for kind in (
+            "Movie",
+            "Product",
+            "HowToSection",
+            "FAQPage",
+            "https://schema.org/Recipe",
+            "x:Own",
+        ):
+            yield Variation(
+                f"an item of type {kind}",
+                changed(document, "/results/0", {**item, "@type": kind}),
+                "",
+                "§4.1.1: any defined schema is permissible.",
+            )
+        for name, context in (
+            ("an array", ["https://schema.org", "https://example.com/own"]),
+            ("an object", {"@vocab": "https://schema.org/"}),
+        ):
+            yield Variation(
+                f"@context is {name}",
+                changed(document, "/results/0/@context", context),
+                "",
+                "§2.2: @context is JSON-LD's.",
+            )
+        if reply.name != "summary":  # whose request asks for a list
+            said = "§4.1.1: results is an array, of no stated length."
+            yield Variation("no results", changed(document, "/results", []), "", said)
+        yield Variation(
+            "many results",
+            changed(
+                document,
+                "/results",
+                [item, *[{"@type": "Recipe", "name": str(n)} for n in range(80)]],
+            ),
+            "",
+            "No stated length.",
+        )
+
+
+def _moved(document: JSON, source: str, target: str) -> JSON:
+    moved: JSON = changed(document, target, pointed(document, source))
+    result: JSON = without(moved, source)
+    return result
+
+
+def _by_text(reply: Reply) -> Iterator[Variation]:
+    """Return what the text of 0.55 says beyond names and types."""
+    document = reply.document
+    kind = document["_meta"]["response_type"]
+    content = {"answer": "results", "promise": "promise", "elicitation": "elicitation"}.get(
+        kind, "error"
+    )
+    content = "structuredData" if reply.name == "widget" else content
+
+    def broken(
+        name: str, made: Any, sentence: str, *pointers: str, level: Any = "must"
+    ) -> Variation:
+        return Variation(name, made, level, sentence, pointers)
+
+    for sample, value in (
+        ("array", [document]),
+        ("string", "answer"),
+        ("number", 7),
+        ("null", None),
+    ):
+        yield broken(f"the reply is of type {sample}", value, "§4: responses are objects.", "")
+    yield broken(
+        "`meta` for `_meta`",
+        _moved(document, "/_meta", "/meta"),
+        "§4: a response's metadata is `_meta`, a request's `meta`.",
+        "/_meta",
+        "/meta",
+    )
+    for name in ("response_type", "version"):
+        yield broken(
+            f"{name} outside _meta",
+            _moved(document, f"/_meta/{name}", f"/{name}"),
+            f"§4: {name} is an attribute of `_meta`.",
+            f"/_meta/{name}",
+            f"/{name}",
+        )
+    yield broken(
+        f"{content} within _meta",
+        _moved(document, f"/{content}", f"/_meta/{content}"),
+        "§4: the content stands beside `_meta`.",
+        f"/{content}",
+        f"/_meta/{content}",
+    )
+    for other in RESPONSE_TYPES:
+        if other != kind:
+            yield broken(
+                f"called {other}",
+                changed(document, "/_meta/response_type", other),
+                "§4.1: the content is a function of the response type.",
+                "/_meta/response_type",
+                *(f"/{name}" for name in ("results", "promise", "elicitation", "error", content)),
+            )
+    yield from {
+        "promise": _promises_by_text,
+        "elicitation": _elicitations_by_text,
+        "failure": _failures_by_text,
+        "cancelled": _cancelled_by_text,
+        "still": _promises_by_text,
+        "answer": _answers_by_text,
+        "kept": _answers_by_text,
+        "summary": _summaries_by_text,
+        "actions": _actions_by_text,
+        "widget": _widgets_by_text,
+    }[reply.name](document, broken)
+
+
+def _promises_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
+    for value in (-0.1, 1.01, 10, 100, -1):
+        yield broken(
+            f"progress {value}",
+            changed(document, "/promise/progress", value),
+            "§4.1.2: progress is between 0 and 1.",
+            "/promise/progress",
+        )
+    for value in (0, 1, 0.0, 1.0, 0.999):
+        made = changed(document, "/promise/progress", value)
+        yield Variation(f"progress {value}", made, "", "§4.1.2: between 0 and 1.")
+    for value in (0, 86400):
+        made = changed(document, "/promise/estimated_time", value)
+        yield Variation(f"estimated_time {value}", made, "", "§4.1.2: an integer.")
+    yield broken(
+        "the token beside the promise",
+        _moved(document, "/promise/token", "/token"),
+        "§4.1.2: the token is an attribute of the promise.",
+        "/promise/token",
+        "/token",
+    )
+    yield broken(
+        "the promise is only its token",
+        changed(document, "/promise", document["promise"]["token"]),
+        "§4.1.2: the promise has attributes.",
+        "/promise",
+    )
+
+
+def _elicitations_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
+    at = "/elicitation/questions"
+    yield broken(
+        "two questions of one id",
+        changed(document, f"{at}/1/id", document["elicitation"]["questions"][0]["id"]),
+        "§4.1.3: an id is unique to its question.",
+        f"{at}/1/id",
+        f"{at}/0/id",
+    )
+    for kind in ("date", "Single_Select", "slider", "single-select"):
+        yield broken(
+            f"a question of type {kind}",
+            changed(document, f"{at}/2/type", kind),
+            "§4.1.3: the defined types are listed; others may be introduced.",
+            f"{at}/2/type",
+            level="info",
+        )
+    for kind in ("single_select", "multi_select"):
+        yield broken(
+            f"a {kind} without options",
+            changed(document, f"{at}/4/type", kind),
+            "§4.1.3: options are required of the two selects.",
+            f"{at}/4/options",
+        )
+    yield broken(
+        "questions are keyed by id",
+        changed(document, at, {q["id"]: q for q in document["elicitation"]["questions"]}),
+        "§4.1.3: questions is an array.",
+        at,
+    )
+    yield broken(
+        "options are objects",
+        changed(document, f"{at}/0/options", [{"value": "vegan", "label": "Vegan"}]),
+        "§4.1.3: options are strings.",
+        f"{at}/0/options",
+    )
+    yield broken(
+        "questions beside the elicitation",
+        {**document, "elicitation": document["elicitation"]["questions"]},
+        "§4.1.3: elicitation has attributes.",
+        "/elicitation",
+    )
+    nothing: list[tuple[str, JSON]] = [("nothing", {}), ("an empty list", {"questions": []})]
+    for name, empty in nothing:
+        yield broken(
+            f"it asks {name}",
+            changed(document, "/elicitation", empty),
+            "§4.1.3: the elicitation holds the information that is requested.",
+            "/elicitation",
+            level="should",
+        )
+    for value in ("vegan", ["vegan"], 3, None, {"a": 1}, False):
+        yield Variation(
+            f"a default {value!r}",
+            changed(document, f"{at}/2/default", value),
+            "",
+            "§4.1.3: a default is of any type.",
+        )
+    for number, kind in ((2, "number"), (3, "boolean"), (4, "free_text")):
+        yield Variation(
+            f"options of a {kind}",
+            changed(document, f"{at}/{number}/options", ["a", "b"]),
+            "",
+            "§4.1.3: options are optional.",
+        )
+    yield Variation(
+        "text and no question in the list",
+        changed(document, at, []),
+        "",
+        "§4.1.3: the length of questions is not stated; the text asks.",
+    )
+
+
+def _cancelled_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
+    for code in ("TIMEOUT", "INTERNAL_ERROR", "NO_RESULTS"):
+        yield broken(
+            f"cancelled with {code}",
+            changed(document, "/error/code", code),
+            "§4.2: a task that was cancelled returns a failure with code CANCELLED.",
+            "/error/code",
+        )
+
+
+def _failures_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
+    for code in (
+        "INVALID_QUERY UNSUPPORTED_FORMAT UNSUPPORTED_MODE RATE_LIMITED INTERNAL_ERROR TIMEOUT "
+        "TOKEN_LIMIT"
+    ).split():
+        made = changed(document, "/error/code", code)
+        yield Variation(f"code {code}", made, "", "§4.1.4 lists it; §7.4: with HTTP 200.")
+    for code in ("SOLD_OUT", "no_results", "NoResults", "404", "INVALID_PARAMETER"):
+        yield broken(
+            f"code {code}",
+            changed(document, "/error/code", code),
+            "§4.1.4: the standard codes are listed; others may be introduced.",
+            "/error/code",
+            level="info",
+        )
+    yield broken(
+        "the code in _meta",
+        _moved(document, "/error/code", "/_meta/code"),
+        "§4.1.4: the code is an attribute of the error.",
+        "/error/code",
+    )
+    yield broken(
+        "the code beside the error",
+        {"_meta": document["_meta"], "code": "NO_RESULTS", "message": "None."},
+        "§4.1.4: a failure has `error`.",
+        "/error",
+        "/code",
+    )
+
+
+def _answers_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
+    items = document["results"]
+    yield broken(
+        "results keyed by number",
+        changed(document, "/results", {str(n): item for n, item in enumerate(items)}),
+        "§4.1.1: results is an array.",
+        "/results",
+    )
+    yield broken(
+        "one result without its array",
+        changed(document, "/results", items[0]),
+        "§4.1.1: results is an array.",
+        "/results",
+    )
+    yield broken(
+        "results within results",
+        changed(document, "/results/0", [items[0]]),
+        "§4.1.1: results holds objects.",
+        "/results/0",
+    )
+    yield broken(
+        "results called items",
+        _moved(document, "/results", "/items"),
+        "§4.1.1: the attribute is called results.",
+        "/results",
+        "/items",
+    )
+    yield broken(
+        "an app without content",
+        changed(document, "/_meta/response_format", "chatgpt_app"),
+        "§4.1.1: content and structuredData are required of chatgpt_app.",
+        "/content",
+        "/structuredData",
+        "/results",
+        "/_meta/response_format",
+    )
+    yield broken(
+        "actions not in an array",
+        changed(document, "/results/0/actions", HTTP_ACTION),
+        "§4.1.1: actions is an array.",
+        "/results/0/actions",
+    )
+    yield broken(
+        "@type is a list of types",
+        changed(document, "/results/0/@type", ["Recipe", "HowTo"]),
+        "§4.1.1: @type is a string.",
+        "/results/0/@type",
+    )
+    yield Variation(
+        "a format of its own",
+        changed(document, "/_meta/response_format", "vendor_table"),
+        "",
+        "§3.3.1: the formats are open-ended.",
+    )
+    yield Variation(
+        "another version",
+        changed(document, "/_meta/version", "0.54"),
+        "",
+        "No sentence asks a reply to be of the version of its request.",
+    )
+
+
+def _summaries_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
+    said = "§4.1.1: with mode summarize, a summary item has a text."
+    yield broken(
+        "no summary",
+        changed(document, "/results", document["results"][1:]),
+        said,
+        "/results",
+        level="should",
+    )
+    yield broken(
+        "a summary without text",
+        without(document, "/results/0/text"),
+        said,
+        "/results",
+        "/results/0/text",
+        level="should",
+    )
+    yield broken(
+        "a summary whose text is a list",
+        changed(document, "/results/0/text", ["Here", "are"]),
+        said,
+        "/results",
+        "/results/0/text",
+        level="should",
+    )
+    yield Variation(
+        "a summary of another type",
+        changed(document, "/results/0/@type", "RecipeOverview"),
+        "",
+        "§4.1.1: SearchSummary or a type of the domain.",
+    )
+    yield Variation(
+        "the summary last",
+        changed(document, "/results", document["results"][::-1]),
+        "",
+        "No position is stated.",
+    )
+
+
+def _actions_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
+    at = "/results/0/actions"
+    for other, number in (("MCP", 0), ("A2A", 0), ("HTTP", 1), ("A2A", 1), ("HTTP", 2), ("MCP", 2)):
+        yield broken(
+            f"action {number} is said to be {other}",
+            changed(document, f"{at}/{number}/protocol", other),
+            f"§5: the attributes of a {other} action are required.",
+            f"{at}/{number}",
+        )
+    for method in ("GET /cart", "PO ST", "POST\r\n"):
+        yield broken(
+            f"method {method!r}",
+            changed(document, f"{at}/0/method", method),
+            "§5: method is an HTTP method.",
+            f"{at}/0/method",
+        )
+    for url in ("https://exa mple.com/a b", "not a url", "http://", "https://[::1/cart"):
+        yield broken(
+            f"endpoint {url}",
+            changed(document, f"{at}/0/endpoint", url),
+            "§5: endpoint is a URL.",
+            f"{at}/0/endpoint",
+        )
+        yield broken(
+            f"agent_url {url}",
+            changed(document, f"{at}/2/agent_url", url),
+            "§5: agent_url is the endpoint of an agent.",
+            f"{at}/2/agent_url",
+        )
+    for headers in ({"X-Cart": {"a": 1}}, {"X-Cart": "a\r\nHost: b"}, {"X Cart": "a"}, {"": "a"}):
+        yield broken(
+            f"headers {headers!r}",
+            changed(document, f"{at}/0/headers", headers),
+            "§5: headers holds HTTP headers, a name and a value each.",
+            f"{at}/0/headers",
+        )
+    for method in ("GET", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "PURGE"):
+        made = changed(document, f"{at}/0/method", method)
+        yield Variation(f"method {method}", made, "", "§5: an HTTP method, of no stated list.")
+    for url in (
+        "http://127.0.0.1:8000/",
+        "https://müller.example/köche",
+        "https://a.example/x?y=1#z",
+    ):
+        made = changed(document, f"{at}/0/endpoint", url)
+        yield Variation(f"endpoint {url}", made, "", "§5: a URL.")
+    made = changed(document, at, [])
+    yield Variation("no actions in the list", made, "", "No stated length.")
+    made = changed(document, f"{at}/0/@type", "OwnAction")
+    yield Variation("an action of its own type", made, "", "§5: schema.org is recommended.")
+
+
+def _widgets_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
+    yield broken(
+        "content is one text",
+        changed(document, "/content", "Here are quick lunch ideas."),
+        "§4.1.1: content is an array of objects.",
+        "/content",
+    )
+    yield broken(
+        "structuredData called structured_data",
+        _moved(document, "/structuredData", "/structured_data"),
+        "§4.1.1: the attribute is called structuredData.",
+        "/structuredData",
+        "/structured_data",
+    )
+    made = without(document, "/_meta/response_format")
+    yield Variation("asked for and not named", made, "", "§4: response_format is optional.")
+    more = [*document["content"], {"type": "text", "text": "And more."}]
+    yield Variation("two texts", changed(document, "/content", more), "", "No stated length.")
+    yield Variation("no items", changed(document, "/structuredData", []), "", "No stated length.")
+
+
+def _by_text_older(reply: Reply) -> Iterator[Variation]:
+    """Return what the text of 0.54 says beyond names and types."""
+    document = reply.document
+    rest = {name: value for name, value in document.items() if name != "_meta"}
+    yield Variation(
+        "`meta` for `_meta`",
+        {"meta": document["_meta"], **rest},
+        "",
+        "§4: a field for metadata (meta or _meta).",
+    )
+    for sample, value in (
+        ("array", [document]),
+        ("string", "answer"),
+        ("number", 7),
+        ("null", None),
+    ):
+        yield Variation(
+            f"the reply is of type {sample}",
+            value,
+            "should" if reply.status == 400 else "must",
+            "§4: the response should always be a JSON object; its metadata is required.",
+            ("",),
+        )
+    if reply.name == "promise":
+        made = {"response_type": "promise", **rest}
+        yield Variation("no _meta, as in its example", made, "", "§4.1.2 shows it so.")
+    if reply.name == "elicitation":
+        made = changed(document, "/elicitation", {"text": "What type of sauce do you prefer?"})
+        yield Variation("text alone", made, "", "Example 3 asks so.")
+        for kind in ("free_text", "number", "date"):
+            made = changed(document, "/elicitation/questions/0/type", kind)
+            yield Variation(f"a question of type {kind}", made, "", "0.54 lists no types.")
+    if reply.name == "failure":
+        for code in ("NO_RESULTS", "SOLD_OUT", "TOKEN_LIMIT"):
+            made = changed(document, "/error/code", code)
+            yield Variation(f"code {code}", made, "", "0.54 lists no codes.")
+        yield Variation(
+            "no details", without(document, "/error/details"), "", "§4.1.4: no details."
+        )
+    if reply.name == "answer":
+        action = pointed(document, "/results/0/actions/0")
+        said = "§7 shows one object, §4.1.1 says an array: both are read."
+        made = changed(document, "/results/0/actions", action)
+        yield Variation("one action without its array", made, "info", said, ("/results/0/actions",))
+        for value in ("save", 7, True):
+            yield Variation(
+                f"actions is {value!r}",
+                changed(document, "/results/0/actions", value),
+                "must",
+                "§4.1.1: actions is an array.",
+                ("/results/0/actions",),
+            )
+        made = changed(document, "/results/0/actions/0", {**HTTP_ACTION})
+        yield Variation("the action of section 7", made, "", "§7.")
+        made = changed(document, "/_meta/summary", "Found 2 protein-rich recipes")
+        yield Variation("a summary in _meta", made, "", "Example 2.")
+    if reply.name == "widget":
+        parts = [{"Type": "text", "Text": "Here are quick lunch ideas."}]
+        said = "§4.1.1 writes Type and Text, the example type and text: both pass."
+        made = changed(document, "/content", parts)
+        yield Variation("Type and Text", made, "info", said, ("/content",))
+
+
+def requests(version: str) -> JSON:
+    """Return the request of a stream."""
+    return asked(
+        version, "a detailed tutorial on making homemade pasta", prefer={"streaming": True}
+    )

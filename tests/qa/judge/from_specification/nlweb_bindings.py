@@ -1,0 +1,623 @@
+"""NLWeb's replies as they travel: whole JSON over HTTP, Server-Sent Events, and MCP."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from tests.qa.judge.from_specification.grammar import Attribute, Variation, turned, vary
+from tests.qa.judge.from_specification.nlweb import requests, variations
+from tests.qa.judge.from_specification.replies import (
+    JSON,
+    Reply,
+    broken_off,
+    head,
+    newer,
+    older,
+    streamed,
+)
+from tests.qa.judge.mutants import (
+    JSON_HEADERS,
+    RPC_ID,
+    STREAM_HEADERS,
+    Headers,
+    Level,
+    Mutant,
+    Place,
+    Response,
+    changed,
+    encoded,
+    json_response,
+    sse,
+    stream_response,
+    without,
+)
+
+A = Attribute
+Events = list[tuple[str, Any]]
+
+
+def mutants() -> Iterator[Mutant]:
+    """Return the mutants of both versions and both bindings."""
+    for version, replies in (("0.54", older()), ("0.55", newer())):
+        old = version == "0.54"
+        for reply in replies:
+            yield from _http(version, reply, old=old)
+            yield from _mcp(version, reply, old=old)
+        yield from _streams(version, old=old)
+        yield from _rpc(version)
+    yield from _plain_content()
+
+
+def _mutant(
+    version: str, binding: Any, reply: Reply, name: str, response: Response, **verdict: Any
+) -> Mutant:
+    return Mutant(
+        name=f"{version} {binding} {reply.name}: {name}",
+        protocol="nlweb",
+        binding=binding,
+        version=version,
+        operation="await" if reply.operation == "await" else "ask",
+        request=reply.request,
+        response=response,
+        **verdict,
+    )
+
+
+# Whole JSON over HTTP
+
+
+def _http(version: str, reply: Reply, *, old: bool) -> Iterator[Mutant]:
+    for variation in variations(reply, old=old):
+        yield _mutant(
+            version,
+            "http",
+            reply,
+            variation.name,
+            json_response(variation.document, reply.status),
+            level=variation.level,
+            sentence=variation.sentence,
+            pointers=tuple(Place(pointer) for pointer in variation.pointers),
+        )
+    good = json_response(reply.document, reply.status)
+    for name, response, level, sentence in (
+        *_statuses(reply, good, old=old),
+        *_labels(good, old=old),
+        # The two versions leave open what a body that is no JSON means beside a 400.
+        *(_texts(good) if reply.status != 400 else ()),
+    ):
+        yield _mutant(version, "http", reply, name, response, level=level, sentence=sentence)
+
+
+Sent = tuple[str, Response, Level, str]
+
+
+def _statuses(reply: Reply, good: Response, *, old: bool) -> Iterator[Sent]:
+    kind = reply.document["_meta"]["response_type"]
+    said = "notes on HTTP 2" if old else "§7.4"
+    for status in {
+        "promise": (200, 201, 400, 500),
+        "failure": (201, 202),
+    }.get(kind, (201, 202, 400, 401, 404, 429, 500)):
+        sentence = f"{said}: a {kind} should not be sent with {status}."
+        yield f"status {status}", replace(good, status=status), "should", sentence
+    if kind == "failure" and reply.name == "failure":
+        for code, status in (
+            ("INTERNAL_ERROR", 500),
+            ("RATE_LIMITED", 429),
+            ("INVALID_QUERY", 400),
+        ):
+            made = json_response(changed(reply.document, "/error/code", code), status)
+            if status == 429:  # §2.5 recommends the header
+                made = replace(made, headers=(*made.headers, ("Retry-After", "30")))
+            yield f"{code} with {status}", made, "", f"{said}: the status fits the code."
+        for code, status in (("NO_RESULTS", 401), ("INTERNAL_ERROR", 401), ("TIMEOUT", 429)):
+            made = json_response(changed(reply.document, "/error/code", code), status)
+            if status == 429:
+                made = replace(made, headers=(*made.headers, ("Retry-After", "30")))
+            yield f"{code} with {status}", made, "should", f"{said}: the status does not fit."
+        if not old:
+            made = json_response(reply.document)
+            yield "status 200", made, "", f"{said}: an application-level response."
+        empty = Response(400, (("Content-Type", "text/plain"),), b"Bad request")
+        yield "400 in plain text", empty, "should", "§4: responses are always JSON objects."
+        if not old:
+            for status, name in ((401, "WWW-Authenticate"), (429, "Retry-After")):
+                value = "Bearer" if status == 401 else "30"
+                bare = Response(status, (("Content-Type", "text/plain"), (name, value)), b"No")
+                reason = "§2.4, §2.5: a matter of the transport, out of scope."
+                yield f"{status} in plain text", bare, "", reason
+
+
+def _labels(good: Response, *, old: bool) -> Iterator[Sent]:
+    said = "the examples" if old else "§7.2"
+    for kind in ("text/html", "text/plain", "application/octet-stream", "text/html; charset=utf-8"):
+        made = replace(good, headers=(("Content-Type", kind),))
+        yield f"sent as {kind}", made, "should", f"{said}: Content-Type is used as appropriate."
+    yield "no Content-Type", replace(good, headers=()), "should", f"{said}: Content-Type."
+    for kind in (
+        "application/json; charset=utf-8",
+        "application/json;charset=UTF-8",
+        "Application/JSON",
+        'application/json; charset="utf-8"; profile=x',
+    ):
+        made = replace(good, headers=(("content-type", kind),))
+        yield f"sent as {kind}", made, "", "The same media type (RFC 9110, 8.3.1)."
+    more: Headers = (*JSON_HEADERS, ("X-Request-Id", "1"), ("Cache-Control", "no-store"))
+    yield "more headers", replace(good, headers=more), "", "HTTP headers are open."
+
+
+def _texts(good: Response) -> Iterator[Sent]:
+    """Return what JSON itself, RFC 8259, says of the text."""
+    body = good.body
+    document = json.loads(body)
+    must: Level = "must"
+    objects = "§4: a response is a JSON object."
+    for name, text in (
+        ("broken off", body[: len(body) // 2]),
+        ("empty", b""),
+        ("followed by another", body + body),
+        ("with a comma too many", body[:-1] + b",}"),
+        ("with single quotes", body.replace(b'"', b"'")),
+        ("with a comment", b"/* reply */" + body),
+        ("a page", b"<!doctype html><title>Welcome</title>"),
+        ("with NaN", body[:-1] + b', "x_score": NaN}'),
+        ("with Infinity", body[:-1] + b', "x_score": -Infinity}'),
+        ("in broken UTF-8", body[:-1] + b', "x_name": "\xff\xfe"}'),
+        ("in Latin-1", body[:-1] + ', "x_name": "Café"}'.encode("latin-1")),
+        ("with a raw line break in a string", body[:-1] + b', "x_name": "a\nb"}'),
+        ("with a byte order mark", b"\xef\xbb\xbf" + body),
+        ("in UTF-16", body.decode().encode("utf-16")),
+    ):
+        yield f"the body is {name}", replace(good, body=text), must, f"{objects} RFC 8259."
+    double = body[:-1] + b', "x_name": 1, "x_name": 2}'
+    said = "RFC 8259, 4: names should be unique."
+    yield "the body has a name twice", replace(good, body=double), "should", said
+    lone = body[:-1] + b', "x_name": "\\ud83d"}'
+    said = "RFC 8259, 8.2: half a surrogate pair is legal, and unpredictable."
+    yield "the body has a lone surrogate", replace(good, body=lone), "info", said
+    for name, text in (
+        ("indented", json.dumps(document, indent=4).encode()),
+        ("in ASCII", json.dumps(document).encode()),
+        ("without blanks", json.dumps(document, separators=(",", ":")).encode()),
+        ("among blanks", b" \r\n\t" + body + b"\n\n "),
+        ("with escaped slashes", body.replace(b"/", b"\\/")),
+        ("with big numbers", body[:-1] + b', "x_n": 12345678901234567890123, "x_f": 1.5e300}'),
+        ("deeply nested", body[:-1] + b', "x_n": ' + b"[" * 30 + b"]" * 30 + b"}"),
+    ):
+        yield f"the body is {name}", replace(good, body=text), "", "The same JSON value (RFC 8259)."
+
+
+# Server-Sent Events
+
+
+def _stream_attributes(index: int, name: str, *, old: bool) -> list[Attribute]:
+    loose: Level = "should" if old else "must"
+    where = "example 5" if old else "§6.1"
+    if name == "result":
+        return [
+            A("/index", "integer", f"{where}: a result has an index.", loose, loose),
+            # 0.54: the events deliver the results (§8.4), and these are objects (§4.1.1).
+            A("/item", "object", f"{where}: a result has an item, an object.", loose),
+            A("/item/@type", "string", "§4.1.1: @type is recommended, a string.", "should"),
+            A("/item/grounding", "object", "§4.1.1: grounding is an object."),
+            A("/item/actions", "object array" if old else "array", "§4.1.1: actions is an array."),
+        ]
+    if name == "error":
+        return [
+            A("/error", "object", "§6.1: the data follows the failure response.", "must"),
+            A("/error/code", "string", "§4.1.4: code is required.", "must", empty="must"),
+            A("/error/message", "string", "§4.1.4: the message is a string."),
+        ]
+    # 0.54 says only that the final event has the whole block; that `start` has one is an example.
+    needed: Level = "should" if old and name == "start" else "must"
+    typed: Level = "should" if old else "must"
+    rows = [
+        A("/_meta", "object", f"{where}: {name} has the _meta block.", needed, needed),
+        A(
+            "/_meta/response_type",
+            "string",
+            "§4: response_type is required, one of four.",
+            needed,
+            needed,
+            values=("answer", "elicitation", "promise", "failure"),
+            outside=needed,
+        ),
+        A("/_meta/version", "string", "§4: version is required.", needed, typed, empty=needed),
+        A("/_meta/session_context", "object", "§4: session_context is an object."),
+    ]
+    if name == "start":
+        said = f"{where}: the start's _meta has streaming, true."
+        rows.append(A("/_meta/streaming", "boolean", said, loose, loose))
+    return rows
+
+
+def _streams(version: str, *, old: bool) -> Iterator[Mutant]:
+    reply = Reply("stream", {}, requests(version))
+    for base, events in (("stream", streamed(version)), ("broken off", broken_off(version))):
+        if old and base == "broken off":
+            continue  # 0.54 knows no error event
+        for index, (name, data) in enumerate(events):
+            rows = _stream_attributes(index, name, old=old)
+            seen = [*vary(data, rows)]
+            for sample, value in (
+                ("array", [data]),
+                ("string", "x"),
+                ("number", 1),
+                ("null", None),
+            ):
+                if old and name == "result" and sample == "array":
+                    continue  # 0.54 shows the shape of a result only, and an array may hold some
+                said = "§6.1: the data of an event is an object with what is listed."
+                level: Level = "should" if old and name == "start" else "must"
+                seen.append(Variation(f"data of type {sample}", value, level, said, ("",)))
+            seen.append(
+                Variation(
+                    "an unknown member", {**data, "x_vendor": {"a": 1}}, "", "§2.2: extensible."
+                )
+            )
+            seen.append(Variation("turned round", turned(data), "", "JSON objects have no order."))
+            for variation in seen:
+                if old and variation.name == "/_meta/response_type is “Answer”":
+                    variation = replace(variation, level="", sentence="§4 writes it so.")
+                made = [*events[:index], (name, variation.document), *events[index + 1 :]]
+                yield _mutant(
+                    version,
+                    "http",
+                    reply,
+                    f"{base}, event {index} {name}: {variation.name}",
+                    stream_response(sse(made)),
+                    level=variation.level,
+                    sentence=variation.sentence,
+                    pointers=tuple(Place(pointer, index) for pointer in variation.pointers),
+                )
+    for name, response, level, sentence in (
+        *_orders(version, old=old),
+        *_bytes(version),
+        *_stream_labels(version),
+    ):
+        yield _mutant(version, "http", reply, name, response, level=level, sentence=sentence)
+
+
+def _orders(version: str, *, old: bool) -> Iterator[Sent]:
+    start, first, second, third, complete = streamed(version)
+    must: Level = "should" if old else "must"
+    where = "example 5" if old else "§6.1"
+
+    def made(*events: tuple[str, Any]) -> Response:
+        return stream_response(sse(events))
+
+    def renamed(event: tuple[str, Any], name: str) -> tuple[str, Any]:
+        return name, event[1]
+
+    def at(event: tuple[str, Any], index: Any) -> tuple[str, Any]:
+        return event[0], {**event[1], "index": index}
+
+    begins = f"{where}: start is sent once, at the beginning."
+    ends = "notes 4: the final complete event has _meta" if old else "§6.1: complete is sent once"
+    # 0.54 only says that one of the events has the metadata (8.4).
+    none, said = (
+        ("info", "8.4: one of the events must contain the meta block") if old else (must, begins)
+    )
+    yield "no start", made(first, second, third, complete), none, said
+    yield "no metadata", made(first, second, third), "must", said
+    yield "two starts", made(start, start, first, second, complete), must, begins
+    yield "start after a result", made(first, start, second, complete), must, begins
+    yield "start at the end", made(first, second, complete, start), must, begins
+    # 0.54 says what the final event includes (notes 4), not that there has to be one (8.4).
+    yield "no complete", made(start, first, second, third), must, ends
+    yield "two completes", made(start, first, second, complete, complete), must, ends
+    yield "complete before a result", made(start, first, complete, second), must, ends
+    yield "complete only", made(complete), none, said
+    silent = changed(start[1], "/_meta/streaming", False)
+    said = f"{where}: start's _meta has streaming, true."
+    yield "start with streaming false", made(("start", silent), first, complete), must, said
+    yield "start only", made(start), must, ends
+    yield (
+        "a start and a complete in the middle",
+        (made(start, first, complete, start, second, complete)),
+        must,
+        begins,
+    )
+    where_at = f"{where}: index is the position in the final array."
+    yield "two results of one index", made(start, first, at(second, 0), complete), must, where_at
+    yield "a negative index", made(start, at(first, -1), complete), must, where_at
+    yield "Start with a capital", made(renamed(start, "Start"), first, complete), none, begins
+    yield (
+        "events without a name",
+        (made(*(renamed(event, "") for event in (start, first, complete)))),
+        must,
+        f"{where}: the types of events are defined by name.",
+    )
+    if not old:
+        said = "§6.1: the event types are listed; another is not among them."
+        for name in ("progress", "thinking", "content", "end"):
+            events = (start, first, (name, {"text": "Searching…"}), second, complete)
+            yield f"an event called {name}", made(*events), "info", said
+        failure = {**head("failure", version), "error": {"code": "TIMEOUT", "message": "Late."}}
+        after = "§6.1: after an error the stream may go on."
+        yield (
+            "on after an error",
+            made(start, first, ("error", failure), second, complete),
+            "",
+            after,
+        )
+    else:
+        said = "Example 5 has events called content and end."
+        text = ("content", {"type": "text", "text": "Making pasta is easy."})
+        step = ("content", {"type": "instruction", "step": 1, "text": "Pour the flour."})
+        end = ("end", {"message": "Tutorial complete"})
+        yield "content events", made(start, text, first, step, second, complete), "", said
+        yield "an end event", made(start, first, complete, end), "", said
+    free = "Results may arrive out of order."
+    yield "out of order", made(start, third, first, second, complete), "", free
+    yield "the summary last", made(start, second, third, first, complete), "", free
+    gaps = "Index values are not guaranteed to be sequential."
+    yield "indexes with a gap", made(start, first, at(second, 3), complete), "", gaps
+    yield "no results", made(start, complete), "", "No stated number of results."
+
+
+def _bytes(version: str) -> Iterator[Sent]:
+    """Return what the stream may look like, and what no event stream is."""
+    events = streamed(version)
+    good = sse(events)
+    for name, old, new in (
+        ("data broken off", b'"Semolina Pasta"}}', b'"Semolina'),
+        ("data in single quotes", b'{"index": 2', b"{'index': 2"),
+        ("data with NaN", b'{"index": 2', b'{"x_score": NaN, "index": 2'),
+        ("data in plain text", b'data: {"index": 2', b'data: Semolina {"index": 2'),
+        ("data of two objects", b'data: {"index": 2', b'data: {"a": 1} {"index": 2'),
+        ("data in broken UTF-8", b'"Semolina Pasta"', b'"Semolina \xff\xfe"'),
+    ):
+        said = "§6.1: the data of an event is JSON (RFC 8259)."
+        yield name, stream_response(good.replace(old, new)), "must", said
+    spread = good.replace(b'data: {"index": 2, ', b'data: {"index": 2,\ndata:  ')
+    for name, body in (
+        ("with CRLF", sse(events, "\r\n")),
+        ("with CR", sse(events, "\r")),
+        ("with comments", b": welcome\n\n" + good.replace(b"\n\n", b"\n\n: ping\n\n")),
+        ("with retry", b"retry: 3000\n\n" + good),
+        ("with ids", good.replace(b"event: ", b"id: 7\nevent: ")),
+        ("with data before the name", _turned_fields(good)),
+        ("without blanks after colons", good.replace(b": {", b":{").replace(b"event: ", b"event:")),
+        ("with data on two lines", spread),
+        ("with a byte order mark", b"\xef\xbb\xbf" + good),
+        ("with an unknown field", good.replace(b"event: result", b"note: x\nevent: result")),
+        ("with blank lines", b"\n\n" + good.replace(b"\n\n", b"\n\n\n\n")),
+        (
+            "with an event without data",
+            good.replace(b"event: result", b"event: ping\n\nevent: result", 1),
+        ),
+        ("of many scripts", good.replace(b"Semolina", "Семолина 🍝".encode())),
+    ):
+        yield name, stream_response(body), "", "The same stream (HTML, Server-sent events)."
+
+
+def _turned_fields(stream: bytes) -> bytes:
+    blocks = stream.strip().split(b"\n\n")
+    return b"".join(b"\n".join(reversed(block.split(b"\n"))) + b"\n\n" for block in blocks)
+
+
+def _stream_labels(version: str) -> Iterator[Sent]:
+    good = stream_response(sse(streamed(version)))
+    for kind in ("text/plain", "text/html"):
+        made = replace(good, headers=(("Content-Type", kind),))
+        yield f"stream sent as {kind}", made, "should", "Streams are of type text/event-stream."
+    for status in (201, 202, 500):
+        said = "§7.4 and its examples: an answer is sent with 200."
+        yield f"stream with {status}", replace(good, status=status), "should", said
+    for kind in ("text/event-stream; charset=utf-8", "Text/Event-Stream"):
+        made = replace(good, headers=(("Content-Type", kind),))
+        yield f"stream sent as {kind}", made, "", "The same media type (RFC 9110, 8.3.1)."
+    whole = json_response(
+        {**head("answer", version), "results": [{"@type": "Recipe", "name": "Egg"}]}
+    )
+    said = "§3.3: prefer has expectations; a request without Accept accepts any type."
+    yield "whole although a stream was asked for", whole, "info", said
+
+
+# MCP
+
+
+def _enveloped(document: Any, *, direct: bool) -> JSON:
+    result = document if direct else {"content": [{"type": "text", "text": json.dumps(document)}]}
+    return {"jsonrpc": "2.0", "id": RPC_ID, "result": result}
+
+
+def _mcp(version: str, reply: Reply, *, old: bool) -> Iterator[Mutant]:
+    """Carry each variation as the version's examples do: 0.54 in `result`, 0.55 as a text."""
+    before = "/result" if old else "/result/content/0/text"
+    for variation in variations(reply, old=old):
+        if old and not isinstance(variation.document, dict):
+            continue  # a result of another type is a break of JSON-RPC, made below
+        yield _mutant(
+            version,
+            "mcp",
+            reply,
+            variation.name,
+            json_response(_enveloped(variation.document, direct=old)),
+            level=variation.level,
+            sentence=variation.sentence,
+            pointers=tuple(
+                Place(start + pointer) for pointer in variation.pointers for start in ("", before)
+            ),
+        )
+    if old and reply.name == "failure":
+        error = {"code": -32602, "message": "Invalid params", "data": reply.document}
+        made = json_response({"jsonrpc": "2.0", "id": RPC_ID, "error": error})
+        said = "MCP example 6: a failure in the data of an error."
+        yield _mutant(version, "mcp", reply, "as an error", made, level="", sentence=said)
+
+
+def _rpc(version: str) -> Iterator[Mutant]:
+    """Break JSON-RPC 2.0 and the result of an MCP tool around a good reply."""
+    old = version == "0.54"
+    reply = (older() if old else newer())[0]
+    good = _enveloped(reply.document, direct=old)
+    for variation in (*vary(good, _rpc_attributes(old=old)), *_rpc_by_text(good, reply, old=old)):
+        yield _mutant(
+            version,
+            "mcp",
+            reply,
+            f"JSON-RPC, {variation.name}",
+            json_response(variation.document),
+            level=variation.level,
+            sentence=variation.sentence,
+            pointers=tuple(Place(pointer) for pointer in variation.pointers),
+        )
+    failed = {
+        "jsonrpc": "2.0",
+        "id": RPC_ID,
+        "error": {"code": -32602, "message": "Invalid params"},
+    }
+    rows = [
+        A("/error", "object", "JSON-RPC 5: error is an object."),
+        A("/error/code", "integer", "JSON-RPC 5.1: code must be an integer.", "must"),
+        A("/error/message", "string", "JSON-RPC 5.1: an error has a message.", "must"),
+    ]
+    for variation in vary(failed, rows):
+        if variation.name.startswith("/error is left out"):
+            continue
+        yield _mutant(
+            version,
+            "mcp",
+            reply,
+            f"JSON-RPC error, {variation.name}",
+            json_response(variation.document),
+            level=variation.level,
+            sentence=variation.sentence,
+            pointers=tuple(Place(pointer) for pointer in variation.pointers),
+        )
+    body = encoded(good)
+    for name, response, level, sentence in (
+        ("cut in half", Response(200, JSON_HEADERS, body[: len(body) // 2]), "must", "RFC 8259."),
+        (
+            "empty",
+            Response(200, JSON_HEADERS, b""),
+            "must",
+            "JSON-RPC 5: a request has a response.",
+        ),
+        (
+            "as a stream",
+            Response(200, STREAM_HEADERS, b"event: message\ndata: " + body + b"\n\n"),
+            "",
+            "MCP: a response may come as a stream.",
+        ),
+        (
+            "as a stream with a ping",
+            Response(200, STREAM_HEADERS, b": ping\n\nid: 1\ndata: " + body + b"\n\n"),
+            "",
+            "MCP: a response may come as a stream.",
+        ),
+    ):
+        yield _mutant(
+            version, "mcp", reply, f"JSON-RPC, {name}", response, level=level, sentence=sentence
+        )
+
+
+def _rpc_attributes(*, old: bool) -> list[Attribute]:
+    rows = [
+        A("/jsonrpc", "string", "JSON-RPC 5: jsonrpc must be “2.0”.", "must", values=("2.0",)),
+        A("/id", "integer", "JSON-RPC 5: id is required, that of the request.", "must"),
+        A("/result", "object", "JSON-RPC 5: result is required of a success.", "must"),
+    ]
+    if not old:
+        rows += [
+            A("/result/content", "array", "MCP: a tool's result has content.", "must"),
+            A("/result/content/0", "object", "MCP: content holds objects."),
+            A(
+                "/result/content/0/type",
+                "string",
+                "MCP: a content has a type of the list.",
+                "must",
+                values=("text",),
+            ),
+            A("/result/content/0/text", "string", "MCP: a text content has a text.", "must"),
+            A("/result/isError", "boolean", "MCP: isError is a boolean."),
+        ]
+    return rows
+
+
+def _rpc_by_text(good: JSON, reply: Reply, *, old: bool) -> Iterator[Variation]:
+    both = {**good, "error": {"code": -32603, "message": "Internal error"}}
+    said = "JSON-RPC 5: either result or error, not both."
+    yield Variation("result and error", both, "must", said, ("/error", "/result"))
+    yield Variation("neither result nor error", without(good, "/result"), "must", said, ("",))
+    said = "JSON-RPC 5: the id must be that of the request."
+    yield Variation("the id of another", {**good, "id": RPC_ID + 4000}, "must", said, ("/id",))
+    yield Variation(
+        "the reply bare", reply.document, "must", "JSON-RPC 5: an object of its own.", ("",)
+    )
+    yield Variation("members turned round", turned(good), "", "JSON objects have no order.")
+    if old:
+        return
+    text = good["result"]["content"][0]["text"]
+    for name, value in (
+        ("empty", ""),
+        ("broken off", text[:-20]),
+        ("prose", "Here are 5 recipes."),
+    ):
+        yield Variation(
+            f"the text is {name}",
+            changed(good, "/result/content/0/text", value),
+            "must",
+            "Appendix C: the text is the response; §4: with a required _meta.",
+            ("/result",),
+        )
+    no_content = changed(good, "/result/content", [])
+    said = "§4: a response has _meta and content."
+    yield Variation("no content", no_content, "must", said, ("/result",))
+    for name, value in (
+        ("isError false", {**good["result"], "isError": False}),
+        ("structuredContent beside", {**good["result"], "structuredContent": reply.document}),
+        (
+            "annotations",
+            {"content": [{"type": "text", "text": text, "annotations": {"priority": 1}}]},
+        ),
+    ):
+        yield Variation(name, changed(good, "/result", value), "", "MCP defines it; §2.2.")
+    indented = json.dumps(reply.document, indent=2)
+    made = changed(good, "/result/content/0/text", indented)
+    yield Variation("the text is indented", made, "", "The same JSON value.")
+
+
+def _plain_content() -> Iterator[Mutant]:
+    """Break the shape of appendix A.3: prose in `content`, and `_meta` in the result."""
+    version = "0.55"
+    reply = newer()[0]
+    good: JSON = {
+        "jsonrpc": "2.0",
+        "id": RPC_ID,
+        "result": {
+            "content": [{"type": "text", "text": "Here are 5 vegan high-protein recipes..."}],
+            **head("answer", version, session_context={"conversation_id": "conv_123"}),
+        },
+    }
+    rows = [
+        A("/result/_meta", "object", "§4: _meta is required.", "must"),
+        A(
+            "/result/_meta/response_type",
+            "string",
+            "§4: response_type is required, one of four.",
+            "must",
+            values=("answer", "elicitation", "promise", "failure"),
+        ),
+        A("/result/_meta/version", "string", "§4: version is required.", "must", empty="must"),
+        A("/result/_meta/session_context", "object", "§4: session_context is an object."),
+    ]
+    shown = Variation("as it is", good, "", "Appendix A.3, against 4.1.1: both readings pass.")
+    for variation in (shown, *vary(good, rows)):
+        yield _mutant(
+            version,
+            "mcp",
+            reply,
+            f"A.3, {variation.name}",
+            json_response(variation.document),
+            level=variation.level,
+            sentence=variation.sentence,
+            pointers=tuple(
+                Place(pointer[len(start) :])
+                for pointer in variation.pointers
+                for start in ("", "/result")
+            ),
+        )

@@ -1,0 +1,449 @@
+"""The soak of `make load ARGS="--soak 20"`: a mixed load for minutes, and what it leaves behind.
+
+Runs of several kinds start at a steady rate. Their viewers come at random moments; some leave, come
+back from their cursor, or stop reading for some seconds. The order and the completeness of what
+each receives is checked. The server's memory, files and tasks are sampled; when it is idle again
+it must have as many of each as before the load.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import socket
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psutil
+
+from tests.qa.bench import clients
+from tests.qa.bench.clients import CURSOR, Started
+from tests.qa.bench.memory import MIB
+from tests.qa.bench.serving import served
+from tests.qa.bench.table import Row, print_table
+from tests.qa.load.cores import Cores
+from tests.qa.load.viewers import Audience, Viewer
+from tests.support.playground_server import DATABASE, ROOT, PlaygroundServer
+
+T = TypeVar("T")
+Sample = dict[str, Any]
+
+#: Runs that start each second.
+RATE = 2.5
+#: Seconds between two samples.
+INTERVAL = 5.0
+#: Seconds of the same load, and more of it, before the first figures are taken: until every pool
+#: has all its threads, and each of these has its connections.
+WARM_UP, WARM_UP_RATE = 20.0, 6.0
+#: Seconds without load after which the figures are taken, and until which they may be too high.
+IDLE, PATIENCE = 10.0, 40.0
+#: Runs that are stored at most, and the number of new runs after which older ones are deleted.
+STORED, DELETED_AFTER = 300, 60
+#: Viewers of a run: the mean, and the most.
+MEAN_VIEWERS, MAX_VIEWERS = 4, 20
+#: Cards that a page receives at most, see `playground.rendering.live`.
+WINDOW = 60
+#: Threads that send requests.
+SENDING = 8
+#: Megabytes per hour of growth that count as none.
+FLAT = 5.0
+#: Lines of the server's log that are printed from an error on.
+TRACEBACK = 40
+#: Types of objects that are printed, of which there are more than before.
+SHOWN_TYPES = 10
+#: Figures that must be the same before and after.
+RETURNING = (
+    "asyncio tasks",
+    "background tasks",
+    "feeds",
+    "subscribers",
+    "runs in progress",
+    "heartbeats",
+    "connections of Daphne",
+    "database connections",
+    "sockets",
+    "files",
+    "threads",
+)
+#: Figures of memory, their units and the digits after the point.
+MEMORY = [
+    ("rss", "MB", 1),
+    ("uss", "MB", 1),
+    ("heap", "MB", 1),
+    ("allocated blocks", "blocks", 0),
+    ("gc objects", "objects", 0),
+]
+#: A figure that need not: SQLite keeps the files of a closed connection for the next one.
+DATABASE_FILES = "database files"
+#: Folder of the module that the server imports when it starts.
+INSIDE = ROOT / "tests/qa/load/inside"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of run."""
+
+    agent: str
+    document: dict[str, Any]
+    #: How long it takes, about.
+    seconds: float
+    #: Results that it stores; None if that is not known before.
+    results: int | None = None
+    is_cancelled: bool = False
+
+
+CALM = Kind("source", clients.results(20, 0.5), 10, 20)
+BURST = Kind("source", clients.results(500), 0.5, 500)
+FLOOD = Kind("source", clients.results(5000), 3, 5000)
+TEXT = Kind("pieces", clients.pieces(400), 0.5)
+CANCELLED = Kind("source", clients.results(200, 0.1), 4, is_cancelled=True)
+UNREACHABLE = Kind("dead", clients.results(5), 0.2, 0)
+#: The kinds of 60 runs, which start in random order; then another 60.
+DECK = [CALM] * 30 + [BURST] * 12 + [FLOOD] + [TEXT] * 8 + [CANCELLED] * 5 + [UNREACHABLE] * 4
+
+#: Pages that are fetched beside that of each run, each after so many runs.
+PAGES = {
+    "/runs/{}/conformance/": 5,
+    "/": 6,
+    "/history/": 10,
+    "/runs/{}/timeline/": 15,
+    "/runs/{}/wire/": 20,
+    "/runs/": 10,
+}
+
+
+@dataclass
+class Faults:
+    """What was wrong, and how much was checked."""
+
+    runs: int = 0
+    viewers: int = 0
+    messages: int = 0
+    lost: int = 0
+    repeated: int = 0
+    dropped: int = 0
+    errors: list[str] = field(default_factory=list)
+
+    def add(self, audience: Audience, left: set[Viewer], last: int) -> None:
+        """Add the viewers of a run that has ended with the frame `last`."""
+        self.dropped += audience.dropped
+        self.repeated += audience.repeated
+        for viewer in audience.viewers:
+            self.viewers += 1
+            if viewer in left:
+                self.lost += viewer.frames_lost
+                continue
+            self.lost += max(viewer.lost, last - viewer.position.last)
+            self.repeated += max(0, viewer.position.last - last)
+            if audience.is_following(viewer):
+                self.errors.append(f"a viewer of {viewer.run.run} did not receive the end")
+
+
+class Server:
+    """The server under load, as it is measured from outside and from inside."""
+
+    def __init__(self, pid: int, figures: Path) -> None:
+        self._process = psutil.Process(pid)
+        self._figures = figures
+        self._read = 0
+
+    def sample(self) -> Sample:
+        """Return all figures, as they are now."""
+        inside = self._inside()
+        memory = self._process.memory_full_info()
+        opened = [Path(file.path).name for file in self._process.open_files()]
+        database = sum(name.startswith(DATABASE) for name in opened)
+        return {
+            "seconds": time.monotonic(),
+            "rss": memory.rss / MIB,
+            "uss": memory.uss / MIB,
+            "files": self._process.num_fds() - database,
+            DATABASE_FILES: database,
+            "sockets": len(self._process.net_connections("all")),
+            "threads": self._process.num_threads(),
+            **inside,
+        }
+
+    def _inside(self) -> Sample:
+        """Let the server write a line, and read it."""
+        self._process.send_signal(signal.SIGUSR1)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            time.sleep(0.05)
+            with suppress(FileNotFoundError):
+                lines = self._figures.read_text()[self._read :]
+                if lines.endswith("\n"):
+                    self._read += len(lines)
+                    found: Sample = json.loads(lines.splitlines()[-1])
+                    return found
+        raise RuntimeError("the server has not written its figures")
+
+
+class MixedLoad:
+    """Runs of all kinds with their viewers."""
+
+    def __init__(self, playground: str, agent: str, faults: Faults) -> None:
+        self._faults = faults
+        self._random = random.Random(1)  # The same load in each soak.
+        self._deck: list[Kind] = []
+        self._pool = ThreadPoolExecutor(SENDING)
+        self._form = clients.Viewer(playground, agent)
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            dead = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        self._form.add_agent("dead", dead, clients.AGENTS["source"])
+
+    async def keep(self, seconds: float, rate: float) -> None:
+        """Start runs for so long, and wait until all have ended and all viewers have left."""
+        loop = asyncio.get_running_loop()
+        began, tasks = loop.time(), set[asyncio.Task[None]]()
+        number = 0
+        while (now := loop.time()) < began + seconds:
+            number += 1
+            task = asyncio.create_task(self._noting_errors(self._run(self._next(), number)))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+            await asyncio.sleep(began + number / rate - now)
+        while tasks:
+            await asyncio.wait(tasks)
+
+    def close(self) -> None:
+        """Close the connections that are kept."""
+        self._pool.shutdown()
+        self._form.close()
+
+    def _next(self) -> Kind:
+        if not self._deck:
+            self._deck = self._random.sample(DECK, len(DECK))
+        return self._deck.pop()
+
+    async def _noting_errors(self, work: Any) -> None:
+        try:
+            await work
+        except Exception as error:
+            self._faults.errors.append(f"{type(error).__name__}: {error}")
+
+    async def _send(self, call: Callable[..., T], *arguments: Any) -> T:
+        """Call a function that sends a request and waits for the response."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call, *arguments)
+
+    async def _run(self, kind: Kind, number: int) -> None:
+        started = await self._send(self._form.start, kind.document, kind.agent)
+        audience, left = Audience(), set[Viewer]()
+        count = min(MAX_VIEWERS, round(self._random.expovariate(1 / MEAN_VIEWERS)))
+        viewing = [self._view(kind, started, audience, left) for _ in range(count)]
+        stopping = self._stop(kind, started) if kind.is_cancelled else asyncio.sleep(kind.seconds)
+        await asyncio.gather(stopping, *viewing)
+        await audience.finish()
+        last = await self._last_frame(kind, started)
+        self._faults.runs += 1
+        self._faults.messages += audience.messages
+        self._faults.add(audience, left, last)
+        await audience.close()
+        await self._fetch_pages(started, number)
+        if number % DELETED_AFTER == 0:
+            limits = {"days": "", "runs": str(STORED), "megabytes": ""}
+            await self._send(self._form.post, "/history/retention/", limits)
+
+    async def _stop(self, kind: Kind, started: Started) -> None:
+        await asyncio.sleep(kind.seconds * self._random.random())
+        await self._send(self._form.post, f"/runs/{started.run}/cancellation/", {})
+
+    async def _view(
+        self, kind: Kind, started: Started, audience: Audience, left: set[Viewer]
+    ) -> None:
+        """Come at a random moment, and behave in one of five ways."""
+        chance = self._random
+        visible = 0 if kind.results is None else min(kind.results, WINDOW)
+        viewer = Viewer(started, max(0, visible - started.shown))
+        await asyncio.sleep(kind.seconds * chance.random() * 1.1)
+        audience.viewers.append(viewer)
+        await audience.connect(viewer)
+        behaviour = chance.choices(["stay", "leave", "return", "pause"], [8, 4, 4, 4])[0]
+        if behaviour == "stay":
+            return
+        await asyncio.sleep(kind.seconds * chance.random() / 2)
+        if behaviour == "pause":
+            await audience.stop_reading(viewer, 4 * chance.random())
+            return
+        if behaviour == "leave":
+            left.add(viewer)
+        ended = not audience.is_following(viewer)
+        await audience.disconnect(viewer, abort=chance.random() < 0.5)
+        if behaviour == "return" and not ended:
+            await asyncio.sleep(3 * chance.random())
+            await audience.connect(viewer)
+
+    async def _last_frame(self, kind: Kind, started: Started) -> int:
+        """Fetch the page of a run, again until the run has ended; return its last frame."""
+        for _ in range(round(PATIENCE)):
+            page = await self._send(self._form.get, f"/runs/{started.run}/")
+            cursor = CURSOR.search(page)
+            assert cursor, page
+            if "data-final" in cursor[3]:
+                break
+            await asyncio.sleep(1)
+        else:
+            raise AssertionError(f"run {started.run} does not end")
+        stored = f'data-results="{kind.results}"'
+        assert kind.results is None or stored in cursor[3], f"not {stored}: {cursor[0]}"
+        return int(cursor[2])
+
+    async def _fetch_pages(self, started: Started, number: int) -> None:
+        for path, every in PAGES.items():
+            if number % every == 0:
+                await self._send(self._form.get, path.format(started.run))
+
+
+@asynccontextmanager
+async def sampling(server: Server, samples: list[Sample]) -> AsyncIterator[None]:
+    """Add a sample now and then while the block runs."""
+
+    async def sample() -> None:
+        while True:
+            samples.append(await asyncio.to_thread(server.sample))
+            await asyncio.sleep(INTERVAL)
+
+    task = asyncio.create_task(sample())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def settle(server: Server, before: Sample | None = None) -> Sample:
+    """Wait until the server is idle, and return its figures; not above those before, if it can."""
+    time.sleep(IDLE)
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        sample = server.sample()
+        if before is None or not left_over(before, sample) or time.monotonic() > deadline:
+            return sample
+        time.sleep(INTERVAL)
+
+
+def left_over(before: Sample, after: Sample) -> list[str]:
+    """Return the names of the figures that are higher than before."""
+    return [name for name in RETURNING if after[name] > before[name]]
+
+
+def slope(samples: list[Sample], name: str) -> float:
+    """Return the growth of a figure per hour: least squares."""
+    hours = [sample["seconds"] / 3600 for sample in samples]
+    return statistics.linear_regression(hours, [sample[name] for sample in samples]).slope
+
+
+def quarters(samples: list[Sample], name: str) -> list[float]:
+    """Return the median of a figure in each quarter of the time."""
+    bounds = [len(samples) * part // 4 for part in range(5)]
+    return [
+        statistics.median(sample[name] for sample in samples[first:end])
+        for first, end in pairwise(bounds)
+    ]
+
+
+def rows(before: Sample, samples: list[Sample], after: Sample) -> Iterator[Row]:
+    """Return the rows of the figures."""
+    for name in (*RETURNING, DATABASE_FILES):
+        most = max(sample[name] for sample in samples)
+        figure = f"{before[name]} before, at most {most}, {after[name]} after"
+        if name in RETURNING:
+            yield Row(f"soak: {name}", figure, "as before", after[name] <= before[name])
+        else:
+            yield Row(f"soak: {name}", figure, "–", None)
+    warm = samples[len(samples) // 4 :]
+    for name, unit, digits in MEMORY:
+        if before[name] is None:
+            continue
+        growth = slope(warm, name)
+        medians = ", ".join(f"{median:,.{digits}f}" for median in quarters(samples, name))
+        figure = (
+            f"{growth:+,.{digits}f} {unit} per hour; {before[name]:,.{digits}f} before, quarters "
+            f"{medians}, {after[name]:,.{digits}f} after"
+        )
+        # The unique memory changes with the libraries that other processes map, too.
+        if name == "rss":
+            yield Row(f"soak: {name}", figure, f"≤ {FLAT:.0f} MB per hour", growth <= FLAT)
+        else:
+            yield Row(f"soak: {name}", figure, "–", None)
+
+
+def print_types(before: Sample, after: Sample) -> None:
+    """Print the types of which there are more objects than before."""
+    growth = {name: count - before["types"].get(name, 0) for name, count in after["types"].items()}
+    for name in sorted(growth, key=growth.__getitem__, reverse=True)[:SHOWN_TYPES]:
+        if growth[name] > 0:
+            print(f"{growth[name]:+8,} {name}", file=sys.stderr)
+
+
+def soak(
+    minutes: float, *, tree: Path, python: str, options: tuple[str, ...], record: Path | None
+) -> bool:
+    """Measure and print; return whether nothing was left over, lost or repeated."""
+    faults, samples = Faults(), list[Sample]()
+    with (
+        tempfile.TemporaryDirectory() as data,
+        served("tests.qa.bench.source") as agent,
+        PlaygroundServer(
+            Path(data) / "data",
+            tree=tree,
+            python=python,
+            options=options,
+            PLAYGROUND_MAX_RUNS="200",
+            PYTHONPATH=str(INSIDE),
+            SOAK_FIGURES=str(Path(data) / "figures"),
+        ) as playground,
+    ):
+        server = Server(playground.pid, Path(data) / "figures")
+        warm_up = MixedLoad(playground.url, agent.url, faults)
+        asyncio.run(warm_up.keep(WARM_UP, WARM_UP_RATE))
+        warm_up.close()
+        before = settle(server)
+        load = MixedLoad(playground.url, agent.url, faults)
+        cores = Cores(server=playground.pid, agent=agent.pid, viewers=os.getpid())
+
+        async def keep() -> None:
+            async with sampling(server, samples):
+                await load.keep(minutes * 60, RATE)
+
+        with cores.measuring():
+            asyncio.run(keep())
+        load.close()
+        after = settle(server, before)
+        for number, line in enumerate(playground.log):
+            if " ERROR " in line:
+                faults.errors.append("".join(playground.log[number : number + TRACEBACK]))
+    if record:
+        lines = [json.dumps(sample) + "\n" for sample in (before, *samples, after)]
+        record.write_text("".join(lines))
+    figure = (
+        f"lost {faults.lost}, repeated {faults.repeated}, other errors {len(faults.errors)} in "
+        f"{faults.runs:,} runs with {faults.viewers:,} viewers and {faults.messages:,} messages; "
+        f"{faults.dropped} connections dropped; "
+        f"{cores.of('server'):.2f} cores ({cores.others('server')})"
+    )
+    is_sound = not (faults.lost or faults.repeated or faults.errors)
+    print_table(
+        [
+            Row(f"soak: mixed load for {minutes:g} minutes", figure, "none", is_sound),
+            *rows(before, samples, after),
+        ]
+    )
+    for error in faults.errors[:20]:
+        print(error, file=sys.stderr)
+    print_types(before, after)
+    return is_sound and not left_over(before, after)
