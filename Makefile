@@ -30,9 +30,7 @@ export DJANGO_SETTINGS_MODULE := playground.settings
 # Tests start the playground many times: without bytecode each start compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# The plugins of the browser's tests cost every other test a millisecond.
-WITHOUT_BROWSER := $(BIN)/pytest --dist=worksteal --ignore=tests/browser --ignore=tests/firefox \
-	-p no:playwright -p no:base_url
+PYTEST := $(BIN)/pytest --dist=worksteal
 
 .PHONY: help setup run cluster quick test test-without-browser test-browser test-scale test-peers check format bench examples judge load faults build wheel browser clean
 
@@ -48,22 +46,23 @@ cluster: setup ## Serve with PostgreSQL, Redis, nginx, two web processes and two
 	@$(BIN)/python -m tests.qa.cluster --port $(PORT) $(ARGS)
 
 quick: setup ## Run the tests that need no browser, no process of their own and less than a second
-	@$(WITHOUT_BROWSER) --numprocesses=3 -m "not browser and not process and not slow" $(ARGS)
+	@$(PYTEST) --numprocesses=3 -m "not process and not slow" $(ARGS)
 
 ifdef ARGS
 test: setup $(MODULES) browser
 	@npm test --silent
-	@$(BIN)/pytest $(ARGS)
+	@$(BIN)/pytest -p playwright --override-ini=norecursedirs=tests/qa $(ARGS)
 else
 test: test-without-browser test-browser ## Run every test, the browser's included (ARGS="-k name")
 endif
 
 test-without-browser: setup $(MODULES)
 	@npm test --silent
-	@$(WITHOUT_BROWSER) --numprocesses=auto
+	@$(PYTEST) --numprocesses=auto
+	@$(PYTEST) --numprocesses=auto tests/judge
 
 test-browser: setup $(MODULES) browser
-	@$(BIN)/pytest --numprocesses=$(BROWSERS) --dist=worksteal tests/browser tests/firefox
+	@$(PYTEST) -p playwright --numprocesses=$(BROWSERS) tests/browser tests/firefox
 
 test-scale: setup ## Run what needs a database on PostgreSQL and Redis, and in two processes
 	@$(BIN)/python -m tests.qa.scale $(ARGS)
@@ -92,7 +91,7 @@ bench: setup browser ## Measure speed and memory; prints the table of docs/bench
 examples: setup ## Generate the examples and the locations of the rules from the tests' tables
 	@$(BIN)/python -m tests.conformance.examples
 	@$(BIN)/python -m tests.conformance.locations
-	@WRITE_EXAMPLES=1 $(BIN)/pytest -q -p no:playwright -p no:base_url tests/demo/test_reference_responses.py
+	@WRITE_EXAMPLES=1 $(BIN)/pytest -q tests/demo/test_reference_responses.py
 
 judge: setup ## Measure what the conformance rules find in mutants of replies
 	@$(BIN)/python -m tests.qa.judge $(ARGS)

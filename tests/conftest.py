@@ -11,9 +11,8 @@ from typing import Any
 
 import hypothesis
 import pytest
-from django.contrib.contenttypes.management import create_contenttypes
-from django.db.models.signals import post_migrate
 
+from tests.support import schema
 from tests.support.isolation import DATABASE
 from tests.support.playground_server import PlaygroundServer
 
@@ -46,8 +45,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     On PostgreSQL, only tests marked `database` run, and those of tests/qa/scale.
     """
+    has_browser = config.pluginmanager.hasplugin("playwright")
     for item in items:
         if "browser" in item.path.parts:
+            if not has_browser:
+                raise pytest.UsageError("Tests in Chromium need: pytest -p playwright")
             item.add_marker(pytest.mark.browser)
         if "scale" in item.path.parts:
             item.add_marker(pytest.mark.database)
@@ -101,13 +103,19 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None) -> None:
-    """Make no permissions and content types anew after each test that commits.
+def without_migrations() -> pytest.MonkeyPatch:
+    """Let the models make the tables of the test database."""
+    return schema.disable_migrations()
 
-    Nothing uses them, and making them takes longer than all else that such a test is followed by.
-    """
-    post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
-    post_migrate.disconnect(create_contenttypes)
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    without_migrations: pytest.MonkeyPatch, django_db_setup: None, django_db_blocker: Any
+) -> None:
+    """Make the test database look migrated."""
+    without_migrations.undo()
+    with django_db_blocker.unblock():
+        schema.record_migrations()
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,42 @@
+"""The schema of the test database: made by the models, and recorded as if by the migrations.
+
+Migrations take three quarters of the time of a short run of pytest. What they make and models do
+not is made by a signal (`playground.apps`). tests/models/test_schema.py compares both databases.
+"""
+
+from __future__ import annotations
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.contrib.contenttypes.management import create_contenttypes
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models.signals import post_migrate
+
+
+def disable_migrations() -> pytest.MonkeyPatch:
+    """Let `migrate` create the tables of all models, until the patch that is returned is undone.
+
+    Permissions and content types are not made, now or after a test that commits: nothing uses
+    them, and making them takes longer than all else that such a test is followed by.
+    """
+    post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
+    post_migrate.disconnect(create_contenttypes)
+    patch = pytest.MonkeyPatch()
+    patch.setattr(
+        settings, "MIGRATION_MODULES", {app.label: None for app in apps.get_app_configs()}
+    )
+    return patch
+
+
+def record_migrations() -> None:
+    """Record all migrations as applied: commands look for those that are not."""
+    recorder = MigrationRecorder(connection)
+    recorder.ensure_schema()
+    migrations = MigrationLoader(connection).disk_migrations
+    replaced = (name for migration in migrations.values() for name in migration.replaces)
+    missing = {*migrations, *replaced} - recorder.applied_migrations().keys()
+    rows = [recorder.Migration(app=app, name=name) for app, name in sorted(missing)]
+    recorder.migration_qs.bulk_create(rows)
