@@ -59,7 +59,7 @@ endif
 test-without-browser: setup $(MODULES)
 	@npm test --silent
 	@$(PYTEST) --numprocesses=auto
-	@$(PYTEST) --numprocesses=auto tests/judge
+	@$(PYTEST) --numprocesses=auto tests/qa/judge
 
 test-browser: setup $(MODULES) browser
 	@$(PYTEST) -p playwright --numprocesses=$(BROWSERS) tests/browser tests/firefox
