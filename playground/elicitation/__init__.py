@@ -5,6 +5,7 @@ Pure. A package of its own because NLWeb defines how an agent asks and not how a
 
 =============  =========================================================================
 `form`         elicitation form: an agent's questions as fields
+`controls`     controls of questions: defaults and answers, one row for each type of question
 `constraints`  constraints on answers, as text and as a check
 `answers`      validation of submitted answers
 `strategies`   answer strategies: the request that carries the answers

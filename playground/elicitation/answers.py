@@ -8,24 +8,18 @@ itself whether it requires an answer and which.
 from __future__ import annotations
 
 import json
-import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from playground.elicitation.constraints import constraint_error
+from playground.elicitation.controls import CONTROLS, RefusedError
 from playground.elicitation.form import ElicitationForm, QuestionField
 
 #: Name of the checkbox to send a partial answer.
 SKIP_UNANSWERED = "partial"
 #: Key of an error that belongs to no field.
 FORM_ERROR_KEY = "form"
-
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-#: The most characters of a number; Python parses no longer integers.
-_LONGEST_NUMBER = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +28,6 @@ class Answers:
 
     values: dict[str, Any]
     errors: dict[str, str]
-
-
-class _RefusedError(Exception):
-    """An invalid answer; the message is for the user."""
 
 
 def read_answers(form: ElicitationForm, data: Mapping[str, Sequence[str]]) -> Answers:
@@ -53,10 +43,12 @@ def read_answers(form: ElicitationForm, data: Mapping[str, Sequence[str]]) -> An
         given = [text for text in data.get(field.name, ()) if text.strip()]
         try:
             if given:
-                values[field.id] = _within(field, _READERS[field.control](field, given))
+                values[field.id] = _within(
+                    field, CONTROLS[field.control].read(field.options, given)
+                )
             elif field.is_required and not partial:
-                errors[field.name] = _MISSING[field.control]
-        except _RefusedError as refusal:
+                errors[field.name] = CONTROLS[field.control].missing
+        except RefusedError as refusal:
             errors[field.name] = str(refusal)
     # If the binding defines how to answer, an answer without values is valid.
     if not values and not errors and form.resume is None:
@@ -93,7 +85,7 @@ def with_labels(form: ElicitationForm, values: Mapping[str, Any]) -> dict[str, A
 
 def _within(field: QuestionField, value: Any) -> Any:
     if message := constraint_error(field.constraints, value):
-        raise _RefusedError(message)
+        raise RefusedError(message)
     return value
 
 
@@ -105,71 +97,3 @@ def _listed(value: Any) -> Iterable[Any]:
 
 def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _normalized(text: str) -> str:
-    """Normalize line ends, which a browser sends as CR LF."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _chosen_options(field: QuestionField, given: Sequence[str]) -> list[str]:
-    """Return the options among the submitted texts, in the form's order."""
-    texts = {_normalized(text) for text in given}
-    return [option for option in field.options if _normalized(option) in texts]
-
-
-def _one(given: Sequence[str]) -> str:
-    if len(given) > 1:
-        raise _RefusedError("Enter exactly one answer.")
-    return given[0]
-
-
-def _radio(field: QuestionField, given: Sequence[str]) -> str:
-    chosen = _chosen_options(field, [_one(given)])
-    if not chosen:
-        raise _RefusedError("This is not one of the options.")
-    return chosen[0]
-
-
-def _checkboxes(field: QuestionField, given: Sequence[str]) -> list[str]:
-    chosen = _chosen_options(field, given)
-    if {_normalized(text) for text in given} != {_normalized(option) for option in chosen}:
-        raise _RefusedError("Some of the choices are not among the options.")
-    return chosen
-
-
-def _text(_field: QuestionField, given: Sequence[str]) -> str:
-    return _normalized(_one(given))
-
-
-def _number(_field: QuestionField, given: Sequence[str]) -> int | float:
-    text = _one(given).strip()
-    if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
-        raise _RefusedError("Enter a number such as 12 or 2.5.")
-    number = int(text) if _INTEGER.fullmatch(text) else float(text)
-    if isinstance(number, float) and not math.isfinite(number):
-        raise _RefusedError("This number is too large.")
-    return number
-
-
-def _boolean(_field: QuestionField, given: Sequence[str]) -> bool:
-    value = _one(given)
-    if value not in ("true", "false"):
-        raise _RefusedError("Answer yes or no.")
-    return value == "true"
-
-
-_READERS: Mapping[str, Callable[[QuestionField, Sequence[str]], Any]] = {
-    "radio": _radio,
-    "checkboxes": _checkboxes,
-    "text": _text,
-    "number": _number,
-    "boolean": _boolean,
-}
-_MISSING: Mapping[str, str] = {
-    "text": "Enter an answer.",
-    "radio": "Choose one of the options.",
-    "checkboxes": "Choose at least one option.",
-    "number": "Enter a number.",
-    "boolean": "Answer yes or no.",
-}

@@ -7,32 +7,23 @@ verbatim, markup included: escape them on output.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from playground.elicitation.constraints import describe_constraints
+from playground.elicitation.controls import CONTROLS, MAX_TEXT
 from playground.protocols.events import Constraints, Elicitation, Question
 from playground.protocols.text import shorten
 
 MAX_FIELDS = 200
 MAX_OPTIONS = 200
-#: The most characters of a text that is shown, and of an option.
-MAX_TEXT = 20_000
 #: The most characters of a label that are searched for words for a secret.
 MAX_LABEL = 2_000
 
-#: Control by question type (NLWeb 0.55 section 4.1.3).
-_CONTROLS: Mapping[str, str] = {
-    "single_select": "radio",
-    "multi_select": "checkboxes",
-    "free_text": "text",
-    "number": "number",
-    "boolean": "boolean",
-}
-_SELECTS = frozenset({"radio", "checkboxes"})
+#: Name of the control by question type.
+_NAMES = {control.question_type: name for name, control in CONTROLS.items()}
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SECRET = re.compile(
@@ -53,7 +44,7 @@ class QuestionField:
     id: str
     #: The label; never empty.
     text: str
-    #: `radio`, `checkboxes`, `text`, `number` or `boolean`.
+    #: Key of `CONTROLS`.
     control: str
     #: The choices; with the control `text`, suggestions.
     options: tuple[str, ...] = ()
@@ -151,7 +142,7 @@ def _field(number: int, question: Question, name: str) -> QuestionField:
     control, instead = _control(question.type, options)
     default, unused = _default(question.default, control, options)
     notes += filter(None, (shortened, cut, left_out, instead, unused))
-    options = () if control in ("number", "boolean") else options
+    options = options if CONTROLS[control].has_options else ()
     return QuestionField(
         number=number,
         id=name,
@@ -195,14 +186,14 @@ def _options(given: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
 
 def _control(kind: str, options: tuple[str, ...]) -> tuple[str, str]:
     """Return the control for a question, and why it is not the control of its type."""
-    control = _CONTROLS.get(kind.strip().lower().replace("-", "_"))
+    control = _NAMES.get(kind.strip().lower().replace("-", "_"))
     if control is None:
         shown = shorten(kind, 61)
         return (
             "text",
             f"NLWeb does not define the question type “{shown}”, so a text field is shown.",
         )
-    if control in _SELECTS and not options:
+    if CONTROLS[control].chooses and not options:
         return "text", "The question has no options, so a text field is shown."
     return control, ""
 
@@ -211,56 +202,10 @@ def _default(value: Any, control: str, options: tuple[str, ...]) -> tuple[Any, s
     """Return the default for the control, or None and the reason."""
     if value is None:
         return None, ""
-    default = _DEFAULTS[control](value, options)
+    default = CONTROLS[control].default(value, options)
     if default is not None:
         return default, ""
-    return None, f"The agent’s default is ignored, because it is not {_WANTED[control]}."
-
-
-def _one_of(value: Any, options: tuple[str, ...]) -> str | None:
-    text = _text(value, options)
-    return text if text in options else None
-
-
-def _some_of(value: Any, options: tuple[str, ...]) -> tuple[str, ...] | None:
-    values = value if isinstance(value, list | tuple) else [value]
-    chosen = [_text(one, options) for one in values]
-    if not all(text in options for text in chosen):
-        return None
-    return tuple(option for option in options if option in chosen)
-
-
-def _text(value: Any, _options: tuple[str, ...]) -> str | None:
-    """Return a string, or a number converted to an option by the reader."""
-    if isinstance(value, str):
-        return value if len(value) <= MAX_TEXT else None
-    return str(value) if type(value) in (int, float) else None
-
-
-def _number(value: Any, _options: tuple[str, ...]) -> int | float | None:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if type(value) is int else None
-
-
-def _boolean(value: Any, _options: tuple[str, ...]) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
-_DEFAULTS: Mapping[str, Callable[[Any, tuple[str, ...]], Any]] = {
-    "radio": _one_of,
-    "checkboxes": _some_of,
-    "text": _text,
-    "number": _number,
-    "boolean": _boolean,
-}
-_WANTED: Mapping[str, str] = {
-    "radio": "one of the options",
-    "checkboxes": "a list of options",
-    "text": f"text of at most {MAX_TEXT:,} characters",
-    "number": "a number",
-    "boolean": "true or false",
-}
+    return None, f"The agent’s default is ignored, because it is not {CONTROLS[control].wanted}."
 
 
 def _is_sensitive(text: str) -> bool:

@@ -20,6 +20,7 @@ from playground.elicitation import (
     default_template,
     omissions,
 )
+from playground.elicitation.controls import CONTROLS
 from playground.elicitation.form import ElicitationForm, QuestionField
 from playground.models import Agent, Run
 from playground.models.conversations import turn_of
@@ -74,6 +75,11 @@ class QuestionControl:
     value: str
     choices: tuple[Choice, ...]
     error: str
+
+    @property
+    def inputmode(self) -> str:
+        """Return the attribute `inputmode` of a text control."""
+        return CONTROLS[self.field.control].inputmode
 
     @property
     def described_by(self) -> str:
@@ -272,10 +278,8 @@ def _default_values(question: QuestionField) -> list[str]:
 
 
 def _choices(question: QuestionField, values: Sequence[str]) -> Iterator[Choice]:
-    if question.control == "boolean":
-        labels = {"true": "Yes", "false": "No"}
-        yield from (Choice(value, label, value in values) for value, label in labels.items())
-        return
-    names = question.labels or question.options
-    for option, label in zip(question.options, names, strict=True):
-        yield Choice(option, label, option in values)
+    labels = CONTROLS[question.control].choices or dict(
+        zip(question.options, question.labels or question.options, strict=True)
+    )
+    for value, label in labels.items():
+        yield Choice(value, label, value in values)
