@@ -1,11 +1,12 @@
 """Card types: facts and lists of result items, by schema.org type.
 
-A new type is one function and one line in `BUILDERS`.
+A new type is a function and a row of `CARD_TYPES`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -207,22 +208,56 @@ def _is_list_of_lines(value: list[Any]) -> bool:
     return all(isinstance(part, str | Mapping) for part in value[:MAX_LIST])
 
 
-Builder = Callable[[Item], tuple[Facts, Lists]]
+@dataclass(frozen=True, slots=True)
+class CardType:
+    """How items of some schema.org types are shown."""
 
-#: Type to its family and its function.
-BUILDERS: dict[str, tuple[str, Builder]] = {
-    **dict.fromkeys(("Recipe",), ("recipe", _recipe)),
-    **dict.fromkeys(
+    #: Chooses the mark of the card: `[data-type]` in `static/css/cards.css`.
+    family: str
+    types: tuple[str, ...]
+    #: Return the facts and lists of an item. Total: those without text are left out.
+    build: Callable[[Item], tuple[Facts, Lists]]
+    #: Members that `build` shows although they can be items, which would get cards of their own.
+    #: Several offers do.
+    shows: frozenset[str]
+
+
+CARD_TYPES = (
+    CardType(
+        "recipe",
+        ("Recipe",),
+        _recipe,
+        frozenset({"aggregateRating", "nutrition", "recipeIngredient", "recipeInstructions"}),
+    ),
+    CardType(
+        "place",
         ("Restaurant", "FoodEstablishment", "CafeOrCoffeeShop", "LocalBusiness"),
-        ("place", _restaurant),
+        _restaurant,
+        frozenset({"address", "aggregateRating"}),
     ),
-    **dict.fromkeys(("Product", "ProductGroup", "Offer"), ("product", _product)),
-    **dict.fromkeys(("Movie", "TVSeries", "VideoObject"), ("movie", _movie)),
-    **dict.fromkeys(
-        ("Article", "NewsArticle", "BlogPosting", "TechArticle"), ("article", _article)
+    CardType(
+        "product",
+        ("Product", "ProductGroup", "Offer"),
+        _product,
+        frozenset({"aggregateRating", "brand", "offers"}),
     ),
-    **dict.fromkeys(
-        ("HowTo", "HowToSection", "HowToStep", "HowToTip", "HowToDirection"), ("howto", _how_to)
+    CardType(
+        "movie",
+        ("Movie", "TVSeries", "VideoObject"),
+        _movie,
+        frozenset({"actor", "aggregateRating", "director"}),
     ),
-}
-UNKNOWN: tuple[str, Builder] = ("thing", _thing)
+    CardType(
+        "article",
+        ("Article", "NewsArticle", "BlogPosting", "TechArticle"),
+        _article,
+        frozenset({"author", "publisher"}),
+    ),
+    CardType(
+        "howto",
+        ("HowTo", "HowToSection", "HowToStep", "HowToTip", "HowToDirection"),
+        _how_to,
+        frozenset({"itemListElement", "step", "supply", "tool", "video"}),
+    ),
+)
+UNKNOWN = CardType("thing", (), _thing, frozenset({"aggregateRating"}))

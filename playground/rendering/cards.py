@@ -8,7 +8,7 @@ raw JSON is one click away on every card. The facts of each type are in
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from html import unescape
 from itertools import islice
@@ -16,11 +16,11 @@ from typing import Any
 
 from playground.protocols.json_decoder import exceeds_depth, read_event
 from playground.rendering.card_types import (
-    BUILDERS,
+    CARD_TYPES,
     MAX_MEMBERS,
     PLACED,
     UNKNOWN,
-    Builder,
+    CardType,
     Facts,
     Item,
     Lists,
@@ -35,12 +35,7 @@ MAX_TYPES = 10
 DEPTH, MAX_GROUP, MAX_ALL = 3, 12, 60
 #: Levels of JSON in a text that is JSON itself.
 DEPTH_IN_TEXT = 100
-_BY_TYPE = {name.lower(): row for name, row in BUILDERS.items()}
-#: Members that the cards of known types show as facts.
-_SHOWN_AS_FACTS = frozenset(
-    "aggregateRating nutrition address brand director actor author publisher video "
-    "recipeIngredient recipeInstructions ingredients step supply tool calories".split()
-)
+_BY_TYPE = {name.lower(): row for row in CARD_TYPES for name in row.types}
 #: Labels of groups whose member has a technical name.
 _GROUP_LABELS = {"itemListElement": "Items", "hasPart": "Parts"}
 #: Contexts that say no more than that the item is one of schema.org.
@@ -106,11 +101,11 @@ def card_of(item: Any) -> ResultCard:
         )
     item = _unwrap_schema_object(item)
     name = type_of(item)
-    family, build = _builder_of(name)
-    facts, lists = build(item)
+    row = _card_type(name)
+    facts, lists = row.build(item)
     return ResultCard(
         kind=name or "untyped",
-        family=family,
+        family=row.family,
         title=unescape(_title(item)),
         url=safe_url(item.get("url")) or safe_url(item.get("@id")),
         image=_image(item.get("image", item.get("thumbnailUrl"))) or _content_image(item),
@@ -124,8 +119,7 @@ def card_of(item: Any) -> ResultCard:
     )
 
 
-def _builder_of(name: str) -> tuple[str, Builder]:
-    """Return the family of a type, and the function that builds its card."""
+def _card_type(name: str) -> CardType:
     return _BY_TYPE.get(name.lower(), UNKNOWN)
 
 
@@ -203,9 +197,8 @@ class _NestedItems:
             return []
         if isinstance(inner := item.get("schema_object"), Mapping):
             item = {**inner, **item}
-        family, _ = _builder_of(type_of(_unwrap_schema_object(item)))
-        shown = _members_on_card(family)
-        members = ((k, v) for k, v in islice(item.items(), MAX_MEMBERS) if k not in shown)
+        shown = _card_type(type_of(_unwrap_schema_object(item))).shows
+        members = ((k, v) for k, v in islice(item.items(), MAX_MEMBERS) if k not in PLACED)
         groups = [self._group(k, v, depth) for k, v in members if _is_group(k, v, shown)]
         return [group for group in groups if group.items]
 
@@ -222,19 +215,13 @@ class _NestedItems:
         )
 
 
-def _members_on_card(family: str) -> frozenset[str]:
-    """Return the members that a card of this family shows itself."""
-    if family == "thing":
-        return PLACED | {"aggregateRating"}
-    return PLACED | _SHOWN_AS_FACTS | ({"itemListElement"} if family == "howto" else frozenset())
-
-
-def _is_group(key: str, value: Any, shown: frozenset[str]) -> bool:
-    if not holds_items(key, value):
-        return False
+def _is_group(key: str, value: Any, shown: Collection[str]) -> bool:
+    if key not in shown:
+        return holds_items(key, value)
     # A single offer of a product is shown as its price.
-    single = isinstance(value, Mapping) or len(value) == 1
-    return not (key == "offers" and single and "brand" in shown)
+    return (
+        key == "offers" and isinstance(value, list) and len(value) > 1 and holds_items(key, value)
+    )
 
 
 def _unwrap_list_item(part: Any) -> Any:
