@@ -32,14 +32,6 @@ EVENTS = (
     "handshake", "unknown", "message", "content", "status", "tool call", "tool output",
     "progress", "log", "tools",
 )  # fmt: skip
-#: Operators on the values at a path; an expectation has exactly one of them.
-OPERATORS = {
-    "exists": "exists",
-    "equals": "equals",
-    "contains": "contains",
-    "matches": "matches",
-    "is": "is of type",
-}
 #: The most values that are listed one by one.
 _MAX_LISTED_VALUES = 5
 #: The most events that are listed one by one.
@@ -73,8 +65,9 @@ class ExpectationField:
     #: The value in a new expectation, and an example to show while the field is empty.
     default: str = ""
     example: str = ""
-    #: Whether it is one of several members of which an expectation has exactly one.
-    operand: bool = False
+    #: The words of the operator, if it is one of several members of which an expectation has
+    #: exactly one.
+    operator: str = ""
 
 
 class ExpectationType(ABC):
@@ -260,12 +253,17 @@ class JsonExpectation(ExpectationType):
     fields = (
         ExpectationField("path", "at the path", "path", default="$.results[0].name"),
         ExpectationField(
-            "exists", "whether it exists", "flag", (("true", "yes"), ("false", "no")), operand=True
+            "exists", "whether it exists", "flag", (("true", "yes"), ("false", "no")),
+            operator="exists",
         ),
-        ExpectationField("equals", "the value", "json", example="text, 3 or true", operand=True),
-        ExpectationField("contains", "the value", "json", example="pasta", operand=True),
-        ExpectationField("matches", "the pattern", "text", default=".", operand=True),
-        ExpectationField("is", "the type", "choice", tuple(map(same_word, TYPES)), operand=True),
+        ExpectationField(
+            "equals", "the value", "json", example="text, 3 or true", operator="equals"
+        ),
+        ExpectationField("contains", "the value", "json", example="pasta", operator="contains"),
+        ExpectationField("matches", "the pattern", "text", default=".", operator="matches"),
+        ExpectationField(
+            "is", "the type", "choice", tuple(map(same_word, TYPES)), operator="is of type"
+        ),
         ExpectationField(
             "every", "multiple values", "flag",
             (("", "any must match"), ("true", "all must match")),
@@ -358,6 +356,10 @@ def _one_of_several(words: str, selection: Selection) -> str:
 def operator_of(expectation: ExpectationValue) -> str:
     """Return the operator of a `json` expectation."""
     return next(name for name in OPERATORS if name in expectation)
+
+
+#: Words by the operators of a `json` expectation.
+OPERATORS = {field.name: field.operator for field in JsonExpectation.fields if field.operator}
 
 
 # Times and order

@@ -24,7 +24,6 @@ from playground.expectations import (
     check_schema,
     evaluate,
 )
-from playground.expectations.expectation_types import OPERATORS
 from playground.expectations.suggestions import suggestions
 from playground.models import Environment, Run
 from playground.protocols import json_decoder
@@ -93,7 +92,7 @@ def document(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_safe
 def editor(request: HttpRequest) -> HttpResponse:
     """Show the form for expectations and captures; it is loaded when it is first opened."""
-    context = {"kinds": list(EXPECTATION_TYPES.values()), "operators": list(OPERATORS.items())}
+    context = {"kinds": list(EXPECTATION_TYPES.values())}
     return render(request, "expectations/editor.html", context)
 
 

@@ -148,8 +148,8 @@ class TestTheTable:
     @pytest.mark.parametrize("kind", EXPECTATION_TYPES)
     def test_what_a_new_one_holds_can_be_judged(self, kind: str) -> None:
         fields = EXPECTATION_TYPES[kind].fields
-        operands = [field for field in fields if field.operand]
-        wanted = [field for field in fields if not field.operand] + operands[:1]
+        operands = [field for field in fields if field.operator]
+        wanted = [field for field in fields if not field.operator] + operands[:1]
         fresh = {field.name: fresh_value(field) for field in wanted}
         fresh = {name: value for name, value in fresh.items() if value != ""}
         assert check_schema([{"type": kind, **fresh}]) == []
