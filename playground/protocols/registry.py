@@ -31,6 +31,14 @@ ACTION = "action"
 _Row = TypeVar("_Row")
 
 
+def _no_promises(*_: Any, **__: Any) -> dict[str, Any]:
+    raise ValueError("This protocol has no promises.")
+
+
+def _unchanged(document: Mapping[str, Any], _: Any) -> dict[str, Any]:
+    return dict(document)
+
+
 @dataclass(frozen=True, slots=True)
 class ProtocolSpec:
     """One row of the protocols: everything that is protocol-specific."""
@@ -46,32 +54,35 @@ class ProtocolSpec:
     reader: Callable[[str], Reader]
     #: (document) to the name of its operation: the last part of an HTTP URL.
     operation: Callable[[Mapping[str, Any]], str]
-    #: (version, request, token, action, session_context, request_id by name) to a request that
-    #: polls a promise or cancels it.
-    await_request: Callable[..., dict[str, Any]]
     #: (document, prev, session_context, text by name) to the document of the next turn.
     follow_up_document: Callable[..., dict[str, Any]]
-    #: (document, prev) to a sentence about previous queries that a follow-up to the document
-    #: omits, "" for none.
-    omitted_previous: Callable[[Any, Sequence[str]], str]
-    #: (document, id) to the document with another id of the request, if it has one.
-    with_request_id: Callable[[Mapping[str, Any], str], dict[str, Any]]
-    #: (document, version) to the document in that version.
-    with_version: Callable[[Mapping[str, Any], str], dict[str, Any]]
     #: (document) to its text: for titles and for the search.
     request_text: Callable[[Mapping[str, Any]], str]
     #: (document) to the query that later requests of the conversation repeat, "" for none.
     query_text: Callable[[Any], str]
-    #: (document, session context returned for it or None) to the session context that the next
-    #: request sends, None for none.
-    session_context: Callable[[Any, Mapping[str, Any] | None], Any]
-    #: (document, session context) to the document with that session context.
-    with_session_context: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
     #: (document) to whether the response is requested as a stream.
     wants_stream: Callable[[Mapping[str, Any]], bool]
+    # What a protocol need not have.
+    #: (version, request, token, action, session_context, request_id by name) to a request that
+    #: polls a promise or cancels it.
+    await_request: Callable[..., dict[str, Any]] = _no_promises
+    #: (document, prev) to a sentence about previous queries that a follow-up to the document
+    #: omits, "" for none.
+    omitted_previous: Callable[[Any, Sequence[str]], str] = lambda document, prev: ""
+    #: (document, id) to the document with another id of the request, if it has one.
+    with_request_id: Callable[[Mapping[str, Any], str], dict[str, Any]] = _unchanged
+    #: (document, version) to the document in that version.
+    with_version: Callable[[Mapping[str, Any], str], dict[str, Any]] = _unchanged
+    #: (document, session context returned for it or None) to the session context that the next
+    #: request sends, None for none.
+    session_context: Callable[[Any, Mapping[str, Any] | None], Any] = lambda document, context: None
+    #: (document, session context) to the document with that session context.
+    with_session_context: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]] = (
+        _unchanged
+    )
     #: (bytes of a response: a block, a document or a piece) to the same without leaked keys.
     #: None if no agent is known to leak any.
-    mask: Callable[[bytes], bytes] | None
+    mask: Callable[[bytes], bytes] | None = None
     #: (target, document) to its call over HTTP, if that depends on more than the operation;
     #: None for a POST of the document.
     http_call: Callable[[Target, Mapping[str, Any]], HttpCall] | None = None
@@ -79,10 +90,6 @@ class ProtocolSpec:
     assembler: Callable[[], Assembler] = AnswerAssembler
     #: Name of a response with its article.
     response_name: str = "an NLWeb response"
-
-
-def _no_promises(*_: Any, **__: Any) -> dict[str, Any]:
-    raise ValueError("This protocol has no promises.")
 
 
 PROTOCOLS: Mapping[str, ProtocolSpec] = {
@@ -117,17 +124,12 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         validate_request=agent_api.validate_request,
         reader=agent_api.AgentAPIReader,
         operation=agent_api.operation,
-        await_request=_no_promises,
         follow_up_document=agent_api.follow_up_document,
-        omitted_previous=lambda document, prev: "",
-        with_request_id=lambda document, request_id: dict(document),
-        with_version=lambda document, version: dict(document),
         request_text=agent_api.text_of_request,
         query_text=agent_api.text_of_request,
         session_context=agent_api.session_context,
         with_session_context=agent_api.with_session_context,
         wants_stream=agent_api.wants_stream,
-        mask=None,
         assembler=ResponseAssembler,
         response_name="an Agent API response",
     ),

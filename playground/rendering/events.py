@@ -81,8 +81,6 @@ def event_text(event: ev.Event) -> str:
                 return media_line(media)
             card = card_of(item)
             return f"{card.kind} · {card.title or card.text}"
-        case ev.Text(text=text) | ev.Elicitation(text=text):
-            return text
         case ev.Promise(token=token, message=message):
             return message or token
         case ev.Failure(code=code, message=message, details=details):
@@ -130,7 +128,7 @@ def _notification_text(event: ev.Event) -> str:
             names = [tool.get("name") for tool in tools if isinstance(tool, Mapping)]
             return f"{value_text(names, MAX_LINE)}{' and more' if more else ''}"
         case _:
-            return ""
+            return getattr(event, "text", "")
 
 
 def _frame_text(frame: Frame) -> str:
@@ -162,10 +160,6 @@ def payload_of(event: ev.Event) -> Any:
             return dict(meta)
         case ev.Note(data=data) | ev.Unknown(data=data):
             return data
-        case ev.Text() | ev.Elicitation() | ev.Promise() | ev.Failure():
-            return event.raw
-        case ev.Message() | ev.Content() | ev.Status() | ev.Progress():
-            return event.raw
         case ev.Log(level=level, logger=logger, data=data):
             return {"level": level, "logger": logger, "data": data}
         case ev.Tools(tools=tools):
@@ -175,4 +169,4 @@ def payload_of(event: ev.Event) -> Any:
         case ev.ToolOutput(call_id=call, name=name, output=value, kind=kind):
             return {"type": kind, "call_id": call, "name": name, "output": value}
         case _:
-            return None
+            return getattr(event, "raw", None)

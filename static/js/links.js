@@ -4,13 +4,13 @@
 // anybody: what is not as it should be is left out, and credentials never go along.
 
 import { withoutCredentials } from "./credentials.js";
+import { PROTOCOL_NAMES } from "./protocols.js";
 
 const PREFIX = "#request=";
 /** Characters of a link, of a text in it, and how many headers there may be. */
 const MAX_LINK = 200_000;
 const MAX_TEXT = 2000;
 const MAX_HEADERS = 100;
-const PROTOCOLS = ["nlweb", "agent-api"];
 const BINDINGS = ["http", "mcp"];
 
 /**
@@ -29,7 +29,7 @@ export function readLink(hash) {
     fields: {
       agent: textOf(rest.agent),
       address,
-      protocol: PROTOCOLS.includes(rest.protocol) ? rest.protocol : PROTOCOLS[0],
+      protocol: PROTOCOL_NAMES.includes(rest.protocol) ? rest.protocol : PROTOCOL_NAMES[0],
       binding: BINDINGS.includes(rest.binding) ? rest.binding : BINDINGS[0],
       version: textOf(rest.version),
       document: JSON.stringify(document, null, 2),

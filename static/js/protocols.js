@@ -52,6 +52,9 @@ const AGENT_API = {
 
 const PROTOCOLS = { nlweb: NLWEB, "agent-api": AGENT_API };
 
+/** Their names, the default first. */
+export const PROTOCOL_NAMES = Object.keys(PROTOCOLS);
+
 /** The language of a protocol by its name; that of NLWeb for one that is not known. */
 export const language = (name) => PROTOCOLS[name] ?? NLWEB;
 

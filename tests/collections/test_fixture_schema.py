@@ -47,6 +47,9 @@ def test_the_fields_are_those_of_the_file(model: str) -> None:
     assert list(schema_errors(LEAST[model], model)) == []
 
 
+PROTOCOLS = ", ".join(Agent.Protocol.values)
+
+
 def test_limits_are_those_of_the_code() -> None:
     kinds = schema()["definitions"]
     request = kinds[REQUEST]["properties"]
@@ -98,8 +101,8 @@ def test_limits_are_those_of_the_code() -> None:
         (REQUEST, {"agent": "a b"}, "/agent", SLUG),
         (REQUEST, {"agent": "x" * 91}, "/agent", "Too long: 91 characters. The limit is 90."),
         (REQUEST, {"address": None}, "/address", "Must be a string, not null."),
-        (REQUEST, {"protocol": "x"}, "/protocol", "Must be one of nlweb, agent-api."),
-        (REQUEST, {"protocol": {}}, "/protocol", "Must be one of nlweb, agent-api."),
+        (REQUEST, {"protocol": "x"}, "/protocol", f"Must be one of {PROTOCOLS}."),
+        (REQUEST, {"protocol": {}}, "/protocol", f"Must be one of {PROTOCOLS}."),
         (REQUEST, {"binding": None}, "/binding", "Must be one of http, mcp."),
         (REQUEST, {"version": " "}, "/version", "Must not be empty."),
         (REQUEST, {"document": []}, "/document", "Must be an object, not an array."),

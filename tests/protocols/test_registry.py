@@ -28,7 +28,7 @@ class TestRegistry:
         assert registry.exchange(target(version), request).next_call() is not None
 
     def test_an_unknown_protocol(self) -> None:
-        message = "Unknown protocol 'smtp'. Supported: nlweb, agent-api."
+        message = f"Unknown protocol 'smtp'. Supported: {', '.join(registry.PROTOCOLS)}."
         unknown = Target("http://a.example.com", protocol="smtp")
         for attempt in (
             lambda: registry.exchange(unknown, REQUEST),

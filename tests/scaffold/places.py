@@ -1,0 +1,150 @@
+"""The places of a new protocol and of a new event: files to create, and lines to insert.
+
+Paths are relative to the top of a checkout, which is the current directory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """A file to create."""
+
+    path: str
+    text: str
+
+    def write(self) -> Path:
+        """Create the file. Raise `ValueError` if it exists."""
+        path = Path(self.path)
+        if path.exists():
+            raise ValueError(f"{path} exists")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.text, "utf-8")
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """Text to insert before another one, which occurs once in its file."""
+
+    path: str
+    before: str
+    text: str
+
+    def write(self) -> Path:
+        """Insert the text. Raise `ValueError` if the place is not found."""
+        path = Path(self.path)
+        found = path.read_text("utf-8")
+        if found.count(self.before) != 1:
+            raise ValueError(f"{path} has {self.before!r} {found.count(self.before)} times")
+        path.write_text(found.replace(self.before, self.text + self.before), "utf-8")
+        return path
+
+
+Place = New | Insertion
+
+
+def _files(kind: str, into: Mapping[str, str], words: Mapping[str, str]) -> list[Place]:
+    """Return the files of a kind: path by the name of its template."""
+    return [
+        New(path, Template((_HERE / kind / name).read_text("utf-8")).substitute(words))
+        for name, path in into.items()
+    ]
+
+
+def protocol(name: str, label: str) -> list[Place]:
+    """Return the places of a protocol that sends `{"text": …}` and shows the text it gets."""
+    key = name.replace("_", "-")
+    words = {"name": name, "upper": name.upper(), "key": key, "label": label}
+    package = f"playground/protocols/{name}"
+    return [
+        *_files(
+            "protocol",
+            {
+                "init.txt": f"{package}/__init__.py",
+                "requests.txt": f"{package}/requests.py",
+                "reader.txt": f"{package}/reader.py",
+                "test.txt": f"tests/protocols/{name}/test_{name}.py",
+            },
+            words,
+        ),
+        New(f"tests/protocols/{name}/__init__.py", ""),
+        Insertion(
+            "playground/protocols/__init__.py",
+            "================  ==============================================="
+            '=================\n"""',
+            f"`{name}`  the {label} protocol\n",
+        ),
+        Insertion(
+            "playground/protocols/registry.py",
+            "from playground.protocols.agent_api.documents import",
+            f"from playground.protocols.{name} import reader as {name}_reader\n"
+            f"from playground.protocols.{name} import requests as {name}\n",
+        ),
+        Insertion(
+            "playground/protocols/registry.py",
+            "}\n\n\ndef _over_http(",
+            Template((_HERE / "protocol/row.txt").read_text("utf-8")).substitute(words),
+        ),
+        Insertion(
+            "playground/models/agents.py",
+            "\n    class Binding(models.TextChoices):",
+            f'        {name.upper()} = "{key}", "{label}"\n',
+        ),
+        Insertion(
+            "playground/collections/fixture.schema.json",
+            '] },\n        "binding"',
+            f', "{key}"',
+        ),
+        Insertion(
+            "static/js/protocols.js",
+            "const PROTOCOLS = {",
+            Template((_HERE / "protocol/script.txt").read_text("utf-8")).substitute(words),
+        ),
+        Insertion(
+            "static/js/protocols.js",
+            " };\n\n/** Their names, the default first",
+            f', "{key}": {name.upper()}',
+        ),
+    ]
+
+
+def event(name: str, label: str) -> list[Place]:
+    """Return the places of an event that is an entry of the thread, with a text."""
+    kind = "".join(part.capitalize() for part in name.split("_"))
+    words = {"name": name, "kind": kind, "label": label}
+    return [
+        *_files("event", {"entry.txt": f"templates/runs/entries/{name}.html"}, words),
+        Insertion(
+            "playground/protocols/events.py",
+            "#: Labels of events that are not simply",
+            Template((_HERE / "event/class.txt").read_text("utf-8")).substitute(words),
+        ),
+        Insertion(
+            "playground/rendering/entries.py",
+            "}\n_CONTEXTS: dict",
+            f'    ev.{kind}: "{name}",\n',
+        ),
+        Insertion(
+            "playground/rendering/entries.py",
+            "    ev.Log: _no_context,\n}",
+            f"    ev.{kind}: _no_context,\n",
+        ),
+        Insertion(
+            "playground/cli/output.py",
+            "}\n\n\ndef _question_json(",
+            f'    ev.{kind}: ("{name}", lambda e: {{"text": e.text}}),\n',
+        ),
+        Insertion(
+            "playground/expectations/expectation_types.py",
+            ")  # fmt: skip\n#: The most values",
+            f'    "{kind.lower()}",\n',
+        ),
+    ]
