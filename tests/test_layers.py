@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -75,3 +77,12 @@ def test_nothing_in_the_protocols_reads_a_clock() -> None:
     for path in modules():
         if part_of(path) == "protocols":
             assert not {name.split(".")[0] for name in imports(path)} & clocks, path
+
+
+def test_the_architecture_page_has_the_layers_of_the_contract() -> None:
+    page = (ROOT / "docs/architecture.md").read_text()
+    block = re.search(r"## Layers\n\n.*?```\n(.*?)```", page, re.DOTALL)
+    assert block
+    rows = re.sub(r"\|\n\s+", "| ", block[1]).splitlines()
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    assert [re.split(r" {2,}", row)[0] for row in rows] == contracts["contracts"][0]["layers"]

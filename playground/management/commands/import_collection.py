@@ -21,8 +21,9 @@ from playground.collections.fixture import FixtureError
 from playground.collections.fixture_parser import MAX_BYTES, decode_file
 from playground.collections.import_diff import ItemChange
 from playground.collections.importer import ImportPlan, import_fixture, plan_import
-from playground.formats.import_formats import ParsedImport, parse_import
+from playground.formats.import_formats import IMPORT_FORMATS, ParsedImport, parse_import
 
+_FORMATS = " or ".join(each.label for each in IMPORT_FORMATS)
 #: Sign of a change in the list, by status.
 _SIGNS = {"added": "+", "changed": "~"}
 
@@ -37,7 +38,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "file",
             nargs="+",
-            help="fixture or Postman collection; several are possible; - for standard input",
+            help=f"{_FORMATS}; several are possible; - for standard input",
         )
         parser.add_argument(
             "--dry-run", action="store_true", help="print the changes without importing"
