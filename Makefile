@@ -31,6 +31,8 @@ export DJANGO_SETTINGS_MODULE := playground.settings
 unexport PYTHONDONTWRITEBYTECODE
 
 PYTEST := $(BIN)/pytest --dist=worksteal
+# Runs the command of the second argument, and says how long the part in the first has taken.
+timed = @start=$$(date +%s); $(2); status=$$?; echo "$(1): $$(($$(date +%s) - start)) s"; exit $$status
 
 .PHONY: help setup run cluster quick test test-without-browser test-browser test-scale test-peers check format bench examples judge load faults build wheel browser clean
 
@@ -57,12 +59,12 @@ test: test-without-browser test-browser ## Run every test, the browser's include
 endif
 
 test-without-browser: setup $(MODULES)
-	@npm test --silent
-	@$(PYTEST) --numprocesses=auto
-	@$(PYTEST) --numprocesses=auto tests/qa/judge
+	$(call timed,scripts,npm test --silent)
+	$(call timed,tests,$(PYTEST) --numprocesses=auto)
+	$(call timed,judge,$(PYTEST) --numprocesses=auto tests/qa/judge)
 
 test-browser: setup $(MODULES) browser
-	@$(PYTEST) -p playwright --numprocesses=$(BROWSERS) tests/browser tests/firefox
+	$(call timed,browsers,$(PYTEST) -p playwright --numprocesses=$(BROWSERS) tests/browser tests/firefox)
 
 test-scale: setup ## Run what needs a database on PostgreSQL and Redis, and in two processes
 	@$(BIN)/python -m tests.qa.scale $(ARGS)

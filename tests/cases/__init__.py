@@ -59,8 +59,8 @@ class Answer:
 
     @functools.cached_property
     def page(self) -> str:
-        """The text of the response's pane, as the page of the run is loaded."""
-        return page_text(f"/runs/{self.end['run']}/", "response")
+        """The text of the response's pane, as a tab loads it."""
+        return page_text(f"/runs/{self.end['run']}/response/", "response")
 
 
 def ask(
