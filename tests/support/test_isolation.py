@@ -93,7 +93,8 @@ def test_on_ci_what_did_not_run_is_red_with_several_workers_too(tmp_path: Path) 
     )
     (tmp_path / "test_inner.py").write_text(code)
     database = {DATABASE: f"sqlite:///{tmp_path / 'x.sqlite3'}"}
-    done = run_pytest(tmp_path, "-p", "tests.conftest", "-n", "2", CI="true", **database)
+    options = ("-p", "tests.conftest", "--nomigrations", "-n", "2")
+    done = run_pytest(tmp_path, *options, CI="true", **database)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "CI: 1 skipped, and no test of tests/qa/scale" in done.stdout
 
