@@ -2,8 +2,8 @@
 
 Each test runs once, with a trace of the lines that it reaches. Then every mutant runs, in a fork,
 the tests that reach its line, until one of them fails. Printed are each mutant that no test has
-found, and the figures. The same source has the same mutants, so the figures of two checkouts compare.
-Tests that start processes are left out: a process does not have the mutant.
+found, and the figures. The same source has the same mutants, so the figures of two checkouts
+compare. Tests that start processes are left out: a process does not have the mutant.
 """
 
 from __future__ import annotations
