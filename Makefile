@@ -90,9 +90,10 @@ format: setup $(MODULES) ## Rewrite the code in the house style
 bench: setup browser ## Measure speed and memory; prints the table of docs/benchmarks.md
 	@$(BIN)/python -m tests.qa.bench $(ARGS)
 
-examples: setup ## Generate the examples and the locations of the rules from the tests' tables
+examples: setup ## Generate the examples of rules, and the collection of misbehaving agents, from tables
 	@$(BIN)/python -m tests.conformance.examples
 	@$(BIN)/python -m tests.conformance.locations
+	@$(BIN)/python -m tests.demo.scenarios.collection
 	@WRITE_EXAMPLES=1 $(BIN)/pytest -q tests/demo/test_reference_responses.py
 
 judge: setup ## Measure what the conformance rules find in mutants of replies

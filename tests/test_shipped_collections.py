@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
-from django.test import RequestFactory
 from junitparser import Failure, JUnitXml
 
 from playground.collections import recordings
@@ -17,10 +16,9 @@ from playground.collections import shipped as shipped_files
 from playground.collections.fixture import Fixture, render
 from playground.collections.fixture_parser import parse_fixture
 from playground.demo.examples import GROUPS
-from playground.demo.scenarios import SCENARIOS
-from playground.demo.scenarios.scenario import read_request
 from playground.models import Agent, SavedRequest
 from playground.startup import load_samples
+from tests.demo.scenarios import collection
 from tests.support.commands import run_command
 from tests.support.playground_server import PlaygroundServer
 
@@ -144,30 +142,8 @@ def test_the_tour_has_every_example_of_the_demo() -> None:
             assert example.request in documents
 
 
-def test_every_scenario_is_there() -> None:
-    found = {request["slug"]: request for request in requests("misbehaving")}
-    assert set(found) == set(SCENARIOS)
-    for slug, request in found.items():
-        assert request["address"].startswith(f"/demo/scenarios/{slug}/ask")
-        scenario = SCENARIOS[slug]
-        assert request["notes"].startswith(scenario.description)
-        if "for=" not in request["address"]:
-            expected = [each["equals"] for each in request["expectations"][:2]]
-            assert expected == [scenario.state, scenario.outcome]
-
-
-def test_the_scenarios_are_asked_for_what_they_can_do() -> None:
-    """With the times that ship, which the runs below shorten."""
-    asked = {}
-    for request in requests("misbehaving"):
-        scene = read_request(
-            RequestFactory().post(request["address"], "{}", content_type="application/json")
-        )
-        if scene.every or scene.seconds:
-            asked[request["slug"]] = (scene.every, scene.seconds)
-    assert asked == {
-        "slow": (0.2, None), "endless": (0.1, 2), "silent": (None, 2), "heartbeats": (0.2, 2),
-    }  # fmt: skip
+def test_the_collection_of_scenarios_is_generated_from_their_table() -> None:
+    assert text_of("misbehaving") == collection.text(), "Run `make examples`."
 
 
 @pytest.fixture

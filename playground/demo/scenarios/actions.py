@@ -162,16 +162,17 @@ ROWS = (
     Scenario("actions-shapes", "Malformed actions", "An object instead of a list, a missing"
              " protocol, a method in lower case, strings as actions, sixty actions on one result.",
              "The valid actions can be run; a note explains why the others cannot.",
-             "completed", "answer", shapes),
+             "completed", "answer", shapes, results=9),
     Scenario("actions-endpoints", "Actions with unsafe endpoints", "Endpoints that are scripts,"
              " files, relative, on this machine, or missing.", "The target of each action is"
-             " shown, or the reason why it cannot be run.", "completed", "answer", endpoints),
+             " shown, or the reason why it cannot be run.", "completed", "answer", endpoints,
+             results=9),
     Scenario("actions-headers", "Actions with invalid headers", "Headers such as Host, Cookie and"
              " Content-Length, and malformed ones.", "A note says why they are not sent.",
-             "completed", "answer", headers),
+             "completed", "answer", headers, results=8),
     Scenario("actions-replies", "Actions with unusual responses", "Endpoints that respond with a"
              " 500, a web page, an empty body, a delay, a stream, text or a redirect.",
-             "Each response is shown below its card.", "completed", "answer", responses),
+             "Each response is shown below its card.", "completed", "answer", responses, results=7),
     Scenario("actions-nested", "Nested actions", "Items within items, each with an action.",
-             "All three actions are shown.", "completed", "answer", nested),
+             "All three actions are shown.", "completed", "answer", nested, results=1),
 )  # fmt: skip

@@ -49,6 +49,8 @@ ROWS = (
         "truncated",
         "answer",
         truncated,
+        results=2,
+        problem="body",
     ),
     Scenario(
         "dirty-close",
@@ -58,6 +60,8 @@ ROWS = (
         "truncated",
         "answer",
         dirty_close,
+        results=2,
+        problem="body",
     ),
     Scenario(
         "reset",
@@ -67,5 +71,7 @@ ROWS = (
         "truncated",
         "answer",
         reset,
+        results=2,
+        problem="body",
     ),
 )

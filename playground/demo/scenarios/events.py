@@ -100,6 +100,7 @@ ROWS = (
         "completed",
         "answer",
         out_of_order,
+        results=5,
     ),
     Scenario(
         "duplicate-index",
@@ -109,6 +110,7 @@ ROWS = (
         "completed",
         "answer",
         duplicate_index,
+        results=4,
     ),
     Scenario(
         "missing-complete",
@@ -118,6 +120,7 @@ ROWS = (
         "completed",
         "answer",
         missing_complete,
+        results=3,
     ),
     Scenario(
         "error-then-on",
@@ -127,6 +130,7 @@ ROWS = (
         "completed",
         "answer",
         error_then_on,
+        results=4,
     ),
     Scenario(
         "capitalised",
@@ -136,6 +140,7 @@ ROWS = (
         "completed",
         "answer",
         capitalised,
+        results=2,
     ),
     Scenario(
         "unnamed",
@@ -145,6 +150,7 @@ ROWS = (
         "completed",
         "answer",
         unnamed,
+        results=3,
     ),
     Scenario(
         "line-separators",
@@ -154,6 +160,7 @@ ROWS = (
         "completed",
         "answer",
         line_separators,
+        results=2,
     ),
     Scenario(
         "bad-utf8",
@@ -163,6 +170,7 @@ ROWS = (
         "completed",
         "answer",
         bad_utf8,
+        results=2,
     ),
     Scenario(
         "deep",
@@ -172,5 +180,7 @@ ROWS = (
         "refused",
         "answer",
         deep,
+        results=1,
+        problem="limit max_depth",
     ),
 )

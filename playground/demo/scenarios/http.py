@@ -159,6 +159,7 @@ ROWS = (
         "completed",
         "answer",
         gzip,
+        results=3,
     ),
     Scenario(
         "wrong-type",
@@ -168,6 +169,7 @@ ROWS = (
         "completed",
         "answer",
         wrong_type,
+        results=3,
     ),
     Scenario(
         "json-as-stream",
@@ -177,6 +179,7 @@ ROWS = (
         "completed",
         "answer",
         json_as_stream,
+        results=3,
     ),
     Scenario(
         "html-error",
@@ -186,6 +189,7 @@ ROWS = (
         "failed",
         "none",
         html_error,
+        problem="decode",
     ),
     Scenario(
         "unauthorized",
@@ -222,6 +226,7 @@ ROWS = (
         "failed",
         "none",
         redirect,
+        problem="decode",
     ),
     Scenario(
         "empty",
@@ -231,6 +236,7 @@ ROWS = (
         "failed",
         "none",
         empty,
+        problem="decode",
     ),
 )
 REFUSALS = (
@@ -247,5 +253,5 @@ REFUSALS = (
              "The run completes with a failure; a note says that it is a JSON error message.",
              "completed", "failure", foreign_error),
     Scenario("empty-error", "Empty error", "503 with an empty body.", "The status is shown, with a"
-             " note that the body is empty.", "failed", "none", empty_error),
+             " note that the body is empty.", "failed", "none", empty_error, problem="decode"),
 )  # fmt: skip

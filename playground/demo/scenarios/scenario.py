@@ -81,6 +81,19 @@ class Scenario:
     play: Play
     #: The response to `await`.
     await_: Play = await_unknown
+    #: The number of results of the run; None if it depends on the time.
+    results: int | None = 0
+    #: The stage of the problem that ends the run, and the limit that is exceeded.
+    problem: str = ""
+    #: Parameters of the URL in the collection of scenarios.
+    query: str = ""
+    #: The state with `query`, if that closes the connection and the state differs.
+    closed_state: str = ""
+
+    @property
+    def is_endless(self) -> bool:
+        """Return True if only a time limit ends the run."""
+        return self.problem.endswith("total_timeout")
 
 
 def read_request(request: HttpRequest) -> ScenarioRequest:

@@ -134,6 +134,8 @@ SLOW = Scenario(
     "completed",
     "answer",
     slow,
+    results=8,
+    query="?every=0.2",
 )
 ROWS = (
     Scenario(
@@ -145,6 +147,10 @@ ROWS = (
         "failed",
         "answer",
         endless,
+        results=None,
+        problem="body total_timeout",
+        query="?every=0.1&for=2",
+        closed_state="truncated",
     ),
     Scenario(
         "heartbeats",
@@ -155,6 +161,9 @@ ROWS = (
         "failed",
         "none",
         heartbeats,
+        problem="body total_timeout",
+        query="?every=0.2&for=2",
+        closed_state="truncated",
     ),
     Scenario(
         "silent",
@@ -165,6 +174,8 @@ ROWS = (
         "failed",
         "none",
         silent,
+        problem="headers total_timeout",
+        query="?for=2",
     ),
     Scenario(
         "flood",
@@ -174,6 +185,8 @@ ROWS = (
         "completed",
         "answer",
         flood,
+        results=20_000,
+        query="?n=5000",
     ),
     Scenario(
         "huge",
@@ -183,5 +196,6 @@ ROWS = (
         "completed",
         "answer",
         huge,
+        results=2,
     ),
 )

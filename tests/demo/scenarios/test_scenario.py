@@ -12,7 +12,7 @@ from tests.demo.scenarios.wire import calling, play
 from tests.support.playground_server import PlaygroundServer
 
 #: Scenarios that never end by themselves.
-FOREVER = {"endless", "heartbeats", "silent"}
+FOREVER = {slug for slug, scenario in SCENARIOS.items() if scenario.is_endless}
 
 
 class TestEveryScenario:
