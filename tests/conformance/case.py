@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from playground.conformance import Level
 from tests.conformance.scripts import ScriptedResponse
 
 #: A frame and a JSON pointer into it.
@@ -12,21 +14,29 @@ ExpectedLocation = tuple[int | None, str]
 
 @dataclass(frozen=True)
 class Case:
+    """A row of a table of cases."""
+
     rule: str
-    #: Keeps the rule, in every version that knows it (or in `versions`).
+    #: The versions that the row is about, with the level of the findings in each.
+    levels: Mapping[str, Level]
+    #: Keeps the rule in these versions.
     good: ScriptedResponse
     #: Break the rule, each at these places.
     bad: tuple[tuple[ScriptedResponse, tuple[ExpectedLocation, ...]], ...]
-    versions: tuple[str, ...] = ("0.54", "0.55")
 
 
 def case(
-    rule: str,
+    rule_and_levels: str,
     good: ScriptedResponse,
     *bad: tuple[ScriptedResponse, tuple[ExpectedLocation, ...]],
-    versions: tuple[str, ...] = ("0.54", "0.55"),
 ) -> Case:
-    return Case(rule, good, bad, versions)
+    """A row for "rule level", or "rule level-in-0.54 level-in-0.55"; "-" leaves a version out."""
+    rule, *levels = rule_and_levels.split()
+    versions = ("1",) if rule.startswith("agent-api.") else ("0.54", "0.55")
+    if len(levels) == 1:
+        levels *= len(versions)
+    of_version = zip(versions, levels, strict=True)
+    return Case(rule, {v: Level(level) for v, level in of_version if level != "-"}, good, bad)
 
 
 def at(*pointers: str, seq: int | None = 3) -> tuple[ExpectedLocation, ...]:

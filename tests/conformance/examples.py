@@ -23,14 +23,10 @@ from playground.conformance.examples import (
     write_examples,
 )
 from playground.protocols.frames import Frame, FrameKind
-from tests.conformance.agent_api import table as agent_api
 from tests.conformance.case import Case
-from tests.conformance.mcp import table as mcp
-from tests.conformance.nlweb import table as nlweb
 from tests.conformance.scripts import VERSION, ScriptedResponse, document
+from tests.conformance.tables import TABLES
 
-#: The tables of the rule groups.
-TABLES = (nlweb.CASES, mcp.CASES, agent_api.CASES)
 #: Bytes of a response that fit on a page.
 MAX_BYTES = 4000
 
@@ -76,7 +72,7 @@ def examples() -> dict[str, RuleExamples]:
         if rule in JSON_TEXT:
             good, bad = ([tidied(recipe(members), version)] for members in JSON_TEXT[rule])
         else:
-            cases = [case for case in of_rule[rule] if version in case.versions]
+            cases = [case for case in of_rule[rule] if version in case.levels]
             good = [tidied(case.good, version) for case in cases]
             bad = [tidied(reply, version) for case in cases for reply, _ in case.bad]
             if all(blame(reply, rule, version)[:2] != (0, 0) for reply in good):

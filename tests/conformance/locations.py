@@ -14,8 +14,8 @@ from playground.conformance.locations import (
     write_locations,
 )
 from playground.protocols.frames import Frame
-from tests.conformance.examples import TABLES
 from tests.conformance.scripts import VERSION, ScriptedResponse
+from tests.conformance.tables import CASES
 
 #: Rules that read JSON text, whatever its names.
 _ON_TEXT = {
@@ -31,12 +31,11 @@ def locations() -> dict[str, set[RuleLocation]]:
     """The locations of every rule that has one, in the order of the rule sets."""
     rules = dict.fromkeys(rule.id for ruleset in RULESETS.values() for rule in ruleset.rules)
     found: dict[str, set[RuleLocation]] = {rule: set() for rule in rules}
-    for cases in TABLES:
-        for case in cases:
-            for version in case.versions:
-                for response, _ in case.bad:
-                    for rule, location in _of(response, version):
-                        found[rule].add(location)
+    for case in CASES:
+        for version in case.levels:
+            for response, _ in case.bad:
+                for rule, location in _of(response, version):
+                    found[rule].add(location)
     return {rule: each for rule, each in found.items() if each and rule not in _ON_TEXT}
 
 

@@ -3,10 +3,12 @@
 ======================  ================================================================
 `mutants`               a reply with at most one deviation, and the verdict on it
 `from_specification`    the set from the text of the protocols alone
-`from_schemas`          the set from the JSON Schemas and the rules
+`from_schemas`          the set from the JSON Schemas
 `sets`                  both, by the heading of their rates
 `measurement`           what the rules find in a mutant, and the rates
 ======================  ================================================================
+
+No rule's test reads these sets, and they read none of the rules' tables.
 
 `make judge` prints the rates, with `ARGS=-v` each miss.
 """

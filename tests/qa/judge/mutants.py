@@ -6,9 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from playground.conformance.earlier import NOTHING_EARLIER, EarlierResponses
-from playground.protocols.frames import Frame
-
 Level = Literal["must", "should", "info", ""]
 Headers = tuple[tuple[str, str], ...]
 
@@ -21,14 +18,10 @@ STREAM_HEADERS: Headers = (("Content-Type", "text/event-stream"), ("Cache-Contro
 
 @dataclass(frozen=True)
 class Place:
-    """A JSON pointer into a reply; for a stream, into the data of the event with this index.
-
-    With `frame`, into the recorded frame with this number.
-    """
+    """A JSON pointer into a reply; for a stream, into the data of the event with this index."""
 
     pointer: str
     event: int | None = None
-    frame: int | None = None
 
 
 @dataclass(frozen=True)
@@ -48,8 +41,7 @@ class Mutant:
     recommends it or shows it in examples only, "info" for what is legal and worth knowing, and ""
     for a reply that conforms. `sentence` names the section and the sentence that is broken, or the
     reason why nothing is. A finding counts at one of `pointers`, above it or below it; without
-    pointers, anywhere. With `rule`, only a finding of this rule counts. A reply that needs more
-    than one request has all its `frames`, its final `state` and the facts of earlier replies.
+    pointers, anywhere.
     """
 
     name: str
@@ -62,10 +54,6 @@ class Mutant:
     level: Level
     sentence: str
     pointers: tuple[Place, ...] = ()
-    rule: str = ""
-    frames: tuple[Frame, ...] = field(default=(), repr=False)
-    state: str = "completed"
-    earlier: EarlierResponses = NOTHING_EARLIER
 
 
 def tokens(pointer: str) -> list[str]:

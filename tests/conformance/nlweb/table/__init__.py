@@ -6,5 +6,3 @@ from tests.conformance.nlweb.table.responses import RESPONSES
 from tests.conformance.nlweb.table.streaming import STREAMING
 
 CASES: tuple[Case, ...] = (*RESPONSES, *CONTENTS, *STREAMING)
-
-__all__ = ["CASES", "Case"]

@@ -29,10 +29,13 @@ what the rules say, so that the rates from before and after differ for this too:
   conforming stream begin with created now, which the state table calls the initial state.
 """
 
+from collections.abc import Iterator
+
 from tests.qa.judge.from_specification import agent_api, nlweb_bindings
 from tests.qa.judge.mutants import Mutant
 
 
-def mutants() -> list[Mutant]:
-    """Return every mutant of the set."""
-    return [*nlweb_bindings.mutants(), *agent_api.mutants()]
+def mutants() -> Iterator[Mutant]:
+    """Yield every mutant of the set."""
+    yield from nlweb_bindings.mutants()
+    yield from agent_api.mutants()

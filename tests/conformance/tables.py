@@ -1,0 +1,15 @@
+"""All rows of all tables: the only place where responses of a rule are written down.
+
+The rules' tests, their pages (`make examples`) and the properties read them. `make judge` does not.
+"""
+
+from __future__ import annotations
+
+from tests.conformance.agent_api.table import CASES as AGENT_API
+from tests.conformance.case import Case
+from tests.conformance.mcp.table import CASES as MCP
+from tests.conformance.nlweb.table import CASES as NLWEB
+
+#: The rows of the rules of NLWeb, of NLWeb over MCP and of the Agent API.
+TABLES: tuple[tuple[Case, ...], ...] = (NLWEB, MCP, AGENT_API)
+CASES: tuple[Case, ...] = (*NLWEB, *MCP, *AGENT_API)
