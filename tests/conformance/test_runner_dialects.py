@@ -168,64 +168,37 @@ ASK_AGENT = (
 
 #: The older server has no version of the specification; judged as the earliest all the same.
 OLDER = (
-    Line(
-        "events are unnamed and typed by message_type",
-        capture("nlweb/get_stream"),
-        [
-            "meta-present", "item-type", "stream-events-named", "stream-start-first",
-            "stream-complete-present",
-        ],
-    ),
-    Line(
-        "result items have no type",
-        stream(event(None, {"message_type": "result_batch", "results": [NO_TYPE]})),
-        [
-            "meta-present", "item-type", "stream-events-named", "stream-start-first",
-            "stream-complete-present",
-        ],
-    ),
+    Line("events are unnamed and typed by message_type", capture("nlweb/get_stream"),
+         ["meta-present", "item-type", "stream-events-named", "stream-start-first",
+          "stream-complete-present"]),
+    Line("result items have no type",
+         stream(event(None, {"message_type": "result_batch", "results": [NO_TYPE]})),
+         ["meta-present", "item-type", "stream-events-named", "stream-start-first",
+          "stream-complete-present"]),
     Line("comments as heartbeats", stream(START, b": keep-alive\n\n", COMPLETE)),
 )  # fmt: skip
 
 NULL = text("Hello", "completed", delta=None)
 AGENT_SCOPE = (
-    Line(
-        "sequence_number is an integer",
-        at_once(response(sequence_number=0), response("completed", sequence_number=1)),
-        ["sequence-type"],
-    ),
-    Line(
-        "sequence_number is null on nested content",
-        numbered(
-            *around(text("a", "completed"))[:3],
-            message("completed", content=[text("a", "completed", sequence_number=None)]),
-            response("completed"),
-        ),
-    ),
-    Line(
-        "the response is announced as created, then as in_progress",
-        numbered(response(), response("in_progress"), response("completed")),
-    ),
-    Line(
-        "a message opens with in_progress",
-        numbered(
-            response(), message("in_progress"), message("completed"), response("completed")
-        ),
-        ["initial-status"],
-    ),
+    Line("sequence_number is an integer",
+         at_once(response(sequence_number=0), response("completed", sequence_number=1)),
+         ["sequence-type"]),
+    Line("sequence_number is null on nested content",
+         numbered(*around(text("a", "completed"))[:3],
+                  message("completed", content=[text("a", "completed", sequence_number=None)]),
+                  response("completed"))),
+    Line("the response is announced as created, then as in_progress",
+         numbered(response(), response("in_progress"), response("completed"))),
+    Line("a message opens with in_progress",
+         numbered(response(), message("in_progress"), message("completed"), response("completed")),
+         ["initial-status"]),
     Line("completed content has delta null", numbered(*around(NULL)), ["content-delta"]),
-    Line(
-        "arguments arrive as whole replacements",
-        numbered(
-            response(),
-            message(type="function_call"),
-            data({"call_id": "c", "name": "n", "arguments": ""}, "in_progress"),
-            data({"call_id": "c", "name": "n", "arguments": "{}"}),
-            message("completed", type="function_call"),
-            response("completed"),
-        ),
-        ["data-in-pieces"],
-    ),
+    Line("arguments arrive as whole replacements",
+         numbered(response(), message(type="function_call"),
+                  data({"call_id": "c", "name": "n", "arguments": ""}, "in_progress"),
+                  data({"call_id": "c", "name": "n", "arguments": "{}"}),
+                  message("completed", type="function_call"), response("completed")),
+         ["data-in-pieces"]),
     *(
         Line(
             f"the message type {kind}",
@@ -243,12 +216,9 @@ AGENT_SCOPE = (
         )
         for kind in ("file", "audio", "video", "refusal")
     ),
-    Line(
-        "the role tool",
-        numbered(response(), message(role="tool"), message("completed", role="tool"),
-                 response("completed")),
-        ["role-known"],
-    ),
+    Line("the role tool",
+         numbered(response(), message(role="tool"), message("completed", role="tool"),
+                  response("completed")), ["role-known"]),
     *(
         Line(
             f"the status {status}",
@@ -260,82 +230,48 @@ AGENT_SCOPE = (
             ("incomplete", ["status-incomplete"]),
         )
     ),
-    Line(
-        "the message fields usage and metadata",
-        numbered(response(), message(usage=None, metadata={}), message("completed"),
-                 response("completed")),
-        ["members-known"],
-    ),
-    Line(
-        "an error in mid-stream leaves the message open",
-        numbered(
-            response(), message(), text("Part"),
-            response("failed", error={"code": "E", "message": "m"}),
-        ),
-        ["message-ended-failed"],
-    ),
-    Line(
-        "an invalid request is HTTP 200 with a bare error",
-        replace(capture("agentscope/bad_request_no_input"), protocol="agent-api"),
-        ["error-status", "bare-error", "error-object"],
-    ),
-    Line(
-        "malformed JSON is a 422",
-        replace(document({"detail": "no JSON"}, 422), protocol="agent-api"),
-        ["error-status"],
-    ),
-    Line(
-        "stream: false is ignored",
-        numbered(*around()).asked(stream=False),
-        ["stream-honoured"],
-    ),
-    Line(
-        "deltas for a message that was never announced",
-        numbered(response(), text("a"), text("a", "completed"), response("completed")),
-        ["message-announced"],
-    ),
+    Line("the message fields usage and metadata",
+         numbered(response(), message(usage=None, metadata={}), message("completed"),
+                  response("completed")), ["members-known"]),
+    Line("an error in mid-stream leaves the message open",
+         numbered(response(), message(), text("Part"),
+                  response("failed", error={"code": "E", "message": "m"})),
+         ["message-ended-failed"]),
+    Line("an invalid request is HTTP 200 with a bare error",
+         replace(capture("agentscope/bad_request_no_input"), protocol="agent-api"),
+         ["error-status", "bare-error", "error-object"]),
+    Line("malformed JSON is a 422",
+         replace(document({"detail": "no JSON"}, 422), protocol="agent-api"), ["error-status"]),
+    Line("stream: false is ignored", numbered(*around()).asked(stream=False), ["stream-honoured"]),
+    Line("deltas for a message that was never announced",
+         numbered(response(), text("a"), text("a", "completed"), response("completed")),
+         ["message-announced"]),
     Line("U+2028 and U+0085 in data", numbered(*around(text("\u2028\u0085", "completed")))),
-    Line(
-        "a call and its output in messages of their own",
-        numbered(
-            response(),
-            *tool("plugin_call", {"call_id": "c", "name": "n", "arguments": "{}"}, "a"),
-            *tool("plugin_call_output", {"call_id": "c", "output": "o"}, "b"),
-            response("completed"),
-        ),
-    ),
+    Line("a call and its output in messages of their own",
+         numbered(response(),
+                  *tool("plugin_call", {"call_id": "c", "name": "n", "arguments": "{}"}, "a"),
+                  *tool("plugin_call_output", {"call_id": "c", "output": "o"}, "b"),
+                  response("completed"))),
 )  # fmt: skip
 
 MCP = (
-    Line(
-        "up to 2025-11-25: a session from initialize on",
-        mcp.opened(mcp.INITIALIZED, extra="Mcp-Session-Id: a\r\n"),
-    ),
+    Line("up to 2025-11-25: a session from initialize on",
+         mcp.opened(mcp.INITIALIZED, extra="Mcp-Session-Id: a\r\n")),
     Line("2026-07-28: server/discover", mcp.opened(mcp.DISCOVERED, "server/discover")),
     Line("SSE with CR LF, where the server likes",
          mcp.run(mcp.ask(), mcp.told(mcp.response(mcp.result())))),
-    Line(
-        "elicitation/create in mid-call",
-        mcp.run(
-            mcp.ask(), mcp.told(mcp.question(**mcp.FORM), mcp.response(mcp.result()))
-        ),
-    ),
-    Line(
-        "input_required with a retry",
-        mcp.modern(
-            {"resultType": "input_required", "requestState": "s", "inputRequests": {
-                "a": {"method": "elicitation/create", "params": mcp.FORM}}}
-        ),
-    ),
+    Line("elicitation/create in mid-call",
+         mcp.run(mcp.ask(), mcp.told(mcp.question(**mcp.FORM), mcp.response(mcp.result())))),
+    Line("input_required with a retry",
+         mcp.modern({"resultType": "input_required", "requestState": "s",
+                     "inputRequests": {"a": {"method": "elicitation/create",
+                                             "params": mcp.FORM}}})),
     Line("a foreign Host gives 421", mcp.run(mcp.ask(), mcp.nothing(421))),
     Line("a foreign Origin gives 403", mcp.run(mcp.ask(), mcp.nothing(403))),
     Line("a missing token gives 401 with WWW-Authenticate",
          mcp.run(mcp.ask(), mcp.nothing(401, extra="WWW-Authenticate: Bearer\r\n"))),
-    Line(
-        "a tool's exception arrives as isError with text",
-        mcp.asked(mcp.result("ValueError: no", isError=True)),
-        ["mcp.error-explained"],
-    ),
+    Line("a tool's exception arrives as isError with text",
+         mcp.asked(mcp.result("ValueError: no", isError=True)), ["mcp.error-explained"]),
 )  # fmt: skip
 
 LINES = (*ASK_AGENT, *OLDER, *AGENT_SCOPE, *MCP)

@@ -27,7 +27,6 @@ from tests.qa.judge.from_specification.replies import (
 from tests.qa.judge.mutants import (
     Level,
     Mutant,
-    Place,
     changed,
     json_response,
     pointed,
@@ -105,9 +104,7 @@ def _documents(version: str, name: str, example: Any, kind: str = "") -> Iterato
             operation="ask",
             request=request,
             response=json_response(variation.document, status),
-            level=variation.level,
-            sentence=variation.sentence,
-            pointers=tuple(Place(pointer) for pointer in variation.pointers),
+            **variation.verdict(),
         )
 
 
@@ -132,9 +129,7 @@ def _events(version: str, name: str) -> Iterator[Mutant]:
             operation="ask",
             request=asked(version, prefer={"streaming": True}),
             response=stream_response(sse(made)),
-            level=variation.level,
-            sentence=variation.sentence,
-            pointers=tuple(Place(pointer, order.index(name)) for pointer in variation.pointers),
+            **variation.verdict(order.index(name)),
         )
 
 
@@ -163,9 +158,7 @@ def _agent_api(name: str, response: Any, variation: Variation, event: int | None
         operation="ask",
         request={"input": [message], "stream": event is not None},
         response=response(variation.document),
-        level=variation.level,
-        sentence=variation.sentence,
-        pointers=tuple(Place(pointer, event) for pointer in variation.pointers),
+        **variation.verdict(event),
     )
 
 

@@ -24,7 +24,6 @@ from tests.qa.judge.from_specification.replies import (
 from tests.qa.judge.mutants import (
     Level,
     Mutant,
-    Place,
     Response,
     changed,
     json_response,
@@ -99,9 +98,7 @@ def _whole(name: str, variation: Variation) -> Mutant:
         name,
         json_response(variation.document),
         stream=False,
-        level=variation.level,
-        sentence=variation.sentence,
-        pointers=tuple(Place(pointer) for pointer in variation.pointers),
+        **variation.verdict(),
     )
 
 
@@ -110,21 +107,12 @@ def _whole(name: str, variation: Variation) -> Mutant:
 
 def _response(at: str) -> list[Attribute]:
     return [
-        A(
-            f"{at}/object",
-            "string",
-            "§6: a response's object is “response”.",
-            "should",
-            values=("response",),
-        ),
+        A(f"{at}/object", "string", "§6: a response's object is “response”.", "should",
+          values=("response",)),
         A(f"{at}/id", "string", "§6: id is a string.", "should", empty="must"),
-        A(
-            f"{at}/status",
-            "string",
-            "§1: the run statuses are a closed list; every example has one.",
-            "should",
-            values=STATUSES,
-        ),
+        A(f"{at}/status", "string",
+          "§1: the run statuses are a closed list; every example has one.", "should",
+          values=STATUSES),
         A(f"{at}/sequence_number", "string null", "§6: sequence_number is a string."),
         A(f"{at}/created_at", "integer", "§6: created_at is an integer."),
         A(f"{at}/completed_at", "integer null", "§6: completed_at is an integer."),
@@ -132,7 +120,7 @@ def _response(at: str) -> list[Attribute]:
         A(f"{at}/output", "array null", "§6: output is a list of messages."),
         A(f"{at}/usage", "object null", "§6: usage is an object."),
         A(f"{at}/session_id", "string null", "§6: session_id is a string."),
-    ]
+    ]  # fmt: skip
 
 
 def _message(at: str) -> list[Attribute]:
@@ -175,25 +163,15 @@ def _message(at: str) -> list[Attribute]:
 
 def _content(at: str, kind: str) -> list[Attribute]:
     rows = [
-        A(
-            f"{at}/object",
-            "string",
-            "§3: a content's object is “content”.",
-            "should",
-            values=("content",),
-        ),
-        A(
-            f"{at}/type",
-            "string",
-            "§3: type is required; there are text, image and data.",
-            "must",
-            values=("text", "image", "data"),
-        ),
+        A(f"{at}/object", "string", "§3: a content's object is “content”.", "should",
+          values=("content",)),
+        A(f"{at}/type", "string", "§3: type is required; there are text, image and data.", "must",
+          values=("text", "image", "data")),
         A(f"{at}/status", "string", "§1: the statuses are a closed list.", values=STATUSES),
         A(f"{at}/index", "integer null", "§3: index is an integer."),
         A(f"{at}/delta", "boolean null", "§3: delta is a boolean."),
         A(f"{at}/msg_id", "string null", "§3: msg_id is a string."),
-    ]
+    ]  # fmt: skip
     return rows + {
         "text": [A(f"{at}/text", "string null", "§3: text is a string.")],
         "image": [A(f"{at}/image_url", "string null", "§3: image_url is a string.")],
@@ -377,9 +355,7 @@ def _streamed_events() -> Iterator[Mutant]:
                 f"stream, object {index} {item['object']}: {variation.name}",
                 _stream(made),
                 stream=True,
-                level=variation.level,
-                sentence=variation.sentence,
-                pointers=tuple(Place(pointer, index) for pointer in variation.pointers),
+                **variation.verdict(index),
             )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tests.qa.judge.mutants import Level, changed, parent, pointed, without
+from tests.qa.judge.mutants import Level, Place, changed, parent, pointed, without
 
 # One value of each JSON type, put where another type belongs.
 SAMPLES: dict[str, Any] = {
@@ -46,6 +46,11 @@ class Variation:
     level: Level
     sentence: str
     pointers: tuple[str, ...] = ()
+
+    def verdict(self, event: int | None = None) -> dict[str, Any]:
+        """Return what a mutant made of it has: in the data of an event, or in the whole reply."""
+        places = tuple(Place(pointer, event) for pointer in self.pointers)
+        return {"level": self.level, "sentence": self.sentence, "pointers": places}
 
 
 def present(document: Any, pointer: str) -> bool:

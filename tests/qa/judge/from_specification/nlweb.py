@@ -25,31 +25,17 @@ def _meta(*, old: bool) -> list[Attribute]:
     loose: Level = "should" if old else "must"
     return [
         A("/_meta", "object", "§4: a response has `_meta`, an object.", "must"),
-        A(
-            "/_meta/response_type",
-            "string",
-            "§4: response_type is required, one of answer, elicitation, promise and failure.",
-            "must",
-            values=RESPONSE_TYPES,
-        ),
-        A(
-            "/_meta/version",
-            "string",
-            "§4: the version is required; it is a string.",
-            "must",
-            loose,
-            empty="must",
-        ),
+        A("/_meta/response_type", "string",
+          "§4: response_type is required, one of answer, elicitation, promise and failure.", "must",
+          values=RESPONSE_TYPES),
+        A("/_meta/version", "string", "§4: the version is required; it is a string.", "must", loose,
+          empty="must"),
         A("/_meta/session_context", "object", "§4: session_context is a context object."),
-        A(
-            "/_meta/response_format",
-            "string",
-            "§4: response_format names a format, a string.",
-            wrong=loose,
-        ),
+        A("/_meta/response_format", "string", "§4: response_format names a format, a string.",
+          wrong=loose),
         A("/_meta/openai~1outputTemplate", "string", "§4: openai/outputTemplate is a string."),
         A("/_meta/openai~1widgetAccessible", "boolean", "§4: openai/widgetAccessible is boolean."),
-    ]
+    ]  # fmt: skip
 
 
 def _item(at: str) -> list[Attribute]:
@@ -68,14 +54,9 @@ def _action(at: str, protocol: str) -> list[Attribute]:
         A(f"{at}/@type", "string", "§5: an action's @type is a string."),
         A(f"{at}/name", "string", "§5: name is required, a string.", "must", empty="must"),
         A(f"{at}/description", "string", "§5: description is required, a string.", "must"),
-        A(
-            f"{at}/protocol",
-            "string",
-            "§5: protocol is required: HTTP, MCP or A2A.",
-            "must",
-            values=("HTTP", "MCP", "A2A"),
-        ),
-    ]
+        A(f"{at}/protocol", "string", "§5: protocol is required: HTTP, MCP or A2A.", "must",
+          values=("HTTP", "MCP", "A2A")),
+    ]  # fmt: skip
     strings, objects = {
         "HTTP": (("method", "endpoint"), ("params", "headers")),
         "MCP": (("server", "tool"), ("arguments",)),
@@ -92,18 +73,13 @@ def _content() -> list[Attribute]:
     return [
         A("/content", "array", "§4.1.1: an app's content is required, an array.", "must"),
         A("/content/0", "object", "§4.1.1: content holds objects."),
-        A(
-            "/content/0/type",
-            "string",
-            "§4.1.1: a part of content has the type “text”.",
-            "must",
-            values=("text",),
-        ),
+        A("/content/0/type", "string", "§4.1.1: a part of content has the type “text”.", "must",
+          values=("text",)),
         A("/content/0/text", "string", "§4.1.1: a part of content has a text, a string.", "must"),
         A("/structuredData", "array", "§4.1.1: structuredData is required, an array.", "must"),
         *_item("/structuredData/0"),
         *_item("/structuredData/1"),
-    ]
+    ]  # fmt: skip
 
 
 def _promise(*, old: bool) -> list[Attribute]:
@@ -112,22 +88,14 @@ def _promise(*, old: bool) -> list[Attribute]:
     # examples), and requires it; a promise that is no object has none.
     return [
         A("/promise", "object", "§4.1.2: a promise is in `promise`, an object.", "must"),
-        A(
-            "/promise/token",
-            "string",
-            "§4.1.2, §4.2: the token is required, a string that identifies the promise.",
-            "must",
-            empty="must",
-        ),
-        A(
-            "/promise/estimated_time",
-            "integer",
-            "§4.1.2: estimated_time is an integer of seconds.",
-            wrong=loose,
-        ),
+        A("/promise/token", "string",
+          "§4.1.2, §4.2: the token is required, a string that identifies the promise.", "must",
+          empty="must"),
+        A("/promise/estimated_time", "integer", "§4.1.2: estimated_time is an integer of seconds.",
+          wrong=loose),
         A("/promise/message", "string", "§4.1.2: message is a string.", wrong=loose),
         A("/promise/progress", "number", "§4.1.2: progress is a number.", wrong=loose),
-    ]
+    ]  # fmt: skip
 
 
 def _question(number: int, *, old: bool, select: bool) -> list[Attribute]:
@@ -135,17 +103,11 @@ def _question(number: int, *, old: bool, select: bool) -> list[Attribute]:
     at = f"/elicitation/questions/{number}"
     rows = [
         A(at, "object", "§4.1.3: questions are objects.", wrong=loose),
-        A(
-            f"{at}/id",
-            "string",
-            "§4.1.3: a question's id is required, a string.",
-            loose,
-            loose,
-            empty=loose,
-        ),
+        A(f"{at}/id", "string", "§4.1.3: a question's id is required, a string.", loose, loose,
+          empty=loose),
         A(f"{at}/text", "string", "§4.1.3: a question's text is required.", loose, loose),
         A(f"{at}/type", "string", "§4.1.3: a question's type is required.", loose, loose),
-    ]
+    ]  # fmt: skip
     said = "§4.1.3: options are strings, in an array, required of the two selects."
     options = A(f"{at}/options", "array", said, wrong=loose)
     if select:
@@ -172,16 +134,10 @@ def _failure(*, old: bool) -> list[Attribute]:
     loose: Level = "should" if old else "must"
     return [
         A("/error", "object", "§4.1.4: a failure has `error`, an object.", "must", loose),
-        A(
-            "/error/code",
-            "string",
-            "§4.1.4: the code is required, a string.",
-            loose,
-            loose,
-            empty=loose,
-        ),
+        A("/error/code", "string", "§4.1.4: the code is required, a string.", loose, loose,
+          empty=loose),
         A("/error/message", "string", "§4.1.4: the message is a string.", wrong=loose),
-    ]
+    ]  # fmt: skip
 
 
 def _results(*items: int) -> list[Attribute]:

@@ -75,9 +75,7 @@ def _http(version: str, reply: Reply, *, old: bool) -> Iterator[Mutant]:
             reply,
             variation.name,
             json_response(variation.document, reply.status),
-            level=variation.level,
-            sentence=variation.sentence,
-            pointers=tuple(Place(pointer) for pointer in variation.pointers),
+            **variation.verdict(),
         )
     good = json_response(reply.document, reply.status)
     for name, response, level, sentence in (
@@ -214,18 +212,11 @@ def _stream_attributes(index: int, name: str, *, old: bool) -> list[Attribute]:
     typed: Level = "should" if old else "must"
     rows = [
         A("/_meta", "object", f"{where}: {name} has the _meta block.", needed, needed),
-        A(
-            "/_meta/response_type",
-            "string",
-            "§4: response_type is required, one of four.",
-            needed,
-            needed,
-            values=("answer", "elicitation", "promise", "failure"),
-            outside=needed,
-        ),
+        A("/_meta/response_type", "string", "§4: response_type is required, one of four.", needed,
+          needed, values=("answer", "elicitation", "promise", "failure"), outside=needed),
         A("/_meta/version", "string", "§4: version is required.", needed, typed, empty=needed),
         A("/_meta/session_context", "object", "§4: session_context is an object."),
-    ]
+    ]  # fmt: skip
     if name == "start":
         said = f"{where}: the start's _meta has streaming, true."
         rows.append(A("/_meta/streaming", "boolean", said, loose, loose))
@@ -267,9 +258,7 @@ def _streams(version: str, *, old: bool) -> Iterator[Mutant]:
                     reply,
                     f"{base}, event {index} {name}: {variation.name}",
                     stream_response(sse(made)),
-                    level=variation.level,
-                    sentence=variation.sentence,
-                    pointers=tuple(Place(pointer, index) for pointer in variation.pointers),
+                    **variation.verdict(index),
                 )
     for name, response, level, sentence in (
         *_orders(version, old=old),
@@ -461,9 +450,7 @@ def _rpc(version: str) -> Iterator[Mutant]:
             reply,
             f"JSON-RPC, {variation.name}",
             json_response(variation.document),
-            level=variation.level,
-            sentence=variation.sentence,
-            pointers=tuple(Place(pointer) for pointer in variation.pointers),
+            **variation.verdict(),
         )
     failed = {
         "jsonrpc": "2.0",
@@ -484,9 +471,7 @@ def _rpc(version: str) -> Iterator[Mutant]:
             reply,
             f"JSON-RPC error, {variation.name}",
             json_response(variation.document),
-            level=variation.level,
-            sentence=variation.sentence,
-            pointers=tuple(Place(pointer) for pointer in variation.pointers),
+            **variation.verdict(),
         )
     body = encoded(good)
     for name, response, level, sentence in (
@@ -525,16 +510,11 @@ def _rpc_attributes(*, old: bool) -> list[Attribute]:
         rows += [
             A("/result/content", "array", "MCP: a tool's result has content.", "must"),
             A("/result/content/0", "object", "MCP: content holds objects."),
-            A(
-                "/result/content/0/type",
-                "string",
-                "MCP: a content has a type of the list.",
-                "must",
-                values=("text",),
-            ),
+            A("/result/content/0/type", "string", "MCP: a content has a type of the list.", "must",
+              values=("text",)),
             A("/result/content/0/text", "string", "MCP: a text content has a text.", "must"),
             A("/result/isError", "boolean", "MCP: isError is a boolean."),
-        ]
+        ]  # fmt: skip
     return rows
 
 
@@ -595,16 +575,11 @@ def _plain_content() -> Iterator[Mutant]:
     }
     rows = [
         A("/result/_meta", "object", "§4: _meta is required.", "must"),
-        A(
-            "/result/_meta/response_type",
-            "string",
-            "§4: response_type is required, one of four.",
-            "must",
-            values=("answer", "elicitation", "promise", "failure"),
-        ),
+        A("/result/_meta/response_type", "string", "§4: response_type is required, one of four.",
+          "must", values=("answer", "elicitation", "promise", "failure")),
         A("/result/_meta/version", "string", "§4: version is required.", "must", empty="must"),
         A("/result/_meta/session_context", "object", "§4: session_context is an object."),
-    ]
+    ]  # fmt: skip
     shown = Variation("as it is", good, "", "Appendix A.3, against 4.1.1: both readings pass.")
     for variation in (shown, *vary(good, rows)):
         yield _mutant(
