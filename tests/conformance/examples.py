@@ -11,6 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -59,6 +60,7 @@ def latest_versions() -> dict[str, tuple[str, str, str]]:
     return found
 
 
+@cache
 def examples() -> dict[str, RuleExamples]:
     """The examples of every rule."""
     of_rule: dict[str, list[Case]] = defaultdict(list)
