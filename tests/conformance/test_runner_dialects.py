@@ -30,6 +30,7 @@ from tests.conformance.mcp import scripts as mcp
 from tests.conformance.scripts import (
     COMPLETE,
     ITEM,
+    SSE,
     START,
     ScriptedResponse,
     answer,
@@ -38,6 +39,7 @@ from tests.conformance.scripts import (
     document,
     event,
     failure,
+    head,
     meta,
     promise,
     question,
@@ -61,109 +63,51 @@ BROKEN = Problem("truncated", Stage.BODY, "Broke.", "Look.", "HTTP/1.1 200 OK\r\
 NO_TYPE = {"url": "https://example.com", "name": "Soup", "site": "x", "siteUrl": "y", "score": 5}
 
 ASK_AGENT = (
-    Line(
-        "response_type is capitalised",
-        capture("ask_agent/ask_json"),
-        # The request asks for 0.55.
-        ["response-type-lowercase", "version-asked"],
-    ),
-    Line(
-        "frames have no event name, no index, and no complete",
-        capture("ask_agent/ask_stream"),
-        [
-            "response-type-lowercase", "stream-events-named", "stream-start-first",
-            "stream-complete-present",
-        ],
-    ),
-    Line(
-        "an elicitation in such a stream, with questions of type text",
-        capture("ask_agent/ask_stream_elicitation"),
-        [
-            "response-type-lowercase", "question-type-known", "stream-events-named",
-            "stream-start-first", "stream-complete-present",
-        ],
-    ),
-    Line(
-        "a failure after the stream began writes a second head, which breaks the transfer",
-        ScriptedResponse(
-            frames_of(
-                [
-                    (FrameKind.HEAD, b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"),
-                    (FrameKind.EVENT, START.replace(b"@version", b"0.54")),
-                    (FrameKind.ERROR, BROKEN),
-                ]
-            ),
-            state="truncated",
-        ),
-    ),
-    Line(
-        "streaming is the default, whatever Accept says",
-        stream(START, COMPLETE).asked(prefer={"streaming": False}),
-        ["streaming-honoured"],
-    ),
-    Line(
-        "an unknown attribute of the query gives 400, or 200 and a failure in a stream",
-        failure({"code": "INVALID_REQUEST", "message": "m"}, 400),
-        ["failure-code-known"],
-    ),
-    Line(
-        "error codes of its own with 400 and 500",
-        failure({"code": "MISSING_FIELD", "message": "m"}, 500),
-        ["failure-code-known"],
-    ),
-    Line(
-        "malformed JSON gives 500 in plain text",
-        document(b"Server got itself in trouble", 500, "text/plain"),
-        ["http-error-failure"],
-    ),
-    Line(
-        "the version is called api_version",
-        document({"_meta": {"response_type": "answer", "api_version": "0.54"}, "results": [ITEM]}),
-        ["version-present"],
-    ),
-    Line(
-        "response_format is conv_search: other names than those listed are allowed",
-        document({"_meta": {**META["_meta"], "response_format": "conv_search"}, "results": [ITEM]}),
-    ),
-    Line(
-        "a promise is answered with 200",
-        document({**meta("promise"), "promise": {"token": "p"}}),
-        ["http-status"],
-    ),
-    Line(
-        "cancel is answered with a promise",
-        promise({"token": "p"}).awaited("cancel"),
-        ["await-cancelled"],
-    ),
-    Line(
-        "items carry score, site and source_urls; metadata carry request_id",
-        answer(
-            {**ITEM, "score": 8, "site": "x", "grounding": {"source_urls": ["https://x"]}},
-            request_id="r", decontextualized_query="q",
-        ),
-    ),
+    # The request asks for 0.55.
+    Line("response_type is capitalised", capture("ask_agent/ask_json"),
+         ["response-type-lowercase", "version-asked"]),
+    Line("frames have no event name, no index, and no complete", capture("ask_agent/ask_stream"),
+         ["response-type-lowercase", "stream-events-named", "stream-start-first",
+          "stream-complete-present"]),
+    Line("an elicitation in such a stream, with questions of type text",
+         capture("ask_agent/ask_stream_elicitation"),
+         ["response-type-lowercase", "question-type-known", "stream-events-named",
+          "stream-start-first", "stream-complete-present"]),
+    Line("a failure after the stream began writes a second head, which breaks the transfer",
+         ScriptedResponse(frames_of([(FrameKind.HEAD, head(200, SSE)),
+                                     (FrameKind.EVENT, START.replace(b"@version", b"0.54")),
+                                     (FrameKind.ERROR, BROKEN)]), state="truncated")),
+    Line("streaming is the default, whatever Accept says",
+         stream(START, COMPLETE).asked(prefer={"streaming": False}), ["streaming-honoured"]),
+    Line("an unknown attribute of the query gives 400, or 200 and a failure in a stream",
+         failure({"code": "INVALID_REQUEST", "message": "m"}, 400), ["failure-code-known"]),
+    Line("error codes of its own with 400 and 500",
+         failure({"code": "MISSING_FIELD", "message": "m"}, 500), ["failure-code-known"]),
+    Line("malformed JSON gives 500 in plain text",
+         document(b"Server got itself in trouble", 500, "text/plain"), ["http-error-failure"]),
+    Line("the version is called api_version",
+         document({"_meta": {"response_type": "answer", "api_version": "0.54"}, "results": [ITEM]}),
+         ["version-present"]),
+    Line("response_format is conv_search: other names than those listed are allowed",
+         document({"_meta": {**META["_meta"], "response_format": "conv_search"},
+                   "results": [ITEM]})),
+    Line("a promise is answered with 200", document({**meta("promise"), "promise": {"token": "p"}}),
+         ["http-status"]),
+    Line("cancel is answered with a promise", promise({"token": "p"}).awaited("cancel"),
+         ["await-cancelled"]),
+    Line("items carry score, site and source_urls; metadata carry request_id",
+         answer({**ITEM, "score": 8, "site": "x", "grounding": {"source_urls": ["https://x"]}},
+                request_id="r", decontextualized_query="q")),
     Line("questions always have type text", asking(question(type="text")), ["question-type-known"]),
-    Line(
-        "/mcp speaks protocol 2024-11-05",
-        mcp.opened({**mcp.INITIALIZED, "protocolVersion": "2024-11-05"}),
-        ["mcp.version-current"],
-    ),
-    Line(
-        "/mcp returns only _meta for an object query",
-        mcp.asked(mcp.result(META)),
-        ["answer-content"],
-    ),
-    Line(
-        "/mcp-sse sends later frames without an id",
-        mcp.run(
-            mcp.ask(),
-            mcp.told(
-                mcp.response({**META, "content": []}),
-                {"jsonrpc": "2.0", "result": {"results": [ITEM], "content": []}},
-            ),
-        ),
-        ["mcp.response-id", "answer-content", "mcp.reply-shape"],
-    ),
+    Line("/mcp speaks protocol 2024-11-05",
+         mcp.opened({**mcp.INITIALIZED, "protocolVersion": "2024-11-05"}), ["mcp.version-current"]),
+    Line("/mcp returns only _meta for an object query", mcp.asked(mcp.result(META)),
+         ["answer-content"]),
+    Line("/mcp-sse sends later frames without an id",
+         mcp.run(mcp.ask(),
+                 mcp.told(mcp.response({**META, "content": []}),
+                          {"jsonrpc": "2.0", "result": {"results": [ITEM], "content": []}})),
+         ["mcp.response-id", "answer-content", "mcp.reply-shape"]),
 )  # fmt: skip
 
 #: The older server has no version of the specification; judged as the earliest all the same.

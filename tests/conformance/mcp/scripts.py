@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from playground.protocols.frames import FrameKind
@@ -22,10 +21,13 @@ def call(
     message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
     if number is None:
         del message["id"]
-    names = {"Mcp-Session-Id": session, "MCP-Protocol-Version": version}
+    head = _head("POST", {"Mcp-Session-Id": session, "MCP-Protocol-Version": version})
+    return FrameKind.CALL, head + json.dumps(message).encode()
+
+
+def _head(method: str, names: Mapping[str, str]) -> bytes:
     lines = "".join(f"{name}: {value}\r\n" for name, value in names.items() if value)
-    top = f"POST /mcp HTTP/1.1\r\nHost: agent.example.com\r\n{lines}\r\n"
-    return FrameKind.CALL, top.encode() + json.dumps(message).encode()
+    return f"{method} /mcp HTTP/1.1\r\nHost: agent.example.com\r\n{lines}\r\n".encode()
 
 
 def ask(number: Any = 1, **more: Any) -> Pair:
@@ -130,9 +132,7 @@ AWAIT = {"name": "await", "description": "Wait.", "inputSchema": AWAIT_SCHEMA}
 def resumed(event_id: str, *, session: str = "", version: str = OLD) -> Pair:
     """The GET request that resumes a stream after an event."""
     names = {"Mcp-Session-Id": session, "MCP-Protocol-Version": version}
-    lines = "".join(f"{name}: {value}\r\n" for name, value in names.items() if value)
-    top = f"GET /mcp HTTP/1.1\r\nHost: agent.example.com\r\nLast-Event-ID: {event_id}\r\n"
-    return FrameKind.CALL, f"{top}{lines}\r\n".encode()
+    return FrameKind.CALL, _head("GET", {"Last-Event-ID": event_id, **names})
 
 
 def block(text: str) -> bytes:
@@ -189,7 +189,3 @@ FORM = {
     "message": "Which?",
     "requestedSchema": {"type": "object", "properties": {"a": {"type": "string"}}},
 }
-
-
-def without_end(reply: ScriptedResponse, state: str = "truncated") -> ScriptedResponse:
-    return replace(reply, frames=reply.frames[:-1], state=state)

@@ -125,40 +125,20 @@ def _response(at: str) -> list[Attribute]:
 
 def _message(at: str) -> list[Attribute]:
     return [
-        A(
-            f"{at}/object",
-            "string",
-            "§4: a message's object is “message”.",
-            "should",
-            values=("message",),
-        ),
+        A(f"{at}/object", "string", "§4: a message's object is “message”.", "should",
+          values=("message",)),
         A(f"{at}/id", "string", "§4: id is the unique id of the message.", "should", empty="must"),
-        A(
-            f"{at}/type",
-            "string",
-            "§1, §4: the types of messages are a closed list.",
-            # The stream examples end with messages that have no type.
-            "should" if "/output/" in at else "",
-            values=tuple(MESSAGE_TYPES),
-        ),
-        A(
-            f"{at}/status",
-            "string",
-            "§1, §4: the statuses are a closed list.",
-            "should",
-            values=STATUSES,
-        ),
-        A(
-            f"{at}/role",
-            "string null",
-            "§4: the role should be user, system or assistant.",
-            values=("assistant", "user", "system"),
-            outside="should",
-        ),
+        # The stream examples end with messages that have no type.
+        A(f"{at}/type", "string", "§1, §4: the types of messages are a closed list.",
+          "should" if "/output/" in at else "", values=tuple(MESSAGE_TYPES)),
+        A(f"{at}/status", "string", "§1, §4: the statuses are a closed list.", "should",
+          values=STATUSES),
+        A(f"{at}/role", "string null", "§4: the role should be user, system or assistant.",
+          values=("assistant", "user", "system"), outside="should"),
         A(f"{at}/content", "array null", "§4: content is a list."),
         A(f"{at}/code", "string null", "§4: code is a string."),
         A(f"{at}/message", "string null", "§4: message is a string."),
-    ]
+    ]  # fmt: skip
 
 
 def _content(at: str, kind: str) -> list[Attribute]:

@@ -248,63 +248,32 @@ def broken_off(version: str) -> list[tuple[str, JSON]]:
     return [*streamed(version)[:2], ("error", {**head("failure", version), "error": error})]
 
 
-MESSAGE: JSON = {
-    "id": "msg_abc",
-    "object": "message",
-    "type": "message",
-    "status": "completed",
-    "role": "assistant",
-    "content": [
+def _message(name: str, kind: str, *parts: JSON) -> JSON:
+    """Return a message of the Agent API that is completed, with parts in its content."""
+    content = [
         {
-            "object": "content",
-            "type": "text",
-            "status": "completed",
-            "index": 0,
-            "delta": False,
-            "msg_id": "msg_abc",
-            "text": "This image shows a cat.",
-        },
-        {
-            "object": "content",
-            "type": "image",
-            "status": "completed",
-            "index": 1,
-            "delta": False,
-            "msg_id": "msg_abc",
-            "image_url": "https://images.example.com/cat.png",
-        },
-        {
-            "object": "content",
-            "type": "data",
-            "status": "completed",
-            "index": 2,
-            "delta": False,
-            "msg_id": "msg_abc",
-            "data": {"animals": 1},
-        },
-    ],
-}
+            "object": "content", "type": part["type"], "status": "completed", "index": index,
+            "delta": False, "msg_id": name, **part,
+        }
+        for index, part in enumerate(parts)
+    ]  # fmt: skip
+    return {
+        "id": name, "object": "message", "type": kind, "status": "completed", "role": "assistant",
+        "content": content,
+    }  # fmt: skip
+
+
+MESSAGE = _message(
+    "msg_abc",
+    "message",
+    {"type": "text", "text": "This image shows a cat."},
+    {"type": "image", "image_url": "https://images.example.com/cat.png"},
+    {"type": "data", "data": {"animals": 1}},
+)
 
 
 def _calling(kind: str, number: int, data: JSON) -> JSON:
-    return {
-        "id": f"msg_{number}",
-        "object": "message",
-        "type": kind,
-        "status": "completed",
-        "role": "assistant",
-        "content": [
-            {
-                "object": "content",
-                "type": "data",
-                "status": "completed",
-                "index": 0,
-                "delta": False,
-                "msg_id": f"msg_{number}",
-                "data": data,
-            }
-        ],
-    }
+    return _message(f"msg_{number}", kind, {"type": "data", "data": data})
 
 
 CALL = _calling(
