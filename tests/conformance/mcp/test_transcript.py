@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -332,167 +332,139 @@ def resumption(*later: Pair | list[Pair], **options: Any) -> ScriptedResponse:
     return run(ask(**options), first, *later)
 
 
-class TestStreamsThatEndWithoutTheResponse:
-    RULE = "mcp.one-response"
-    LOG = notification("notifications/message", level="info", data=1)
-
-    @pytest.mark.parametrize("state", ["completed", "truncated", "failed"])
-    def test_a_clean_end(self, state: str) -> None:
-        made = replace(run(ask(), told(self.LOG)), state=state)
-        assert locations(made.report_for(), self.RULE) == [(3, "")]
-
-    def test_only_comments_and_empty_events(self) -> None:
-        made = run(ask(), streamed(b": ping\n\n", block("data:"), block("retry: 500")))
-        assert locations(made.report_for(), self.RULE) == [(2, "")]
-
-    @pytest.mark.parametrize("state", ["completed", "truncated", "cancelled"])
-    def test_an_event_id_that_was_not_resumed(self, state: str) -> None:
-        report = replace(resumption(), state=state).report_for()
-        assert report.verdicts[self.RULE] is Verdict.INCOMPLETE
-        assert not verdicts(report, Verdict.FAIL)
-
-    def test_stateless_streams_are_not_resumed(self) -> None:
-        report = resumption(version=MODERN).report_for()
-        assert report.verdicts[self.RULE] is Verdict.FAIL
-
-    def test_the_response_in_a_later_stream(self) -> None:
-        again = streamed(block("id: 2\ndata:"))
-        final = streamed(identified("3", response(result(WRONG))))
-        made = resumption(resumed("1"), again, resumed("2"), final)
-        report = made.report_for()
-        assert report.verdicts[self.RULE] is Verdict.PASS
-        assert {rule for rule in verdicts(report, Verdict.FAIL) if rule.startswith("mcp.")} == set()
-        assert locations(report, "item-object") == [(12, "/result/content/0/text#/results/0")]
-
-    def test_another_call_in_between(self) -> None:
-        other = [call("tools/list", 2), *said(response({"tools": [ASK, AWAIT]}, 2))]
-        made = resumption(other, resumed("1"), streamed(identified("2", response(result()))))
-        assert not verdicts(made.report_for(), Verdict.FAIL, Verdict.INCOMPLETE)
-
-    @pytest.mark.parametrize(
-        ("answer", "where"),
-        [
-            (nothing(405), 7),
-            (nothing(404), 7),
-            (streamed(block("id: 2\ndata:")), 7),
-            (streamed(identified("2", LOG)), 8),
-        ],
-    )
-    def test_a_resumption_without_the_response(self, answer: list[Pair], where: int) -> None:
-        made = replace(resumption(resumed("1"), answer), state="truncated")
-        report = made.report_for()
-        assert locations(report, self.RULE) == [(where, "")]
-        assert verdicts(report, Verdict.FAIL) == {self.RULE}
-
-    def test_a_run_that_goes_on(self) -> None:
-        made = replace(resumption(resumed("1"), streamed(block("id: 2\ndata:"))), state="streaming")
-        assert made.report_for().verdicts[self.RULE] is Verdict.INCOMPLETE
-
-    def test_a_resumption_that_broke_off(self) -> None:
-        made = resumption(resumed("1"), streamed(block("id: 2\ndata:")))
-        report = replace(made, frames=made.frames[:-1], state="truncated").report_for()
-        assert report.verdicts[self.RULE] is Verdict.INCOMPLETE
-
-    def test_a_stream_that_broke_off_and_was_resumed(self) -> None:
-        broken = streamed(block("id: 1\ndata:"))[:-1]
-        made = run(ask(), broken, resumed("1"), streamed(identified("2", response(result()))))
-        assert not verdicts(made.report_for(), Verdict.FAIL, Verdict.INCOMPLETE)
-
-    def test_the_end_of_a_session_is_no_call(self) -> None:
-        end = (FrameKind.CALL, b"DELETE /mcp HTTP/1.1\r\nMcp-Session-Id: a\r\n\r\n")
-        made = run(ask(session="a"), told(response(result())), end, nothing(405))
-        assert not verdicts(made.report_for(), Verdict.FAIL, Verdict.INCOMPLETE)
+LOG = notification("notifications/message", level="info", data=1)
+DONE = response(result())
+OPEN = streamed(block("id: 2\ndata:"))
+WITHOUT_END = streamed(identified("2", DONE))[:-1]
+STEPS = [
+    identified(str(n), notification("notifications/progress", progressToken=1, progress=n))
+    for n in (2, 3)
+]
+REFUSED = [call("initialize"), *nothing(405)]
+ENDPOINT = streamed(block("event: endpoint\ndata: /messages"))[:-1]
+END_OF_SESSION = (FrameKind.CALL, b"DELETE /mcp HTTP/1.1\r\nMcp-Session-Id: a\r\n\r\n")
+PING = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
 
 
-class TestStreamsThatTheClientCloses:
-    """A client that has the response closes the stream, so its end is not recorded."""
+class Row(NamedTuple):
+    """A run with each of its final states, and the verdicts on it."""
 
-    OF_THE_END = {"mcp.one-response", "mcp.progress-increasing", "mcp.stream-closed"}
-    FOUND = (CALL_OF_GET, streamed(block("event: endpoint\ndata: /messages"))[:-1])
-
-    @pytest.mark.parametrize("number", [1, "1", None])
-    def test_a_resumed_stream_after_the_response(self, number: Any) -> None:
-        final = streamed(identified("2", response(result(), number)))[:-1]
-        report = resumption(resumed("1"), final).report_for()
-        assert not verdicts(report, Verdict.INCOMPLETE)
-        assert "mcp.stream-closed" in verdicts(report, Verdict.PASS)
-
-    def test_progress_on_the_way(self) -> None:
-        steps = [
-            identified(str(n), notification("notifications/progress", progressToken=1, progress=n))
-            for n in (2, 3)
-        ]
-        made = resumption(resumed("1"), streamed(*steps, identified("4", response(result())))[:-1])
-        assert verdicts(made.report_for(), Verdict.PASS) >= self.OF_THE_END
-
-    @pytest.mark.parametrize(
-        "last",
-        [
-            notification("notifications/message", level="info", data=1),
-            response(result(), 7),
-            {"jsonrpc": "2.0", "id": 1, "method": "ping"},
-        ],
-    )
-    def test_a_resumed_stream_before_the_response(self, last: Any) -> None:
-        made = resumption(resumed("1"), streamed(identified("2", last))[:-1])
-        report = replace(made, state="truncated").report_for()
-        assert report.verdicts["mcp.stream-closed"] is Verdict.INCOMPLETE
-        assert report.verdicts["mcp.one-response"] is not Verdict.PASS
-
-    def test_a_stream_that_broke_off_after_the_response(self) -> None:
-        final = streamed(identified("2", response(result())))[:-1]
-        made = resumption(resumed("1"), final, (FrameKind.ERROR, b"{}"))
-        report = replace(made, state="truncated").report_for()
-        assert report.verdicts["mcp.stream-closed"] is Verdict.INCOMPLETE
-
-    def test_a_posted_stream_is_read_to_its_end(self) -> None:
-        report = replace(run(ask(), told(response(result()))[:-1]), state="cancelled").report_for()
-        assert report.verdicts["mcp.stream-closed"] is Verdict.INCOMPLETE
-
-    def test_the_stream_of_the_older_transport(self) -> None:
-        refused = [call("initialize"), *nothing(405)]
-        report = replace(run(refused, *self.FOUND), state="failed").report_for()
-        assert not verdicts(report, Verdict.INCOMPLETE)
-        assert "mcp.stream-closed" in verdicts(report, Verdict.PASS)
-
-    def test_the_older_transport_is_not_there(self) -> None:
-        refused = [call("initialize"), *nothing(405)]
-        made = replace(run(refused, CALL_OF_GET, nothing(405)[:-1]), state="failed")
-        assert not verdicts(made.report_for(), Verdict.INCOMPLETE)
-
-    def test_a_silent_stream_of_the_older_transport(self) -> None:
-        made = run([call("initialize"), *nothing(405)], CALL_OF_GET, streamed()[:-1])
-        report = replace(made, state="failed").report_for()
-        assert report.verdicts["mcp.stream-closed"] is Verdict.INCOMPLETE
+    reply: ScriptedResponse
+    states: str = "completed"
+    #: The frame in which `mcp.one-response` is broken.
+    broken_at: int = 0
+    #: Rules, without their prefix: all that are broken or incomplete, and some that are passed.
+    broken: str = ""
+    incomplete: str = ""
+    passed: str = ""
 
 
-class TestEventsWithoutAMessage:
-    @pytest.mark.parametrize(
-        "blocks",
-        [
-            [block("id: 1\ndata:")],
-            [block("id: 1\ndata: ")],
-            [block("id: 1\ndata:"), block("id: 2\nretry: 10\ndata:"), block("id: 3\ndata:")],
-            [block("event: message\nid: 1")],
-            [block("retry: 3000"), b": ping\n\n", block("data:")],
-            [block("event: ping\ndata: 2026-01-01"), block('event: ping\ndata: {"at": 1}')],
-        ],
-    )
-    def test_no_finding(self, blocks: list[bytes]) -> None:
-        made = run(ask(), streamed(*blocks, identified("9", response(result()))))
-        report = made.report_for()
-        assert not verdicts(report, Verdict.FAIL, Verdict.INCOMPLETE)
-        assert report.verdicts["mcp.json-rpc"] is Verdict.PASS
+def others(*messages: Any) -> ScriptedResponse:
+    return run(ask(), told(*messages))
 
-    def test_a_ping_of_the_server(self) -> None:
-        ping = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
-        report = run(ask(), told(ping, response(result()))).report_for()
-        assert not verdicts(report, Verdict.FAIL)
 
-    def test_a_hundred_thousand(self) -> None:
-        blocks = [block(f"id: {at}\ndata:") for at in range(100_000)]
-        made = run(ask(), streamed(*blocks, identified("x", response(result()))))
-        assert not verdicts(made.report_for(), Verdict.FAIL, Verdict.INCOMPLETE)
+def events(*blocks: bytes) -> ScriptedResponse:
+    """Events without a message, then the response."""
+    return run(ask(), streamed(*blocks, identified("9", DONE)))
+
+
+ENDS: dict[str, Row] = {
+    # Without the response.
+    "a clean end": Row(others(LOG), "completed truncated failed", 3),
+    "only comments and empty events": Row(
+        run(ask(), streamed(b": ping\n\n", block("data:"), block("retry: 500"))), broken_at=2),
+    "an event ID that was not resumed": Row(
+        resumption(), "completed truncated cancelled", incomplete="one-response"),
+    "stateless streams are not resumed": Row(resumption(version=MODERN), broken_at=2),
+    "another call in between": Row(
+        resumption(
+            [call("tools/list", 2), *said(response({"tools": [ASK, AWAIT]}, 2))], resumed("1"),
+            streamed(identified("2", DONE)))),
+    "a resumption, 405": Row(resumption(resumed("1"), nothing(405)), "truncated", 7),
+    "a resumption, 404": Row(resumption(resumed("1"), nothing(404)), "truncated", 7),
+    "a resumption, no message": Row(resumption(resumed("1"), OPEN), "truncated", 7),
+    "a resumption, another message": Row(
+        resumption(resumed("1"), streamed(identified("2", LOG))), "truncated", 8),
+    "a run that goes on": Row(
+        resumption(resumed("1"), OPEN), "streaming", incomplete="one-response"),
+    "a resumption that broke off": Row(
+        resumption(resumed("1"), OPEN[:-1]), "truncated", incomplete="one-response stream-closed"),
+    "a stream that broke off and was resumed": Row(
+        run(ask(), OPEN[:-1], resumed("2"), streamed(identified("3", DONE)))),
+    "the end of a session is no call": Row(
+        run(ask(session="a"), told(DONE), END_OF_SESSION, nothing(405))),
+    # A client that has the response closes the stream, so that its end is not recorded.
+    **{
+        f"a resumed stream after the response to {number!r}": Row(
+            resumption(resumed("1"), streamed(identified("2", response(result(), number)))[:-1]),
+            broken="" if number == 1 else "response-id", passed="stream-closed")
+        for number in (1, "1", None)
+    },
+    "progress on the way": Row(
+        resumption(resumed("1"), streamed(*STEPS, identified("4", DONE))[:-1]),
+        passed="one-response progress-increasing stream-closed"),
+    **{
+        f"a resumed stream before the response, {name}": Row(
+            resumption(resumed("1"), streamed(identified("2", last))[:-1]), "truncated",
+            broken="response-id" if name == "another" else "",
+            incomplete="one-response stream-closed")
+        for name, last in (
+            ("a log", LOG), ("another", response(result(), 7)), ("a ping", {**PING, "id": 1}))
+    },
+    "a stream that broke off after the response": Row(
+        resumption(resumed("1"), WITHOUT_END, (FrameKind.ERROR, b"{}")), "truncated",
+        incomplete="one-response stream-closed"),
+    "a posted stream is read to its end": Row(
+        run(ask(), told(DONE)[:-1]), "cancelled", incomplete="one-response stream-closed"),
+    "the stream of the older transport": Row(
+        run(REFUSED, CALL_OF_GET, ENDPOINT), "failed", passed="stream-closed"),
+    "the older transport is not there": Row(
+        run(REFUSED, CALL_OF_GET, nothing(405)[:-1]), "failed"),
+    "a silent stream of the older transport": Row(
+        run(REFUSED, CALL_OF_GET, streamed()[:-1]), "failed", incomplete="stream-closed"),
+    # Events without a message.
+    "an ID": Row(events(block("id: 1\ndata:")), passed="json-rpc"),
+    "an ID and a blank": Row(events(block("id: 1\ndata: ")), passed="json-rpc"),
+    "several IDs": Row(
+        events(*(block(f"id: {n}\nretry: 10\ndata:") for n in (1, 2, 3))), passed="json-rpc"),
+    "a name": Row(events(block("event: message\nid: 1")), passed="json-rpc"),
+    "a time": Row(
+        events(block("retry: 3000"), b": ping\n\n", block("data:")), passed="json-rpc"),
+    "pings": Row(
+        events(block("event: ping\ndata: 2026-01-01"), block('event: ping\ndata: {"at": 1}')),
+        passed="json-rpc"),
+    "a ping of the server": Row(others(PING, DONE)),
+    "a hundred thousand": Row(events(*(block(f"id: {n + 10}\ndata:") for n in range(100_000)))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("row", "state"),
+    [
+        pytest.param(row, state, id=f"{name}, {state}")
+        for name, row in ENDS.items()
+        for state in row.states.split()
+    ],
+)
+def test_how_streams_end(row: Row, state: str) -> None:
+    report = replace(row.reply, state=state).report_for()
+    broken = "one-response " * bool(row.broken_at) + row.broken
+    assert locations(report, "mcp.one-response") == [(row.broken_at, "")] * bool(row.broken_at)
+    assert verdicts(report, Verdict.FAIL) == named(broken)
+    assert verdicts(report, Verdict.INCOMPLETE) == named(row.incomplete)
+    assert named(row.passed) <= verdicts(report, Verdict.PASS)
+
+
+def named(rules: str) -> set[str]:
+    return {f"mcp.{rule}" for rule in rules.split()}
+
+
+def test_the_response_in_a_later_stream() -> None:
+    final = streamed(identified("3", response(result(WRONG))))
+    report = resumption(resumed("1"), OPEN, resumed("2"), final).report_for()
+    assert report.verdicts["mcp.one-response"] is Verdict.PASS
+    assert not {rule for rule in verdicts(report, Verdict.FAIL) if rule.startswith("mcp.")}
+    assert locations(report, "item-object") == [(12, "/result/content/0/text#/results/0")]
 
 
 class TestJsonRpc:

@@ -53,6 +53,13 @@ class Variation:
         return {"level": self.level, "sentence": self.sentence, "pointers": places}
 
 
+def put(document: Any, level: Level, *rows: tuple[str, str, Any, str]) -> Iterator[Variation]:
+    """Put values into a document, one in each variation: its name, pointer, value and sentence."""
+    for name, pointer, value, sentence in rows:
+        places = (pointer,) if level else ()
+        yield Variation(name, changed(document, pointer, value), level, sentence, places)
+
+
 def present(document: Any, pointer: str) -> bool:
     try:
         pointed(document, pointer)

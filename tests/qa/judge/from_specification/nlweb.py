@@ -10,6 +10,7 @@ from typing import Any
 from tests.qa.judge.from_specification.grammar import (
     Attribute,
     Variation,
+    put,
     turned,
     unknown_members,
     vary,
@@ -214,55 +215,31 @@ def _conforming(reply: Reply) -> Iterator[Variation]:
     yield Variation("members turned round", turned(document), "", "JSON objects have no order.")
     reason = "§2.2: responses are extensible objects; §4: other metadata as needed."
     yield from unknown_members(document, _objects(document), reason)
-    text = "Ünïcødé 🍳 مرحبا \u2028 \u0000 <b>&amp;"
+    text, said = "Ünïcødé 🍳 مرحبا \u2028 \u0000 <b>&amp;", "Any text is a string."
     for pointer in ("/results/0/name", "/promise/message", "/elicitation/text", "/error/message"):
         if pointer.split("/")[1] in document:
-            any_text = "Any text is a string."
-            yield Variation(
-                f"{pointer} of many scripts", changed(document, pointer, text), "", any_text
-            )
-            yield Variation(
-                f"{pointer} is long", changed(document, pointer, "é" * 5000), "", any_text
-            )
+            yield from put(
+                document, "",
+                (f"{pointer} of many scripts", pointer, text, said),
+                (f"{pointer} is long", pointer, "é" * 5000, said),
+            )  # fmt: skip
     if "results" in document:
         item = document["results"][0]
-        for kind in (
-            "Movie",
-            "Product",
-            "HowToSection",
-            "FAQPage",
-            "https://schema.org/Recipe",
-            "x:Own",
-        ):
-            yield Variation(
-                f"an item of type {kind}",
-                changed(document, "/results/0", {**item, "@type": kind}),
-                "",
-                "§4.1.1: any defined schema is permissible.",
-            )
-        for name, context in (
-            ("an array", ["https://schema.org", "https://example.com/own"]),
-            ("an object", {"@vocab": "https://schema.org/"}),
-        ):
-            yield Variation(
-                f"@context is {name}",
-                changed(document, "/results/0/@context", context),
-                "",
-                "§2.2: @context is JSON-LD's.",
-            )
+        many = [item, *[{"@type": "Recipe", "name": str(n)} for n in range(80)]]
+        kinds = "Movie Product HowToSection FAQPage https://schema.org/Recipe x:Own".split()
+        own, vocabulary = ["https://schema.org", "https://example.com/own"], "https://schema.org/"
+        yield from put(
+            document, "",
+            *((f"an item of type {kind}", "/results/0", {**item, "@type": kind},
+               "§4.1.1: any defined schema is permissible.") for kind in kinds),
+            ("@context is an array", "/results/0/@context", own, "§2.2: @context is JSON-LD's."),
+            ("@context is an object", "/results/0/@context", {"@vocab": vocabulary},
+             "§2.2: @context is JSON-LD's."),
+            ("many results", "/results", many, "No stated length."),
+        )  # fmt: skip
         if reply.name != "summary":  # whose request asks for a list
             said = "§4.1.1: results is an array, of no stated length."
-            yield Variation("no results", changed(document, "/results", []), "", said)
-        yield Variation(
-            "many results",
-            changed(
-                document,
-                "/results",
-                [item, *[{"@type": "Recipe", "name": str(n)} for n in range(80)]],
-            ),
-            "",
-            "No stated length.",
-        )
+            yield from put(document, "", ("no results", "/results", [], said))
 
 
 def _moved(document: JSON, source: str, target: str) -> JSON:
@@ -338,19 +315,15 @@ def _by_text(reply: Reply) -> Iterator[Variation]:
 
 
 def _promises_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
-    for value in (-0.1, 1.01, 10, 100, -1):
-        yield broken(
-            f"progress {value}",
-            changed(document, "/promise/progress", value),
-            "§4.1.2: progress is between 0 and 1.",
-            "/promise/progress",
-        )
-    for value in (0, 1, 0.0, 1.0, 0.999):
-        made = changed(document, "/promise/progress", value)
-        yield Variation(f"progress {value}", made, "", "§4.1.2: between 0 and 1.")
-    for value in (0, 86400):
-        made = changed(document, "/promise/estimated_time", value)
-        yield Variation(f"estimated_time {value}", made, "", "§4.1.2: an integer.")
+    at, said = "/promise/progress", "§4.1.2: progress is between 0 and 1."
+    wrong = (-0.1, 1.01, 10, 100, -1)
+    yield from put(document, "must", *((f"progress {value}", at, value, said) for value in wrong))
+    for name, values, said in (
+        ("progress", (0, 1, 0.0, 1.0, 0.999), "§4.1.2: between 0 and 1."),
+        ("estimated_time", (0, 86400), "§4.1.2: an integer."),
+    ):
+        rows = ((f"{name} {value}", f"/promise/{name}", value, said) for value in values)
+        yield from put(document, "", *rows)
     yield broken(
         "the token beside the promise",
         _moved(document, "/promise/token", "/token"),
@@ -358,31 +331,21 @@ def _promises_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
         "/promise/token",
         "/token",
     )
-    yield broken(
-        "the promise is only its token",
-        changed(document, "/promise", document["promise"]["token"]),
-        "§4.1.2: the promise has attributes.",
-        "/promise",
-    )
+    said = "§4.1.2: the promise has attributes."
+    token = document["promise"]["token"]
+    yield from put(document, "must", ("the promise is only its token", "/promise", token, said))
 
 
 def _elicitations_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
     at = "/elicitation/questions"
+    questions = document["elicitation"]["questions"]
     yield broken(
         "two questions of one id",
-        changed(document, f"{at}/1/id", document["elicitation"]["questions"][0]["id"]),
+        changed(document, f"{at}/1/id", questions[0]["id"]),
         "§4.1.3: an id is unique to its question.",
         f"{at}/1/id",
         f"{at}/0/id",
     )
-    for kind in ("date", "Single_Select", "slider", "single-select"):
-        yield broken(
-            f"a question of type {kind}",
-            changed(document, f"{at}/2/type", kind),
-            "§4.1.3: the defined types are listed; others may be introduced.",
-            f"{at}/2/type",
-            level="info",
-        )
     for kind in ("single_select", "multi_select"):
         yield broken(
             f"a {kind} without options",
@@ -390,80 +353,56 @@ def _elicitations_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
             "§4.1.3: options are required of the two selects.",
             f"{at}/4/options",
         )
-    yield broken(
-        "questions are keyed by id",
-        changed(document, at, {q["id"]: q for q in document["elicitation"]["questions"]}),
-        "§4.1.3: questions is an array.",
-        at,
-    )
-    yield broken(
-        "options are objects",
-        changed(document, f"{at}/0/options", [{"value": "vegan", "label": "Vegan"}]),
-        "§4.1.3: options are strings.",
-        f"{at}/0/options",
-    )
-    yield broken(
-        "questions beside the elicitation",
-        {**document, "elicitation": document["elicitation"]["questions"]},
-        "§4.1.3: elicitation has attributes.",
-        "/elicitation",
-    )
-    nothing: list[tuple[str, JSON]] = [("nothing", {}), ("an empty list", {"questions": []})]
-    for name, empty in nothing:
-        yield broken(
-            f"it asks {name}",
-            changed(document, "/elicitation", empty),
-            "§4.1.3: the elicitation holds the information that is requested.",
-            "/elicitation",
-            level="should",
-        )
-    for value in ("vegan", ["vegan"], 3, None, {"a": 1}, False):
-        yield Variation(
-            f"a default {value!r}",
-            changed(document, f"{at}/2/default", value),
-            "",
-            "§4.1.3: a default is of any type.",
-        )
-    for number, kind in ((2, "number"), (3, "boolean"), (4, "free_text")):
-        yield Variation(
-            f"options of a {kind}",
-            changed(document, f"{at}/{number}/options", ["a", "b"]),
-            "",
-            "§4.1.3: options are optional.",
-        )
-    yield Variation(
-        "text and no question in the list",
-        changed(document, at, []),
-        "",
-        "§4.1.3: the length of questions is not stated; the text asks.",
-    )
+    yield from put(
+        document, "must",
+        ("questions are keyed by id", at, {question["id"]: question for question in questions},
+         "§4.1.3: questions is an array."),
+        ("options are objects", f"{at}/0/options", [{"value": "vegan", "label": "Vegan"}],
+         "§4.1.3: options are strings."),
+        ("questions beside the elicitation", "/elicitation", questions,
+         "§4.1.3: elicitation has attributes."),
+    )  # fmt: skip
+    said = "§4.1.3: the elicitation holds the information that is requested."
+    yield from put(
+        document, "should",
+        ("it asks nothing", "/elicitation", {}, said),
+        ("it asks an empty list", "/elicitation", {"questions": []}, said),
+    )  # fmt: skip
+    said = "§4.1.3: the defined types are listed; others may be introduced."
+    kinds = ("date", "Single_Select", "slider", "single-select")
+    rows = [(f"a question of type {kind}", f"{at}/2/type", kind, said) for kind in kinds]
+    yield from put(document, "info", *rows)
+    yield from put(
+        document, "",
+        *((f"a default {value!r}", f"{at}/2/default", value, "§4.1.3: a default is of any type.")
+          for value in ("vegan", ["vegan"], 3, None, {"a": 1}, False)),
+        *((f"options of a {kind}", f"{at}/{number}/options", ["a", "b"],
+           "§4.1.3: options are optional.")
+          for number, kind in ((2, "number"), (3, "boolean"), (4, "free_text"))),
+        ("text and no question in the list", at, [],
+         "§4.1.3: the length of questions is not stated; the text asks."),
+    )  # fmt: skip
 
 
 def _cancelled_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
+    said = "§4.2: a task that was cancelled returns a failure with code CANCELLED."
     for code in ("TIMEOUT", "INTERNAL_ERROR", "NO_RESULTS"):
-        yield broken(
-            f"cancelled with {code}",
-            changed(document, "/error/code", code),
-            "§4.2: a task that was cancelled returns a failure with code CANCELLED.",
-            "/error/code",
-        )
+        yield from put(document, "must", (f"cancelled with {code}", "/error/code", code, said))
 
 
 def _failures_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
-    for code in (
+    listed = (
         "INVALID_QUERY UNSUPPORTED_FORMAT UNSUPPORTED_MODE RATE_LIMITED INTERNAL_ERROR TIMEOUT "
         "TOKEN_LIMIT"
-    ).split():
-        made = changed(document, "/error/code", code)
-        yield Variation(f"code {code}", made, "", "§4.1.4 lists it; §7.4: with HTTP 200.")
-    for code in ("SOLD_OUT", "no_results", "NoResults", "404", "INVALID_PARAMETER"):
-        yield broken(
-            f"code {code}",
-            changed(document, "/error/code", code),
-            "§4.1.4: the standard codes are listed; others may be introduced.",
-            "/error/code",
-            level="info",
-        )
+    ).split()
+    own = ("SOLD_OUT", "no_results", "NoResults", "404", "INVALID_PARAMETER")
+    levels: tuple[tuple[Level, Any, str], ...] = (
+        ("", listed, "§4.1.4 lists it; §7.4: with HTTP 200."),
+        ("info", own, "§4.1.4: the standard codes are listed; others may be introduced."),
+    )
+    for level, codes, said in levels:
+        rows = ((f"code {code}", "/error/code", code, said) for code in codes)
+        yield from put(document, level, *rows)
     yield broken(
         "the code in _meta",
         _moved(document, "/error/code", "/_meta/code"),
@@ -481,24 +420,18 @@ def _failures_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
 
 def _answers_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
     items = document["results"]
-    yield broken(
-        "results keyed by number",
-        changed(document, "/results", {str(n): item for n, item in enumerate(items)}),
-        "§4.1.1: results is an array.",
-        "/results",
-    )
-    yield broken(
-        "one result without its array",
-        changed(document, "/results", items[0]),
-        "§4.1.1: results is an array.",
-        "/results",
-    )
-    yield broken(
-        "results within results",
-        changed(document, "/results/0", [items[0]]),
-        "§4.1.1: results holds objects.",
-        "/results/0",
-    )
+    said = "§4.1.1: results is an array."
+    yield from put(
+        document, "must",
+        ("results keyed by number", "/results", {str(n): item for n, item in enumerate(items)},
+         said),
+        ("one result without its array", "/results", items[0], said),
+        ("results within results", "/results/0", [items[0]], "§4.1.1: results holds objects."),
+        ("actions not in an array", "/results/0/actions", HTTP_ACTION,
+         "§4.1.1: actions is an array."),
+        ("@type is a list of types", "/results/0/@type", ["Recipe", "HowTo"],
+         "§4.1.1: @type is a string."),
+    )  # fmt: skip
     yield broken(
         "results called items",
         _moved(document, "/results", "/items"),
@@ -510,35 +443,15 @@ def _answers_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
         "an app without content",
         changed(document, "/_meta/response_format", "chatgpt_app"),
         "§4.1.1: content and structuredData are required of chatgpt_app.",
-        "/content",
-        "/structuredData",
-        "/results",
-        "/_meta/response_format",
+        *("/content", "/structuredData", "/results", "/_meta/response_format"),
     )
-    yield broken(
-        "actions not in an array",
-        changed(document, "/results/0/actions", HTTP_ACTION),
-        "§4.1.1: actions is an array.",
-        "/results/0/actions",
-    )
-    yield broken(
-        "@type is a list of types",
-        changed(document, "/results/0/@type", ["Recipe", "HowTo"]),
-        "§4.1.1: @type is a string.",
-        "/results/0/@type",
-    )
-    yield Variation(
-        "a format of its own",
-        changed(document, "/_meta/response_format", "vendor_table"),
-        "",
-        "§3.3.1: the formats are open-ended.",
-    )
-    yield Variation(
-        "another version",
-        changed(document, "/_meta/version", "0.54"),
-        "",
-        "No sentence asks a reply to be of the version of its request.",
-    )
+    yield from put(
+        document, "",
+        ("a format of its own", "/_meta/response_format", "vendor_table",
+         "§3.3.1: the formats are open-ended."),
+        ("another version", "/_meta/version", "0.54",
+         "No sentence asks a reply to be of the version of its request."),
+    )  # fmt: skip
 
 
 def _summaries_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
@@ -566,18 +479,12 @@ def _summaries_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
         "/results/0/text",
         level="should",
     )
-    yield Variation(
-        "a summary of another type",
-        changed(document, "/results/0/@type", "RecipeOverview"),
-        "",
-        "§4.1.1: SearchSummary or a type of the domain.",
-    )
-    yield Variation(
-        "the summary last",
-        changed(document, "/results", document["results"][::-1]),
-        "",
-        "No position is stated.",
-    )
+    yield from put(
+        document, "",
+        ("a summary of another type", "/results/0/@type", "RecipeOverview",
+         "§4.1.1: SearchSummary or a type of the domain."),
+        ("the summary last", "/results", document["results"][::-1], "No position is stated."),
+    )  # fmt: skip
 
 
 def _actions_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
@@ -589,56 +496,36 @@ def _actions_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
             f"§5: the attributes of a {other} action are required.",
             f"{at}/{number}",
         )
-    for method in ("GET /cart", "PO ST", "POST\r\n"):
-        yield broken(
-            f"method {method!r}",
-            changed(document, f"{at}/0/method", method),
-            "§5: method is an HTTP method.",
-            f"{at}/0/method",
-        )
-    for url in ("https://exa mple.com/a b", "not a url", "http://", "https://[::1/cart"):
-        yield broken(
-            f"endpoint {url}",
-            changed(document, f"{at}/0/endpoint", url),
-            "§5: endpoint is a URL.",
-            f"{at}/0/endpoint",
-        )
-        yield broken(
-            f"agent_url {url}",
-            changed(document, f"{at}/2/agent_url", url),
-            "§5: agent_url is the endpoint of an agent.",
-            f"{at}/2/agent_url",
-        )
-    for headers in ({"X-Cart": {"a": 1}}, {"X-Cart": "a\r\nHost: b"}, {"X Cart": "a"}, {"": "a"}):
-        yield broken(
-            f"headers {headers!r}",
-            changed(document, f"{at}/0/headers", headers),
-            "§5: headers holds HTTP headers, a name and a value each.",
-            f"{at}/0/headers",
-        )
-    for method in ("GET", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "PURGE"):
-        made = changed(document, f"{at}/0/method", method)
-        yield Variation(f"method {method}", made, "", "§5: an HTTP method, of no stated list.")
-    for url in (
-        "http://127.0.0.1:8000/",
-        "https://müller.example/köche",
-        "https://a.example/x?y=1#z",
-    ):
-        made = changed(document, f"{at}/0/endpoint", url)
-        yield Variation(f"endpoint {url}", made, "", "§5: a URL.")
-    made = changed(document, at, [])
-    yield Variation("no actions in the list", made, "", "No stated length.")
-    made = changed(document, f"{at}/0/@type", "OwnAction")
-    yield Variation("an action of its own type", made, "", "§5: schema.org is recommended.")
+    endpoint, headers = f"{at}/0/endpoint", f"{at}/0/headers"
+    urls = ("https://exa mple.com/a b", "not a url", "http://", "https://[::1/cart")
+    yield from put(
+        document, "must",
+        *((f"method {method!r}", f"{at}/0/method", method, "§5: method is an HTTP method.")
+          for method in ("GET /cart", "PO ST", "POST\r\n")),
+        *((f"endpoint {url}", endpoint, url, "§5: endpoint is a URL.") for url in urls),
+        *((f"agent_url {url}", f"{at}/2/agent_url", url,
+           "§5: agent_url is the endpoint of an agent.") for url in urls),
+        *((f"headers {value!r}", headers, value,
+           "§5: headers holds HTTP headers, a name and a value each.")
+          for value in (
+              {"X-Cart": {"a": 1}}, {"X-Cart": "a\r\nHost: b"}, {"X Cart": "a"}, {"": "a"})),
+    )  # fmt: skip
+    urls = ("http://127.0.0.1:8000/", "https://müller.example/köche", "https://a.example/x?y=1#z")
+    yield from put(
+        document, "",
+        *((f"method {method}", f"{at}/0/method", method, "§5: an HTTP method, of no stated list.")
+          for method in ("GET", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "PURGE")),
+        *((f"endpoint {url}", endpoint, url, "§5: a URL.") for url in urls),
+        ("no actions in the list", at, [], "No stated length."),
+        ("an action of its own type", f"{at}/0/@type", "OwnAction",
+         "§5: schema.org is recommended."),
+    )  # fmt: skip
 
 
 def _widgets_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
-    yield broken(
-        "content is one text",
-        changed(document, "/content", "Here are quick lunch ideas."),
-        "§4.1.1: content is an array of objects.",
-        "/content",
-    )
+    said = "§4.1.1: content is an array of objects."
+    one = ("content is one text", "/content", "Here are quick lunch ideas.", said)
+    yield from put(document, "must", one)
     yield broken(
         "structuredData called structured_data",
         _moved(document, "/structuredData", "/structured_data"),
