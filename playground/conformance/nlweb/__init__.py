@@ -2,8 +2,8 @@
 
 The title of a rule states the requirement; the docstring of its function gives the reason, or
 how the rule interprets the specification. The page of the rule shows both. To add a rule: a
-function under `rule(...)` in the module of its section, its name in that module's `RULES`, a
-conforming and a violating transcript in `tests/conformance/nlweb/table`, and `make examples`.
+function under `rule(...)` in the module of its section, its name in that module's `RULES`, a row
+in `tests/conformance/nlweb/table` with its levels and responses, and `make examples`.
 
 ==============  =====================================================================
 `responses`     a response at all, and responses that are HTTP errors alone (section 4)
