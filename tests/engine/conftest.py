@@ -1,7 +1,8 @@
-"""Fixtures for runs through engine, transport and database against scripted servers."""
+"""Runs through engine, transport and database against scripted servers."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -10,12 +11,17 @@ from asgiref.sync import sync_to_async
 
 from playground import engine
 from playground.models import Agent, Run
+from playground.protocols.events import Event
+from playground.protocols.frames import Frame, FrameKind
+from playground.stored_runs import read_events
+from tests.support.outages import Outage
 
 Send = Callable[..., Awaitable[Run]]
+Begin = Callable[..., Awaitable[tuple[Run, asyncio.Task[None]]]]
 
 
 @pytest.fixture
-def begin(transactional_db: None) -> Callable[..., Awaitable[Any]]:
+def begin(transactional_db: None) -> Begin:
     """Start a run of a request to an address: (url, document) to the run and its task."""
 
     async def start(url: str, document: dict[str, Any] | None = None, **options: Any) -> Any:
@@ -25,13 +31,13 @@ def begin(transactional_db: None) -> Callable[..., Awaitable[Any]]:
             return engine.create_run(prepared), prepared.target, prepared.redact
 
         run, target, secrets = await sync_to_async(record)()
-        return run, engine.start(run, target, redact=secrets, **options)
+        return run, engine.start(run, target, **{"redact": secrets, **options})
 
     return start
 
 
 @pytest.fixture
-def send(begin: Callable[..., Awaitable[Any]]) -> Send:
+def send(begin: Begin) -> Send:
     """Run a request to its end: (url, document) to the run as it was stored."""
 
     async def to_end(url: str, document: dict[str, Any] | None = None, **options: Any) -> Run:
@@ -41,3 +47,40 @@ def send(begin: Callable[..., Awaitable[Any]]) -> Send:
         return run
 
     return to_end
+
+
+@pytest.fixture
+def outage(monkeypatch: pytest.MonkeyPatch) -> Outage:
+    """A database that can go away."""
+    return Outage(monkeypatch)
+
+
+@sync_to_async
+def frames_of(run: Run) -> list[Frame]:
+    """The stored frames, whose numbers have no gap."""
+    frames = list(run.read_frames())
+    assert [frame.seq for frame in frames] == list(range(1, len(frames) + 1))
+    return frames
+
+
+async def calls_of(run: Run) -> list[bytes]:
+    """The requests that a run sent, as they are stored."""
+    return [frame.data for frame in await frames_of(run) if frame.kind is FrameKind.CALL]
+
+
+@sync_to_async
+def events_of(run: Run) -> list[Event]:
+    """The events that are read from the stored frames."""
+    return [event for _, events in read_events(run) for event in events]
+
+
+def of(events: list[Event], kind: type[Any]) -> list[Any]:
+    """The events of a type."""
+    return [event for event in events if isinstance(event, kind)]
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until a condition holds."""
+    async with asyncio.timeout(20):
+        while not await condition():
+            await asyncio.sleep(0.01)
