@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.server
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -96,3 +98,26 @@ def test_a_command_exports_the_spans_of_its_run_before_it_ends(
         server.stop()
         assert time.monotonic() - began < 10
     assert len(collector.spans()) == 2
+
+
+@pytest.mark.parametrize("variable", ["", "OTEL_EXPORTER_OTLP_ENDPOINT"])
+def test_what_is_imported_and_how_long_the_end_waits(variable: str) -> None:
+    """Without configuration nothing of OpenTelemetry; with it, an exporter that hangs is left."""
+    code = f"""
+import os, sys, socket
+hanging = socket.create_server(("127.0.0.1", 0))  # Accepts, and never responds.
+if {variable!r}:
+    os.environ[{variable!r}] = f"http://127.0.0.1:{{hanging.getsockname()[1]}}"
+from uuid import uuid4
+from playground import tracing
+tracing.prepare()
+assert any(name.startswith("opentelemetry") for name in sys.modules) is bool({variable!r})
+trace = tracing.RunTrace(uuid4(), sends_header=False)
+with trace.active("ask", "http://agent.example", {{}}):
+    pass
+print("ended", flush=True)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"ended\n"
+        assert process.wait(9) == 0  # The exporter alone would wait for ten seconds.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -20,13 +21,11 @@ from playground.protocols.events import (
     Elicitation,
     Event,
     Failure,
-    Log,
     Progress,
     Result,
     Text,
 )
-from playground.protocols.frames import FrameKind
-from playground.stored_runs import read_events
+from tests.engine.conftest import calls_of, events_of, of
 from tests.support.a2a_servers import Waiter, serving
 from tests.support.servers import (
     HOLD,
@@ -81,11 +80,10 @@ async def card_of(url: str) -> Any:
     return servers.description("A2A", exchange.handshake)
 
 
-async def run_action(
+async def begin_action(
     url: str, message: Any, *, card: Any = None, skill: str = "serve",
     resume: Mapping[str, Any] | None = None, **options: Any,
-) -> tuple[Run, list[Event]]:  # fmt: skip
-    """Run an action to its end; the run as it was stored, and its events read from the frames."""
+) -> tuple[Run, asyncio.Task[None]]:  # fmt: skip
     raw = {"name": "n", "description": "d", "protocol": "A2A", "agent_url": url, "skill": skill,
            "message": message}  # fmt: skip
     (action,) = actions_of({"actions": [raw]})
@@ -101,54 +99,50 @@ async def run_action(
         return engine.create_run(prepared, None, engine.RunParent(RunKind.ACTION)), prepared
 
     run, prepared = await sync_to_async(record)()
-    await engine.start(run, prepared.target, redact=prepared.redact)
+    return run, engine.start(run, prepared.target, redact=prepared.redact)
+
+
+async def run_action(url: str, message: Any, **options: Any) -> tuple[Run, list[Event]]:
+    """Run an action to its end; the run as it was stored, and its events read from the frames."""
+    run, task = await begin_action(url, message, **options)
+    await task
     await run.arefresh_from_db()
-    events = await sync_to_async(
-        lambda: [each for _, found in read_events(run) for each in found]
-    )()
-    return run, events
+    return run, await events_of(run)
 
 
-def of(events: list[Event], kind: type[Any]) -> list[Any]:
-    return [event for event in events if isinstance(event, kind)]
+#: What the agent does with a message: outcome of the run, and what is said in the end.
+DONE = {
+    "hello": ("answer", "Hello — crème 🥚"),
+    "soup": ("answer", "Done: soup"),
+    "fail": ("failure", "TASK_FAILED: No eggs left."),
+    "reject": ("failure", "TASK_REJECTED: Not my table."),
+}
 
 
 @pytest.mark.parametrize(("versions", "streaming"), WAYS)
-async def test_a_message(versions: tuple[str, ...], streaming: bool) -> None:
+async def test_what_an_agent_does_with_a_message(
+    versions: tuple[str, ...], streaming: bool
+) -> None:
     waiter = Waiter()
     with serving(waiter, versions=versions, streaming=streaming) as url:
-        run, events = await run_action(url, "hello")
-    assert (run.state, run.outcome, run.binding) == (RunState.COMPLETED, "answer", "a2a")
-    assert [event.text for event in of(events, Text)] == ["Hello — crème 🥚"]
-    assert waiter.heard == [("hello", "serve", False)]
-
-
-@pytest.mark.parametrize(("versions", "streaming"), WAYS)
-async def test_a_task_with_an_artifact(versions: tuple[str, ...], streaming: bool) -> None:
-    with serving(Waiter(), versions=versions, streaming=streaming) as url:
-        run, events = await run_action(url, {"text": "soup"})
-    assert (run.state, run.outcome) == (RunState.COMPLETED, "answer")
+        found = {word: await run_action(url, word) for word in DONE}
+        broken, events = await run_action(url, "explode")
+    assert (broken.state, broken.outcome) == (RunState.COMPLETED, "failure")
+    assert len(of(events, Failure)) == 1
+    for word, (outcome, said) in DONE.items():
+        run, events = found[word]
+        assert (run.state, run.outcome, run.binding) == (RunState.COMPLETED, outcome, "a2a")
+        texts = [event.text for event in of(events, Text)]
+        texts += [f"{event.code}: {event.message}" for event in of(events, Failure)]
+        assert texts[-1] == said
+    assert waiter.heard[0] == ("hello", "serve", False)
+    _, events = found["soup"]
     grown = [event.value for event in of(events, Content)]
     whole = [event.text for event in of(events, Text)]
     assert "".join([*grown, *whole]).startswith("first second")
-    assert of(events, Text)[-1].text == "Done: soup"
     assert [event.item["name"] for event in of(events, Result)] == ["Crème 🥚"]
     if streaming:
         assert "Searching..." in [event.message for event in of(events, Progress)]
-
-
-@pytest.mark.parametrize(
-    ("word", "code", "said"),
-    [("fail", "TASK_FAILED", "No eggs left."), ("reject", "TASK_REJECTED", "Not my table.")],
-)
-@pytest.mark.parametrize(("versions", "streaming"), WAYS[:4])
-async def test_a_task_that_fails(
-    versions: tuple[str, ...], streaming: bool, word: str, code: str, said: str
-) -> None:
-    with serving(Waiter(), versions=versions, streaming=streaming) as url:
-        run, events = await run_action(url, word)
-    assert (run.state, run.outcome) == (RunState.COMPLETED, "failure")
-    assert [(event.code, event.message) for event in of(events, Failure)] == [(code, said)]
 
 
 @pytest.mark.parametrize(("versions", "streaming"), WAYS[:4])
@@ -167,20 +161,6 @@ async def test_a_question_and_its_answer(versions: tuple[str, ...], streaming: b
     assert waiter.heard == [("ask", "serve", False), ("two", "serve", True)]
 
 
-async def test_an_agent_that_breaks_down() -> None:
-    with serving(Waiter()) as url:
-        run, events = await run_action(url, "explode")
-    assert (run.state, run.outcome) == (RunState.COMPLETED, "failure")
-    assert len(of(events, Failure)) == 1
-
-
-async def test_a_skill_that_the_card_does_not_have_is_told_of() -> None:
-    with serving(Waiter()) as url:
-        run, events = await run_action(url, "hello", skill="dance")
-    assert of(events, Log)[0].data == "The agent card has no skill “dance”; it has “serve”."
-    assert run.outcome == "answer"
-
-
 @pytest.mark.slow
 async def test_a_task_is_looked_after_until_it_ends() -> None:
     answers = [
@@ -193,9 +173,7 @@ async def test_a_task_is_looked_after_until_it_ends() -> None:
         run, events = await run_action(f"{server.url}/a2a", "x", card=card_at(f"{server.url}/a2a"))
     assert (run.state, run.outcome) == (RunState.COMPLETED, "answer")
     assert [event.text for event in of(events, Text)] == ["soup"]
-    calls = [frame for frame in await sync_to_async(lambda: list(run.read_frames()))()
-             if frame.kind is FrameKind.CALL]  # fmt: skip
-    assert len(calls) == len(server.requests) == 4
+    assert len(await calls_of(run)) == len(server.requests) == 4
     assert b"GetTask" in server.requests[-1]
 
 
@@ -203,11 +181,7 @@ async def test_a_run_can_be_stopped_between_two_looks() -> None:
     working = result({"task": {"id": "t", "status": {"state": "TASK_STATE_WORKING"}}})
     async with scripted(working) as server:
         url = f"{server.url}/a2a"
-        prepared = planned_request(url, card_at(url))
-        run = await sync_to_async(engine.create_run)(
-            prepared, None, engine.RunParent(RunKind.ACTION)
-        )
-        task = engine.start(run, prepared.target)
+        run, task = await begin_action(url, "x", card=card_at(url))
         while len(server.requests) < 3:
             await server.asked.wait()
             server.asked.clear()
@@ -234,23 +208,6 @@ class TestCards:
         assert server.requests
         assert not any(b"canary" in request for request in server.requests)
         assert run.state == RunState.COMPLETED
-
-    @pytest.mark.parametrize(
-        ("script", "said"),
-        [
-            ([reply(b"<!doctype html><p>Hi", "text/html")], "is an HTML page, not JSON"),
-            ([head("302 Found", location="/other", content_length="0")], "redirects to /other"),
-            ([reply(b"{}", status="404 Not Found")], "returned HTTP 404"),
-        ],
-    )
-    async def test_what_is_no_card(self, script: list[Any], said: str) -> None:
-        async with serve(*script) as server:
-            exchange = servers.exchange("A2A", server.url, ())
-            _, problem = await engine.probe(exchange)
-        assert problem is not None
-        assert said in problem.detail
-        # A redirect is not followed: each place is asked once.
-        assert len(server.requests) == 2
 
     async def test_a_card_of_fifty_megabytes(self) -> None:
         big = chunk(b" " * 1_000_000)
@@ -297,12 +254,6 @@ class TestCards:
         assert (run.state, run.problem["stage"]) == (RunState.REFUSED, "policy")
         assert len(server.requests) == 2
 
-    async def test_the_policy_holds_for_a_look_too(self, settings: Any) -> None:
-        settings.HOSTED = True
-        _, problem = await engine.probe(servers.exchange("A2A", "http://127.0.0.1:9/", ()))
-        assert problem is not None
-        assert (problem.state, problem.stage) == ("refused", "policy")
-
     async def test_an_exchange_that_never_ends_does(self) -> None:
         class Endless:
             """Always has another call."""
@@ -334,11 +285,3 @@ async def test_an_error_to_a_stream_as_a_document() -> None:
 
 def result(value: Any, number: int = 1) -> bytes:
     return reply(json.dumps({"jsonrpc": "2.0", "id": number, "result": value}).encode())
-
-
-def planned_request(url: str, card: Any) -> engine.PreparedRequest:
-    raw = {"name": "n", "description": "d", "protocol": "A2A", "agent_url": url, "skill": "serve"}
-    (action,) = actions_of({"actions": [raw]})
-    planned = plan(action, url, server_info=ServerInfo(description=card, message_id="m-1"))
-    agent = Agent(name="scripted", url=url)
-    return engine.action_request(agent, planned.request, planned.url, binding="a2a")

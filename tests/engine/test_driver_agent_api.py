@@ -1,4 +1,4 @@
-"""Runs of Agent API agents: captured responses, tool calls and follow-up requests."""
+"""Runs of Agent API agents: requests, tool calls and follow-up requests."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from playground.follow_ups import follow_up_document
-from playground.models import Run
 from playground.models.conversations import branch_to
 from playground.protocols.agent_api import requests
 from playground.protocols.events import Content, Message, ToolCall
-from playground.stored_runs import read_events
-from tests.engine.conftest import Send
+from tests.engine.conftest import Send, events_of
 from tests.support.agent_api_examples import (
-    CAPTURES,
     REQUEST,
     USE_CASE,
     data,
@@ -25,19 +22,9 @@ from tests.support.agent_api_examples import (
     message,
     response,
 )
-from tests.support.replay import replaying, reply_bytes
-from tests.support.servers import LAST_CHUNK, RESET, STREAM_HEAD, Step, chunk, reply, serve
+from tests.support.servers import LAST_CHUNK, STREAM_HEAD, Step, chunk, serve
 
 AGENT = {"protocol": "agent-api", "version": "1"}
-
-#: Name of a capture, then the run's state and outcome, its entries and its failures.
-EXPECTED = {
-    "text": ("completed", "answer", 1, 0),
-    "plugin_call": ("completed", "answer", 4, 0),
-    "error_midstream": ("completed", "failure", 2, 1),
-    "bad_request_no_input": ("completed", "failure", 1, 1),
-}
-REPLIES = sorted(path for path in CAPTURES.glob("*.txt") if not path.name.endswith(".req.txt"))
 
 
 def streamed(*payloads: Any) -> tuple[Step, ...]:
@@ -59,25 +46,6 @@ def converse(send: Send) -> Callable[..., Any]:
     return run_it
 
 
-async def events_of(run: Run) -> list[Any]:
-    def read() -> list[Any]:
-        return [event for _, events in read_events(run) for event in events]
-
-    return await sync_to_async(read)()
-
-
-def test_every_capture_has_its_row() -> None:
-    assert {path.stem for path in REPLIES} == set(EXPECTED)
-
-
-@pytest.mark.parametrize("path", REPLIES, ids=lambda path: path.stem)
-async def test_a_captured_reply_is_read(send: Send, path: Any) -> None:
-    with replaying(reply_bytes(path)) as url:
-        run = await send(f"{url}/process", REQUEST, agent=dict(AGENT))
-    assert (run.state, run.outcome, run.entries, run.failures) == EXPECTED[path.stem]
-    assert run.text == "Describe this image"
-
-
 async def test_the_request_goes_to_the_address_as_it_is(converse: Any) -> None:
     run, (sent,) = await converse(*streamed(*USE_CASE))
     head, _, body = sent.partition(b"\r\n\r\n")
@@ -87,56 +55,16 @@ async def test_the_request_goes_to_the_address_as_it_is(converse: Any) -> None:
     assert (run.state, run.outcome, run.entries) == ("completed", "answer", 1)
 
 
-async def test_a_reply_that_does_not_stream(converse: Any) -> None:
-    whole = response("completed", session_id="s", output=[message("completed", content="Hello")])
-    run, (sent,) = await converse(
-        reply(json.dumps(whole).encode()), document={**REQUEST, "stream": False}
-    )
-    assert b"Accept: application/json" in sent
-    assert (run.state, run.outcome, run.entries) == ("completed", "answer", 1)
-    assert run.session_context == {"session_id": "s", "response_id": "response_1"}
-
-
-@pytest.mark.parametrize(
-    ("body", "state", "outcome"),
-    [
-        (b'{"detail": [{"type": "json_invalid", "loc": ["body", 1], "msg": "No"}]}',
-         "completed", "failure"),
-        (b'{"surprise": 1}', "failed", "none"),
-    ],
-)  # fmt: skip
-async def test_a_refusal(converse: Any, body: bytes, state: str, outcome: str) -> None:
-    run, _ = await converse(reply(body, status="422 Unprocessable Entity"))
-    assert (run.state, run.outcome) == (state, outcome)
-    if state == "failed":
-        assert "is JSON, but not an Agent API response" in run.problem["cause"]
-
-
-async def test_a_stream_that_breaks_keeps_what_came(converse: Any) -> None:
-    run, _ = await converse(*streamed(message(), delta("Hel"))[:-1], RESET)
-    assert (run.state, run.outcome, run.entries) == ("truncated", "answer", 1)
-
-
 async def test_no_batch_is_passed_over(converse: Any) -> None:
     """What a piece belongs to is known only to those who have read what came before it."""
     pieces = [delta(f"{number} ") for number in range(3_000)]
     run, _ = await converse(*streamed(message(), *pieces, message("completed")))
     assert run.entries == 1
-
-    def flags() -> set[bool]:
-        return set(run.frame_batches.values_list("is_independent", flat=True))
-
-    assert await sync_to_async(flags)() == {False}
+    assert {batch.is_independent async for batch in run.frame_batches.all()} == {False}
     events = await events_of(run)
     assert sum(isinstance(event, Message) for event in events) == 1
     text = "".join(event.value for event in events if isinstance(event, Content))
     assert text == "".join(piece["text"] for piece in pieces)
-
-
-async def test_line_breaks_that_are_none_stay_within_their_piece(converse: Any) -> None:
-    run, _ = await converse(*streamed(message(), delta("a\u2028b\u0085c")))
-    (piece,) = (event for event in await events_of(run) if isinstance(event, Content))
-    assert piece.value == "a\u2028b\u0085c"
 
 
 class TestConversations:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-import urllib.request
-from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,14 +12,11 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 
 from playground import engine
-from playground.models import Agent, McpSession, Run, RunKind
-from playground.protocols.events import Elicitation, Event, Log, Progress, Result, Tools
-from playground.protocols.frames import FrameKind
+from playground.models import Agent, Run, RunKind
+from playground.protocols.events import Elicitation, Log, Progress, Result, Tools
 from playground.protocols.mcp import elicitation
-from playground.stored_runs import read_events
-from tests.engine.conftest import Send
-from tests.support.mcp_servers import RESULTS, TOKEN, Recipes, serving, serving_http_sse
-from tests.support.replay import CAPTURES, reply_bytes
+from tests.engine.conftest import Send, calls_of, events_of, frames_of
+from tests.support.mcp_servers import RESULTS, TOKEN, Recipes, serving
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, Script, chunk, reply, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,39 +28,24 @@ CALLS["initialize"] = [
     "server/discover", "initialize", "notifications/initialized", "tools/list", "tools/call",
 ]  # fmt: skip
 
-Ask = Callable[..., Awaitable[Run]]
-
-
-async def events_of(run: Run) -> list[Event]:
-    def read() -> list[Event]:
-        return [event for _, events in read_events(run) for event in events]
-
-    return await sync_to_async(read)()
-
 
 async def sent_by(run: Run) -> list[dict[str, Any]]:
     """The bodies of the calls that a run made."""
-    frames = await sync_to_async(lambda: list(run.read_frames()))()
-    calls = [frame.data for frame in frames if frame.kind is FrameKind.CALL]
-    return [json.loads(data.partition(b"\r\n\r\n")[2]) for data in calls]
+    return [json.loads(call.partition(b"\r\n\r\n")[2]) for call in await calls_of(run)]
 
 
+@sync_to_async
 def saved(url: str, **fields: Any) -> Agent:
     agent: Agent = Agent.objects.create(name="recipes", url=url, binding="mcp", **fields)
     return agent
 
 
-@pytest.fixture
-def ask() -> Ask:
+async def ask(agent: Agent, **options: Any) -> Run:
     """Run a request to a saved agent to its end."""
-
-    async def to_end(agent: Agent, **options: Any) -> Run:
-        run, task = await begin(agent, **options)
-        await task
-        await run.arefresh_from_db()
-        return run
-
-    return to_end
+    run, task = await begin(agent, **options)
+    await task
+    await run.arefresh_from_db()
+    return run
 
 
 async def begin(
@@ -112,23 +91,18 @@ async def test_both_generations_answer_in_both_forms(
     # A document has room for the answer only.
     notified = [event for event in events if isinstance(event, Progress | Log)]
     assert len(notified) == (0 if json_response else 2)
-
-
-async def test_progress_and_log_lines_are_events(send: Send) -> None:
-    with serving(Recipes()) as url:
-        run = await send(url, DOCUMENT, agent={"binding": "mcp"})
-    events = await events_of(run)
-    [progress] = [event for event in events if isinstance(event, Progress)]
-    said = (progress.progress, progress.total, progress.message)
-    assert said == (1, 2, "Looking through the recipes")
-    [log] = [event for event in events if isinstance(event, Log)]
-    assert (log.level, log.logger, log.data) == ("info", "kitchen", {"found": 2})
+    for event in notified:
+        if isinstance(event, Progress):
+            said = (event.progress, event.total, event.message)
+            assert said == (1, 2, "Looking through the recipes")
+        else:
+            assert (event.level, event.logger, event.data) == ("info", "kitchen", {"found": 2})
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
-async def test_what_was_found_out_is_not_asked_again(ask: Ask, generation: str) -> None:
+async def test_what_was_found_out_is_not_asked_again(generation: str) -> None:
     with serving(Recipes(), generation=generation) as url:
-        agent = await sync_to_async(saved)(url)
+        agent = await saved(url)
         first = await ask(agent)
         second = await ask(agent, link=engine.RunParent(parent=first))
     assert [call["method"] for call in await sent_by(second)] == ["tools/call"]
@@ -137,33 +111,9 @@ async def test_what_was_found_out_is_not_asked_again(ask: Ask, generation: str) 
     assert ids[0] != ids[1]
 
 
-async def test_a_session_that_was_lost_is_opened_again(ask: Ask) -> None:
-    with serving(Recipes(), generation="initialize") as url:
-        agent = await sync_to_async(saved)(url)
-        first = await ask(agent)
-        session = (await McpSession.objects.aget()).session_id
-        await asyncio.to_thread(_end_session, url, session)
-        run = await ask(agent, link=engine.RunParent(parent=first))
-        await agent.arefresh_from_db()
-    assert (run.state, run.outcome) == ("completed", "answer")
-    methods = [call["method"] for call in await sent_by(run)]
-    assert methods == ["tools/call", "initialize", "notifications/initialized", "tools/call"]
-    latest = await McpSession.objects.afirst()
-    assert latest is not None
-    assert latest.session_id not in ("", session)
-    assert [tool["name"] for tool in agent.handshake["tools"]] == ["ask", "await", "break"]
-
-
-def _end_session(url: str, session: str) -> None:
-    headers = {"Mcp-Session-Id": session, "Accept": "application/json, text/event-stream"}
-    request = urllib.request.Request(url, method="DELETE", headers=headers)
-    with urllib.request.urlopen(request):
-        pass
-
-
-async def test_a_server_of_another_generation_by_now_is_opened_again(ask: Ask) -> None:
+async def test_a_server_of_another_generation_by_now_is_opened_again() -> None:
     with serving(Recipes()) as url:
-        agent = await sync_to_async(saved)(url)
+        agent = await saved(url)
         await ask(agent)
     port = int(url.rpartition(":")[2].partition("/")[0])
     with serving(Recipes(), generation="initialize", port=port):
@@ -174,29 +124,12 @@ async def test_a_server_of_another_generation_by_now_is_opened_again(ask: Ask) -
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
-async def test_a_token_lets_in_and_is_not_recorded(ask: Ask, generation: str) -> None:
+async def test_a_token_lets_in_and_is_not_recorded(generation: str) -> None:
     with serving(Recipes(token=TOKEN), generation=generation) as url:
-        agent = await sync_to_async(saved)(url, auth="bearer", auth_secret=TOKEN)
+        agent = await saved(url, auth="bearer", auth_secret=TOKEN)
         run = await ask(agent)
     assert (run.state, run.outcome) == ("completed", "answer")
-    frames = await sync_to_async(lambda: list(run.read_frames()))()
-    assert not any(TOKEN.encode() in frame.data for frame in frames)
-
-
-async def test_without_a_token_the_server_says_what_it_wants(ask: Ask) -> None:
-    with serving(Recipes(token=TOKEN)) as url:
-        run = await ask(await sync_to_async(saved)(url))
-    assert (run.state, run.outcome, run.status) == ("failed", "none", 401)
-    assert run.problem is not None
-    assert "bearer token" in run.problem["fix"]
-    assert "oauth-protected-resource" in run.problem["fix"]
-    assert len(await sent_by(run)) == 1
-
-
-async def test_a_failing_tool_is_a_failure(send: Send) -> None:
-    with serving(Recipes()) as url:
-        run = await send(url, DOCUMENT, agent={"binding": "mcp", "ask_tool": "break"})
-    assert (run.state, run.outcome) == ("completed", "failure")
+    assert not any(TOKEN.encode() in frame.data for frame in await frames_of(run))
 
 
 async def test_tools_of_other_names_are_found_by_their_schemas(send: Send) -> None:
@@ -214,7 +147,7 @@ async def test_a_question_in_mid_call_is_answered_while_the_call_waits(action: s
     recipes = Recipes(asks=True)
     limits = dataclasses.replace(settings.RUN_LIMITS, idle_timeout=1.0)
     with serving(recipes, generation="initialize") as url:
-        agent = await sync_to_async(saved)(url)
+        agent = await saved(url)
         run, task = await begin(agent, limits=limits)
         event = await elicitation_of(run)
         # Longer than the idle limit: the server is silent because it waits for the user.
@@ -235,12 +168,10 @@ async def test_a_question_in_mid_call_is_answered_while_the_call_waits(action: s
 
 
 @pytest.mark.parametrize("action", ["accept", "decline"])
-async def test_a_question_instead_of_a_result_is_answered_by_asking_again(
-    ask: Ask, action: str
-) -> None:
+async def test_a_question_instead_of_a_result_is_answered_by_asking_again(action: str) -> None:
     recipes = Recipes(asks=True)
     with serving(recipes) as url:
-        agent = await sync_to_async(saved)(url)
+        agent = await saved(url)
         asked = await ask(agent)
         assert (asked.state, asked.outcome) == ("completed", "elicitation")
         event = await elicitation_of(asked)
@@ -262,7 +193,7 @@ def sse(**members: Any) -> bytes:
     return chunk(b"event: message\r\ndata: " + rpc(**members) + b"\r\n\r\n")
 
 
-async def test_what_needs_no_user_is_answered_at_once(ask: Ask) -> None:
+async def test_what_needs_no_user_is_answered_at_once() -> None:
     """A ping, and a wish for a model: both wait for their answers before the call goes on."""
     answers: list[dict[str, Any]] = []
     answered = asyncio.Event()
@@ -286,7 +217,7 @@ async def test_what_needs_no_user_is_answered_at_once(ask: Ask) -> None:
         ]
 
     async with serve(answer=answer) as server:
-        run = await ask(await sync_to_async(saved)(server.url))
+        run = await ask(await saved(server.url))
         children = [child async for child in Run.objects.filter(parent=run)]
     assert (run.state, run.outcome) == ("completed", "answer")
     by_id = {message["id"]: message for message in answers}
@@ -296,7 +227,7 @@ async def test_what_needs_no_user_is_answered_at_once(ask: Ask) -> None:
 
 
 @pytest.mark.slow
-async def test_the_total_limit_holds_while_a_server_waits_for_its_user(ask: Ask) -> None:
+async def test_the_total_limit_holds_while_a_server_waits_for_its_user() -> None:
     def answer(request: bytes) -> Script:
         message = json.loads(request.partition(b"\r\n\r\n")[2])
         if message["method"] != "tools/call":
@@ -305,30 +236,7 @@ async def test_the_total_limit_holds_while_a_server_waits_for_its_user(ask: Ask)
 
     limits = dataclasses.replace(settings.RUN_LIMITS, idle_timeout=0.5, total_timeout=2.0)
     async with serve(answer=answer) as server:
-        run = await ask(await sync_to_async(saved)(server.url), limits=limits)
+        run = await ask(await saved(server.url), limits=limits)
     assert (run.state, run.outcome) == ("failed", "elicitation")
     assert run.problem is not None
     assert run.problem["limit"] == "total_timeout"
-
-
-async def test_the_transport_before_streamable_http_is_named(ask: Ask) -> None:
-    with serving_http_sse() as url:
-        run = await ask(await sync_to_async(saved)(url))
-    assert (run.state, run.outcome) == ("failed", "none")
-    assert run.problem is not None
-    assert "HTTP+SSE transport of MCP 2024-11-05" in run.problem["cause"]
-
-
-@pytest.mark.parametrize(
-    "path", sorted((CAPTURES / "mcp").glob("raw_*_call.txt")), ids=lambda path: path.stem
-)
-async def test_captured_replies_are_read_from_the_wire(ask: Ask, path: Path) -> None:
-    def answer(request: bytes) -> Script:
-        message = json.loads(request.partition(b"\r\n\r\n")[2])
-        if message["method"] == "tools/call":
-            return [reply_bytes(path)]
-        return [reply(rpc(id=message["id"], error={"code": -32601, "message": "No."}))]
-
-    async with serve(answer=answer) as server:
-        run = await ask(await sync_to_async(saved)(server.url))
-    assert (run.state, run.outcome, run.results) == ("completed", "answer", 2)

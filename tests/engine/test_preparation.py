@@ -5,14 +5,12 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from playground import engine
 from playground.engine import PreparationResult, RequestTemplate, VariableScope
-from playground.follow_ups import follow_up_document
 from playground.models import Agent, Environment, Run, Variable
 
 pytestmark = pytest.mark.django_db
@@ -149,50 +147,6 @@ def test_every_name_without_a_value_is_named(agent: Agent, environment: Environm
     ]
 
 
-def test_a_value_within_a_text_is_written_as_json_without_escapes(agent: Agent) -> None:
-    template = RequestTemplate(document(site="for {{cities}}"), agent=agent)
-    found = prepared(template, None, cities=["Malmö", 2, None])
-    assert found.prepared
-    assert found.prepared.wire_document["query"]["site"] == 'for ["Malmö",2,null]'
-
-
-def test_values_win_over_the_environment_and_a_secret_stays_one(
-    agent: Agent, environment: Environment
-) -> None:
-    template = RequestTemplate(document(site="{{city}}", key="{{token}}"), agent=agent)
-    found = prepared(template, environment, city="Oslo {{token}}", token="other-secret")
-    assert found.prepared
-    assert found.prepared.wire_document["query"]["site"] == "Oslo {{token}}"
-    assert found.prepared.wire_document["query"]["key"] == "other-secret"
-    assert found.prepared.request["query"]["key"] == "{{token}}"
-
-
-def test_a_value_for_a_secret_is_text(agent: Agent, environment: Environment) -> None:
-    template = RequestTemplate(document(key="{{token}}"), agent=agent)
-    found = prepared(template, environment, token=["Malmö", 2])
-    assert found.prepared
-    assert found.prepared.wire_document["query"]["key"] == '["Malmö", 2]'
-
-
-@pytest.mark.parametrize(
-    ("name", "address", "why"),
-    [
-        ("token", "https://evil.example", "may be sent to https://agent.example"),
-        ("token", "http://agent.example", "goes to http://agent.example"),
-        ("token", "https://agent.example:8443", "goes to https://agent.example:8443"),
-        ("short", HERE, "fewer than 4 characters"),
-    ],
-)
-def test_a_secret_goes_where_it_may_go(
-    environment: Environment, name: str, address: str, why: str
-) -> None:
-    template = RequestTemplate(document(key=f"{{{{{name}}}}}"), address=address)
-    found = prepared(template, environment)
-    assert f"The secret “{name}”" in messages_of(found)
-    assert why in messages_of(found)
-    assert SECRET not in messages_of(found)
-
-
 def test_an_address_becomes_an_agent(agent: Agent, environment: Environment) -> None:
     found = prepared(RequestTemplate(document(), address="{{base}}"), environment)
     assert found.prepared
@@ -215,6 +169,11 @@ def test_no_address_no_request(environment: Environment, address: str) -> None:
     assert found.errors
 
 
+def test_a_short_secret_is_not_sent(environment: Environment) -> None:
+    found = prepared(RequestTemplate(document(key="{{short}}"), address=HERE), environment)
+    assert "The secret “short” has fewer than 4 characters" in messages_of(found)
+
+
 def equals(value: Any) -> list[dict[str, Any]]:
     return [{"type": "json", "path": "$.a", "equals": value}]
 
@@ -222,7 +181,9 @@ def equals(value: Any) -> list[dict[str, Any]]:
 class TestExpectations:
     """What is expected may hold names: of the page, of `once more` and of a collection alike."""
 
-    def test_have_the_values_of_their_names(self, agent: Agent, environment: Environment) -> None:
+    def test_have_the_values_of_their_names_and_once_more_new_ones(
+        self, agent: Agent, environment: Environment
+    ) -> None:
         wanted = equals("in {{city}}") + equals("{{list}}") + equals("{{row}}")
         found = prepared(
             RequestTemplate(document(), (), agent, expectations=wanted), environment, row=7
@@ -234,44 +195,6 @@ class TestExpectations:
         assert [each["equals"] for each in run.expectations] == ["in Paris", [1, 2], 7]
         assert run.request_template is not None
         assert run.request_template["expectations"] == wanted
-
-    def test_without_names_are_kept_as_they_are(self, agent: Agent) -> None:
-        wanted = equals("{{$braces}}city}}")
-        found = prepared(RequestTemplate(document(), (), agent, expectations=equals(1)), None)
-        assert found.prepared
-        assert engine.create_run(found.prepared).request_template is None
-        found = prepared(RequestTemplate(document(), (), agent, expectations=wanted), None)
-        assert found.prepared
-        assert engine.create_run(found.prepared).expectations == equals("{{city}}")
-
-    def test_with_names_that_have_no_value_are_refused(
-        self, agent: Agent, environment: Environment
-    ) -> None:
-        wanted = [{"type": "json", "path": "$.a['{{nobody}}']", "exists": False}]
-        found = prepared(RequestTemplate(document(), (), agent, expectations=wanted), environment)
-        assert found.missing == ["nobody"]
-        assert found.unresolved == (("#expectations", "nobody"),)
-        assert "{{nobody}} is not defined in the environment “Staging”" in messages_of(found)
-
-    def test_with_secrets_are_refused(self, agent: Agent, environment: Environment) -> None:
-        wanted = equals("{{token}}")
-        found = prepared(RequestTemplate(document(), (), agent, expectations=wanted), environment)
-        assert messages_of(found) == (
-            "Expectations are stored, so they cannot contain secrets: “token”."
-        )
-        assert [problem.pointer for problem in found.errors] == ["#expectations"]
-        assert found.prepared
-        assert found.prepared.wire is None
-        assert SECRET not in str(found.prepared.provenance)
-
-    def test_that_grow_without_end_are_refused(self, agent: Agent) -> None:
-        wanted = equals("{{big}}" * 5_000)
-        template = RequestTemplate(document(), (), agent, expectations=wanted)
-        found = prepared(template, None, big="x" * 1_000)
-        assert found.prepared is None
-        assert messages_of(found)
-
-    def test_once_more_are_resolved_anew(self, agent: Agent, environment: Environment) -> None:
         wanted = equals("{{city}}")
         found = prepared(RequestTemplate(document(), (), agent, expectations=wanted), environment)
         assert found.prepared
@@ -286,12 +209,43 @@ class TestExpectations:
         Variable.objects.filter(name="city").delete()
         assert "{{city}} is not defined" in messages_of(engine.repeat_request(run))
 
-    def test_once_more_without_names_stay(self, agent: Agent) -> None:
-        found = prepared(RequestTemplate(document(), (), agent, expectations=equals(1)), None)
+    @pytest.mark.parametrize(
+        ("wanted", "kept", "is_template"),
+        [(1, 1, False), ("{{$braces}}city}}", "{{city}}", True)],
+        ids=["no names", "braces"],
+    )
+    def test_without_names_are_kept_as_they_are(
+        self, agent: Agent, wanted: Any, kept: Any, is_template: bool
+    ) -> None:
+        template = RequestTemplate(document(), (), agent, expectations=equals(wanted))
+        found = prepared(template, None)
         assert found.prepared
-        again = engine.repeat_request(engine.create_run(found.prepared)).prepared
+        run = engine.create_run(found.prepared)
+        assert (run.request_template is not None, run.expectations) == (is_template, equals(kept))
+        again = engine.repeat_request(run).prepared
         assert again
-        assert engine.create_run(again).expectations == equals(1)
+        assert engine.create_run(again).expectations == equals(kept)
+
+    @pytest.mark.parametrize(
+        ("value", "message"),
+        [
+            ("{{nobody}}", "{{nobody}} is not defined in the environment “Staging”"),
+            ("{{token}}", "Expectations are stored, so they cannot contain secrets: “token”."),
+            ("{{big}}" * 5_000, ""),
+        ],
+        ids=["no value", "a secret", "without end"],
+    )
+    def test_are_refused(
+        self, agent: Agent, environment: Environment, value: str, message: str
+    ) -> None:
+        template = RequestTemplate(document(), (), agent, expectations=equals(value))
+        found = prepared(template, environment, big="x" * 1_000)
+        assert message in messages_of(found)
+        assert messages_of(found)
+        if "big" not in value:
+            assert [problem.pointer for problem in found.errors] == ["#expectations"]
+            assert found.prepared
+            assert SECRET not in str(found.prepared.provenance)
 
 
 class TestWhatFollows:
@@ -341,14 +295,6 @@ class TestWhatFollows:
             "key": SECRET,
             "site": "Oslo",
         }
-
-    def test_another_document_needs_its_own_way_in(self, run: Run) -> None:
-        request = engine.follow_up_request(run, run.request)
-        with pytest.raises(ValueError, match="with_document"):
-            replace(request, request={})
-        other = request.with_document({"query": {"text": "{{token}}"}})
-        assert other.wire_document == {"query": {"text": SECRET}}
-        assert other.request == {"query": {"text": "{{token}}"}}
 
 
 #: Where a name can stand: the template with a text there, and what of the request it becomes
@@ -581,17 +527,3 @@ class TestOwnIds:
         found = prepared(RequestTemplate(document(), (), agent), None)
         assert found.prepared
         assert found.prepared.request == document()
-
-    def test_at_a_url(self) -> None:
-        assert "session_id" in self.sent(None, address=f"{HERE}/process", protocol="agent-api")
-
-    def test_a_repeated_request_has_others_and_a_follow_up_the_same(self) -> None:
-        found = prepared(RequestTemplate(self.HELLO, (), self.agent(own_ids="on")), None)
-        assert found.prepared
-        run = engine.create_run(found.prepared)
-        again = engine.repeat_request(run).prepared
-        assert again
-        assert again.request["session_id"] != run.request["session_id"]
-        follow_up = follow_up_document(run, "and then?")
-        for name in ("session_id", "user_id"):
-            assert follow_up[name] == run.request[name]

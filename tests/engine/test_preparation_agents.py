@@ -61,13 +61,6 @@ def test_of_two_the_one_that_is_written_like_it() -> None:
     assert preparation.matching_agent(preparation.agent_for_url(HERE, "nlweb", None)) == two
 
 
-def test_a_changed_name_leaves_the_slug_alone() -> None:
-    agent = saved_agent(HERE)
-    agent.name = "Recipes"
-    agent.save()
-    assert agent.slug == "a-example-8000"
-
-
 def test_no_credential_is_part_of_a_name() -> None:
     agent = saved_agent(f"{HERE}/ask?site=b&api_key=canary-77")
     assert agent.name == "a.example:8000/ask?site=b&api_key="

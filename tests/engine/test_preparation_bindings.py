@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from playground import engine
-from playground.engine.preparation import retarget, version_and_binding
+from playground.engine.preparation import retarget
 from playground.models import Agent, Environment, Variable
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording
 
@@ -45,24 +45,6 @@ def test_the_other_binding_has_an_address_at_the_same_origin(agent: Agent) -> No
     tools = Agent.objects.create(name="Tools", url="http://a.example/tools", binding="mcp")
     assert engine.agent_url_over(agent, "mcp") == "http://a.example/tools"
     assert engine.agent_url_over(tools, "http") == "http://a.example/ask"
-
-
-@pytest.mark.parametrize(
-    ("protocol", "wanted", "found"),
-    [
-        ("nlweb", ("0.54", "mcp"), ("0.54", "mcp")),
-        ("nlweb", ("7", "pigeon"), ("0.55", "http")),
-        ("nlweb", (None, None), ("0.55", "http")),
-        ("nlweb", ("", ""), ("0.55", "http")),
-        ("agent-api", ("0.54", "mcp"), ("1", "http")),
-    ],
-)
-def test_a_version_or_a_binding_that_an_agent_does_not_have_is_replaced_by_its_own(
-    protocol: str, wanted: tuple[str | None, str | None], found: tuple[str, str]
-) -> None:
-    for own in (found[0], "of another protocol"):
-        agent = Agent(protocol=protocol, version=own, url="http://a.example/ask")
-        assert version_and_binding(agent, *wanted) == found
 
 
 def test_an_agent_of_somebody_else_is_not_looked_at(agent: Agent, django_user_model: Any) -> None:

@@ -16,7 +16,9 @@ from django.utils import timezone
 from playground import engine
 from playground.engine import promise_polling, promises
 from playground.models import Agent, PolledPromise, Run, RunKind, storage
+from tests.engine.conftest import Begin, until
 from tests.support.background_tasks import wait_for_tasks
+from tests.support.outages import Outage
 from tests.support.servers import HOLD, Server, free_port, reply, serve
 
 pytestmark = pytest.mark.database
@@ -60,8 +62,8 @@ def short_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def ask(transactional_db: None) -> Callable[..., Any]:
-    """Send a request that is answered with a promise: its run and its polled."""
+def ask(begin: Begin) -> Callable[..., Any]:
+    """Send a request that is answered with a promise: its run and its polled promise."""
 
     async def send(server: Server, saved: bool = True, **options: Any) -> tuple[Run, Any]:
         def record() -> Any:
@@ -73,10 +75,10 @@ def ask(transactional_db: None) -> Callable[..., Any]:
                 "meta": {"user": "u1", "session_context": {"old": True}},
             }
             prepared = engine.request_to(agent, request, options.pop("headers", ()))
-            return engine.create_run(prepared), prepared, prepared.target, prepared.redact
+            return engine.create_run(prepared), prepared
 
-        run, prepared, target, secrets = await sync_to_async(record)()
-        await engine.start(run, target, redact=secrets, headers=prepared.headers)
+        run, prepared = await sync_to_async(record)()
+        await engine.send(run, prepared)
         await run.arefresh_from_db()
         return run, await PolledPromise.objects.filter(run=run).afirst()
 
@@ -88,36 +90,79 @@ async def children(run: Run, *kinds: str) -> list[Run]:
     return [child async for child in found.order_by("created_at")]
 
 
+def sent(server: Server) -> list[dict[str, Any]]:
+    """The documents of the requests, the first one included."""
+    return [json.loads(request.partition(b"\r\n\r\n")[2]) for request in server.requests]
+
+
 async def test_a_promise_is_followed_to_its_answer(ask: Callable[..., Any]) -> None:
-    script = Script(promise(0.1, estimated_time=5), promise(0.5), promise(0.9), ANSWER)
+    """With the latest token and session context, and the headers of the request."""
+    second = document("promise", session={"turn": 1}, promise={"token": "p2", "progress": 0.5})
+    script = Script(promise(0.1, estimated_time=5), second, promise(0.9, token="p3"), ANSWER)
+    headers = [["X-Api-Key", "s3cret"], ["X-Trace", "1"]]
     async with serve(answer=script) as server:
-        run, polled = await ask(server)
+        run, polled = await ask(server, headers=headers)
         assert (run.outcome, polled.status, polled.token) == ("promise", "polling", "p1")
+        assert polled.headers == headers
         polled = await promise_polling.poll_until_settled(polled.pk)
-        assert (polled.status, polled.polls) == ("fulfilled", 3)
-        assert polled.progress == [0.1, 0.5, 0.9]
-        checks = await children(run)
-        assert [check.outcome for check in checks] == ["promise", "promise", "answer"]
-        assert polled.final_run == checks[-1]
-        assert all(check.parent_entry == (polled.entry_seq, polled.entry_part) for check in checks)
-        assert {check.conversation_id for check in checks} == {run.conversation_id}
-        body = json.loads(server.requests[1].partition(b"\r\n\r\n")[2])
-        assert body == {
-            "promise_token": "p1",
+    assert (polled.status, polled.polls, polled.headers) == ("fulfilled", 3, [])
+    assert polled.progress == [0.1, 0.5, 0.9]
+    checks = await children(run)
+    assert [check.outcome for check in checks] == ["promise", "promise", "answer"]
+    assert polled.final_run == checks[-1]
+    assert all(check.parent_entry == (polled.entry_seq, polled.entry_part) for check in checks)
+    assert {check.conversation_id for check in checks} == {run.conversation_id}
+    sessions = [{"old": True}, {"turn": 1}, {"turn": 1}]
+    assert sent(server)[1:] == [
+        {
+            "promise_token": token,
             "action": "checkin",
-            "meta": {"version": "0.55", "user": "u1", "session_context": {"old": True}},
+            "meta": {"version": "0.55", "user": "u1", "session_context": session},
         }
-        assert server.requests[1].startswith(b"POST /await ")
+        for token, session in zip(("p1", "p2", "p3"), sessions, strict=True)
+    ]
+    for request in server.requests:
+        assert b"X-Api-Key: s3cret\r\n" in request
+    assert server.requests[1].startswith(b"POST /await ")
 
 
-async def test_the_latest_session_context_goes_along(ask: Callable[..., Any]) -> None:
-    first = document("promise", session={"turn": 1}, promise={"token": "p1"})
-    second = document("promise", session={"turn": 2}, promise={"token": "p1"})
-    async with serve(answer=Script(first, second, ANSWER)) as server:
+async def test_following_ends_when_the_patience_does(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise(0.5, estimated_time=31_536_000))) as server:
         _, polled = await ask(server)
-        await promise_polling.poll_until_settled(polled.pk)
-    metas = [json.loads(r.partition(b"\r\n\r\n")[2])["meta"] for r in server.requests]
-    assert [meta["session_context"] for meta in metas] == [{"old": True}, {"turn": 1}, {"turn": 2}]
+        began = timezone.now() - timedelta(seconds=polled.polling_seconds)
+        await PolledPromise.objects.filter(pk=polled.pk).aupdate(started_at=began)
+        polled = await promise_polling.poll_until_settled(polled.pk)
+        assert (polled.status, polled.next_poll_at) == ("timed_out", None)
+        assert "not fulfilled" in polled.status_message
+        await promise_polling.resume_polling(polled.pk, 60)
+        await polled.arefresh_from_db()
+        assert polled.status == "polling"
+        assert polled.deadline > timezone.now()
+
+
+async def test_a_promise_without_a_token_cannot_be_followed(ask: Callable[..., Any]) -> None:
+    async with serve(promise(token="")) as server:
+        _, polled = await ask(server)
+    assert polled.status == "paused"
+    assert "no token" in polled.status_message
+
+
+async def test_a_moved_agent_gets_no_credentials_and_one_that_is_down_is_asked_again(
+    ask: Callable[..., Any],
+) -> None:
+    async with serve(answer=Script(promise())) as server, serve(answer=Script(ANSWER)) as other:
+        _, polled = await ask(server, headers=[("X-Api-Key", "s3cret"), ("X-Trace", "1")])
+        await Agent.objects.aupdate(url=f"http://127.0.0.1:{free_port()}")
+        assert await promise_polling.poll(polled.pk, at_once=True)
+        await polled.arefresh_from_db()
+        assert polled.status == "polling"
+        assert " failed: " in polled.status_message
+        await Agent.objects.aupdate(url=other.url)
+        polled = await promise_polling.poll_until_settled(polled.pk)
+    assert polled.status == "fulfilled"
+    assert b"s3cret" in server.requests[0]
+    assert b"s3cret" not in other.requests[0]
+    assert b"X-Trace: 1\r\n" in other.requests[0]
 
 
 ENDS: list[tuple[str, tuple[bytes, ...], str, str]] = [
@@ -148,37 +193,6 @@ async def test_how_a_promise_ends(
     assert polled.status_message.startswith(note) if note else not polled.status_message
     assert polled.final_run
     assert polled.next_poll_at is None
-
-
-async def test_a_new_token_is_asked_with(ask: Callable[..., Any]) -> None:
-    async with serve(answer=Script(promise(), promise(token="p2"), ANSWER)) as server:
-        _, polled = await ask(server)
-        await promise_polling.poll_until_settled(polled.pk)
-    tokens = [json.loads(r.partition(b"\r\n\r\n")[2]).get("promise_token") for r in server.requests]
-    assert tokens == [None, "p1", "p2"]
-
-
-async def test_following_ends_when_the_patience_does(ask: Callable[..., Any]) -> None:
-    async with serve(answer=Script(promise(0.5, estimated_time=31_536_000))) as server:
-        _, polled = await ask(server)
-        await PolledPromise.objects.filter(pk=polled.pk).aupdate(
-            started_at=timezone.now() - timedelta(seconds=polled.polling_seconds)
-        )
-        polled = await promise_polling.poll_until_settled(polled.pk)
-        assert (polled.status, polled.next_poll_at) == ("timed_out", None)
-        assert "not fulfilled" in polled.status_message
-
-        await promise_polling.resume_polling(polled.pk, 60)
-        await polled.arefresh_from_db()
-        assert polled.status == "polling"
-        assert polled.deadline > timezone.now()
-
-
-async def test_a_promise_without_a_token_cannot_be_followed(ask: Callable[..., Any]) -> None:
-    async with serve(promise(token="")) as server:
-        _, polled = await ask(server)
-    assert polled.status == "paused"
-    assert "no token" in polled.status_message
 
 
 CANCELLATIONS: list[tuple[str, bytes, str, str]] = [
@@ -249,20 +263,6 @@ async def test_a_check_that_takes_long_stays_claimed(
     assert (polled.status, polled.leased_until) == ("fulfilled", None)
 
 
-async def test_a_check_that_fails_is_tried_again(ask: Callable[..., Any]) -> None:
-    async with serve(answer=Script(promise())) as server:
-        _, polled = await ask(server)
-    await Agent.objects.aupdate(url=f"http://127.0.0.1:{free_port()}")
-    assert await promise_polling.poll(polled.pk, at_once=True)
-    await polled.arefresh_from_db()
-    assert polled.status == "polling"
-    assert " failed: " in polled.status_message
-    async with serve(answer=Script(ANSWER)) as server:
-        await Agent.objects.aupdate(url=server.url)
-        polled = await promise_polling.poll_until_settled(polled.pk)
-    assert polled.status == "fulfilled"
-
-
 @pytest.mark.usefixtures("heartbeats_count")
 async def test_the_supervisor_follows_what_is_due(ask: Callable[..., Any]) -> None:
     """Also what a process that died was asking after when it died."""
@@ -288,103 +288,64 @@ async def test_the_supervisor_follows_what_is_due(ask: Callable[..., Any]) -> No
     assert polled.status == "fulfilled"
 
 
-async def test_the_requests_own_headers_go_along_and_are_forgotten(
-    ask: Callable[..., Any],
+@pytest.mark.parametrize("is_deleted", [False, True], ids=["not saved", "deleted"])
+async def test_a_promise_that_nobody_can_ask_after(
+    ask: Callable[..., Any], is_deleted: bool
 ) -> None:
-    async with serve(answer=Script(promise(), promise(), ANSWER)) as server:
-        _, polled = await ask(server, headers=[("X-Api-Key", "s3cret"), ("X-Trace", "1")])
-        assert polled.headers == [["X-Api-Key", "s3cret"], ["X-Trace", "1"]]
-        polled = await promise_polling.poll_until_settled(polled.pk)
-    assert all(b"X-Api-Key: s3cret\r\n" in request for request in server.requests)
-    assert polled.headers == []
-
-
-async def test_a_command_follows_for_an_agent_that_is_not_saved(ask: Callable[..., Any]) -> None:
-    async with serve(answer=Script(promise(), ANSWER)) as server:
-        _, polled = await ask(server, saved=False)
-        heard: list[Any] = []
-        polled = await promise_polling.poll_until_settled(
-            polled.pk,
-            agent=Agent(name="scripted", url=server.url),
-            listener=lambda frame, events: heard.extend(events),
-        )
-    assert polled.status == "fulfilled"
-    assert [type(event).__name__ for event in heard] == ["Started", "Result", "Completed"]
-
-
-async def test_a_promise_that_nobody_can_ask_after(ask: Callable[..., Any]) -> None:
+    """Also where a process died that was asking."""
     async with serve(promise()) as server:
-        _, polled = await ask(server, saved=False)
-    await PolledPromise.objects.filter(pk=polled.pk).aupdate(
-        next_poll_at=timezone.now() - timedelta(minutes=2)
-    )
-    assert await sync_to_async(promise_polling._due)() == []
+        _, polled = await ask(server, saved=is_deleted)
+    await Agent.objects.all().adelete()
+    due = timezone.now() - timedelta(minutes=2)
+    left = {"leased_until": due, "next_poll_at": None} if is_deleted else {"next_poll_at": due}
+    await PolledPromise.objects.filter(pk=polled.pk).aupdate(**left)
+    supervisor = promise_polling.start_promise_poller()
+    try:
+        await until(PolledPromise.objects.filter(status="paused").aexists)
+    finally:
+        supervisor.cancel()
     await polled.arefresh_from_db()
-    assert polled.status == "paused"
-    assert "the agent is not saved" in polled.status_message
+    assert ("the agent is not saved" in polled.status_message) is not is_deleted
+    await promise_polling.cancel_promise(polled.pk)
+    await wait_for_tasks()
+    await polled.arefresh_from_db()
+    assert not polled.cancel_requested
+    assert (polled.status_message == "The agent was deleted.") is is_deleted
 
 
-class TestQuota:
+QUOTA = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("act", "size", "is_sent"),
+    [
+        (promise_polling.poll_until_settled, QUOTA, True),
+        (promise_polling.poll_until_settled, QUOTA * 12 // 10, False),
+        (engine.cancel_promise, QUOTA * 12 // 10, False),
+        (engine.poll_now, QUOTA, False),
+    ],
+    ids=["a poll", "a poll far beyond it", "a cancellation", "a poll by hand"],
+)
+async def test_beyond_the_quota(
+    ask: Callable[..., Any], settings: Any, act: Callable[..., Any], size: int, is_sent: bool
+) -> None:
     """A poll may complete a turn beyond the quota, but not for ever, and not by hand."""
-
-    QUOTA = 1_000_000
-
-    @staticmethod
-    async def fill(settings: Any, size: int) -> None:
-        storage._counts.clear()
-        settings.QUOTA = TestQuota.QUOTA
-        await Run.objects.acreate(
-            agent_name="A", url="http://a.example", protocol="nlweb", binding="http",
-            version="0.55", request={}, state="completed", bytes=size,
-        )  # fmt: skip
-
-    async def test_a_little_beyond_it_polls_are_sent(
-        self, ask: Callable[..., Any], settings: Any
-    ) -> None:
-        async with serve(answer=Script(promise(), ANSWER)) as server:
-            _, polled = await ask(server)
-            await self.fill(settings, self.QUOTA)
-            polled = await promise_polling.poll_until_settled(polled.pk)
-        assert polled.status == "fulfilled"
-
-    async def test_far_beyond_it_polling_is_paused(
-        self, ask: Callable[..., Any], settings: Any
-    ) -> None:
-        async with serve(answer=Script(promise(), ANSWER)) as server:
-            run, polled = await ask(server)
-            await self.fill(settings, self.QUOTA * 12 // 10)
-            polled = await promise_polling.poll_until_settled(polled.pk)
-            assert len(server.requests) == 1
-        assert (polled.status, polled.leased_until) == ("paused", None)
-        assert polled.status_message.startswith("No room left: 1.1 MB of 976.6 KB used. Delete")
-        assert await children(run) == []
-
-    async def test_a_cancellation_is_not_sent_either(
-        self, ask: Callable[..., Any], settings: Any
-    ) -> None:
-        async with serve(answer=Script(promise(), ANSWER)) as server:
-            run, polled = await ask(server)
-            await self.fill(settings, self.QUOTA * 12 // 10)
-            await engine.cancel_promise(polled.pk)
-            await wait_for_tasks()
-            assert len(server.requests) == 1
-        await polled.arefresh_from_db()
-        assert (polled.status, polled.cancel_requested) == ("paused", False)
-        assert polled.status_message.startswith("No room left")
-        assert await children(run) == []
-
-    async def test_nobody_polls_by_hand(self, ask: Callable[..., Any], settings: Any) -> None:
-        async with serve(answer=Script(promise(), ANSWER)) as server:
-            run, polled = await ask(server)
+    async with serve(answer=Script(promise(), ANSWER)) as server:
+        run, polled = await ask(server)
+        if act is engine.poll_now:
             await promise_polling.stop_polling(polled.pk)
-            await self.fill(settings, self.QUOTA)
-            await engine.poll_now(polled.pk)
-            await wait_for_tasks()
-            assert len(server.requests) == 1
-        await polled.arefresh_from_db()
-        assert (polled.status, polled.leased_until) == ("paused", None)
-        assert polled.status_message.startswith("No room left")
-        assert await children(run) == []
+        storage._counts.clear()
+        settings.QUOTA = QUOTA
+        await Run.objects.acreate(
+            agent_name="A", url="http://a.example", request={}, state="completed", bytes=size
+        )
+        await act(polled.pk)
+        await wait_for_tasks()
+        assert (len(server.requests), len(await children(run))) == (1 + is_sent, is_sent)
+    await polled.arefresh_from_db()
+    assert polled.status == ("fulfilled" if is_sent else "paused")
+    assert (polled.leased_until, polled.cancel_requested) == (None, False)
+    assert is_sent or polled.status_message.startswith("No room left")
 
 
 async def test_no_more_are_followed_than_may_be(ask: Callable[..., Any], settings: Any) -> None:
@@ -434,32 +395,6 @@ async def test_a_settled_promise_stays_so(ask: Callable[..., Any]) -> None:
         assert len(server.requests) == 2
 
 
-async def test_the_agent_was_deleted_in_the_meantime(ask: Callable[..., Any]) -> None:
-    """Also where a process died that was asking: nobody will ever ask again."""
-    async with serve(promise()) as server:
-        _, polled = await ask(server)
-    await Agent.objects.all().adelete()
-    dead = {"next_poll_at": None, "leased_until": timezone.now() - timedelta(minutes=1)}
-    await PolledPromise.objects.filter(pk=polled.pk).aupdate(**dead)
-    assert await sync_to_async(promise_polling._due)() == []
-    await polled.arefresh_from_db()
-    assert polled.status == "paused"
-    await promise_polling.cancel_promise(polled.pk)
-    await wait_for_tasks()
-    await polled.arefresh_from_db()
-    assert (polled.cancel_requested, polled.status_message) == (False, "The agent was deleted.")
-
-
-async def test_credentials_stay_where_they_were_given_for(ask: Callable[..., Any]) -> None:
-    async with serve(answer=Script(promise())) as server, serve(answer=Script(ANSWER)) as other:
-        _, polled = await ask(server, headers=[("X-Api-Key", "s3cret"), ("X-Trace", "1")])
-        await Agent.objects.aupdate(url=other.url)
-        assert await promise_polling.poll(polled.pk, at_once=True)
-    assert b"s3cret" in server.requests[0]
-    assert b"s3cret" not in other.requests[0]
-    assert b"X-Trace: 1\r\n" in other.requests[0]
-
-
 async def test_a_task_is_cancelled_once(ask: Callable[..., Any]) -> None:
     async with serve(answer=Script(promise(), failure("CANCELLED"))) as server:
         run, polled = await ask(server)
@@ -476,10 +411,10 @@ async def lost_poll(run: Run, polled: PolledPromise, kind: str, **fields: Any) -
             Agent.objects.get(), {"promise_token": "p1", "action": "checkin"}, version=run.version
         )
         link = engine.RunParent(RunKind(kind), run, polled.entry_seq, polled.entry_part)
-        return engine.create_run(prepared, None, link), prepared.target
+        return engine.create_run(prepared, None, link), prepared
 
-    child, target = await sync_to_async(record)()
-    await engine.start(child, target)
+    child, prepared = await sync_to_async(record)()
+    await engine.send(child, prepared)
     await Run.objects.filter(pk=child.pk).aupdate(**fields)
     return child
 
@@ -499,16 +434,6 @@ async def test_a_reply_that_a_dead_process_did_not_take_in(
         polled = await promise_polling.poll_until_settled(polled.pk)
         assert (polled.status, polled.final_run, polled.polls) == (status, child, 1)
         assert len(server.requests) == 2
-
-
-async def test_a_passing_failure_is_no_reply_that_was_lost(ask: Callable[..., Any]) -> None:
-    busy = failure("RATE_LIMITED", "429 Too Many Requests")
-    async with serve(answer=Script(promise(), busy, ANSWER)) as server:
-        _, polled = await ask(server)
-        assert await promise_polling.poll(polled.pk, at_once=True)
-        assert await promise_polling.poll(polled.pk, at_once=True)
-    await polled.arefresh_from_db()
-    assert (polled.status, polled.polls) == ("fulfilled", 2)
 
 
 CUT_OFF: list[tuple[str, dict[str, Any] | None, str, str]] = [
@@ -544,36 +469,14 @@ async def test_a_process_died_that_was_cancelling(
 
 
 async def test_a_bug_does_not_keep_a_promise_claimed(
-    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ask: Callable[..., Any], outage: Outage, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serve(promise()) as server:
         _, polled = await ask(server)
-        with monkeypatch.context() as broken:
-            broken.setattr(promise_polling, "create_run", lambda *_: 1 / 0)
-            await promise_polling.poll(polled.pk, at_once=True)
-        await polled.arefresh_from_db()
-        assert (polled.status, polled.leased_until) == ("polling", None)
-        assert polled.next_poll_at is not None
-        assert "Internal playground error" in polled.status_message
-        assert "ZeroDivisionError" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("estimated", "checks", "least", "most"),
-    [
-        (None, 0, 2, 2),
-        (None, 5, 2, 3),
-        (0, 0, 1, 1),
-        (12, 0, 2, 2),
-        (31_536_000, 0, 30, 30),
-        (-5, 0, 2, 2),
-        (1, 10, 6, 7),
-        (1, 10_000, 30, 30),
-    ],
-)
-def test_the_wait_before_a_check(
-    estimated: float | None, checks: int, least: float, most: float,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.undo()
-    assert least <= promises.poll_interval(estimated, checks) <= most
+        outage.begin(1, error=ZeroDivisionError("a bug"))
+        await promise_polling.poll(polled.pk, at_once=True)
+    await polled.arefresh_from_db()
+    assert (polled.status, polled.leased_until) == ("polling", None)
+    assert polled.next_poll_at is not None
+    assert "Internal playground error" in polled.status_message
+    assert "ZeroDivisionError" in caplog.text

@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from playground.engine.promises import PollResult, apply_poll_result, schedule_next_poll
+from playground.engine.promises import (
+    PollResult,
+    apply_poll_result,
+    poll_interval,
+    schedule_next_poll,
+)
 from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.models.clock import database_now
 from playground.protocols.events import Outcome
@@ -17,6 +22,25 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 def polled(**fields: Any) -> PolledPromise:
     return PolledPromise(entry_seq=1, token="p1", polling_seconds=900, **fields)
+
+
+@pytest.mark.parametrize(
+    ("estimated", "checks", "least", "most"),
+    [
+        (None, 0, 2, 2),
+        (None, 5, 2, 3),
+        (0, 0, 1, 1),
+        (12, 0, 2, 2),
+        (31_536_000, 0, 30, 30),
+        (-5, 0, 2, 2),
+        (1, 10, 6, 7),
+        (1, 10_000, 30, 30),
+    ],
+)
+def test_the_wait_before_a_check(
+    estimated: float | None, checks: int, least: float, most: float
+) -> None:
+    assert least <= poll_interval(estimated, checks) <= most
 
 
 @pytest.mark.parametrize(

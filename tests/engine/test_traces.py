@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.test import Client
 
-from playground import tracing
+from playground import engine, tracing
 from playground.limits import RunLimits
 from playground.models import Run
-from playground.protocols.frames import FrameKind
-from playground.rendering.timeline import run_timeline
-from playground.tracing import attach
-from tests.engine.conftest import Send
+from tests.engine.conftest import Begin, Send, calls_of
 from tests.support import mcp_servers
-from tests.support.servers import LAST_CHUNK, STREAM_HEAD, chunk, free_port, reply, serve
+from tests.support.servers import (
+    HOLD,
+    LAST_CHUNK,
+    STREAM_HEAD,
+    Script,
+    chunk,
+    free_port,
+    reply,
+    serve,
+)
 
 pytest.importorskip("opentelemetry.sdk")
 
@@ -39,6 +45,11 @@ def traceparents(requests: list[bytes]) -> list[str]:
     return found
 
 
+@sync_to_async
+def timeline_of(run: Run) -> str:
+    return Client().get(f"/runs/{run.pk}/timeline/").content.decode()
+
+
 @pytest.fixture
 def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Export spans to memory; yields a function that returns those that have ended."""
@@ -57,19 +68,18 @@ class TestHeaders:
         settings.TRACEPARENT = True
         with mcp_servers.serving(mcp_servers.Recipes()) as url:
             run = await send(url, agent={"binding": "mcp"})
-        assert run.state == "completed"
-        frames = await sync_to_async(lambda: list(run.read_frames()))()
-        values = traceparents([frame.data for frame in frames if frame.kind is FrameKind.CALL])
-        assert len(values) == 3
+        values = traceparents(await calls_of(run))
+        assert (run.state, len(values)) == ("completed", 3)
         assert {value[:36] for value in values} == {f"00-{run.pk.hex}-"}
+        assert {value[-3:] for value in values} == {"-01"}
         assert len(set(values)) == len(values)
-        assert (await sync_to_async(run_timeline)(run)).trace_id == run.pk.hex
+        assert run.pk.hex in await timeline_of(run)
 
     async def test_off_by_default(self, send: Send) -> None:
         async with serve(*STREAM) as server:
             run = await send(server.url)
         assert traceparents(server.requests) == [""]
-        assert (await sync_to_async(run_timeline)(run)).trace_id == ""
+        assert run.pk.hex not in await timeline_of(run)
 
     async def test_one_of_the_request_stays(self, send: Send, settings: Any) -> None:
         settings.TRACEPARENT = True
@@ -77,12 +87,28 @@ class TestHeaders:
             await send(server.url, agent={"headers": [["traceparent", TRACEPARENT]]})
         assert traceparents(server.requests) == [TRACEPARENT]
 
-    async def test_a_trace_is_continued(self, send: Send, settings: Any) -> None:
+    @pytest.mark.parametrize("flags", ["01", "00"])
+    async def test_a_trace_is_continued(self, send: Send, settings: Any, flags: str) -> None:
         settings.TRACEPARENT = True
         async with serve(*STREAM) as server:
-            with attach(TRACEPARENT):
+            with tracing.attach(TRACEPARENT[:-2] + flags):
                 await send(server.url)
-        assert traceparents(server.requests)[0].startswith(TRACEPARENT[:36])
+        (value,) = traceparents(server.requests)
+        assert (value[:36], value[-2:]) == (TRACEPARENT[:36], flags)
+        assert value[36:52] != TRACEPARENT[36:52]
+
+
+#: How a call ends: the server's script, and attributes of the spans of the call and of the run.
+ENDS: dict[str, tuple[Script | None, dict[str, Any], dict[str, Any]]] = {
+    "an error status": (
+        [reply(b'{"_meta": {"response_type": "failure"}, "error": {"code": "INTERNAL_ERROR"}}',
+               status="503 Service Unavailable")],
+        {"http.response.status_code": 503, "error.type": "503"},
+        {"playground.run.outcome": "failure"},
+    ),
+    "no connection": (None, {"error.type": "connect"}, {"error.type": "connect"}),
+    "a limit": (STREAM * 2, {"error.type": "limit"}, {"playground.limit": "max_bytes"}),
+}  # fmt: skip
 
 
 class TestSpans:
@@ -121,49 +147,27 @@ class TestSpans:
         expected = f"00-{call.context.trace_id:032x}-{call.context.span_id:016x}-01"
         assert traceparents(server.requests) == [expected]
 
-    async def test_without_headers(self, send: Send, spans: Any) -> None:
+    async def test_a_trace_is_continued_without_headers(self, send: Send, spans: Any) -> None:
         async with serve(*STREAM) as server:
-            await send(server.url)
-        assert len(spans()) == 2
-        assert traceparents(server.requests) == [""]
-
-    async def test_a_trace_is_continued(self, send: Send, spans: Any) -> None:
-        async with serve(*STREAM) as server:
-            with attach(TRACEPARENT):
+            with tracing.attach(TRACEPARENT):
                 await send(server.url)
         _, whole = spans()
         assert f"{whole.context.trace_id:032x}" == TRACEPARENT[3:35]
         assert f"{whole.parent.span_id:016x}" == TRACEPARENT[36:52]
+        assert traceparents(server.requests) == [""]
 
-    async def test_an_error_status(self, send: Send, spans: Any) -> None:
-        body = {"_meta": {"response_type": "failure"}, "error": {"code": "INTERNAL_ERROR"}}
-        script = reply(json.dumps(body).encode(), status="503 Service Unavailable")
-        async with serve(script) as server:
-            await send(server.url)
+    @pytest.mark.parametrize("end", ENDS)
+    async def test_a_call_that_fails(self, send: Send, spans: Any, end: str) -> None:
+        script, of_call, of_run = ENDS[end]
+        async with serve(*script or ()) as server:
+            url = server.url if script else f"http://127.0.0.1:{free_port()}"
+            await send(url, limits=RunLimits(max_bytes=100))
         call, whole = spans()
-        assert call.attributes["http.response.status_code"] == 503
-        assert (call.attributes["error.type"], call.status.is_ok) == ("503", False)
-        assert whole.attributes["playground.run.outcome"] == "failure"
+        assert not call.status.is_ok
+        for span, expected in ((call, of_call), (whole, of_run)):
+            assert expected.items() <= dict(span.attributes).items()
 
-    async def test_no_connection(self, send: Send, spans: Any) -> None:
-        await send(f"http://127.0.0.1:{free_port()}")
-        call, whole = spans()
-        for span in (call, whole):
-            assert span.attributes["error.type"] == "connect"
-            assert span.status.status_code.name == "ERROR"
-            assert "failed" in span.status.description
-
-    async def test_a_limit(self, send: Send, spans: Any) -> None:
-        async with serve(*STREAM) as server:
-            await send(server.url, limits=RunLimits(max_bytes=50))
-        call, whole = spans()
-        assert whole.attributes["playground.limit"] == "max_bytes"
-        assert call.attributes["error.type"] == "limit"
-
-    async def test_a_run_that_is_stopped(self, begin: Any, spans: Any) -> None:
-        from playground import engine
-        from tests.support.servers import HOLD
-
+    async def test_a_run_that_is_stopped(self, begin: Begin, spans: Any) -> None:
         async with serve(STREAM_HEAD, chunk(START), HOLD) as server:
             run, task = await begin(server.url)
             await server.asked.wait()
@@ -173,32 +177,30 @@ class TestSpans:
         assert whole.attributes["playground.run.state"] == "cancelled"
         assert whole.status.is_unset
 
-    async def test_no_secret_is_in_an_attribute(self, begin: Any, spans: Any) -> None:
+    async def test_no_secret_is_in_an_attribute(self, send: Send, spans: Any) -> None:
         """In the path and the query of the URL, and in what the agent sends back."""
-
-        def answer(_: bytes) -> tuple[bytes, ...]:
-            return (reply(f"<b>{SECRET}</b>".encode(), "text/html"),)
-
-        async with serve(answer=answer) as server:
-            run = await self._run_with_secret(begin, f"{server.url}/x/{SECRET}?key={SECRET}")
+        async with serve(reply(f"<b>{SECRET}</b>".encode(), "text/html")) as server:
+            run = await send(f"{server.url}/x/{SECRET}?key={SECRET}", redact=[SECRET])
         assert run.state == "failed"
         assert any(SECRET.encode() in request for request in server.requests)
-        found = spans()
-        assert len(found) == 2
-        assert SECRET not in "".join(span.to_json() for span in found)
-        assert "key=" not in "".join(span.to_json() for span in found)
+        found = "".join(span.to_json() for span in spans())
+        assert found
+        assert SECRET not in found
+        assert "key=" not in found
 
-    async def _run_with_secret(self, begin: Any, url: str) -> Run:
-        from playground import engine
-        from playground.models import Agent
 
-        def record() -> Any:
-            prepared = engine.request_to(
-                Agent(name="scripted", url=url), {"query": {"text": "eggs"}}
-            )
-            return engine.create_run(prepared), prepared.target
-
-        run, target = await sync_to_async(record)()
-        await engine.start(run, target, redact=[SECRET])
-        await run.arefresh_from_db()
-        return run
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, False),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": " "}, False),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}, True),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:4318/v1/traces"}, True),
+        ({"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://127.0.0.1:4318/v1/metrics"}, False),
+        ({"OTEL_TRACES_EXPORTER": "console, OTLP"}, True),
+        ({"OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://a"}, False),
+        ({"OTEL_SDK_DISABLED": "True", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://a"}, False),
+    ],
+)
+def test_the_standard_variables(environment: Mapping[str, str], expected: bool) -> None:
+    assert tracing.is_configured(environment) is expected
