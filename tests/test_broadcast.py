@@ -12,7 +12,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import OperationalError
 
-from playground import broadcast, executors
+from playground import broadcast
 from playground.broadcast import RunFeed, run_feeds
 from playground.engine import writer as writers
 from playground.engine.driver import Driver
@@ -26,7 +26,6 @@ from playground.rendering import live
 from playground.rendering.live import RunMessage, RunUpdates
 from playground.task_registry import running_tasks
 from tests.support.markup import read
-from tests.support.metrics import Growth
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, result
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
@@ -315,59 +314,6 @@ async def test_viewers_who_leave_while_others_get_a_message(driven: DrivenRun) -
     await to_the_end([late], 5)
 
 
-async def test_nothing_is_kept_for_a_run_without_viewers(driven: DrivenRun) -> None:
-    driven.add(CALL, OPEN, HEAD)
-    await driven.stored()
-    viewer = await Viewer().join(driven.run)
-    await viewer.has(3)
-    viewer.leave()
-    driven.add(result(0))
-    assert not driven._writer._pending.readings
-    await driven.stored()
-    assert not run_feeds()._feeds
-    await no_task_is_left()
-
-
-async def test_a_run_of_another_process_is_read_when_it_notifies(
-    transactional_db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(broadcast, "POLL", 60.0)
-    growth = Growth()
-    recording = await record()
-    viewers = [await Viewer().join(recording.run) for _ in range(2)]
-    frames = 0
-    for parts in ([CALL, OPEN, HEAD], [result(0), result(1)], [END]):
-        await sync_to_async(recording.add)(*parts)
-        await notify_viewers(recording.run)
-        frames += len(parts)
-        for viewer in viewers:
-            await viewer.has(frames)
-    await sync_to_async(recording.end)()
-    await notify_viewers(recording.run)
-    await to_the_end(viewers, 6)
-    # The viewers of a feed share each message; the first read may come before the notification.
-    assert 1 <= growth.of("playground_notified_delivery_seconds_count") <= 4
-    assert growth.of("playground_delivery_seconds_count") == 0
-
-
-async def test_a_run_of_another_process_that_does_not_notify_is_read_now_and_then(
-    transactional_db: None, monkeypatch: pytest.MonkeyPatch, advances: list[RunUpdates]
-) -> None:
-    monkeypatch.setattr(broadcast, "POLL", 0.02)
-    recording = await record()
-    viewers = [await Viewer().join(recording.run) for _ in range(5)]
-    await sync_to_async(recording.add)(CALL, OPEN, HEAD)
-    for viewer in viewers:
-        await viewer.has(3)
-    await asyncio.sleep(0.5)
-    reads = len(advances)
-    await asyncio.sleep(0.1)
-    # A silent run is compared by one query, and not read.
-    assert len(advances) == reads
-    await sync_to_async(recording.end)()
-    await to_the_end(viewers, 3)
-
-
 async def test_a_change_of_a_child_run_is_sent_to_everybody(driven: DrivenRun) -> None:
     driven.add(CALL, OPEN, HEAD, result(0))
     await driven.stored()
@@ -394,21 +340,6 @@ async def test_a_change_of_a_child_run_is_sent_to_everybody(driven: DrivenRun) -
     driven.add(END)
     await driven.end()
     await to_the_end(viewers, 6)
-
-
-async def test_a_run_that_is_deleted_ends_for_everybody(driven: DrivenRun) -> None:
-    driven.add(CALL)
-    await driven.stored()
-    viewers = [await Viewer().join(driven.run) for _ in range(2)]
-    for viewer in viewers:
-        await viewer.has(1)
-    await Run.objects.filter(pk=driven.run.pk).adelete()
-    await notify_viewers(driven.run)
-    for viewer in viewers:
-        await asyncio.wait_for(viewer.ended.wait(), 5)
-        assert isinstance(viewer.error, Run.DoesNotExist)
-    assert not run_feeds()._feeds
-    local_runs.discard(driven.run.pk)
 
 
 async def test_an_error_of_the_rendering_ends_its_run_only(
@@ -469,24 +400,6 @@ async def test_a_read_that_fails_for_a_moment_is_repeated(
         await driven.end()
     await to_the_end(viewers, 6)
     assert not failures
-
-
-async def test_a_run_that_cannot_be_read_closes_the_sockets_of_its_viewers(
-    driven: DrivenRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    driven.add(CALL, OPEN, HEAD)
-    await driven.stored()
-
-    def fail(*_: Any) -> None:
-        raise OperationalError("connection refused")
-
-    monkeypatch.setattr(RunUpdates, "_changed_entries", fail)
-    monkeypatch.setattr(executors, "READ_PATIENCE", 0.1)
-    viewer = await Viewer().join(driven.run)
-    await asyncio.wait_for(viewer.ended.wait(), 20)
-    assert isinstance(viewer.error, OperationalError)
-    assert viewer.seen == []
-    local_runs.discard(driven.run.pk)
 
 
 async def test_a_flood_is_sent_in_few_messages(
@@ -571,49 +484,6 @@ async def test_an_error_of_one_viewer_is_its_own(transactional_db: None) -> None
         await to_the_end([viewer], count + 2)
 
 
-async def test_a_run_that_another_process_has_ended(
-    driven: DrivenRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its agent is silent, so that its driver here does not know yet."""
-    driven.add(CALL, OPEN, HEAD)
-    await driven.stored()
-    first = await Viewer().join(driven.run)
-    await first.has(3)
-    appended: list[int] = []
-    plain = RunUpdates.append
-
-    def append(self: RunUpdates, *args: Any) -> RunMessage | None:
-        appended.append(1)
-        return plain(self, *args)
-
-    monkeypatch.setattr(RunUpdates, "append", append)
-    monkeypatch.setattr(broadcast, "POLL", 0.05)
-    await Run.objects.filter(pk=driven.run.pk).aupdate(state="interrupted")
-    # The page of the second one shows the end.
-    second = Viewer(3)
-    second.feed = await run_feeds().join(second, RunUpdates(driven.run.pk, 3, ended=True))
-    await asyncio.sleep(0.2)
-    # Nothing to render: it does not try again and again.
-    assert not appended
-    # The feed's interval began before it was shortened.
-    for feed in run_feeds()._feeds.values():
-        feed.read_again()
-    await to_the_end([first, second], 3)
-    local_runs.discard(driven.run.pk)
-
-
-async def test_changes_of_driven_runs_are_looked_for_only_at_their_end(driven: DrivenRun) -> None:
-    pk = driven.run.pk
-    stored = await Run.objects.aget(pk=pk)
-    changed = sync_to_async(broadcast._changed)
-    assert await changed({pk: (stored.state, 99)}) == set()
-    await Run.objects.filter(pk=pk).aupdate(state="interrupted")
-    assert await changed({pk: (stored.state, stored.frames)}) == {pk}
-    local_runs.discard(pk)
-    assert await changed({pk: (stored.state, stored.frames)}) == {pk}
-    assert await changed({pk: ("interrupted", 0)}) == {pk}
-
-
 async def test_a_viewer_who_is_gone_while_it_joins(
     driven: DrivenRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -690,30 +560,6 @@ async def test_a_viewer_who_has_missed_much_catches_up_once_more(
     driven.add(END)
     await driven.end()
     await to_the_end([first, late], 12)
-
-
-@pytest.mark.parametrize("limit", ["MAX_WAITING", "MAX_WAITING_BYTES"])
-async def test_what_waits_for_a_feed_is_bounded(
-    driven: DrivenRun, limit: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    size = len(result(10).data)
-    monkeypatch.setattr(broadcast, limit, 20 * (size if limit == "MAX_WAITING_BYTES" else 1))
-    driven.add(CALL, OPEN, HEAD)
-    await driven.stored()
-    viewer = await Viewer().join(driven.run)
-    await viewer.has(3)
-    assert viewer.feed
-    viewer.feed._is_busy = True  # As if a thread were rendering.
-    for number in range(50):
-        driven.add(result(number))
-        await driven.stored()
-        assert viewer.feed._waiting <= 21
-    viewer.feed._is_busy = False
-    viewer.feed._schedule()
-    await viewer.has(53)
-    driven.add(END)
-    await driven.end()
-    await to_the_end([viewer], 54)
 
 
 async def test_what_waits_for_all_feeds_is_bounded(transactional_db: None, settings: Any) -> None:

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from websockets.asyncio.client import connect
 
-from playground.client_limits import MAX_BODY, MIN_RATE, ClientTimeout
+from playground.client_limits import MAX_BODY
 from tests.support.client_limits_app import CHUNK
 from tests.support.flooding_app import slow_connection
 from tests.support.playground_server import ROOT
@@ -23,66 +23,6 @@ from tests.support.playground_server import ROOT
 SECONDS = 20
 POST = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
 CHUNKED = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-
-
-class TestClientTimeout:
-    """The decisions, without a server."""
-
-    def test_a_request_has_to_begin(self) -> None:
-        timeout = ClientTimeout(10, 100)
-        assert not timeout.is_over(110, 0, 0)
-        assert timeout.is_over(110.1, 0, 0)
-        assert not timeout.is_receiving
-
-    def test_its_head_and_its_body_have_their_own_time(self) -> None:
-        timeout = ClientTimeout(10, 0)
-        timeout.begin_head(9)
-        assert timeout.is_receiving
-        assert not timeout.is_over(19, 0, 0)
-        timeout.begin_body(19)
-        assert not timeout.is_over(29, 0, 0)
-        assert timeout.is_over(29.1, 0, 0)
-
-    def test_each_part_of_the_body_extends_the_time(self) -> None:
-        timeout = ClientTimeout(10, 0)
-        timeout.begin_body(0)
-        assert timeout.add_body(5 * MIN_RATE)
-        assert not timeout.is_over(15, 0, 0)
-        assert timeout.is_over(15.1, 0, 0)
-
-    def test_the_body_has_a_largest_size(self) -> None:
-        timeout = ClientTimeout(10, 0)
-        timeout.begin_body(0)
-        assert timeout.add_body(MAX_BODY)
-        assert not timeout.add_body(1)
-        timeout.begin_body(0)  # The next request.
-        assert timeout.add_body(1)
-
-    def test_a_response_takes_as_long_as_it_takes(self) -> None:
-        timeout = ClientTimeout(10, 0)
-        timeout.begin_response()
-        assert not timeout.is_over(10**6, 500, 0)
-        timeout.end_response(10**6)
-        assert not timeout.is_over(10**6 + 10, 500, 0)
-        assert timeout.is_over(10**6 + 10.1, 500, 0)
-
-    def test_a_client_has_to_read(self) -> None:
-        timeout = ClientTimeout(10, 0)
-        timeout.begin_response()
-        # Nothing waited for a long time.
-        assert not timeout.is_over(1000, 500, 0)
-        assert not timeout.is_over(1009, 500, 70)
-        assert not timeout.is_over(1010, 500, 90)
-        assert timeout.is_over(1010.1, 500, 90)
-
-    def test_one_that_reads_slowly_may_continue(self) -> None:
-        timeout = ClientTimeout(10, 0)
-        timeout.begin_response()
-        timeout.end_response(0)
-        for number in range(1, 20):
-            assert not timeout.is_over(number * 9, number, 1000 - number)
-        assert not timeout.is_over(181, 1000, 0)
-        assert timeout.is_over(192, 1000, 0)
 
 
 @pytest.fixture(scope="module", params=["daphne", "uvicorn"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import socket
 import struct
@@ -13,13 +12,10 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 from django.http import HttpResponse
-from django.test import AsyncClient, Client
+from django.test import Client
 
 from playground.database_timeout import response_timeout
 from playground.database_timeout.base import DatabaseWrapper
-from playground.engine import tasks
-from playground.executors import run_in_writer
-from playground.models import Run
 
 #: Short, but longer than psycopg waits before it looks at the clock.
 TIMEOUT = 0.2
@@ -137,38 +133,6 @@ def test_what_is_no_request_waits(postgresql: Postgresql, database: DatabaseWrap
     assert not database.connection.closed
 
 
-async def test_a_thread_that_does_not_come_to_it() -> None:
-    """The thread of the writer is busy with the frames of runs, for which there is no limit."""
-    busy, free = asyncio.Event(), threading.Event()
-    loop = asyncio.get_running_loop()
-
-    def hang() -> None:
-        loop.call_soon_threadsafe(busy.set)
-        free.wait()
-
-    writing = asyncio.create_task(run_in_writer(hang))
-    await busy.wait()
-    token = response_timeout.set(TIMEOUT)
-    called: list[int] = []
-    with pytest.raises(OperationalError, match="has not responded"):
-        await run_in_writer(called.append, 1)
-    response_timeout.reset(token)
-    await asyncio.sleep(0)
-    free.set()
-    await writing
-    await run_in_writer(called.append, 2)
-    assert called == [2]
-
-
-async def test_a_stop_that_is_not_stored_in_time() -> None:
-    ending = asyncio.create_task(asyncio.Event().wait())
-    token = response_timeout.set(TIMEOUT)
-    assert await tasks.wait_for_stop(Run(), ending)  # type: ignore[arg-type]
-    response_timeout.reset(token)
-    assert not ending.done()
-    ending.cancel()
-
-
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[float | None]:
     """The timeouts of the requests for the history."""
@@ -186,10 +150,4 @@ def shown(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[float | None]:
 @pytest.mark.django_db
 def test_a_request(client: Client, shown: list[float | None]) -> None:
     client.get("/runs/")
-    assert (shown, response_timeout.get()) == ([7], None)
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_a_request_to_an_event_loop(shown: list[float | None]) -> None:
-    await AsyncClient().get("/runs/")
     assert (shown, response_timeout.get()) == ([7], None)

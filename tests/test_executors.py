@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Any
 
 import pytest
 from django.db import DatabaseError, InterfaceError, OperationalError
 
 from playground import executors
-from playground.executors import retry_while_unavailable, write_when_available
+from playground.executors import retry_while_unavailable
 
 AWAY = [OperationalError, InterfaceError, OperationalError]
 
@@ -45,33 +44,3 @@ async def test_attempts_are_repeated_while_the_database_is_unavailable(
     with pytest.raises(raised) if raised else contextlib.nullcontext():
         assert await retry_while_unavailable(attempt, patience) == 7
     assert len(made) == attempts
-
-
-async def test_pauses_grow_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses: list[float] = []
-    left = iter([OperationalError] * 8)
-
-    async def attempt() -> None:
-        if error := next(left, None):
-            raise error
-
-    async def sleep(seconds: float) -> None:
-        pauses.append(seconds)
-
-    monkeypatch.setattr(executors.asyncio, "sleep", sleep)
-    await retry_while_unavailable(attempt, 100.0)
-    assert pauses == [0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0]
-
-
-async def test_patience_ends(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.DATABASE_PATIENCE = 0.5
-    monkeypatch.setattr(executors, "FIRST_PAUSE", 0.001)
-    made = []
-
-    def work() -> None:
-        made.append(1)
-        raise OperationalError("no route to host")
-
-    with pytest.raises(OperationalError, match="no route"):
-        await asyncio.wait_for(write_when_available(work), 5)
-    assert len(made) > 1

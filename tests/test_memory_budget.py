@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from typing import Any
 
 import pytest
 
-from playground import memory_budget
 from playground.limits import RunLimits
-from playground.memory_budget import MINIMUM, RunMemory, limit_free_memory, return_free_memory
+from playground.memory_budget import MINIMUM, RunMemory
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from playground.transport import OutboundPolicy, Transport
@@ -44,13 +42,6 @@ async def test_a_run_waits_while_all_of_them_hold_too_much() -> None:
     assert large.held == 0
 
 
-async def test_a_run_that_holds_little_is_never_in_the_way() -> None:
-    runs = [RunMemory() for _ in range(100)]
-    for run in runs:
-        run.add(MINIMUM)
-        await asyncio.wait_for(run.wait_for_room(), 5)
-
-
 @pytest.mark.parametrize("is_stream", [True, False])
 async def test_no_more_is_read_from_the_agents(is_stream: bool) -> None:
     """Nobody takes what the first one sends; the second one has to wait, and misses nothing."""
@@ -78,30 +69,3 @@ async def test_no_more_is_read_from_the_agents(is_stream: bool) -> None:
             assert got[-1].kind is FrameKind.END
             assert got.body == event * 2000
             assert memory.held == 0
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="malloc of glibc")
-async def test_free_memory_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
-    called: list[tuple[str, tuple[int, ...]]] = []
-    plain = memory_budget._function_of_glibc
-
-    def note(name: str) -> Any:
-        function = plain(name)
-        assert function
-        return lambda *arguments: called.append((name, arguments)) or function(*arguments)
-
-    monkeypatch.setattr(memory_budget, "_function_of_glibc", note)
-    monkeypatch.setattr(memory_budget, "TRIM_DELAY", 0.01)
-    limit_free_memory()
-    return_free_memory()
-    return_free_memory()
-    async with asyncio.timeout(10):
-        while len(called) < 3:
-            await asyncio.sleep(0.01)
-    assert [name for name, _ in called] == ["mallopt", "mallopt", "malloc_trim"]
-
-
-def test_another_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory_budget, "_function_of_glibc", lambda _: None)
-    limit_free_memory()
-    memory_budget._trimming._trim()

@@ -11,8 +11,7 @@ import pytest
 from channels.layers import InMemoryChannelLayer
 
 from playground import notifications
-from playground.models import CollectionRun, Run
-from playground.notifications import Notifier, Stored, notify_viewers
+from playground.notifications import Notifier, Stored
 from playground.task_registry import running_tasks
 
 STORED = Stored([], [], {"state": "streaming"})
@@ -102,30 +101,6 @@ async def test_subscribers_of_the_process_are_called_at_once_with_what_was_store
     assert not notifier.has_subscribers("run")
 
 
-async def test_a_subscriber_may_unsubscribe_while_it_is_called() -> None:
-    notifier = Notifier()
-    first, second = [await subscribed(notifier, "run") for _ in range(2)]
-
-    def leave(_: Stored | None) -> None:
-        notifier.unsubscribe("run", leave)
-        notifier.unsubscribe("run", first)
-        notifier.unsubscribe("run", leave)  # Twice does no harm.
-
-    await notifier.subscribe("run", leave)
-    for _ in range(2):
-        notifier.notify(["run"])
-    assert (len(first.got), len(second.got)) == (1, 2)
-
-
-async def test_through_memory_no_other_process_is_notified() -> None:
-    notifier = Notifier()
-    subscriber = await subscribed(notifier, "run")
-    notifier.notify(["run"])
-    await notifier.flush()
-    assert subscriber.got == [None]
-    assert not running_tasks()
-
-
 async def test_another_process_gets_the_group_and_no_data(layer: Layer) -> None:
     here, there = Notifier(), Notifier()
     local, remote = await subscribed(here, "run"), await subscribed(there, "run")
@@ -154,17 +129,6 @@ async def test_a_process_joins_a_group_once(layer: Layer) -> None:
         while not layer.calls["group_discard"]:
             await asyncio.sleep(0)
     assert layer.calls["group_discard"] == 1
-
-
-async def test_nothing_is_left_of_a_process_without_subscribers(layer: Layer) -> None:
-    notifier = Notifier()
-    for _ in range(3):
-        subscriber = await subscribed(notifier, "run")
-        notifier.unsubscribe("run", subscriber)
-        async with asyncio.timeout(5):
-            while running_tasks():
-                await asyncio.sleep(0)
-    assert layer.calls["group_add"] == layer.calls["group_discard"] == 3
 
 
 async def test_notifications_that_wait_are_sent_once_for_each_group(layer: Layer) -> None:
@@ -216,41 +180,6 @@ async def test_receiving_goes_on_after_an_error(
     layer.broken = set()
     here.notify(["run"])
     await remote.has(2)
-
-
-async def test_the_groups_of_records(layer: Layer) -> None:
-    parent = Run(kind="ask")
-    child = Run(kind="action", parent=parent)
-    for record, groups in (
-        (child, [child.group, parent.group]),
-        (CollectionRun(), ["collection-run."]),
-    ):
-        layer.messages.clear()
-        await notify_viewers(record)
-        assert [m["group"][: len(g)] for m, g in zip(layer.messages, groups, strict=True)] == groups
-
-
-async def test_flushing_waits_for_what_was_queued_before_and_no_longer(layer: Layer) -> None:
-    notifier = Notifier()
-    layer.open.clear()
-    notifier.notify(["run"])
-    flushing = asyncio.ensure_future(notifier.flush())
-    await asyncio.sleep(0)
-    # Others go on notifying.
-    for number in range(5):
-        notifier.notify([f"other {number}"])
-    stop = asyncio.Event()
-
-    async def insist() -> None:
-        while not stop.is_set():
-            notifier.notify([f"other {number}" for number in range(20)])
-            await asyncio.sleep(0)
-
-    insisting = asyncio.ensure_future(insist())
-    layer.open.set()
-    await asyncio.wait_for(flushing, 5)
-    stop.set()
-    await insisting
 
 
 async def test_a_channel_layer_that_hangs_keeps_nobody_waiting(

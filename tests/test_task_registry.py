@@ -8,7 +8,7 @@ import gc
 
 import pytest
 
-from playground.task_registry import PerLoop, SingleTask, TaskRegistry, running_tasks, start_task
+from playground.task_registry import SingleTask, TaskRegistry, running_tasks, start_task
 
 SEEN: contextvars.ContextVar[str] = contextvars.ContextVar("SEEN", default="nothing")
 
@@ -38,19 +38,6 @@ def test_one_at_a_time_and_anew_after_its_end_and_in_another_loop() -> None:
 
     left = asyncio.run(twice())
     assert asyncio.run(twice()) is not left
-
-
-async def test_one_that_failed_is_begun_anew() -> None:
-    results = iter([ZeroDivisionError, None])
-
-    async def work() -> None:
-        if error := next(results):
-            raise error
-
-    single = SingleTask(work, "fail")
-    with pytest.raises(ZeroDivisionError):
-        await single.begin()
-    await single.begin()
 
 
 async def test_those_of_the_running_loop_are_listed_until_they_have_ended() -> None:
@@ -97,17 +84,6 @@ class TestRegistry:
         await asyncio.sleep(0.01)
         assert (registry.values(), ended) == ([], [(1, "one"), (2, "two")])
 
-    async def test_a_task_has_an_empty_context(self) -> None:
-        SEEN.set("a request")
-        registry: TaskRegistry[int, None] = TaskRegistry("job")
-        found: list[str] = []
-
-        async def work() -> None:
-            found.append(await seen())
-
-        await registry.begin(1, None, work())
-        assert found == ["nothing"]
-
     async def test_an_exception_is_logged_once_and_a_cancellation_is_not(
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
@@ -120,33 +96,3 @@ class TestRegistry:
         assert [record.getMessage() for record in caplog.records] == ["job 1 was left unfinished"]
         assert caplog.records[0].exc_info
         assert caplog.records[0].exc_info[0] is ZeroDivisionError
-
-    async def test_a_key_can_be_used_again_and_not_twice_at_once(self) -> None:
-        registry: TaskRegistry[int, None] = TaskRegistry("job")
-        await registry.begin(1, None, asyncio.sleep(0))
-        await registry.begin(1, None, asyncio.sleep(0))
-        task = registry.begin(1, None, asyncio.sleep(60))
-        second = asyncio.sleep(60)
-        with pytest.raises(AssertionError):
-            registry.begin(1, None, second)
-        second.close()
-        task.cancel()
-
-
-def test_an_object_for_each_loop_as_long_as_it_is_open() -> None:
-    created: list[list[int]] = []
-
-    def create() -> list[int]:
-        created.append([])
-        return created[-1]
-
-    objects = PerLoop(create)
-
-    async def twice() -> list[int]:
-        assert objects() is objects()
-        return objects()
-
-    assert asyncio.run(twice()) is created[0]
-    assert asyncio.run(twice()) is created[1]
-    # That of the loop that was closed is dropped.
-    assert list(objects._objects.values()) == [created[1]]

@@ -13,12 +13,12 @@ from django.utils import timezone
 
 from playground.engine import doctor, request_to
 from playground.models import Agent
-from playground.models.detection import proposed_changes, report_of
+from playground.models.detection import proposed_changes
 from playground.task_registry import running_tasks
 from tests.support import a2a_servers, mcp_servers
 from tests.support.background_tasks import wait_for_tasks
 from tests.support.certificates import THIS_HOST, Certificate
-from tests.support.servers import HOLD, RESET, Script, Server, free_port, reply, serve
+from tests.support.servers import HOLD, Script, Server, free_port, reply, serve
 
 SECRET = "canary-7d1e"
 ANSWER = {"_meta": {"version": "0.55", "response_type": "answer"}, "results": [{"name": "Soup"}]}
@@ -123,13 +123,6 @@ class TestAServer:
         assert failed(report) == []
         assert report["also"] == [f"NLWeb 0.55 over MCP 2026-07-28 at {server.url}/"]
 
-    @pytest.mark.usefixtures("short_timeouts")
-    async def test_that_hangs_up(self) -> None:
-        async with serve(RESET) as server:
-            report = await diagnose(server.url)
-        assert failed(report)[0] == "http"
-        assert report["calls"]["scheme"]["line"].startswith("GET ")
-
     @pytest.mark.slow
     @pytest.mark.usefixtures("short_timeouts")
     async def test_that_never_answers(self) -> None:
@@ -138,15 +131,6 @@ class TestAServer:
         assert failed(report)[:1] == ["http"]
         assert "runs have a longer timeout" in step(report, "http")["fix"]
         assert "PLAYGROUND_" not in json.dumps(report)
-
-    @pytest.mark.slow
-    @pytest.mark.usefixtures("short_timeouts")
-    async def test_that_never_stops(self) -> None:
-        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
-        async with serve(head, b'data: {"results": []}\n\n', HOLD) as server:
-            report = await diagnose(server.url)
-        assert step(report, "ask")["status"] == "passed"
-        assert report["found"]["protocol"] == "nlweb"
 
     @pytest.mark.usefixtures("short_timeouts")
     async def test_so_slow_that_the_time_is_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,12 +183,6 @@ class TestServersOfTheOfficialPackages:
         assert len(ended) == 1
         assert b"mcp-session-id: s1\r\n" in ended[0].lower()
         assert server.requests[-1] == ended[0]
-
-    async def test_mcp_with_the_transport_before_streamable_http(self) -> None:
-        with mcp_servers.serving_http_sse() as url:
-            report = await diagnose(url, binding="mcp")
-        assert "mcp" in failed(report)
-        assert "uses the HTTP+SSE transport of MCP 2024-11-05" in step(report, "mcp")["cause"]
 
     async def test_mcp_that_wants_a_token(self) -> None:
         with mcp_servers.serving(mcp_servers.Recipes(token=mcp_servers.TOKEN)) as url:
@@ -283,13 +261,6 @@ async def test_the_outbound_policy_holds(settings: Any) -> None:
     assert server.requests == []
 
 
-async def test_an_address_that_is_none_is_not_called() -> None:
-    report = await diagnose("ftp://a.example")
-    assert failed(report) == ["address"]
-    assert report["calls"] == {}
-    assert doctor.planned_calls(Agent(url="ftp://a.example")) == []
-
-
 async def test_the_report_grows_call_by_call() -> None:
     seen: list[list[str]] = []
 
@@ -328,21 +299,6 @@ class TestKept:
         }  # fmt: skip
         assert agent.detected["at"] == agent.detected["report"]["at"]
         assert not doctor.is_running(agent)
-        assert proposed_changes(agent) == {}
-
-    async def test_and_acted_upon_by_nobody(self) -> None:
-        older = b'data: {"message_type": "complete"}\n\n'
-        answers = answering(ask=reply(older, "text/event-stream"))
-        async with serve(answer=answers) as server:
-            agent = await self.diagnosed(server)
-        assert (agent.version, agent.binding) == ("0.55", "http")
-        assert proposed_changes(agent) == {"version": "legacy"}
-
-    async def test_only_as_long_as_the_address_stays(self) -> None:
-        async with serve(answer=answering(ask=ANSWER)) as server:
-            agent = await self.diagnosed(server)
-        agent.url = "http://elsewhere.example"
-        assert report_of(agent) is None
         assert proposed_changes(agent) == {}
 
     async def test_what_was_found_before_goes_when_nothing_is(self) -> None:

@@ -22,7 +22,6 @@ from playground.engine.pictures import (
     fetch_picture,
 )
 from playground.limits import MIB
-from playground.protocols.media import raster_type
 from playground.transport import policy
 from playground.transport.networks import Address, NetworkRule, rule_for
 from tests.support.pictures import OTHERS, PNG, RASTER
@@ -75,16 +74,6 @@ def public(monkeypatch: pytest.MonkeyPatch) -> None:
         return None if str(address) == "127.0.0.1" else rule_for(ip_address("10.0.0.1"))
 
     monkeypatch.setattr(policy, "rule_for", rule)
-
-
-@pytest.mark.parametrize("media_type", RASTER)
-def test_raster_images_are_known_by_their_first_bytes(media_type: str) -> None:
-    assert raster_type(RASTER[media_type]) == media_type
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_nothing_else_is_a_picture(name: str) -> None:
-    assert raster_type(OTHERS[name]) is None
 
 
 @pytest.mark.parametrize("sent_as", ["image/png", "text/html", "application/json", ""])

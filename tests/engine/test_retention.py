@@ -153,7 +153,11 @@ class TestRetained:
         branch = run(8, conversation=conversation, parent=first)
         state = "completed" if busy == "promise" else "streaming"
         last = run(
-            7, conversation=conversation, parent=second, **active if busy != "promise" else {}
+            7,
+            conversation=conversation,
+            parent=second,
+            state=state,
+            heartbeat_at=timezone.now(),
         )
         if busy == "promise":
             promise(last, "polling")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
@@ -73,13 +72,6 @@ async def test_one_that_does_not_is_interrupted_with_its_frames(begin: Callable[
     frames = await sync_to_async(lambda: list(run.read_frames()))()
     assert any(b"half" in frame.data for frame in frames)
     assert [frame.seq for frame in frames] == list(range(1, run.frames + 1))
-
-
-async def test_nothing_in_progress_ends_at_once() -> None:
-    assert begin_shutdown() == 0
-    started = time.monotonic()
-    assert (await finish_shutdown(20)).keys == frozenset()
-    assert time.monotonic() - started < 10
 
 
 async def test_a_run_that_was_recorded_and_not_started_is_interrupted() -> None:
@@ -217,44 +209,6 @@ async def test_a_collection_run_that_is_started_too_late_is_interrupted() -> Non
     ] * 2
 
 
-async def test_a_collection_run_that_is_recorded_while_the_shutdown_begins_is_interrupted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    found = await new_collection("http://127.0.0.1:9")
-    await sync_to_async(found.ask)("first")
-    plan = await sync_to_async(found.plan)()
-    save = CollectionRun.save
-
-    def save_slowly(run: CollectionRun, *args: Any, **options: Any) -> None:
-        save(run, *args, **options)
-        runs.refuse_new_runs()
-
-    monkeypatch.setattr(CollectionRun, "save", save_slowly)
-    run = await sync_to_async(collection_runs.record)(plan)
-    await run.arefresh_from_db()
-    assert run.state == "interrupted"
-    assert await verdicts(run) == ["skipped"]
-
-
-async def test_a_step_that_is_refused_interrupts_the_collection_run() -> None:
-    may_end = asyncio.Event()
-    async with serve(STREAM_HEAD, RESULT, may_end, COMPLETE) as server:
-        found = await new_collection(server.url)
-        for text in ("first", "second", "third"):
-            await sync_to_async(found.ask)(text)
-        run, task = await start(found)
-        await server.asked.wait()
-        runs.refuse_new_runs()  # Another thread may see it before the collection run is told.
-        may_end.set()
-        await task
-        assert len(server.requests) == 1
-    await run.arefresh_from_db()
-    assert run.state == "interrupted"
-    steps = await steps_of(run)
-    assert [step.verdict for step in steps] == ["met", "skipped", "skipped"]
-    assert {step.reason for step in steps[1:]} == {"Not started: the playground stopped."}
-
-
 async def test_a_collection_run_that_bailed_out_is_interrupted_with_its_last_step() -> None:
     async with serve(STREAM_HEAD, RESULT, HOLD) as server:
         found = await new_collection(server.url)
@@ -272,37 +226,6 @@ async def test_a_collection_run_that_bailed_out_is_interrupted_with_its_last_ste
     held, _, later = await steps_of(run)
     assert (held.verdict, held.reason) == ("stopped", "Not completed: the playground stopped.")
     assert (later.verdict, later.reason) == ("skipped", "Not started: an earlier request failed.")
-
-
-async def test_a_step_that_does_not_end_is_stopped() -> None:
-    async with serve(STREAM_HEAD, RESULT, HOLD) as server:
-        found = await new_collection(server.url)
-        await sync_to_async(found.ask)("first")
-        run, _ = await start(found)
-        await server.asked.wait()
-        begin_shutdown()
-        await finish_shutdown(0)
-    await run.arefresh_from_db()
-    assert run.state == "interrupted"
-    (step,) = await steps_of(run)
-    assert (step.verdict, step.reason) == ("stopped", "Not completed: the playground stopped.")
-    assert step.run.state == "interrupted"
-
-
-async def test_a_collection_run_whose_last_steps_end_in_time_is_completed() -> None:
-    may_end = asyncio.Event()
-    async with serve(STREAM_HEAD, RESULT, may_end, COMPLETE) as server:
-        found = await new_collection(server.url)
-        await sync_to_async(found.ask)("first")
-        run, _ = await start(found)
-        await server.asked.wait()
-        begin_shutdown()
-        finishing = asyncio.ensure_future(finish_shutdown(20))
-        may_end.set()
-        await finishing
-    await run.arefresh_from_db()
-    assert run.state == "completed"
-    assert await verdicts(run) == ["met"]
 
 
 async def test_promises_are_not_polled_any_more() -> None:
@@ -332,35 +255,6 @@ async def test_a_poll_that_comes_too_late_releases_its_lease() -> None:
     assert (promise.leased_until, promise.status, promise.status_message) == (None, "polling", "")
     assert await PolledPromise.objects.due().acount() == 1
     assert not promise_polling.sending
-
-
-async def test_a_poll_that_is_about_to_acquire_its_lease_is_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    acquiring, may_go_on = threading.Event(), threading.Event()
-    acquire = promise_polling.acquire_lease
-
-    def acquire_slowly(pk: int, at_once: bool) -> bool:
-        acquiring.set()
-        may_go_on.wait(20)
-        return acquire(pk, at_once)
-
-    monkeypatch.setattr(promise_polling, "acquire_lease", acquire_slowly)
-    agent = await Agent.objects.acreate(name="a", url="http://127.0.0.1:9")
-    run = await sync_to_async(create_run)()
-    await Run.objects.filter(pk=run.pk).aupdate(agent=agent)
-    promise = await PolledPromise.objects.acreate(
-        run=run, entry_seq=1, token="t", polling_seconds=900
-    )
-    polling = asyncio.ensure_future(promise_polling.poll(promise.pk))
-    await asyncio.to_thread(acquiring.wait, 20)
-    begin_shutdown()
-    assert polling in promise_polling.sending
-    may_go_on.set()
-    await finish_shutdown(20)
-    assert polling.done()
-    await promise.arefresh_from_db()
-    assert (promise.leased_until, promise.status) == (None, "polling")
 
 
 async def test_without_a_database_it_ends_all_the_same(

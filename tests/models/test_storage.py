@@ -1,4 +1,4 @@
-"""The bytes that are stored for an owner, and whose they are."""
+"""The bytes that are stored for an owner: no table and no column is left out of the count."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from playground.models import (
+    ActionServer,
+    Agent,
     Collection,
-    Conversation,
+    CollectionRun,
+    Environment,
+    Folder,
     FrameBatch,
+    LessonProgress,
+    PolledPromise,
     Run,
-    RunState,
     SavedRequest,
     Share,
+    Step,
     TrashedItem,
+    Variable,
     storage,
 )
 from playground.models.batches import FramePart, build_batches
-from playground.models.runs import FINAL_STATES
-from playground.models.storage import (
-    COUNT_LIFETIME,
-    FRAME_BYTES,
-    ROW_BYTES,
-    RUN_BYTES,
-    StorageUsage,
-    no_room,
-    stored_bytes,
-)
+from playground.models.storage import COUNT_LIFETIME, FRAME_BYTES, no_room, stored_bytes
 from playground.protocols.frames import Frame, FrameKind
 
-#: Bytes of an empty request: the document, and three empty lists.
-EMPTY = len("{}") + 3 * len("[]")
-
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+LARGE = 200_000
+TEXT = "x" * LARGE
+#: Four bytes each in UTF-8.
+WIDE = "\N{SLICE OF PIZZA}" * LARGE
 
 
 @pytest.fixture(autouse=True)
@@ -46,90 +46,118 @@ def _no_counts() -> None:
     storage._counts.clear()
 
 
+@pytest.fixture
+def owner() -> User:
+    return User.objects.create_user("owner")
+
+
 def make(owner: User | None = None, **fields: Any) -> Run:
-    given = {
-        "agent_name": "A", "url": "http://a.example", "protocol": "nlweb", "binding": "http",
-        "version": "0.55", "request": {}, "state": "completed", **fields,
-    }  # fmt: skip
-    found: Run = Run.objects.create(owner=owner, **given)
+    found: Run = Run.objects.create(
+        owner=owner, **{"agent_name": "A", "request": {}, "state": "completed", **fields}
+    )
     return found
 
 
-class TestWhoseByteItIs:
-    def test_nobodys(self) -> None:
-        assert stored_bytes(None) == 0
-
-    @pytest.mark.parametrize("state", RunState.values)
-    def test_a_run_in_any_state(self, state: str) -> None:
-        make(state=state, bytes=1000, frames=3)
-        assert stored_bytes(None) == 1000 + 3 * FRAME_BYTES + RUN_BYTES + EMPTY
-
-    def test_a_request_is_stored_with_its_run_and_in_a_frame(self) -> None:
-        run = make(request={"q": "x"}, headers=[["A", "b"]], answers={"n": 1}, other_bytes=100)
-        size = len('{"q": "x"}') + len('[["A", "b"]]') + len('{"n": 1}') + 2 * len("[]")
-        assert run.stored_bytes == size
-        assert stored_bytes(None) == size + 100 + RUN_BYTES
-
-    def test_child_runs_are_their_owners(self) -> None:
-        owner = User.objects.create_user("owner")
-        turn = make(owner, bytes=10, conversation=Conversation.objects.create(owner=owner))
-        make(owner, bytes=20, kind="action", parent=turn, conversation=turn.conversation)
-        make(None, bytes=500)
-        assert stored_bytes(owner.pk) == 30 + 2 * (RUN_BYTES + EMPTY)
-        assert stored_bytes(None) == 500 + RUN_BYTES + EMPTY
-
-    def test_a_share_is_the_owners(self) -> None:
-        owner, reader = User.objects.create_user("owner"), User.objects.create_user("reader")
-        Share.objects.create(owner=owner, run=make(owner, bytes=10))
-        assert stored_bytes(owner.pk) == 10 + RUN_BYTES + EMPTY + ROW_BYTES
-        assert stored_bytes(reader.pk) == 0
-
-    def test_collections_with_recorded_responses_and_the_trash(self) -> None:
-        owner = User.objects.create_user("owner")
-        collection = Collection.objects.create(owner=owner, name="C")
-        saved = SavedRequest.objects.create(collection=collection, name="S", notes="n" * 100)
-        # The document, authentication and captures; headers and expectations.
-        empty = 2 * ROW_BYTES + 3 * len("{}") + 2 * len("[]")
-        assert stored_bytes(owner.pk) == 100 + empty
-        saved.reply = {"frames": "f" * 1000}
-        saved.save()
-        assert stored_bytes(owner.pk) == 100 + empty + len('{"frames": ""}') + 1000
-        collection.delete()
-        TrashedItem.objects.create(owner=owner, label="C", fixture="x" * 300)
-        assert stored_bytes(owner.pk) == 300 + ROW_BYTES
-
-    def test_what_is_deleted_is_not_counted(self) -> None:
-        make(bytes=10).delete()
-        assert stored_bytes(None) == 0
+def rows(owner: User) -> dict[str, Any]:
+    """A row of each table of an owner."""
+    run, collection = make(owner, outcome="promise"), Collection(owner=owner, name="C")
+    collection.save()
+    collection_run = CollectionRun.objects.create(owner=owner, name="C")
+    environment = Environment.objects.create(owner=owner, name="E")
+    return {
+        "agent": Agent.objects.create(owner=owner, name="A", url="http://a.example"),
+        "variable": Variable.objects.create(environment=environment, name="v"),
+        "collection": collection,
+        "folder": Folder.objects.create(collection=collection, name="F"),
+        "request": SavedRequest.objects.create(collection=collection, name="S"),
+        "lesson": LessonProgress.objects.create(collection=collection),
+        "collection run": collection_run,
+        "step": Step.objects.create(collection_run=collection_run, number=1, name="S"),
+        "promise": PolledPromise.objects.create(
+            run=run, entry_seq=1, token="t", polling_seconds=1
+        ),
+        "server": ActionServer.objects.create(
+            owner=owner, protocol="mcp", identifier="i", url="u"
+        ),
+        "trash": TrashedItem.objects.create(owner=owner, label="C", fixture=""),
+    }  # fmt: skip
 
 
-def test_the_index_has_every_final_state() -> None:
-    index = next(each for each in Run._meta.indexes if each.name == "run_stored_bytes")
-    assert dict(index.condition.children) == {"state__in": FINAL_STATES}  # type: ignore[union-attr, arg-type]
-    assert set(FINAL_STATES) == {state for state in RunState if state.is_final}
+#: Columns that can be large, by table.
+COLUMNS = {
+    "agent": "headers notes handshake detected auth_secret answer_template",
+    "variable": "value secret allowed_origins",
+    "collection": "description",
+    "folder": "description",
+    "request": "auth captures document headers expectations notes reply",
+    "lesson": "steps",
+    "collection run": "options",
+    "step": "checks reason",
+    "promise": "token updates headers",
+    "server": "description",
+    "trash": "fixture",
+}
+OF_RUN = "request session_override session_context detected handshake declined_elicitations"
+
+
+@pytest.mark.parametrize("table", COLUMNS)
+def test_every_column_counts(owner: User, table: str) -> None:
+    row = rows(owner)[table]
+    for name in COLUMNS[table].split():
+        before = stored_bytes(owner.pk)
+        is_text = isinstance(getattr(row, name), str)
+        setattr(row, name, TEXT if is_text else [["x", TEXT]] if name == "headers" else {"x": TEXT})
+        row.save()
+        assert stored_bytes(owner.pk) - before >= LARGE, name
+
+
+@pytest.mark.parametrize("name", OF_RUN.split())
+def test_every_column_of_a_run_counts(owner: User, name: str) -> None:
+    make(owner, **{name: {"value": TEXT}})
+    assert stored_bytes(owner.pk) >= LARGE
+
+
+def test_bytes_and_not_characters(owner: User) -> None:
+    item = rows(owner)["trash"]
+    before = stored_bytes(owner.pk)
+    item.fixture = WIDE
+    item.save()
+    assert stored_bytes(owner.pk) - before == 4 * LARGE
+    if connection.vendor == "sqlite":  # PostgreSQL refuses a null character.
+        item.fixture = "\0" + TEXT
+        item.save()
+        assert stored_bytes(owner.pk) - before == LARGE + 1
+
+
+def test_rows_of_an_owner_and_of_nobody_else(owner: User) -> None:
+    assert stored_bytes(owner.pk) == stored_bytes(None) == 0
+    for state in ("completed", "streaming"):
+        before = stored_bytes(owner.pk)
+        make(owner, state=state, bytes=1000, other_bytes=100, frames=3)
+        assert stored_bytes(owner.pk) - before >= 1100 + 3 * FRAME_BYTES
+    before = stored_bytes(owner.pk)
+    for _ in range(10):
+        Share.objects.create(owner=owner, run=make(owner))
+        Environment.objects.create(owner=owner, name="E")
+    assert stored_bytes(owner.pk) - before >= 30 * 100
+    assert stored_bytes(None) == 0
+    Run.objects.all().delete()
+    Environment.objects.all().delete()
+    assert stored_bytes(owner.pk) == 0
 
 
 @pytest.mark.sqlite
-def test_counting_uses_the_index() -> None:
+def test_counting_reads_no_whole_table() -> None:
+    plans = [
+        storage._rows(model, lookup, 1).order_by().values("pk").explain()
+        for model, lookup in storage._COUNTED
+    ]
+    plans.append(storage._promises(1).order_by().values("pk").explain())
     runs = Run.objects.filter(owner=1).order_by()
-    assert "run_stored_bytes" in runs.filter(storage._HAS_ENDED).values("bytes").explain()
-    assert "run_history_state" in runs.unfinished().values("bytes").explain()
-    assert connection.vendor == "sqlite"
-
-
-@pytest.mark.sqlite
-@pytest.mark.parametrize(("model", "lookup"), storage._COUNTED)
-def test_counting_reads_no_whole_table(model: Any, lookup: str) -> None:
-    plan = storage._rows(model, lookup, 1).order_by().values("pk").explain()
-    assert "SEARCH" in plan
-    assert "SCAN" not in plan
-
-
-@pytest.mark.sqlite
-def test_promises_are_found_by_the_outcome_of_their_runs() -> None:
-    plan = storage._promises(1).order_by().values("pk").explain()
-    assert "run_history_outcome" in plan
-    assert "SCAN" not in plan
+    plans.append(runs.filter(storage._HAS_ENDED).values("bytes").explain())
+    for plan in plans:
+        assert "SEARCH" in plan
+        assert "SCAN" not in plan
 
 
 def test_the_frames_of_earlier_runs_are_counted() -> None:
@@ -137,12 +165,10 @@ def test_the_frames_of_earlier_runs_are_counted() -> None:
     frames = [Frame(1, 0, FrameKind.CALL, b"call"), Frame(2, 0, FrameKind.HEAD, b"head of it"),
               Frame(3, 0, FrameKind.BODY, b"12345")]  # fmt: skip
     FrameBatch.objects.bulk_create(build_batches(run, [FramePart(frames)]))
-    without_frames = make(bytes=5, frames=3)
     migration = import_module("playground.migrations.0017_stored_bytes")
     migration.count_other_frames(apps, SimpleNamespace(connection=connection))
     run.refresh_from_db()
-    without_frames.refresh_from_db()
-    assert (run.other_bytes, without_frames.other_bytes) == (len(b"callhead of it"), 0)
+    assert run.other_bytes == len(b"callhead of it")
 
 
 class TestQuota:
@@ -151,17 +177,6 @@ class TestQuota:
         make(bytes=10**9)
         with django_assert_num_queries(0):
             assert no_room(None) == ""
-        usage = StorageUsage.of(None)
-        assert (usage.text, usage.is_full, usage.is_nearly_full) == ("953.7 MB", False, False)
-
-    @pytest.mark.parametrize(
-        ("stored", "full", "warns"),
-        [(0, False, False), (89_000, False, False), (90_000, False, True),
-         (99_999, False, True), (100_000, True, True), (200_000, True, True)],
-    )  # fmt: skip
-    def test_levels(self, stored: int, full: bool, warns: bool) -> None:
-        usage = StorageUsage(stored, 100_000)
-        assert (usage.is_full, usage.is_nearly_full) == (full, warns)
 
     def test_says_how_much_is_used(self, settings: Any) -> None:
         settings.QUOTA = 1024 * 1024

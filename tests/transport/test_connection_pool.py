@@ -85,13 +85,6 @@ class TestReuse:
         opened = json.loads(calls[1][1].data)
         assert opened == {"tls": None, "peer": f"127.0.0.1:{server.port}", "reused": True}
 
-    async def test_calls_of_one_run(self, pool: ConnectionPool) -> None:
-        transport = transport_of(pool)
-        async with serve(OK, keep=True) as server:
-            for _ in range(2):
-                frames = await record(server.url, transport=transport)
-        assert is_reused(frames)
-
     async def test_tls(self, pool: ConnectionPool, tmp_path: Path) -> None:
         certificate = Certificate(tmp_path, [THIS_HOST])
         async with serve(OK, keep=True, tls=certificate.server) as server:
@@ -107,14 +100,6 @@ class TestReuse:
             calls = [await call(pool, server.url) for _ in range(2)]
         assert [is_reused(frames) for frames in calls] == [False, True]
         assert calls[0].body == calls[1].body == b"data: 1\n\n"
-
-    async def test_without_a_pool_each_call_connects(self) -> None:
-        transport = Transport(OutboundPolicy(), RunLimits())
-        async with serve(OK, keep=True) as server:
-            calls = [await record(server.url, transport=transport) for _ in range(2)]
-            await until_closed(server)
-        assert not any(is_reused(frames) for frames in calls)
-        assert server.connections == 2
 
 
 class TestCaller:
@@ -149,11 +134,6 @@ class TestCaller:
         async with serve(OK, keep=True) as server:
             calls = [await call(pool, server.url, redact=[key]) for key in ("alice", "mallory")]
         assert not any(is_reused(frames) for frames in calls)
-
-    async def test_other_headers_do_not_matter(self, pool: ConnectionPool) -> None:
-        async with serve(OK, keep=True) as server:
-            calls = [await call(pool, server.url, [("X-Number", n)]) for n in "12"]
-        assert [is_reused(frames) for frames in calls] == [False, True]
 
 
 class TestOrigin:
@@ -201,15 +181,6 @@ class TestAddress:
         assert (frames.problem.state, frames.problem.stage) == ("refused", Stage.POLICY)
         assert len(server.requests) == 1
 
-    async def test_the_first_address_that_can_be_reached(
-        self, pool: ConnectionPool, resolver: Any
-    ) -> None:
-        resolver(*[["::1", "127.0.0.1"]] * 2)
-        async with serve(OK, keep=True) as server:
-            url = f"http://agent.example:{server.port}/"
-            calls = [await call(pool, url) for _ in range(2)]
-        assert [is_reused(frames) for frames in calls] == [False, True]
-
 
 class TestNotKept:
     @pytest.mark.parametrize(
@@ -243,15 +214,6 @@ class TestNotKept:
             ]
         assert not any(is_reused(frames) for frames in calls)
         assert [frames.body for frames in calls] == [b"{}", b"{}"]
-
-    async def test_the_server_closes_after_each_response(self, pool: ConnectionPool) -> None:
-        async with serve(OK) as server:
-            for _ in range(3):
-                frames = await call(pool, server.url)
-                assert frames.kinds[-1] == "END"
-                assert not is_reused(frames)
-                await until_closed(server)
-        assert (server.connections, len(server.requests)) == (3, 3)
 
     @pytest.mark.parametrize("limit", ["max_bytes", "max_frames"])
     async def test_a_limit_is_exceeded(self, pool: ConnectionPool, limit: str) -> None:
@@ -295,17 +257,6 @@ class TestClosedByTheServer:
         assert frames.kinds[-1] == "END"
         assert not is_reused(frames)
 
-    async def test_nothing_is_kept_once_the_server_has_closed_one(
-        self, pool: ConnectionPool
-    ) -> None:
-        async with serve(answer=in_turn((OK, CLOSE), (OK,)), keep=True) as server:
-            await call(pool, server.url)
-            await until_closed(server)
-            calls = [await call(pool, server.url) for _ in range(2)]
-            await until_closed(server)
-        assert not any(is_reused(frames) for frames in calls)
-        assert server.connections == 3
-
     async def test_nothing_is_kept_once_the_server_has_closed_one_on_a_request(
         self, pool: ConnectionPool
     ) -> None:
@@ -315,12 +266,6 @@ class TestClosedByTheServer:
 
 
 class TestLimits:
-    async def test_they_apply_to_each_request(self, pool: ConnectionPool) -> None:
-        limits = RunLimits(max_bytes=10)
-        async with serve(reply(b"x" * 8), keep=True) as server:
-            calls = [await call(pool, server.url, limits=limits) for _ in range(3)]
-        assert [frames.kinds[-1] for frames in calls] == ["END"] * 3
-
     async def test_the_idle_limit_of_a_reused_connection(self, pool: ConnectionPool) -> None:
         async with serve(answer=in_turn((OK,), (HOLD,)), keep=True) as server:
             await call(pool, server.url)

@@ -165,15 +165,6 @@ async def test_a_constant_string_holds_nothing_back() -> None:
     assert b"4711" not in b"".join(emitted.data)
 
 
-async def test_repeated_letters_hold_little_back() -> None:
-    emitted = Emitted("aab-secret")
-    emitted.put(*[content("a")] * 5000)
-    assert 5000 - len(emitted) <= 3
-    emitted.put(content("b"))
-    emitted.put(content("-secret"))
-    assert emitted.text == "a" * 4998 + MASK
-
-
 async def test_no_more_than_some_events_and_bytes_are_held_back() -> None:
     for more in (b": ping\n\n", event({"other": "x" * 5000})):
         memory = RunMemory()
@@ -199,20 +190,6 @@ async def test_a_pause_releases(monkeypatch: pytest.MonkeyPatch) -> None:
     while not emitted:
         await asyncio.sleep(0)
     assert emitted.data == [content("can")]
-
-
-async def test_only_a_piece_of_the_secret_delays_the_release() -> None:
-    emitted = Emitted(CANARY)
-    emitted.put(content("can"))
-    timer = emitted.redactor._timer
-    assert timer
-    emitted.put(event({"other": "x"}))
-    assert emitted.redactor._timer is timer
-    emitted.put(content("ary"))
-    assert timer.cancelled()
-    assert emitted.redactor._timer
-    emitted.redactor.flush()
-    assert emitted.redactor._timer is None
 
 
 @pytest.mark.parametrize(

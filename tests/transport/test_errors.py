@@ -13,7 +13,6 @@ from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.transport import OutboundPolicy, Transport
 from tests.support.servers import (
-    LAST_CHUNK,
     RESET,
     STREAM_HEAD,
     Step,
@@ -148,11 +147,6 @@ class TestBody:
         assert frames.body == b'{"a": 1'
         assert verdict(frames.problem) == ("truncated", Stage.BODY)
         assert "connection was lost" in frames.problem.cause
-
-    async def test_a_clean_end(self) -> None:
-        async with serve(STREAM_HEAD, chunk(self.EVENT), LAST_CHUNK) as server:
-            frames = await record(server.url)
-        assert frames.kinds[3:] == ["EVENT", "END"]
 
     @pytest.mark.parametrize("size", [1, 7, 100_000])
     async def test_a_second_head_inside_the_body(self, size: int) -> None:

@@ -9,7 +9,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
 from itertools import product
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote_plus
 
 import pytest
 from hypothesis import given
@@ -368,30 +368,14 @@ texts = st.lists(
 ).map("".join)
 
 
-class TestFilter:
-    """The fast check, which nearly all data without secrets passes, passes nothing else."""
-
-    @staticmethod
-    def assert_agrees(redactor: Redactor, data: bytes) -> None:
-        if (shown := redactor.data(data)) == data:
-            assert redactor.split(data, is_last=True)[0] == shown
+class TestBetween:
+    """What is encoded is not the bytes of the secret, but what is between them."""
 
     @pytest.mark.parametrize("encoding", BETWEEN)
     def test_encoded_separators(self, encoding: str) -> None:
         for secret in SECRETS[:2]:
             written = BETWEEN[encoding](secret).encode()
             assert MASKED in Redactor([secret]).data(b"<%b>" % written), secret
-
-    @pytest.mark.parametrize("outer", ENCODINGS)
-    def test_all_pairs_of_encodings(self, outer: str) -> None:
-        redactor = Redactor([SECRETS[0]])
-        for inner in ENCODINGS:
-            written = ENCODINGS[outer](ENCODINGS[inner](SECRETS[0]))
-            self.assert_agrees(redactor, f'{{"a": "{written}", "b": 1}}'.encode())
-
-    @given(texts, st.sampled_from([str, *ENCODINGS.values()]))
-    def test_any_text(self, text: str, outer: Writer) -> None:
-        self.assert_agrees(Redactor([SECRETS[1]]), outer(text).encode())
 
 
 class TestPieces:
@@ -428,14 +412,6 @@ class TestPieces:
         assert MASKED in whole
         assert in_pieces(redactor, data, size) == whole
 
-    @pytest.mark.parametrize("outer", ENCODINGS)
-    def test_pairs_of_encodings_of_many_bytes(self, outer: str) -> None:
-        redactor = Redactor([SECRETS[1]])
-        for inner in ENCODINGS:
-            data = f'{{"a": "{ENCODINGS[outer](ENCODINGS[inner](SECRETS[1]))}"}}'.encode()
-            if len(data) > 1000:
-                assert in_pieces(redactor, data, 97) == redactor.data(data), inner
-
     def test_no_more_is_held_back_than_a_secret_may_have(self) -> None:
         """What is more is masked, because the rest of a secret may follow."""
         body = StreamRedactor(Redactor([CANARY]))
@@ -447,37 +423,8 @@ class TestPieces:
         assert shown.replace(MASKED, b"", 1).strip() == b""
         assert shown.startswith(MASKED)
 
-    def test_what_is_held_back_is_not_searched_for_each_piece(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        redactor = Redactor([CANARY])
-        split, searched = redactor.split, []
-
-        def counted(data: bytes) -> tuple[bytes, bytes]:
-            searched.append(len(data))
-            return split(data)
-
-        monkeypatch.setattr(redactor, "split", counted)
-        body = StreamRedactor(redactor)
-        for _ in range(20_000):
-            body.add(b" " if searched else b"63")
-        assert len(searched) < 2000
-
 
 class TestRedactor:
-    @pytest.mark.parametrize("secret", ['pass"word\\', "pässword", "a b/c&d=e", "line\nbreak"])
-    def test_as_json_and_urls_write_it(self, secret: str) -> None:
-        redactor = Redactor([secret])
-        for written in (
-            secret,
-            json.dumps(secret),
-            json.dumps(secret, ensure_ascii=False),
-            quote(secret, safe=""),
-            json.dumps(secret).replace("/", "\\/"),
-        ):
-            shown = redactor.data(f"<{written}>".encode())
-            assert shown.strip(b'<">') == MASKED
-
     @pytest.mark.parametrize("secret", ['pa"ss\\wörd-4711', "a/b<c>&'d", "tail\\", "\\u00e9\tü"])
     def test_as_json_in_json(self, secret: str) -> None:
         """A result in a text of a result, as over MCP, and whoever quotes that."""
@@ -506,11 +453,6 @@ class TestRedactor:
         assert not redactor
         assert redactor.data(b"abc") == b"abc"
 
-    def test_only_the_beginning_of_a_secret_is_held_back(self) -> None:
-        redactor = Redactor(["secret"])
-        assert redactor.split(b"some sec") == (b"some ", b"sec")
-        assert redactor.split(b"some text") == (b"some text", b"")
-
 
 KEY = b'{"message_type": "api_key", "key_name": "maps", "key_value": "leaked-key-1"}'
 HIDDEN = json.dumps({"message_type": "api_key", "key_name": "maps", "key_value": MASK})
@@ -538,11 +480,6 @@ class TestMask:
             frames = await record(server.url, transport=masking())
         assert frames.problem.limit == "max_bytes"
         assert b"leaked" not in frames.body
-
-    async def test_in_a_document(self) -> None:
-        async with serve(reply(KEY)) as server:
-            frames = await record(server.url, transport=masking())
-        assert json.loads(frames.body) == json.loads(HIDDEN)
 
     @pytest.mark.parametrize("document", [KEY, KEY.replace(b": ", b":"), b"[" + KEY + b", 1]"])
     def test_in_a_document_however_it_is_cut(self, document: bytes) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from playground.limits import RunLimits
 from playground.protocols.calls import HttpCall
-from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.frames import FrameKind
 from playground.transport import OutboundPolicy, Transport
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import Recording, counter, record
@@ -110,13 +110,6 @@ class TestResponse:
             ]
         assert sum(sizes) == 500
         assert max(sizes) > 100
-
-    async def test_times_never_run_backwards(self) -> None:
-        async with serve(STREAM_HEAD, chunk(b"data: 1\n\n"), 0.01, LAST_CHUNK) as server:
-            frames = await record(server.url)
-        times = [frame.at_us for frame in frames]
-        assert times == sorted(times)
-        assert {frame.seq for frame in frames} == {0}
 
     async def test_open_names_the_peer_as_the_url_does(self, resolver) -> None:  # type: ignore[no-untyped-def]
         resolver(["127.0.0.1"])
@@ -232,13 +225,6 @@ class TestStop:
             frames += left
         assert frames.body == events
 
-    async def test_nothing_is_left_of_a_call_that_was_read_to_its_end(self) -> None:
-        transport = Transport(OutboundPolicy(), RunLimits())
-        assert list(transport.unread_frames()) == []
-        async with serve(OK) as server:
-            await record(server.url, transport=transport)
-        assert list(transport.unread_frames()) == []
-
     async def test_a_limit_ends_what_is_left(self) -> None:
         transport = Transport(OutboundPolicy(), RunLimits(max_frames=100))
         async with serve(STREAM_HEAD, chunk(b"data: 1\n\n" * 200), HOLD) as server:
@@ -247,21 +233,6 @@ class TestStop:
             await server.asked.wait()
             await batches.aclose()
         assert sum(map(len, transport.unread_frames())) <= 100
-
-    async def test_the_connection_is_closed_after_the_reply(self) -> None:
-        async with serve(OK, HOLD) as server:
-            await record(server.url)
-            async with asyncio.timeout(20):
-                await server.gone.wait()
-
-
-async def test_a_bug_is_an_exception_and_not_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr("playground.transport.http1.prepare", broken)
-    with pytest.raises(ZeroDivisionError):
-        await record("http://127.0.0.1:9/")
 
 
 async def test_the_event_loop_breathes_while_much_is_unpacked() -> None:
@@ -287,17 +258,3 @@ async def test_the_event_loop_breathes_while_much_is_unpacked() -> None:
             task.cancel()
         assert max(lists) <= 500
         assert turns >= least
-
-
-async def test_twenty_thousand_events() -> None:
-    event = b'event: result\ndata: {"index": 1}\n\n'
-    body = chunk(event) * 20_000
-    count = 0
-    last: list[Frame] = []
-    async with serve(STREAM_HEAD, body, LAST_CHUNK) as server:
-        async for last in Transport(OutboundPolicy(), RunLimits()).send(
-            HttpCall("GET", server.url), counter()
-        ):
-            count += sum(frame.data == event for frame in last)
-    assert count == 20_000
-    assert last[-1].kind is FrameKind.END

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-from types import SimpleNamespace
 
 import pytest
 
@@ -12,8 +10,7 @@ from playground.limits import RunLimits
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
-from playground.transport import OutboundPolicy, Transport, backend
-from playground.transport.recorder import RemainingLimits
+from playground.transport import OutboundPolicy, Transport
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import Recording, counter, record
 
@@ -30,11 +27,6 @@ class TestSize:
         assert frames.body == b"x" * 1000
         assert crossed(frames.problem) == ("refused", Stage.LIMIT, "max_bytes")
         assert "1,000" in frames.problem.cause
-
-    async def test_exactly_the_limit_is_allowed(self) -> None:
-        async with serve(reply(b"x" * 1000, "text/plain")) as server:
-            frames = await record(server.url, limits=RunLimits(max_bytes=1000))
-        assert frames[-1].kind is FrameKind.END
 
     async def test_bytes_of_a_stream(self) -> None:
         event = b"data: 0123456789\n\n"
@@ -99,42 +91,6 @@ class TestSize:
             few_frames = await record(server.url, limits=RunLimits(max_frames=9))
         assert crossed(few_bytes.problem) == ("refused", Stage.LIMIT, "max_bytes")
         assert crossed(few_frames.problem) == ("refused", Stage.LIMIT, "max_frames")
-
-    async def test_other_tasks_run_between_interim_responses(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        turns, seen = 0, []
-
-        async def take_turns() -> None:
-            nonlocal turns
-            while True:
-                await asyncio.sleep(0)
-                turns += 1
-
-        monkeypatch.setattr(
-            RemainingLimits, "count_interim_response", lambda *_: seen.append(turns)
-        )
-        async with serve(head("100 Continue") * 300, reply(b"{}")) as server:
-            other = asyncio.create_task(take_turns())
-            await record(server.url)
-            other.cancel()
-        assert len(set(seen)) == len(seen) == 300
-
-    async def test_a_connection_takes_a_small_share_of_the_time(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Parsing an interim response is followed by a longer pause."""
-        sleep, pauses, times = asyncio.sleep, list[float](), itertools.count(0, 0.25)
-
-        async def pause(seconds: float) -> None:
-            pauses.append(seconds)
-            await sleep(0)
-
-        monkeypatch.setattr(backend, "time", SimpleNamespace(thread_time=lambda: next(times)))
-        monkeypatch.setattr(backend, "asyncio", SimpleNamespace(**vars(asyncio) | {"sleep": pause}))
-        async with serve(head("103 Early Hints"), head("100 Continue"), reply(b"{}")) as server:
-            assert (await record(server.url))[-1].kind is FrameKind.END
-        assert pauses == [0.25 * backend.PAUSE] * 2
 
     @pytest.mark.parametrize("status", ["103 Early Hints", "200 OK"])
     async def test_lines_of_a_head(self, status: str) -> None:

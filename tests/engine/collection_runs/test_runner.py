@@ -19,13 +19,11 @@ from playground.engine.collection_runs import (
     plan_run,
     record,
 )
-from playground.engine.collection_runs.runner import FAILED_STEP_REASON
 from playground.models import (
     Agent,
     Collection,
     CollectionRun,
     Environment,
-    PolledPromise,
     Run,
     RunKind,
     SavedRequest,
@@ -35,7 +33,6 @@ from playground.models import (
 from playground.models.collection_runs import end_interrupted
 from playground.models.liveness import HEARTBEAT_TIMEOUT, mark_interrupted
 from playground.protocols.frames import FrameKind
-from playground.rendering.collection_runs import report_of
 from tests.support.collection_runs import (
     OK,
     CollectionBuilder,
@@ -49,7 +46,7 @@ from tests.support.collection_runs import (
     verdicts,
 )
 from tests.support.mcp_servers import Recipes, serving
-from tests.support.servers import CLOSE, HOLD, STREAM_HEAD, Server, free_port, head, reply, serve
+from tests.support.servers import CLOSE, HOLD, STREAM_HEAD, Server, free_port, reply, serve
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
@@ -112,15 +109,6 @@ async def test_requests_with_other_credentials_share_none() -> None:
             await sync_to_async(found.ask)(key, headers=headers)
         await run_to_end(found)
         assert len(server.requests) == server.connections == 3
-
-
-async def test_parallel_iterations_have_a_connection_each() -> None:
-    async with serve(answer(keep=True), keep=True) as server:
-        found = await new_collection(server.url)
-        await sync_to_async(found.ask)("first")
-        await run_to_end(found, iterations=12, parallel=3)
-        assert len(server.requests) == 12
-        assert server.connections <= 3
 
 
 async def test_a_request_on_a_closed_connection_fails_and_the_next_one_connects() -> None:
@@ -189,38 +177,6 @@ async def test_values_are_captured_and_win_over_rows_variables_and_the_environme
     assert [step.iteration for step in await steps_of(run)] == [1, 1, 2, 2]
 
 
-async def test_expectations_may_hold_names_too() -> None:
-    async with serve(answer()) as server:
-        found = await new_collection(server.url)
-        wanted = [{"type": "json", "path": "$.results[0].url", "equals": "{{wanted}}"}]
-        await sync_to_async(found.ask)("a", expectations=wanted)
-        rows = [{"wanted": "https://a.example"}, {"wanted": "https://b.example"}]
-        run = await run_to_end(found, rows=rows)
-    assert await verdicts(run) == ["met", "unmet"]
-
-
-@pytest.mark.parametrize("name", ["nobody", "key"], ids=["without a value", "a secret"])
-async def test_what_cannot_be_expected_is_not_sent(name: str) -> None:
-    async with serve(answer()) as server:
-        found = await new_collection(server.url)
-        wanted = [{"type": "json", "path": f"$.results['{{{{{name}}}}}']", "exists": False}]
-
-        def fill() -> Environment:
-            found.ask("a", expectations=wanted)
-            environment = Environment.objects.create(name="E")
-            Variable.objects.create(
-                environment=environment, name="key", kind="secret", secret="x" * 12,
-                allowed_origins=[server.url],
-            )  # fmt: skip
-            return environment
-
-        run = await run_to_end(found, environment=await sync_to_async(fill)())
-        (step,) = await steps_of(run)
-        assert server.requests == []
-    assert step.verdict == "unsent"
-    assert name in step.reason
-
-
 async def test_a_capture_that_finds_nothing_is_not_met() -> None:
     async with serve(answer()) as server:
         found = await new_collection(server.url)
@@ -252,15 +208,6 @@ async def test_a_value_is_missed_of_whoever_was_to_capture_it_last() -> None:
         "{{id}} is not defined: “{{nobody}}” did not capture it."
         " {{town}} is not defined. Select an environment that defines it."
     )
-
-
-async def test_a_reply_that_did_not_come_is_explained() -> None:
-    found = await new_collection(f"http://127.0.0.1:{free_port()}")
-    await sync_to_async(found.ask)("a", expectations=OK)
-    run = await run_to_end(found)
-    report = await sync_to_async(report_of)(run)
-    assert "connection was refused" in report.steps[0].problem
-    assert report.steps[0].has_no_response
 
 
 async def test_the_session_context_is_carried_within_a_folder() -> None:
@@ -314,23 +261,6 @@ async def test_another_agent_stands_in_for_those_that_speak_its_protocol() -> No
     assert run.options["agent"] == "other"
 
 
-async def test_bail_begins_nothing_more() -> None:
-    async with serve(answer()) as server:
-        found = await new_collection(server.url)
-
-        def fill() -> None:
-            found.ask("a", expectations=[{"type": "status", "equals": 500}])
-            found.ask("b")
-
-        await sync_to_async(fill)()
-        run = await run_to_end(found, bail=True)
-        assert len(server.requests) == 1
-    steps = await steps_of(run)
-    assert run.state == "completed"
-    assert [step.verdict for step in steps] == ["unmet", "skipped"]
-    assert steps[1].reason == f"Not started: {FAILED_STEP_REASON}."
-
-
 async def test_a_question_in_mid_call_is_cancelled() -> None:
     recipes = Recipes(asks=True)
     with serving(recipes, generation="initialize") as url:
@@ -358,19 +288,6 @@ async def test_stop_stops_what_is_under_way_and_skips_the_rest() -> None:
     assert [step.reason for step in steps] == [
         "Not completed: it was stopped.", "Not started: the run was stopped.",
     ]  # fmt: skip
-
-
-@pytest.mark.slow
-async def test_a_stop_of_another_process_comes_by_the_database() -> None:
-    async with serve(STREAM_HEAD, HOLD) as server:
-        found = await new_collection(server.url)
-        await sync_to_async(found.ask)("a")
-        run, task = await start(found)
-        await asyncio.wait_for(server.asked.wait(), 10)
-        await CollectionRun.objects.filter(pk=run.pk).aupdate(stop_requested=True)
-        await asyncio.wait_for(task, 10)
-    await run.arefresh_from_db()
-    assert run.state == "stopped"
 
 
 async def test_iterations_at_once_and_requests_of_one_in_order() -> None:
@@ -437,30 +354,6 @@ async def test_a_step_waits_for_room_instead_of_being_refused(settings: Any) -> 
         await asyncio.wait_for(task, 10)
         assert len(server.requests) == 2
     assert await verdicts(run) == ["met", "met"]
-
-
-async def test_a_promise_is_an_outcome_and_is_not_followed() -> None:
-    promise = {
-        "_meta": {"response_type": "promise"},
-        "promise": {"token": "t", "estimated_time": 1},
-    }
-    async with serve(reply(json.dumps(promise).encode())) as server:
-        found = await new_collection(server.url)
-        wanted = [{"type": "outcome", "equals": "promise"}]
-        await sync_to_async(found.ask)("a", expectations=wanted)
-        run = await run_to_end(found)
-    assert await verdicts(run) == ["met"]
-    assert not await PolledPromise.objects.aexists()
-
-
-async def test_a_large_reply_is_judged_from_the_database() -> None:
-    body = {"results": [{"name": "x" * 1000} for _ in range(600)]}
-    async with serve(reply(json.dumps(body).encode())) as server:
-        found = await new_collection(server.url)
-        wanted = [{"type": "results", "exact": 600}]
-        await sync_to_async(found.ask)("a", expectations=wanted)
-        run = await run_to_end(found)
-    assert await verdicts(run) == ["met"]
 
 
 @pytest.mark.parametrize(
@@ -589,15 +482,6 @@ async def test_one_that_was_deleted_sends_nothing_more() -> None:
     assert not await Step.objects.aexists()
 
 
-def test_a_run_that_is_driven_elsewhere_goes_on() -> None:
-    found = CollectionBuilder("http://127.0.0.1:1")
-    found.ask("a")
-    run = record(found.plan())
-    mark_interrupted()
-    run.refresh_from_db()
-    assert run.state == "running"
-
-
 async def test_the_collection_may_go_while_it_runs() -> None:
     async with serve(STREAM_HEAD, HOLD) as server:
         run, task = await start_two(server)
@@ -606,12 +490,3 @@ async def test_the_collection_may_go_while_it_runs() -> None:
         await asyncio.wait_for(task, 10)
     await run.arefresh_from_db()
     assert (run.state, run.collection_id) == ("stopped", None)
-
-
-async def test_a_reply_without_an_end_is_told_as_it_is() -> None:
-    async with serve(head(content_type="application/json", content_length="99"), b"{") as server:
-        found = await new_collection(server.url)
-        await sync_to_async(found.ask)("a")
-        (step,) = await steps_of(await run_to_end(found))
-    assert step.verdict == "unmet"
-    assert step.run.state == step.checks[0]["actual"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from playground.engine import collection_runs, concurrency
-from playground.engine.collection_runs import CollectionRunOptions, plan, record, step_sender
+from playground.engine.collection_runs import CollectionRunOptions, record, step_sender
 from playground.engine.collection_runs.runner import FAILED_STEP_REASON
 from playground.models import Agent, Environment, Run, Variable, liveness, storage
 from tests.support.collection_runs import (
@@ -66,34 +65,6 @@ async def test_runs_of_one_owner_never_pass_the_limit_together(narrow: None) -> 
             collection_runs.stop(run)
         await asyncio.wait_for(asyncio.gather(*[task for _, task in started]), 20)
         assert len(server.requests) == 3
-
-
-@pytest.mark.slow
-async def test_only_one_of_those_that_wait_looks_for_room(
-    narrow: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looks: list[str] = []
-    real = concurrency.is_at_run_limit
-
-    def looking(*args: Any) -> bool:
-        looks.append(threading.current_thread().name)
-        return real(*args)
-
-    monkeypatch.setattr(concurrency, "is_at_run_limit", looking)
-    monkeypatch.setattr(step_sender, "is_at_run_limit", looking)
-    await others(3)
-    found = await new_collection("http://127.0.0.1:9")
-    await add_request(found)
-    started = [await start(found, iterations=3, parallel=3) for _ in range(3)]
-    await asyncio.sleep(8 * concurrency.CHECK_INTERVAL)
-    for run, _ in started:
-        collection_runs.stop(run)
-    # Those that are behind in the queue are not kept there by a Stop.
-    await asyncio.wait_for(asyncio.gather(*[task for _, task in started]), 20)
-    # One asked to begin, and found no room; eight looks, and some more to be sure.
-    assert sum(name.startswith("frame-writer") for name in looks) == 1
-    assert 1 < len(looks) <= 2 * 8 + 4
-    assert {each for run, _ in started for each in await verdicts(run)} == {"skipped"}
 
 
 async def test_without_room_no_run_is_stored(settings: Any) -> None:
@@ -158,74 +129,6 @@ async def test_what_waits_for_its_turn_when_all_is_halted_is_not_sent() -> None:
     assert steps[1].reason == f"Not started: {FAILED_STEP_REASON}."
 
 
-async def test_requests_are_prepared_outside_of_the_thread_that_writes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: list[str] = []
-    real = step_sender.prepare
-
-    def preparing(*args: Any, **options: Any) -> Any:
-        seen.append(threading.current_thread().name)
-        return real(*args, **options)
-
-    monkeypatch.setattr(step_sender, "prepare", preparing)
-    async with serve(answer()) as server:
-        found = await new_collection(server.url)
-        await add_request(found)
-        assert await verdicts(await run_to_end(found)) == ["met"]
-    assert len(seen) == 1
-    assert seen[0].startswith("frame-reader")
-
-
-@pytest.mark.parametrize(("seconds", "lookups"), [(60, 1), (-1, 3)])
-async def test_stored_agents_are_looked_up_now_and_then(
-    monkeypatch: pytest.MonkeyPatch, seconds: float, lookups: int
-) -> None:
-    looked_up: list[str] = []
-    real = step_sender.matching_agent
-
-    def looking(agent: Agent) -> Agent | None:
-        looked_up.append(agent.url)
-        return real(agent)
-
-    monkeypatch.setattr(step_sender, "matching_agent", looking)
-    monkeypatch.setattr(step_sender, "CACHE_SECONDS", seconds)
-    async with serve(answer(keep=True), keep=True) as server:
-        stored = await Agent.objects.acreate(
-            name="Stored", url=server.url, auth="bearer", auth_secret="stored-secret"
-        )
-        found = await new_collection(server.url)
-        await add_request(found)
-        run = await run_to_end(found, iterations=3)
-    assert all(b"Authorization: Bearer stored-secret" in each for each in server.requests)
-    assert [step.run.agent_id for step in await steps_of(run)] == [stored.pk] * 3
-    assert len(looked_up) == lookups
-
-
-@pytest.mark.slow
-async def test_runs_are_let_go_once_their_step_is_over() -> None:
-    async with serve(answer(session_context={"turn": "x" * 1000})) as server:
-        found = await new_collection(server.url)
-        await add_request(found)
-        await add_request(found)
-        planned = await sync_to_async(found.plan)(CollectionRunOptions(iterations=5))
-        run = await sync_to_async(record)(planned)
-        alive: list[int] = []
-
-        def count(*_: Any) -> None:
-            gc.collect()
-            # isinstance() would evaluate lazy objects of earlier tests.
-            held = (each for each in gc.get_objects() if type(each) is Run)
-            alive.append(sum(bool(each.session_context) for each in held))
-
-        await collection_runs.start(run, planned, count)
-    assert len(alive) == 10
-    assert max(alive) <= 3
-    steps = await steps_of(run)
-    assert all(step.run for step in steps)
-    assert steps[1].run.parent_id == steps[0].run.pk
-
-
 async def test_an_agent_that_is_deleted_meanwhile_is_named() -> None:
     async with serve(answer()) as server:
         found = await new_collection()
@@ -266,21 +169,3 @@ async def test_what_is_revoked_meanwhile_is_not_sent_any_more(
         await collection_runs.start(run, planned, after)
         assert texts(server.requests) == ["Oslo"]
     assert await verdicts(run) == ["met", "unsent"]
-
-
-@pytest.mark.parametrize("kind", ["agent", "environment"])
-def test_what_was_deleted_is_not_read_again(kind: str) -> None:
-    model: Any = {"agent": Agent, "environment": Environment}[kind]
-    stored = model.objects.create(
-        name="E", **({"url": "http://x.example"} if kind == "agent" else {})
-    )
-    options = CollectionRunOptions(**{kind: stored})
-    assert getattr(plan.reload_options(options), kind) == stored
-    model.objects.all().delete()
-    with pytest.raises(plan.PlanError, match=f"The {kind} “E” was deleted."):
-        plan.reload_options(options)
-
-
-def test_an_address_that_stands_in_is_in_no_database() -> None:
-    agent = Agent(name="x", url="http://x.example")
-    assert plan.reload_options(CollectionRunOptions(agent=agent)).agent is agent
