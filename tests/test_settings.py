@@ -9,7 +9,7 @@ import stat
 import threading
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
 from logging.config import DictConfigurator
 from pathlib import Path
 from types import SimpleNamespace
@@ -63,6 +63,17 @@ class TestLimits:
         assert RunLimits.from_environment({"PLAYGROUND_IDLE_TIMEOUT": "0.5"}).idle_timeout == 0.5
         with pytest.raises(ValueError, match="PLAYGROUND_MAX_RUNS"):
             RunLimits.from_environment({"PLAYGROUND_MAX_RUNS": "2.5"})
+
+    @pytest.mark.parametrize(
+        ("bounds", "lowered"),
+        [
+            ({}, {}),
+            ({"max_bytes": 5, "total_timeout": 0.5}, {"max_bytes": 5, "total_timeout": 0.5}),
+            ({"max_bytes": 10**12}, {}),
+        ],
+    )
+    def test_bounds_lower_them_and_never_raise_them(self, bounds: Any, lowered: Any) -> None:
+        assert RunLimits().at_most(**bounds) == replace(RunLimits(), **lowered)
 
 
 class TestKeys:
@@ -129,6 +140,33 @@ def read_settings(tmp_path: Path, **environment: str) -> SimpleNamespace:
         return SimpleNamespace(**runpy.run_path(str(ROOT / "playground" / "settings.py")))
 
 
+HOSTED = {"PLAYGROUND_MODE": "hosted", "SECRET_KEY": "k"}
+#: Variables, and settings that they lead to.
+VALUES: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
+    "local": ({}, {
+        "HOSTED": False, "DEMO_ENABLED": True, "AGENT_IMAGES": True, "PROMISE_PATIENCE": 900,
+        "ALLOWED_HOSTS": ["127.0.0.1", "localhost", "[::1]"], "QUOTA": 0, "RETENTION_DAYS": 0,
+        "METRICS": True, "TRACEPARENT": False, "SESSION_COOKIE_NAME": "playground_session",
+        "CSRF_COOKIE_NAME": "playground_csrf",
+    }),
+    "hosted": ({**HOSTED, "ALLOWED_HOSTS": " a.example, ,b "}, {
+        "HOSTED": True, "DEMO_ENABLED": False, "AGENT_IMAGES": False, "SECRET_KEY": "k",
+        "SESSION_COOKIE_SECURE": True, "CSRF_COOKIE_SECURE": True,
+        "ALLOWED_HOSTS": ["a.example", "b"], "QUOTA": 1024**3, "RETENTION_DAYS": 90,
+        "METRICS": False,
+    }),
+    "hosted, with others": (
+        {**HOSTED, "PLAYGROUND_QUOTA": "0", "PLAYGROUND_RETENTION_DAYS": " 7 ",
+         "PLAYGROUND_METRICS": "on"},
+        {"QUOTA": 0, "RETENTION_DAYS": 7, "METRICS": True},
+    ),
+    "local, with others": (
+        {"PLAYGROUND_PROMISE_PATIENCE": " 7 ", "PLAYGROUND_TRACEPARENT": "1"},
+        {"PROMISE_PATIENCE": 7, "TRACEPARENT": True},
+    ),
+}  # fmt: skip
+
+
 class TestModes:
     @pytest.mark.parametrize(
         ("environment", "message"),
@@ -155,13 +193,21 @@ class TestModes:
         with pytest.raises((ImproperlyConfigured, ValueError), match=message):
             read_settings(tmp_path, **environment)
 
-    def test_local(self, tmp_path: Path) -> None:
-        found = read_settings(tmp_path)
-        assert (found.HOSTED, found.DEMO_ENABLED, found.AGENT_IMAGES) == (False, True, True)
-        assert found.ALLOWED_HOSTS == ["127.0.0.1", "localhost", "[::1]"]
-        assert (tmp_path / "secret-key").read_text().strip() == found.SECRET_KEY
-        assert found.PLAYGROUND_KEY != found.SECRET_KEY
-        assert found.PROMISE_PATIENCE == 900
+    @pytest.mark.parametrize(("environment", "expected"), VALUES.values(), ids=VALUES)
+    def test_values(
+        self, tmp_path: Path, environment: dict[str, str], expected: dict[str, Any]
+    ) -> None:
+        found = read_settings(tmp_path, **environment)
+        assert {name: getattr(found, name) for name in expected} == expected
+        assert (found.SECURE_HSTS_SECONDS > 0) is found.HOSTED
+        # Django's own choice sets a cookie without a name of its own.
+        assert "session" in found.MESSAGE_STORAGE
+        # Whether pictures of agents are shown or not, pages load none from elsewhere.
+        sources = found.CONTENT_SECURITY_POLICY["DIRECTIVES"]["img-src"]
+        assert sources == ["'self'", "data:"]
+        if not found.HOSTED:
+            assert (tmp_path / "secret-key").read_text().strip() == found.SECRET_KEY
+            assert found.PLAYGROUND_KEY != found.SECRET_KEY
 
     @pytest.mark.parametrize("reason", ["Not a directory", "it is read-only"])
     def test_a_data_folder_that_cannot_be_written(
@@ -182,29 +228,6 @@ class TestModes:
         )
         assert not folder.is_dir() or not list(folder.iterdir())
 
-    def test_how_long_a_promise_is_followed(self, tmp_path: Path) -> None:
-        found = read_settings(tmp_path, PLAYGROUND_PROMISE_PATIENCE=" 7 ")
-        assert found.PROMISE_PATIENCE == 7
-
-    def test_room_for_each_user(self, tmp_path: Path) -> None:
-        local = read_settings(tmp_path)
-        assert (local.QUOTA, local.RETENTION_DAYS) == (0, 0)
-        hosted = {"PLAYGROUND_MODE": "hosted", "SECRET_KEY": "k"}
-        found = read_settings(tmp_path, **hosted)
-        assert (found.QUOTA, found.RETENTION_DAYS) == (1024**3, 90)
-        off = read_settings(
-            tmp_path, **hosted, PLAYGROUND_QUOTA="0", PLAYGROUND_RETENTION_DAYS=" 7 "
-        )
-        assert (off.QUOTA, off.RETENTION_DAYS) == (0, 7)
-
-    def test_metrics_and_traces(self, tmp_path: Path) -> None:
-        local = read_settings(tmp_path)
-        assert (local.METRICS, local.TRACEPARENT) == (True, False)
-        hosted = {"PLAYGROUND_MODE": "hosted", "SECRET_KEY": "k"}
-        assert read_settings(tmp_path, **hosted).METRICS is False
-        assert read_settings(tmp_path, **hosted, PLAYGROUND_METRICS="on").METRICS is True
-        assert read_settings(tmp_path, PLAYGROUND_TRACEPARENT="1").TRACEPARENT is True
-
     @pytest.mark.parametrize(
         ("value", "formatter"),
         [("", TextFormatter), ("text", TextFormatter), ("json", JSONFormatter)],
@@ -213,37 +236,6 @@ class TestModes:
         found = read_settings(tmp_path, PLAYGROUND_LOG_FORMAT=value).LOGGING
         configured = DictConfigurator(found).configure_formatter(found["formatters"]["line"])
         assert isinstance(configured, formatter)
-
-    def test_cookies_are_not_those_of_another_django_on_this_host(self, tmp_path: Path) -> None:
-        found = read_settings(tmp_path)
-        assert found.SESSION_COOKIE_NAME == "playground_session"
-        assert found.CSRF_COOKIE_NAME == "playground_csrf"
-        # Django's own choice sets a cookie without a name of its own.
-        assert "session" in found.MESSAGE_STORAGE
-
-    def test_hosted(self, tmp_path: Path) -> None:
-        found = read_settings(
-            tmp_path,
-            PLAYGROUND_MODE="hosted",
-            SECRET_KEY="k",
-            ALLOWED_HOSTS=" a.example, ,b ",
-        )
-        assert (found.DEMO_ENABLED, found.AGENT_IMAGES) == (False, False)
-        assert (found.SESSION_COOKIE_SECURE, found.CSRF_COOKIE_SECURE) == (True, True)
-        assert found.SECURE_HSTS_SECONDS > 0
-        assert found.ALLOWED_HOSTS == ["a.example", "b"]
-        assert found.SECRET_KEY == "k"
-
-    @pytest.mark.parametrize("images", ["", "on", "off"])
-    @pytest.mark.parametrize("mode", ["local", "hosted"])
-    def test_pages_load_no_pictures_from_elsewhere(
-        self, tmp_path: Path, mode: str, images: str
-    ) -> None:
-        found = read_settings(
-            tmp_path, PLAYGROUND_MODE=mode, SECRET_KEY="k", PLAYGROUND_AGENT_IMAGES=images
-        )
-        sources = found.CONTENT_SECURITY_POLICY["DIRECTIVES"]["img-src"]
-        assert sources == ["'self'", "data:"]
 
     @pytest.mark.parametrize(
         ("url", "engine", "name"),
@@ -259,6 +251,10 @@ class TestModes:
         assert found["ENGINE"] == engine
         assert found["NAME"] == name.format(data=tmp_path, tmp=tmp)
 
+    @pytest.mark.parametrize(("url", "name"), [("", "InMemory"), ("redis://r.example", "redis")])
+    def test_the_channel_layer(self, tmp_path: Path, url: str, name: str) -> None:
+        assert name in read_settings(tmp_path, REDIS_URL=url).CHANNEL_LAYERS["default"]["BACKEND"]
+
     def test_connections_to_postgresql(self, tmp_path: Path) -> None:
         url = "postgres://u:p@db.example/play?sslmode=require&keepalives_idle=5"
         for seconds, expected in (("", 10), ("30", 30), ("1", 2)):
@@ -268,12 +264,6 @@ class TestModes:
             assert found["connect_timeout"] == expected
             assert found["tcp_user_timeout"] == 60_000
             assert (found["sslmode"], int(found["keepalives_idle"])) == ("require", 5)
-
-    def test_the_channel_layer(self, tmp_path: Path) -> None:
-        found = read_settings(tmp_path).CHANNEL_LAYERS["default"]["BACKEND"]
-        assert "InMemory" in found
-        found = read_settings(tmp_path, REDIS_URL="redis://r.example").CHANNEL_LAYERS
-        assert "redis" in found["default"]["BACKEND"]
 
 
 class TestChecks:

@@ -62,6 +62,40 @@ def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(doctor, name, seconds)
 
 
+MCP = {"server_discover": DISCOVERED, "tools_list": TOOLS}
+REFUSAL = reply(b"{}", status="401 Unauthorized").replace(
+    b"\r\n\r\n", b'\r\nWWW-Authenticate: Bearer realm="members"\r\n\r\n', 1
+)
+#: Servers: what they answer, by the end of a path or a method; the path of the URL; what failed
+#: first; its cause and its fix, and what else there is.
+SERVERS: dict[str, tuple[Any, str, list[str], str, str, list[str]]] = {
+    "a web site": (
+        reply(b"<!doctype html><title>Hi</title>", "text/html"), "", ["content-type"], "", "", [],
+    ),
+    "one that wants a token": (
+        REFUSAL, "", ["http"], "Bearer, realm “members”", "bearer token", [],
+    ),
+    "an MCP server": (MCP, "/mcp", ["ask"], "", "Set the binding to MCP.", []),
+    "two protocols": (
+        {"ask": ANSWER, **MCP}, "", [], "", "", ["NLWeb 0.55 over MCP 2026-07-28"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SERVERS)
+async def test_what_is_said_of_a_server(name: str) -> None:
+    answers, path, first, cause, fix, also = SERVERS[name]
+    answer = answering(**answers) if isinstance(answers, dict) else lambda _: (answers,)
+    async with serve(answer=answer) as server:
+        report = await diagnose(server.url + path)
+    assert failed(report)[:1] == first
+    if first:
+        assert cause in step(report, first[0])["cause"]
+        assert fix in step(report, first[0])["fix"]
+    assert [each.partition(" at ")[0] for each in report["also"]] == also
+    assert (report["found"] is not None) is (isinstance(answers, dict))
+
+
 class TestAServer:
     async def test_that_is_well(self) -> None:
         async with serve(answer=answering(ask=ANSWER, **{"await": ANSWER})) as server:
@@ -77,26 +111,6 @@ class TestAServer:
         assert "Nothing listens on" in step(report, "tcp")["cause"]
         assert "correct the port" in step(report, "tcp")["fix"]
 
-    async def test_whose_name_nobody_knows(self) -> None:
-        report = await diagnose("http://no-such-host.invalid/")
-        assert failed(report) == ["name"]
-
-    async def test_that_is_a_web_site(self) -> None:
-        async with serve(reply(b"<!doctype html><title>Hi</title>", "text/html")) as server:
-            report = await diagnose(server.url)
-        assert failed(report)[0] == "content-type"
-        assert report["found"] is None
-
-    async def test_that_wants_a_token(self) -> None:
-        refusal = reply(b"{}", status="401 Unauthorized").replace(
-            b"\r\n\r\n", b'\r\nWWW-Authenticate: Bearer realm="members"\r\n\r\n', 1
-        )
-        async with serve(refusal) as server:
-            report = await diagnose(server.url)
-        assert failed(report)[0] == "http"
-        assert "Bearer, realm “members”" in step(report, "http")["cause"]
-        assert "bearer token" in step(report, "http")["fix"]
-
     async def test_whose_ask_is_at_another_path(self) -> None:
         def answer(request: bytes) -> Script:
             is_there = request.startswith(b"POST /api/ask ")
@@ -107,21 +121,6 @@ class TestAServer:
         assert failed(report) == ["ask"]
         assert step(report, "ask")["fix"] == "Set the path of the URL to /api."
         assert report["found"]["url"] == f"{server.url}/api"
-
-    async def test_that_is_an_mcp_server(self) -> None:
-        answers = answering(server_discover=DISCOVERED, tools_list=TOOLS)
-        async with serve(answer=answers) as server:
-            report = await diagnose(f"{server.url}/mcp")
-        assert failed(report) == ["ask"]
-        assert step(report, "ask")["fix"] == "Set the binding to MCP."
-        assert report["found"]["binding"] == "mcp"
-
-    async def test_with_two_protocols_behind_one_address(self) -> None:
-        answers = answering(ask=ANSWER, server_discover=DISCOVERED, tools_list=TOOLS)
-        async with serve(answer=answers) as server:
-            report = await diagnose(server.url)
-        assert failed(report) == []
-        assert report["also"] == [f"NLWeb 0.55 over MCP 2026-07-28 at {server.url}/"]
 
     @pytest.mark.slow
     @pytest.mark.usefixtures("short_timeouts")

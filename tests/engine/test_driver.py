@@ -270,7 +270,7 @@ class TestDatabase:
     async def test_away_for_a_moment(self, begin: Begin, outage: Outage) -> None:
         async with serve(STREAM_HEAD, chunk(START), chunk(COMPLETE), LAST_CHUNK) as server:
             run, task = await begin(server.url)
-            outage.begin(20)
+            outage.begin(times=20)
             await task
         await run.arefresh_from_db()
         assert (run.state, run.problem, run.frames) == ("completed", None, 6)
@@ -294,7 +294,7 @@ class TestDatabase:
         settings.DATABASE_PATIENCE = 0
         async with serve(STREAM_HEAD, chunk(START), chunk(COMPLETE), LAST_CHUNK) as server:
             run, task = await begin(server.url)
-            outage.begin(30 if error is None else 1, error=error)
+            outage.begin(times=30 if error is None else 1, error=error)
             await task
         await run.arefresh_from_db()
         assert (run.state, run.problem["stage"], run.frames) == ("failed", "internal", 0)
@@ -310,7 +310,7 @@ class TestDatabase:
         async with serve(STREAM_HEAD, chunk(START), go_on, chunk(RESULT), HOLD) as server:
             run, task = await begin(server.url)
             await stored_frames(run)
-            outage.begin(failures)
+            outage.begin(times=failures)
             go_on.set()
             await asyncio.wait_for(task, 20)
             await server.gone.wait()
@@ -327,7 +327,7 @@ class TestDatabase:
             run, task = await begin(server.url)
             await stored_frames(run)
             go_on.set()
-            outage.begin(1, error=RuntimeError("disk full"))
+            outage.begin(times=1, error=RuntimeError("disk full"))
             engine.stop(run)
             await asyncio.wait({task})
         await run.arefresh_from_db()

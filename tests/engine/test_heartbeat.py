@@ -67,7 +67,7 @@ async def test_they_are_stored_again_and_again_also_after_an_outage(
     record, _ = await drive()
     await beats(record)
     await beats(record)
-    outage.begin(3, about="heartbeat")
+    outage.begin("heartbeat", times=3)
     await beats(record)
 
 

@@ -93,7 +93,7 @@ def test_decisions(
 ) -> None:
     runs = []
     for days, *more in there:
-        size, is_shared = [*more, 1, False][:2] if len(more) < 2 else more
+        size, is_shared = [*more, *(1, False)[len(more) :]]
         runs.append(run(days, bytes=size * 2**20))
         if is_shared:
             share(runs[-1])

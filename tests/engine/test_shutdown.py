@@ -6,11 +6,9 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
-from unittest import mock
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.db import OperationalError
 from django.test import AsyncClient
 
 from playground import engine
@@ -20,6 +18,7 @@ from playground.models import Agent, CollectionRun, PolledPromise, Run, RunKind
 from playground.processes import this_process
 from playground.views import runs as run_views
 from tests.support.collection_runs import new_collection, start, steps_of, verdicts
+from tests.support.outages import Outage
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, serve
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
@@ -258,17 +257,15 @@ async def test_a_poll_that_comes_too_late_releases_its_lease() -> None:
 
 
 async def test_without_a_database_it_ends_all_the_same(
-    begin: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    begin: Callable[..., Any], outage: Outage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutdown, "STORING_SECONDS", 0.2)
     async with serve(STREAM_HEAD, RESULT, HOLD) as server:
         run, task = await begin(server.url)
         await server.asked.wait()
         begin_shutdown()
-        away = mock.Mock(side_effect=OperationalError("away"))
-        monkeypatch.setattr("playground.engine.writer._store", away)
-        monkeypatch.setattr("playground.engine.shutdown._mark_interrupted", away)
+        outage.begin()
         assert (await finish_shutdown(0)).interrupted == 1
-        monkeypatch.undo()
+        outage.end()
         await task
     assert run.driver == this_process()

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -14,34 +11,15 @@ from django.db import OperationalError
 
 from playground.engine import collection_runs
 from playground.engine.collection_runs import CollectionRunOptions, plan_run, record
-from playground.engine.collection_runs import step_writer as step_rows
 from playground.engine.collection_runs.step_writer import NOT_STORED
 from playground.models import Collection, CollectionRun, SavedRequest, Step
 from playground.models.json_text import storable
+from tests.engine.conftest import until
 from tests.support.collection_runs import OK, answer, new_collection, run_to_end, start, steps_of
-from tests.support.servers import HOLD, STREAM_HEAD, serve
+from tests.support.outages import Outage
+from tests.support.servers import serve
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
-
-Rows = list[tuple[int, dict[str, Any]]]
-
-
-def failing(monkeypatch: pytest.MonkeyPatch, fails: Callable[[Rows], bool]) -> list[Rows]:
-    """Have rows stored by a database that is busy whenever `fails` says so; what it was given."""
-    real, stored_rows = step_rows._store, []
-
-    def store(key: UUID, rows: Rows) -> None:
-        stored_rows.append(rows)
-        if fails(rows):
-            raise OperationalError("database is locked")
-        real(key, rows)
-
-    monkeypatch.setattr(step_rows, "_store", store)
-    return stored_rows
-
-
-def are_final(rows: Rows) -> bool:
-    return all(columns["verdict"] != "running" for _, columns in rows)
 
 
 async def test_a_reason_that_no_database_takes_costs_only_itself() -> None:
@@ -74,76 +52,57 @@ async def test_names_that_no_database_takes() -> None:
 
 
 async def test_a_row_that_is_refused_keeps_its_verdict_and_takes_no_other_along(
-    monkeypatch: pytest.MonkeyPatch,
+    outage: Outage,
 ) -> None:
-    real = step_rows._store
-
-    def refusing(key: UUID, rows: Rows) -> None:
-        for _, columns in rows:
-            if "refused" in json.dumps(columns["checks"]):
-                raise ValueError("no such text")
-        real(key, rows)
-
-    monkeypatch.setattr(step_rows, "_store", refusing)
+    wanted = [{"type": "json", "path": "$.refused", "exists": False}]
     async with serve(answer()) as server:
         found = await new_collection(server.url)
-        wanted = [{"type": "json", "path": "$.refused", "exists": False}]
 
         def fill() -> None:
             found.ask("a", expectations=OK)
             found.ask("b", expectations=wanted)
 
         await sync_to_async(fill)()
-        steps = await steps_of(await run_to_end(found))
+        run, task = await start(found)
+        outage.begin("playground_step", "$.refused", error=ValueError("no such text"))
+        await task
+    steps = await steps_of(run)
     assert [step.verdict for step in steps] == ["met", "met"]
     assert [(len(step.checks), step.reason) for step in steps] == [(1, ""), (0, NOT_STORED)]
-    assert all(step.run for step in steps)
 
 
-async def test_a_database_that_is_busy_at_the_end_loses_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    left = [1]
-    failing(monkeypatch, lambda rows: are_final(rows) and bool(left and left.pop()))
-    async with serve(answer()) as server:
+async def test_a_database_that_is_busy_loses_nothing(outage: Outage) -> None:
+    """Neither at the end, nor while a step hangs."""
+    go_on = asyncio.Event()
+    async with serve(go_on, answer()) as server:
         found = await new_collection(server.url)
         await sync_to_async(found.ask)("a", expectations=OK)
-        run = await run_to_end(found)
-    assert not left
+        run, task = await start(found)
+        outage.begin("playground_step", "running", times=3)
+        running = Step.objects.filter(verdict="running", run__isnull=False)
+        await until(running.aexists)
+        outage.begin("playground_step", "met", times=3)
+        go_on.set()
+        await task
+    assert outage.failures == 6
+    await run.arefresh_from_db()
     assert run.state == "completed"
     assert [(step.verdict, step.reason) for step in await steps_of(run)] == [("met", "")]
 
 
 async def test_what_can_never_be_stored_is_not_called_skipped(
-    monkeypatch: pytest.MonkeyPatch, settings: Any
+    outage: Outage, settings: Any
 ) -> None:
     settings.DATABASE_PATIENCE = 0.1
-    failing(monkeypatch, are_final)
     async with serve(answer()) as server:
         found = await new_collection(server.url)
         await sync_to_async(found.ask)("a", expectations=OK)
         run, task = await start(found)
+        outage.begin("playground_step", "met")
         with pytest.raises(OperationalError):
             await task
+        outage.end()
     await run.arefresh_from_db()
     # It is left as it is, and shows as interrupted before long.
     assert run.state == "running"
     assert [step.verdict for step in await steps_of(run)] != ["skipped"]
-
-
-async def test_what_was_not_stored_is_tried_again_while_a_step_hangs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    left = [1]
-    stored_rows = failing(monkeypatch, lambda rows: bool(left and left.pop()))
-    async with serve(STREAM_HEAD, HOLD) as server:
-        found = await new_collection(server.url)
-        await sync_to_async(found.ask)("a")
-        run, task = await start(found)
-        async with asyncio.timeout(20):
-            while not await Step.objects.filter(verdict="running", run__isnull=False).aexists():
-                await asyncio.sleep(0.05)
-        assert not left
-        assert len(stored_rows) > 1
-        collection_runs.stop(run)
-        await task
