@@ -298,8 +298,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield Site(server)
 
 
-@pytest.mark.parametrize("answer", [stream, broken])
-@pytest.mark.parametrize("slug", AGENTS)
+@pytest.mark.parametrize(
+    ("slug", "answer"),
+    [("bearer", stream), ("basic", broken), ("key", broken), ("shop", stream), ("basic", stream)],
+)
 async def test_a_secret_of_an_agent_is_nowhere(site: Site, slug: str, answer: object) -> None:
     async with serve(answer=answer) as agent:  # type: ignore[arg-type]
         site.add(slug, agent.url, **AGENTS[slug])
@@ -440,17 +442,6 @@ async def test_a_dump_of_the_database_tells_no_secret(site: Site) -> None:
     assert '"token"' in dump.stdout
     assert '"basic"' in dump.stdout
     assert_clean("dumpdata", dump.stdout)
-
-
-async def test_no_static_file_holds_a_secret(site: Site) -> None:
-    async with serve(answer=stream) as agent:
-        await asyncio.to_thread(site.keep_secret, agent.url)
-        url = await asyncio.to_thread(site.send, site.fields(agent.url, ""))
-        await asyncio.to_thread(site.wait, url)
-    files = [path for path in (site.server.data / "static").rglob("*") if path.is_file()]
-    assert files
-    for path in files:
-        assert_clean(path.name, path.read_bytes())
 
 
 @pytest.mark.sqlite
@@ -922,21 +913,6 @@ def test_the_secret_was_echoed_over_other_protocols(traces: Traces, protocol: st
     masks = wire.count("••••••") + wire.count("\\u2022" * 6)
     assert masks > len(ENCODINGS)
     assert SECRET[-4:] not in wire.partition(" so ")[2]
-
-
-@pytest.mark.parametrize(
-    ("encodings", "artefacts"),
-    [
-        pytest.param(
-            len(set(encoded().values())),
-            len(ARTEFACTS),
-            id=f"{len(set(encoded().values()))} encodings in {len(ARTEFACTS)} artefacts",
-        )
-    ],
-)
-def test_the_tables_are_long_enough(encodings: int, artefacts: int) -> None:
-    assert encodings >= 40
-    assert artefacts >= 45
 
 
 @pytest.mark.django_db(transaction=True)

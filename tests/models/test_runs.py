@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.models import User
 from django.db import IntegrityError
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,21 +47,6 @@ def test_deleting_a_run_deletes_its_frames() -> None:
     assert not FrameBatch.objects.exists()
 
 
-def test_whose_rows_are_whose(settings: Any) -> None:
-    ada, bob = User.objects.create(username="ada"), User.objects.create(username="bob")
-    mine, unowned = Recording(owner=ada).run, Recording().run
-    agent = Agent.objects.create(owner=ada, name="A", url="http://a.example")
-    settings.HOSTED = True
-    assert list(Run.objects.owned_by(ada)) == [mine]
-    assert list(Agent.objects.owned_by(ada)) == [agent]
-    for other in (bob, AnonymousUser()):
-        assert not Run.objects.owned_by(other).exists()
-        assert not Agent.objects.owned_by(other).exists()
-    settings.HOSTED = False
-    for anyone in (ada, bob, AnonymousUser()):
-        assert list(Run.objects.owned_by(anyone)) == [unowned]
-
-
 def test_names_of_agents_are_unique_for_their_owner_only() -> None:
     ada = User.objects.create(username="ada")
     for owner in (None, ada):
@@ -71,13 +54,6 @@ def test_names_of_agents_are_unique_for_their_owner_only() -> None:
         assert [agent.slug for agent in agents] == ["same", "same-2"]
     with pytest.raises(IntegrityError):
         Agent.objects.create(name="Other", slug="same", url="http://a")
-
-
-def test_frames_know_whether_they_can_be_passed_over() -> None:
-    batch = FrameBatch(is_independent=True, pinned=0)
-    assert batch.is_skippable
-    assert not FrameBatch(is_independent=True, pinned=1).is_skippable
-    assert not FrameBatch(is_independent=False).is_skippable
 
 
 def test_a_frame_kind_is_stored_by_its_number() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import ssl
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from tests.support.servers import HOLD, RESET, reply, serve
 from tests.transport.conftest import Recording, counter, record
 
 OK = reply(b"{}")
+OTHER_HOST = x509.DNSName("other.example")
 HOSTED = OutboundPolicy.from_settings(True)
 
 
@@ -59,24 +59,19 @@ class TestPolicy:
             )
         assert frames[-1].kind is FrameKind.END
 
-    async def test_a_rebinding_name_is_never_asked_twice(self, resolver) -> None:  # type: ignore[no-untyped-def]
-        asked = resolver(["127.0.0.1"], ["169.254.169.254"])
+    @pytest.mark.parametrize(
+        "addresses",
+        [
+            ["169.254.169.254", "fe80::1", "127.0.0.1"],  # Refused ones are left out.
+            ["127.0.0.2", "::1", "127.0.0.1"],  # The next one is tried.
+        ],
+    )
+    async def test_a_name_with_several_addresses(self, resolver, addresses: list[str]) -> None:  # type: ignore[no-untyped-def]
+        asked = resolver(addresses, ["169.254.169.254"])
         async with serve(OK) as server:
             frames = await record(f"http://agent.example:{server.port}/")
         assert frames[-1].kind is FrameKind.END
-        assert asked == ["agent.example"]
-
-    async def test_refused_addresses_of_a_name_are_left_out(self, resolver) -> None:  # type: ignore[no-untyped-def]
-        resolver(["169.254.169.254", "fe80::1", "127.0.0.1"])
-        async with serve(OK) as server:
-            frames = await record(f"http://agent.example:{server.port}/")
-        assert frames[-1].kind is FrameKind.END
-
-    async def test_the_next_address_is_tried(self, resolver) -> None:  # type: ignore[no-untyped-def]
-        resolver(["127.0.0.2", "::1", "127.0.0.1"])
-        async with serve(OK) as server:
-            frames = await record(f"http://agent.example:{server.port}/")
-        assert frames[-1].kind is FrameKind.END
+        assert asked == ["agent.example"]  # A name that is bound anew is not asked twice.
 
 
 async def test_the_system_resolves_names() -> None:
@@ -119,37 +114,28 @@ class TestTLS:
             frames = await record(url, transport=transport)
         assert frames[-1].kind is FrameKind.END
 
-    async def failure(self, certificate: Certificate, context: ssl.SSLContext | None) -> Recording:
-        transport = Transport(OutboundPolicy(), RunLimits(), ssl_context=context)
+    @pytest.mark.parametrize(
+        ("host", "names", "days", "is_trusted", "words"),
+        [
+            ("127.0.0.1", [THIS_HOST], 1, False, "self-signed"),
+            ("127.0.0.1", [THIS_HOST], -1, True, "expired"),
+            ("127.0.0.1", [OTHER_HOST], 1, True, "a different address"),
+            ("agent.example", [OTHER_HOST], 1, True, "a different host name"),
+        ],
+        ids=["self-signed", "expired", "another address", "another name"],
+    )
+    async def test_certificates_that_are_refused(
+        self, tmp_path: Path, resolver, host: str, names: list[x509.GeneralName], days: int,
+        is_trusted: bool, words: str,
+    ) -> None:  # type: ignore[no-untyped-def]  # fmt: skip
+        certificate = Certificate(tmp_path, names, until=NOW + days * DAY)
+        context = certificate.trusting if is_trusted else None
+        if host == "agent.example":
+            resolver(["127.0.0.1"])
         async with serve(OK, tls=certificate.server, read=False) as server:
-            frames = await record(server.url, transport=transport)
-        assert frames.kinds == ["CALL", "ERROR"]
-        assert (frames.problem.state, frames.problem.stage) == ("failed", Stage.TLS)
-        assert frames.problem.detail
-        return frames
-
-    async def test_self_signed(self, tmp_path: Path) -> None:
-        frames = await self.failure(Certificate(tmp_path, [THIS_HOST]), None)
-        assert "self-signed" in frames.problem.cause
-
-    async def test_expired(self, tmp_path: Path) -> None:
-        certificate = Certificate(tmp_path, [THIS_HOST], until=NOW - DAY)
-        frames = await self.failure(certificate, certificate.trusting)
-        assert "expired" in frames.problem.cause
-
-    async def test_another_host(self, tmp_path: Path) -> None:
-        certificate = Certificate(tmp_path, [x509.DNSName("other.example")])
-        frames = await self.failure(certificate, certificate.trusting)
-        assert "a different address" in frames.problem.cause
-
-    async def test_another_name(self, tmp_path: Path, resolver) -> None:  # type: ignore[no-untyped-def]
-        certificate = Certificate(tmp_path, [x509.DNSName("other.example")])
-        transport = Transport(OutboundPolicy(), RunLimits(), ssl_context=certificate.trusting)
-        resolver(["127.0.0.1"])
-        async with serve(OK, tls=certificate.server, read=False) as server:
-            url = f"https://agent.example:{server.port}/"
-            frames = await record(url, transport=transport)
-        assert "a different host name" in frames.problem.cause
+            transport = Transport(OutboundPolicy(), RunLimits(), ssl_context=context)
+            frames = await record(f"https://{host}:{server.port}/", transport=transport)
+        self.refused(frames, words)
 
     @pytest.mark.parametrize(
         ("script", "words"),
@@ -157,23 +143,21 @@ class TestTLS:
             ((b"HTTP/1.1 400 Bad Request\r\n\r\n", HOLD), "does not speak TLS"),
             ((), "closed the connection during"),
             ((RESET,), "closed the connection during"),
+            ((HOLD,), ""),
         ],
-        ids=["plain text", "closed", "reset"],
+        ids=["plain text", "closed", "reset", "silent"],
     )
     async def test_not_tls(self, script: tuple[bytes, ...], words: str) -> None:
         async with serve(*script, read=False) as server:
-            frames = await record(f"https://127.0.0.1:{server.port}/")
+            url = f"https://127.0.0.1:{server.port}/"
+            frames = await record(url, limits=RunLimits(connect_timeout=0.5))
+        self.refused(frames, words)
+        assert frames.problem.limit == ("connect_timeout" if not words else None)
+
+    def refused(self, frames: Recording, words: str) -> None:
         assert frames.kinds == ["CALL", "ERROR"]
         assert (frames.problem.state, frames.problem.stage) == ("failed", Stage.TLS)
         assert words in frames.problem.cause
-
-    async def test_a_handshake_that_never_ends(self) -> None:
-        async with serve(HOLD, read=False) as server:
-            frames = await record(
-                f"https://127.0.0.1:{server.port}/", limits=RunLimits(connect_timeout=0.3)
-            )
-        assert frames.problem.stage is Stage.TLS
-        assert frames.problem.limit == "connect_timeout"
 
     async def test_cancelling_closes_the_connection(self, tmp_path: Path) -> None:
         certificate = Certificate(tmp_path, [THIS_HOST])

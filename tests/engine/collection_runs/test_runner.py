@@ -13,10 +13,6 @@ from django.utils import timezone
 
 from playground.engine import collection_runs, heartbeat
 from playground.engine.collection_runs import (
-    MAX_STEPS,
-    CollectionRunOptions,
-    PlanError,
-    plan_run,
     record,
 )
 from playground.models import (
@@ -26,7 +22,6 @@ from playground.models import (
     Environment,
     Run,
     RunKind,
-    SavedRequest,
     Step,
     Variable,
 )
@@ -190,24 +185,6 @@ async def test_a_capture_that_finds_nothing_is_not_met() -> None:
     assert [step.verdict for step in steps] == ["unmet", "unsent"]
     assert steps[0].checks[1]["expectation"] == {"capture": "id"}
     assert steps[1].reason == "{{id}} is not defined: “a” did not capture it."
-
-
-async def test_a_value_is_missed_of_whoever_was_to_capture_it_last() -> None:
-    async with serve(answer()) as server:
-        found = await new_collection(server.url)
-
-        def fill() -> None:
-            found.ask("first", captures={"id": "$.nowhere"})
-            found.ask("{{nobody}}", captures={"id": "$.nowhere"})
-            found.ask("{{id}} {{town}}")
-
-        await sync_to_async(fill)()
-        steps = await steps_of(await run_to_end(found))
-    # That it was not sent itself is no difference: it has captured nothing.
-    assert steps[2].reason == (
-        "{{id}} is not defined: “{{nobody}}” did not capture it."
-        " {{town}} is not defined. Select an environment that defines it."
-    )
 
 
 async def test_the_session_context_is_carried_within_a_folder() -> None:
@@ -399,14 +376,6 @@ async def test_secrets_are_in_no_row() -> None:
     assert step.verdict == "unmet"
     rows = [run.options, step.checks, step.reason, step.run.expectations, step.run.headers]
     assert secret not in json.dumps(rows)
-
-
-def test_too_many_and_none() -> None:
-    saved = SavedRequest(collection=Collection(name="x"), name="a")
-    with pytest.raises(PlanError, match="No requests"):
-        plan_run("x", [], CollectionRunOptions())
-    with pytest.raises(PlanError, match="20,000"):
-        plan_run("x", [saved], CollectionRunOptions(iterations=MAX_STEPS + 1))
 
 
 @pytest.mark.usefixtures("heartbeats_count")
