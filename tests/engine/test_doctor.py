@@ -183,6 +183,12 @@ class TestServersOfTheOfficialPackages:
         assert b"mcp-session-id: s1\r\n" in ended[0].lower()
         assert server.requests[-1] == ended[0]
 
+    async def test_mcp_with_the_transport_before_streamable_http(self) -> None:
+        with mcp_servers.serving_http_sse() as url:
+            report = await diagnose(url, binding="mcp")
+        assert "mcp" in failed(report)
+        assert "uses the HTTP+SSE transport of MCP 2024-11-05" in step(report, "mcp")["cause"]
+
     async def test_mcp_that_wants_a_token(self) -> None:
         with mcp_servers.serving(mcp_servers.Recipes(token=mcp_servers.TOKEN)) as url:
             refused = await diagnose(url, binding="mcp")

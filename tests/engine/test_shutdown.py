@@ -17,7 +17,7 @@ from playground.engine.shutdown import begin_shutdown, finish_shutdown
 from playground.models import Agent, CollectionRun, PolledPromise, Run, RunKind
 from playground.processes import this_process
 from playground.views import runs as run_views
-from tests.support.collection_runs import new_collection, start, steps_of, verdicts
+from tests.support.collection_runs import new_collection, request, start, steps_of, verdicts
 from tests.support.outages import Outage
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, serve
 
@@ -162,8 +162,7 @@ async def test_new_runs_are_refused() -> None:
         await sync_to_async(create_run)()
     # The call of another run waits for it.
     await sync_to_async(create_run)(RunKind.CLIENT_RESPONSE)
-    found = await new_collection("http://127.0.0.1:9")
-    await sync_to_async(found.ask)("first")
+    found = await new_collection("http://127.0.0.1:9", request("first"))
     with pytest.raises(engine.ShuttingDownError):
         await start(found)
     assert not await CollectionRun.objects.aexists()
@@ -172,9 +171,7 @@ async def test_new_runs_are_refused() -> None:
 async def test_a_collection_run_starts_no_further_steps() -> None:
     may_end = asyncio.Event()
     async with serve(STREAM_HEAD, RESULT, may_end, COMPLETE) as server:
-        found = await new_collection(server.url)
-        for text in ("first", "second"):
-            await sync_to_async(found.ask)(text)
+        found = await new_collection(server.url, *map(request, ("first", "second")))
         run, task = await start(found)
         await server.asked.wait()
         begin_shutdown()
@@ -192,9 +189,7 @@ async def test_a_collection_run_starts_no_further_steps() -> None:
 
 async def test_a_collection_run_that_is_started_too_late_is_interrupted() -> None:
     async with serve(STREAM_HEAD, RESULT, COMPLETE) as server:
-        found = await new_collection(server.url)
-        for text in ("first", "second"):
-            await sync_to_async(found.ask)(text)
+        found = await new_collection(server.url, *map(request, ("first", "second")))
         plan = await sync_to_async(found.plan)()
         run = await sync_to_async(collection_runs.record)(plan)
         begin_shutdown()

@@ -49,7 +49,22 @@ class CollectionBuilder:
         return plan_run("Kept", requests, options or CollectionRunOptions(), None, self.collection)
 
 
-new_collection = sync_to_async(CollectionBuilder)
+#: The arguments of `CollectionBuilder.ask`.
+Request = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def request(*args: Any, **fields: Any) -> Request:
+    """A request for `new_collection`."""
+    return args, fields
+
+
+@sync_to_async
+def new_collection(url: str = "", *requests: Request) -> CollectionBuilder:
+    """A collection of these requests, which go to an address."""
+    builder = CollectionBuilder(url)
+    for args, fields in requests:
+        builder.ask(*args, **fields)
+    return builder
 
 
 async def start(

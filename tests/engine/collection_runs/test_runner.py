@@ -11,7 +11,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from playground.engine import collection_runs, heartbeat
+from playground.engine import collection_runs
 from playground.engine.collection_runs import (
     record,
 )
@@ -33,6 +33,7 @@ from tests.support.collection_runs import (
     CollectionBuilder,
     answer,
     new_collection,
+    request,
     run_to_end,
     sent_documents,
     start,
@@ -48,8 +49,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
 async def start_two(server: Server) -> tuple[CollectionRun, asyncio.Task[None]]:
     """Start a collection run of two requests, and wait until the server has received the first."""
-    found = await new_collection(server.url)
-    await sync_to_async(lambda: [found.ask("a"), found.ask("b")])()
+    found = await new_collection(server.url, request("a"), request("b"))
     run, task = await start(found)
     await asyncio.wait_for(server.asked.wait(), 10)
     return run, task
@@ -83,9 +83,7 @@ async def test_everything_is_sent_in_order_and_judged() -> None:
 
 async def test_the_requests_of_a_run_share_a_connection() -> None:
     async with serve(answer(keep=True), keep=True) as server:
-        found = await new_collection(server.url)
-        for text in ("first", "second", "third"):
-            await sync_to_async(found.ask)(text)
+        found = await new_collection(server.url, *map(request, ("first", "second", "third")))
         steps = await steps_of(await run_to_end(found))
         assert (server.connections, len(server.requests)) == (1, 3)
         await asyncio.wait_for(server.gone.wait(), 5)  # Closed at the end.
@@ -110,9 +108,7 @@ async def test_a_request_on_a_closed_connection_fails_and_the_next_one_connects(
     async with serve(
         answer=lambda request: [CLOSE] if b"second" in request else [answer(keep=True)], keep=True
     ) as server:
-        found = await new_collection(server.url)
-        for text in ("first", "second", "third"):
-            await sync_to_async(found.ask)(text)
+        found = await new_collection(server.url, *map(request, ("first", "second", "third")))
         run = await run_to_end(found)
         assert texts(server.requests) == ["first", "second", "third"]
         assert server.connections == 2
@@ -241,8 +237,7 @@ async def test_another_agent_stands_in_for_those_that_speak_its_protocol() -> No
 async def test_a_question_in_mid_call_is_cancelled() -> None:
     recipes = Recipes(asks=True)
     with serving(recipes, generation="initialize") as url:
-        found = await new_collection(url)
-        await sync_to_async(found.ask)("soup", binding="mcp")
+        found = await new_collection(url, request("soup", binding="mcp"))
         run = await run_to_end(found)
     (step,) = await steps_of(run)
     assert recipes.heard == [("cancel", None)]
@@ -309,8 +304,7 @@ async def test_folders_at_once_where_nothing_is_captured() -> None:
         return [both, answer()]
 
     async with serve(answer=script) as server:
-        found = await new_collection(server.url)
-        await sync_to_async(lambda: [found.ask("a", "A"), found.ask("b", "B")])()
+        found = await new_collection(server.url, request("a", "A"), request("b", "B"))
         run = await asyncio.wait_for(run_to_end(found, parallel=2), 20)
     assert await verdicts(run) == ["met", "met"]
 
@@ -318,8 +312,7 @@ async def test_folders_at_once_where_nothing_is_captured() -> None:
 async def test_a_step_waits_for_room_instead_of_being_refused(settings: Any) -> None:
     settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_runs=1)
     async with serve(answer()) as server:
-        found = await new_collection(server.url)
-        await sync_to_async(lambda: [found.ask("a"), found.ask("b")])()
+        found = await new_collection(server.url, request("a"), request("b"))
         other = await Run.objects.acreate(
             agent_name="x", url=server.url, protocol="nlweb", binding="http", version="0.55",
             request={}, driver="elsewhere:1:1", heartbeat_at=timezone.now(),
@@ -347,8 +340,7 @@ async def test_what_would_take_for_ever_does_not(path: str) -> None:
     items: list[Any] = [{"name": f"\\pL{{40}}[a-z]{{50}}{at}", "n": [1]} for at in range(2000)]
     body = {"results": [*items, {"text": "x" * 600_000, "other": "x" * 600_000}]}
     async with serve(reply(json.dumps(body).encode())) as server:
-        found = await new_collection(server.url)
-        await sync_to_async(found.ask)("a", expectations=[expectation])
+        found = await new_collection(server.url, request("a", expectations=[expectation]))
         steps = await steps_of(await asyncio.wait_for(run_to_end(found), 60))
     assert steps[0].verdict == "unmet"
     assert steps[0].checks[0]["met"] is None
@@ -403,25 +395,6 @@ async def interrupt(run: CollectionRun) -> None:
     while "running" not in await verdicts(run):
         await asyncio.sleep(0.01)
     await sync_to_async(end_interrupted)(CollectionRun.objects.filter(pk=run.pk))
-
-
-async def test_one_that_another_process_has_interrupted_gives_up(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Its steps in progress are ended, also one that nobody has interrupted."""
-    for name in ("HEARTBEAT_INTERVAL", "STOP_REQUEST_INTERVAL"):
-        monkeypatch.setattr(heartbeat, name, 0.05)
-    async with serve(STREAM_HEAD, HOLD) as server:
-        run, task = await start_two(server)
-        await interrupt(run)
-        await asyncio.wait_for(task, 10)
-        assert len(server.requests) == 1
-    await run.arefresh_from_db()
-    steps = await steps_of(run)
-    assert run.state == "interrupted"
-    assert [step.verdict for step in steps] == ["stopped", "skipped"]
-    assert await Run.objects.aget() == steps[0].run
-    assert steps[0].run.state == "interrupted"
 
 
 async def test_one_that_was_interrupted_sends_and_changes_nothing_more() -> None:

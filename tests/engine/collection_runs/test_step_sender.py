@@ -17,9 +17,9 @@ from playground.engine.collection_runs.runner import FAILED_STEP_REASON
 from playground.models import Agent, Environment, Run, Variable, liveness, storage
 from tests.support.collection_runs import (
     OK,
-    CollectionBuilder,
     answer,
     new_collection,
+    request,
     run_to_end,
     start,
     steps_of,
@@ -47,14 +47,11 @@ async def others(count: int) -> list[Run]:
     ]  # fmt: skip
 
 
-async def add_request(builder: CollectionBuilder, **fields: Any) -> None:
-    await sync_to_async(builder.ask)("a", **{"expectations": OK, **fields})
 
 
 async def test_runs_of_one_owner_never_pass_the_limit_together(narrow: None) -> None:
     async with serve(STREAM_HEAD, HOLD) as server:
-        found = await new_collection(server.url)
-        await add_request(found)
+        found = await new_collection(server.url, request("a", expectations=OK))
         started = [await start(found, iterations=6, parallel=number) for number in (2, 3)]
         async with asyncio.timeout(20):
             while len(server.requests) < 3:
@@ -70,8 +67,7 @@ async def test_runs_of_one_owner_never_pass_the_limit_together(narrow: None) -> 
 async def test_without_room_no_run_is_stored(settings: Any) -> None:
     storage._counts.clear()
     async with serve(answer()) as server:
-        found = await new_collection(server.url)
-        await add_request(found)
+        found = await new_collection(server.url, request("a", expectations=OK))
         settings.QUOTA = 1
         run, task = await start(found, iterations=3)
         await task
@@ -85,8 +81,7 @@ async def test_an_end_here_wakes_who_waits(settings: Any, monkeypatch: pytest.Mo
     monkeypatch.setattr(concurrency, "CHECK_INTERVAL", 600)
     settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_runs=1)
     async with serve(answer()) as server:
-        found = await new_collection(server.url)
-        await add_request(found)
+        found = await new_collection(server.url, request("a", expectations=OK))
         started = [await start(found, iterations=3) for _ in range(2)]
         await asyncio.wait_for(asyncio.gather(*[task for _, task in started]), 60)
         assert len(server.requests) == 6
@@ -99,8 +94,7 @@ async def test_runs_of_a_dead_process_take_up_no_room(narrow: None) -> None:
     await others(3)
     await Run.objects.aupdate(heartbeat_at=timezone.now() - 2 * liveness.HEARTBEAT_TIMEOUT)
     async with serve(answer()) as server:
-        found = await new_collection(server.url)
-        await add_request(found)
+        found = await new_collection(server.url, request("a", expectations=OK))
         assert await verdicts(await asyncio.wait_for(run_to_end(found), 20)) == ["met"]
 
 
@@ -108,8 +102,7 @@ async def test_who_waits_for_long_says_so(narrow: None, monkeypatch: pytest.Monk
     monkeypatch.setattr(concurrency, "WAIT_NOTICE_SECONDS", 0.1)
     said = asyncio.Event()
     await others(3)
-    found = await new_collection("http://127.0.0.1:9")
-    await add_request(found)
+    found = await new_collection("http://127.0.0.1:9", request("a", expectations=OK))
     planned = await sync_to_async(found.plan)()
     run = await sync_to_async(record)(planned)
     task = collection_runs.start(run, planned, None, said.set)
@@ -120,8 +113,7 @@ async def test_who_waits_for_long_says_so(narrow: None, monkeypatch: pytest.Monk
 
 async def test_what_waits_for_its_turn_when_all_is_halted_is_not_sent() -> None:
     async with serve(answer()) as server:
-        found = await new_collection(server.url)
-        await sync_to_async(found.ask)("{{city}}")
+        found = await new_collection(server.url, request("{{city}}"))
         run = await run_to_end(found, rows=[{}, {"city": "Oslo"}], parallel=2, bail=True)
         assert not server.requests
     steps = await steps_of(run)
@@ -131,8 +123,7 @@ async def test_what_waits_for_its_turn_when_all_is_halted_is_not_sent() -> None:
 
 async def test_an_agent_that_is_deleted_meanwhile_is_named() -> None:
     async with serve(answer()) as server:
-        found = await new_collection()
-        await add_request(found)
+        found = await new_collection("", request("a", expectations=OK))
         agent = await Agent.objects.acreate(name="Gone", url=server.url)
         planned = await sync_to_async(found.plan)(CollectionRunOptions(agent=agent))
         run = await sync_to_async(record)(planned)

@@ -15,7 +15,15 @@ from playground.engine.collection_runs.step_writer import NOT_STORED
 from playground.models import Collection, CollectionRun, SavedRequest, Step
 from playground.models.json_text import storable
 from tests.engine.conftest import until
-from tests.support.collection_runs import OK, answer, new_collection, run_to_end, start, steps_of
+from tests.support.collection_runs import (
+    OK,
+    answer,
+    new_collection,
+    request,
+    run_to_end,
+    start,
+    steps_of,
+)
 from tests.support.outages import Outage
 from tests.support.servers import serve
 
@@ -75,8 +83,7 @@ async def test_a_database_that_is_busy_loses_nothing(outage: Outage) -> None:
     """Neither at the end, nor while a step hangs."""
     go_on = asyncio.Event()
     async with serve(go_on, answer()) as server:
-        found = await new_collection(server.url)
-        await sync_to_async(found.ask)("a", expectations=OK)
+        found = await new_collection(server.url, request("a", expectations=OK))
         run, task = await start(found)
         outage.begin("playground_step", "running", times=3)
         running = Step.objects.filter(verdict="running", run__isnull=False)
@@ -95,8 +102,7 @@ async def test_what_can_never_be_stored_is_not_called_skipped(
 ) -> None:
     settings.DATABASE_PATIENCE = 0.1
     async with serve(answer()) as server:
-        found = await new_collection(server.url)
-        await sync_to_async(found.ask)("a", expectations=OK)
+        found = await new_collection(server.url, request("a", expectations=OK))
         run, task = await start(found)
         outage.begin("playground_step", "met")
         with pytest.raises(OperationalError):
