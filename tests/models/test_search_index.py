@@ -97,7 +97,7 @@ def test_with_filters_states_and_owners() -> None:
     assert found("needle") == ["needle"] * 2
     assert found("needle", outcome="failure") == ["needle"]
     assert found("needle", since=f"{timezone.now():%Y-%m-%d}") == ["needle"] * 2
-    assert found("needle", children="on") == ["needle"] * 3
+    assert found("needle", all="1") == ["needle"] * 3
     assert found("Refused") == ["eggs", "was it refused?"]
     assert found("refused eggs") == ["eggs"]
 
