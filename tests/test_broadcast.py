@@ -118,7 +118,7 @@ async def no_task_is_left() -> None:
 
 async def to_the_end(viewers: Sequence[Viewer], frames: int) -> None:
     """Wait for the end of each; nothing was lost, repeated or out of order."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         for viewer in viewers:
             await viewer.ended.wait()
     for viewer in viewers:

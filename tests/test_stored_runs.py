@@ -236,15 +236,6 @@ class TestObserving:
         checks = evaluate(run.expectations, run_facts(run))
         assert [check.met for check in checks] == [False, True]
 
-    def test_rules_that_fail(self) -> None:
-        run = run_of(named("", {"_meta": {"response_type": "Answer"}, "results": ["a"]}))
-        failed = run_facts(run).findings
-        assert failed is not None
-        assert {"response-type-lowercase", "item-object"} <= set(failed["must"])
-
-    def test_without_rules_there_are_no_findings(self) -> None:
-        assert run_facts(run_of(named("", {"results": []}), version="legacy")).findings is None
-
 
 @pytest.mark.django_db
 def test_an_event_is_found_by_its_entry() -> None:

@@ -8,7 +8,7 @@ import gc
 
 import pytest
 
-from playground.task_registry import SingleTask, TaskRegistry, running_tasks, start_task
+from playground.task_registry import SingleTask, TaskRegistry, start_task
 
 SEEN: contextvars.ContextVar[str] = contextvars.ContextVar("SEEN", default="nothing")
 
@@ -40,50 +40,11 @@ def test_one_at_a_time_and_anew_after_its_end_and_in_another_loop() -> None:
     assert asyncio.run(twice()) is not left
 
 
-async def test_those_of_the_running_loop_are_listed_until_they_have_ended() -> None:
-    async def end_elsewhere() -> list[str]:
-        task = start_task(asyncio.sleep(0), "elsewhere")
-        names = [each.get_name() for each in running_tasks()]
-        await task
-        return names
-
-    one = start_task(asyncio.sleep(60), "one")
-    two = TaskRegistry[int, None]("job").begin(2, None, asyncio.sleep(60))
-    assert set(running_tasks()) == {one, two}
-    assert await asyncio.to_thread(asyncio.run, end_elsewhere()) == ["elsewhere"]
-    one.cancel()
-    two.cancel()
-    await asyncio.wait({one, two})
-    assert running_tasks() == []
-
-
 async def fail() -> None:
     raise ZeroDivisionError
 
 
 class TestRegistry:
-    async def test_a_task_is_found_by_its_key_until_it_has_ended(self) -> None:
-        ended: list[tuple[int, str]] = []
-        registry: TaskRegistry[int, str] = TaskRegistry("job", lambda *end: ended.append(end))
-        go_on = asyncio.Event()
-
-        async def work() -> None:
-            await go_on.wait()
-
-        one = registry.begin(1, "one", work())
-        registry.begin(2, "two", work())
-        gc.collect()
-        assert (1 in registry, 3 in registry) == (True, False)
-        assert (registry.get(1), registry.get(3)) == (("one", one), None)
-        assert registry.values() == ["one", "two"]
-        assert one.get_name() == "job 1"
-        one.cancel()
-        await asyncio.wait({one})
-        assert (registry.values(), ended) == (["two"], [(1, "one")])
-        go_on.set()
-        await asyncio.sleep(0.01)
-        assert (registry.values(), ended) == ([], [(1, "one"), (2, "two")])
-
     async def test_an_exception_is_logged_once_and_a_cancellation_is_not(
         self, caplog: pytest.LogCaptureFixture
     ) -> None:

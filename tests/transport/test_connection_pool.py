@@ -22,7 +22,6 @@ from tests.support.certificates import THIS_HOST, Certificate
 from tests.support.servers import (
     CLOSE,
     HOLD,
-    LAST_CHUNK,
     RESET,
     STREAM_HEAD,
     Action,
@@ -95,62 +94,41 @@ class TestReuse:
         assert json.loads(calls[1][1].data)["tls"] == "TLSv1.3"
         assert server.connections == 1
 
-    async def test_a_chunked_stream_that_was_read_to_its_end(self, pool: ConnectionPool) -> None:
-        async with serve(STREAM_HEAD, chunk(b"data: 1\n\n"), LAST_CHUNK, keep=True) as server:
-            calls = [await call(pool, server.url) for _ in range(2)]
-        assert [is_reused(frames) for frames in calls] == [False, True]
-        assert calls[0].body == calls[1].body == b"data: 1\n\n"
+
+BEARER = [("Authorization", "Bearer one")]
+#: Two requests to one server, as (path, headers, secrets), and whether they share a connection.
+PAIRS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...], bool]] = {
+    "other credentials": (("", BEARER), ("", [("Authorization", "Bearer two")]), False),
+    "none": (("", BEARER), ("",), False),
+    "a key": (("",), ("", [("X-Api-Key", "one")]), False),
+    "another cookie": (("", [("Cookie", "s=one")]), ("", [("Cookie", "s=two")]), False),
+    "another header": (("", [("X-Api-Key", "one")]), ("", [("X-Auth-Token", "one")]), False),
+    "a key in the URL": (("/?api_key=1&q=a",), ("/?api_key=2",), False),
+    "no key in the URL": (("/?api_key=1",), ("/?q=b",), False),
+    "another secret anywhere": (("", [], ["alice"]), ("", [], ["mallory"]), False),
+    "other headers": (("", [("X-Number", "1")]), ("", [("X-Number", "2")]), True),
+}
 
 
-class TestCaller:
-    @pytest.mark.parametrize(
-        ("first", "second"),
-        [
-            ([("Authorization", "Bearer one")], [("Authorization", "Bearer two")]),
-            ([("Authorization", "Bearer one")], []),
-            ([], [("X-Api-Key", "one")]),
-            ([("Cookie", "session=one")], [("Cookie", "session=two")]),
-            ([("X-Api-Key", "one")], [("X-Auth-Token", "one")]),
-        ],
-    )
-    async def test_other_headers_with_credentials(
-        self,
-        pool: ConnectionPool,
-        first: list[tuple[str, str]],
-        second: list[tuple[str, str]],
-    ) -> None:
-        async with serve(OK, keep=True) as server:
-            calls = [await call(pool, server.url, headers) for headers in (first, second, first)]
-        assert [is_reused(frames) for frames in calls] == [False, False, True]
-        assert server.connections == 2
-
-    async def test_credentials_in_the_url(self, pool: ConnectionPool) -> None:
-        async with serve(OK, keep=True) as server:
-            urls = [f"{server.url}/?{query}" for query in ("api_key=1&q=a", "api_key=2", "q=b")]
-            calls = [await call(pool, url) for url in urls]
-        assert not any(is_reused(frames) for frames in calls)
-
-    async def test_secrets_anywhere_in_the_request(self, pool: ConnectionPool) -> None:
-        async with serve(OK, keep=True) as server:
-            calls = [await call(pool, server.url, redact=[key]) for key in ("alice", "mallory")]
-        assert not any(is_reused(frames) for frames in calls)
+@pytest.mark.parametrize(("first", "second", "is_shared"), PAIRS.values(), ids=PAIRS)
+async def test_callers_share_none(
+    pool: ConnectionPool, first: tuple[Any, ...], second: tuple[Any, ...], is_shared: bool
+) -> None:
+    async with serve(OK, keep=True) as server:
+        calls = []
+        for given in (first, second):
+            path, headers, redact = (*given, *("", [], [])[len(given) :])
+            calls.append(await call(pool, server.url + path, headers, redact=redact))
+    assert [is_reused(frames) for frames in calls] == [False, is_shared]
 
 
-class TestOrigin:
-    async def test_another_port(self, pool: ConnectionPool) -> None:
-        async with serve(OK, keep=True) as one, serve(OK, keep=True) as two:
-            calls = [await call(pool, server.url) for server in (one, two)]
-        assert not any(is_reused(frames) for frames in calls)
-
-    async def test_another_name_for_the_same_address(
-        self, pool: ConnectionPool, resolver: Any
-    ) -> None:
-        resolver(["127.0.0.1"], ["127.0.0.1"])
-        async with serve(OK, keep=True) as server:
-            calls = [
-                await call(pool, f"http://{host}.example:{server.port}/") for host in ("a", "b")
-            ]
-        assert not any(is_reused(frames) for frames in calls)
+async def test_origins_share_none(pool: ConnectionPool, resolver: Any) -> None:
+    """Another port, and another name for the same address."""
+    resolver(["127.0.0.1"], ["127.0.0.1"])
+    async with serve(OK, keep=True) as one, serve(OK, keep=True) as two:
+        urls = [one.url, two.url, *(f"http://{name}.example:{one.port}/" for name in "ab")]
+        calls = [await call(pool, url) for url in urls]
+    assert not any(is_reused(frames) for frames in calls)
 
 
 class TestAddress:
@@ -215,14 +193,6 @@ class TestNotKept:
         assert not any(is_reused(frames) for frames in calls)
         assert [frames.body for frames in calls] == [b"{}", b"{}"]
 
-    @pytest.mark.parametrize("limit", ["max_bytes", "max_frames"])
-    async def test_a_limit_is_exceeded(self, pool: ConnectionPool, limit: str) -> None:
-        limits = RunLimits(**{limit: 3})
-        async with serve(answer=in_turn((reply(b"x" * 8),), (OK,)), keep=True) as server:
-            frames = await call(pool, server.url, limits=limits)
-            assert frames.problem.limit == limit
-            assert not is_reused(await call(pool, server.url))
-
     async def test_the_response_is_not_read_to_its_end(self, pool: ConnectionPool) -> None:
         async with serve(STREAM_HEAD, chunk(b"data: 1\n\n"), HOLD, keep=True) as server:
             sent = transport_of(pool).send(HttpCall("GET", server.url), counter())
@@ -246,16 +216,6 @@ class TestClosedByTheServer:
         assert (problem.state, problem.stage) == ("failed", Stage.HEADERS)
         assert "kept from an earlier request" in problem.cause
         assert len(server.requests) == 2
-
-    async def test_an_idle_connection_that_was_closed_is_not_used(
-        self, pool: ConnectionPool
-    ) -> None:
-        async with serve(OK) as server:
-            await call(pool, server.url)
-            await until_closed(server)
-            frames = await call(pool, server.url)
-        assert frames.kinds[-1] == "END"
-        assert not is_reused(frames)
 
     async def test_nothing_is_kept_once_the_server_has_closed_one_on_a_request(
         self, pool: ConnectionPool

@@ -38,15 +38,6 @@ class TestSize:
         assert frames.of(FrameKind.TAIL) == [event[:5]]
         assert frames.problem.limit == "max_bytes"
 
-    async def test_bytes_of_a_run_are_those_of_all_its_calls(self) -> None:
-        transport = Transport(OutboundPolicy(), RunLimits(max_bytes=1000))
-        async with serve(reply(b"x" * 600, "text/plain")) as server:
-            first = await record(server.url, transport=transport)
-            second = await record(server.url, transport=transport)
-        assert first[-1].kind is FrameKind.END
-        assert len(second.body) == 400
-        assert second.problem.limit == "max_bytes"
-
     async def test_frames(self) -> None:
         events = [b"data: %d\n\n" % number for number in range(50)]
         async with serve(STREAM_HEAD, chunk(b"".join(events)), LAST_CHUNK) as server:
@@ -55,11 +46,14 @@ class TestSize:
         assert frames.of(FrameKind.EVENT) == events[:7]
         assert crossed(frames.problem) == ("refused", Stage.LIMIT, "max_frames")
 
-    async def test_frames_of_a_run_are_those_of_all_its_calls(self) -> None:
-        transport = Transport(OutboundPolicy(), RunLimits(max_frames=6))
-        async with serve(reply(b"{}")) as server:
+    @pytest.mark.parametrize(("limit", "most"), [("max_bytes", 1000), ("max_frames", 6)])
+    async def test_those_of_a_run_are_for_all_its_calls(self, limit: str, most: int) -> None:
+        transport = Transport(OutboundPolicy(), RunLimits(**{limit: most}))
+        async with serve(reply(b"x" * 600, "text/plain")) as server:
             assert (await record(server.url, transport=transport))[-1].kind is FrameKind.END
-            assert (await record(server.url, transport=transport)).problem.limit == "max_frames"
+            second = await record(server.url, transport=transport)
+        assert second.problem.limit == limit
+        assert limit == "max_frames" or len(second.body) == 400
 
     async def test_a_line_of_five_megabytes(self) -> None:
         line = b"data: " + b"x" * 5 * 1024 * 1024
@@ -102,13 +96,6 @@ class TestSize:
         assert problem
         assert "more than 1,000 lines" in problem.detail
 
-    async def test_a_body_may_have_long_lines(self) -> None:
-        body = b'"' + b"x" * 5 * 1024 * 1024 + b'"'
-        async with serve(reply(body)) as server:
-            frames = await record(server.url)
-        assert frames.body == body
-        assert frames[-1].kind is FrameKind.END
-
 
 class TestTime:
     async def test_no_head(self) -> None:
@@ -122,12 +109,6 @@ class TestTime:
             frames = await record(server.url, limits=RunLimits(idle_timeout=1.0))
         assert frames.kinds[3:] == ["EVENT", "TAIL", "ERROR"]
         assert crossed(frames.problem) == ("failed", Stage.BODY, "idle_timeout")
-
-    async def test_heartbeats_are_not_silence(self) -> None:
-        beats = (chunk(b": ping\n\n"), 0.3) * 8
-        async with serve(STREAM_HEAD, *beats, LAST_CHUNK) as server:
-            frames = await record(server.url, limits=RunLimits(idle_timeout=2.0))
-        assert frames.kinds[3:] == ["COMMENT"] * 8 + ["END"]
 
     async def test_heartbeats_do_not_stretch_the_whole(self) -> None:
         beats = (chunk(b": ping\n\n"), 0.05) * 1000
