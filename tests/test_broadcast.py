@@ -27,6 +27,7 @@ from playground.rendering import live
 from playground.rendering.live import RunMessage, RunUpdates
 from playground.task_registry import running_tasks
 from tests.support.markup import read
+from tests.support.metrics import Growth
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, result
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
@@ -157,7 +158,7 @@ async def test_viewers_at_the_same_frame_get_the_same_bytes(
     viewers = [await Viewer().join(driven.run) for _ in range(20)]
     for viewer in viewers:
         await viewer.has(3)
-    reads = len(advances)
+    reads, growth = len(advances), Growth()
     for number in range(10):
         driven.add(result(number))
         await driven.stored()
@@ -173,6 +174,9 @@ async def test_viewers_at_the_same_frame_get_the_same_bytes(
     await driven.end()
     await to_the_end(viewers, 14)
     assert len(advances) == reads + 1
+    # Each flush whose frames are handed over is one observation of the delay.
+    assert growth.of("playground_delivery_seconds_count") >= 10
+    assert 0 < growth.of("playground_delivery_seconds_sum") < 60
 
 
 def delay_database(monkeypatch: pytest.MonkeyPatch, rng: random.Random) -> None:
