@@ -81,6 +81,7 @@ class Judging:
         return run.state
 
 
+@pytest.mark.process
 @pytest.mark.django_db
 @pytest.mark.usefixtures("heartbeats_count")
 class TestProcessesOfThisHost(Judging):
