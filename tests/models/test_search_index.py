@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -21,14 +20,14 @@ pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["index", "no index"])
-def index(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[bool]:
+def index(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """With and without an index of words; nearly nothing is looked at without it."""
     if request.param:
         monkeypatch.setattr(pages, "SEARCH_FIRST_ROWS", 1)
         monkeypatch.setattr(pages, "SEARCH_NEXT_ROWS", 1)
     else:
         search_tables.remove(connection)
-    return request.param
+    return bool(request.param)
 
 
 @pytest.fixture(autouse=True)
