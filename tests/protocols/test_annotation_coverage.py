@@ -1,4 +1,4 @@
-"""Every name in the examples of the specifications has an explanation in the annotated exchange."""
+"""Every name in the specifications' examples and in captures is explained in the exchange."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.registry import first_calls
 from tests.support.agent_api_examples import REQUEST, STREAMS
-from tests.support.playbook import EXAMPLES, JSON, SSE
+from tests.support.playbook import CAPTURES, EXAMPLES, JSON, SSE
 
 K = FrameKind
+#: Names of HTTP: each has an explanation of its own.
+LISTED = {AnnotationKind.METHOD, AnnotationKind.STATUS, AnnotationKind.HEADER}
 URL = "http://agent.example.com"
 
 
@@ -84,7 +86,10 @@ def unexplained(blocks: list[AnnotatedBlock]) -> set[str]:
                 for pointer in properties
             )
             is_excepted = is_property or each.name == "..." or each.kind is AnnotationKind.TEXT
-            if each.explanation is None and not is_excepted:
+            is_explained = each.explanation is not None and (
+                each.kind not in LISTED or each.explanation.is_listed
+            )
+            if not is_explained and not is_excepted:
                 found.add(f"{each.kind} {each.name} {each.place} {each.pointer}")
     return found
 
@@ -101,6 +106,41 @@ def test_examples_of_nlweb(binding: str, version: str, path: Path) -> None:
     else:
         frames = received(data, SSE if path.suffix == ".sse" else JSON)
     assert unexplained(annotate(numbered(frames), "nlweb", binding, version)) == set()
+
+
+#: What each captured agent speaks.
+SPOKEN = {
+    "mcp": ("nlweb", "mcp", "0.55"), "a2a": ("action", "a2a", ""),
+    "agentscope": ("agent-api", "http", "1"), "nlweb": ("nlweb", "http", "legacy"),
+    "ask_agent": ("nlweb", "http", "0.54"),
+}  # fmt: skip
+CAPTURED = sorted(path for path in CAPTURES.glob("*/*.txt") if ".req" not in path.name)
+
+
+def captured(path: Path) -> Iterator[Frame]:
+    """Yield the frames of a captured response, after those of its request."""
+    if (request := path.with_suffix(".req.txt")).exists():
+        yield Frame(0, 0, K.CALL, b"\r\n\r\n".join(parts_of(request)))
+    head, body = parts_of(path)
+    yield Frame(0, 0, K.HEAD, head + b"\r\n\r\n")
+    if not sse.is_event_stream("", body):
+        yield Frame(0, 0, K.BODY, body)
+        return
+    for block in sse.Splitter().feed(body + b"\n\n"):
+        yield Frame(0, 0, K.EVENT, block.data)
+
+
+def parts_of(path: Path) -> tuple[bytes, bytes]:
+    """Return head and body; requests were written with bare line feeds."""
+    head, _, body = path.read_bytes().replace(b"\r\n", b"\n").partition(b"\n\n")
+    return head.replace(b"\n", b"\r\n"), body
+
+
+@pytest.mark.parametrize("path", CAPTURED, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_captures(path: Path) -> None:
+    found = unexplained(annotate(numbered([*captured(path)]), *SPOKEN[path.parent.name]))
+    # A captured request has a member that is invalid on purpose.
+    assert {each for each in found if not each.endswith(" /foo")} == set()
 
 
 @pytest.mark.parametrize("binding", ["http", "mcp"])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonschema
 import pytest
 
-from playground.protocols import registry
+from playground.protocols import registry, schemas
 from playground.protocols.agent_api import new_request, requests, validate_request, wants_stream
 from playground.protocols.agent_api.parameters import PARAMETERS
 from playground.protocols.agent_api.requests import text_of_request
@@ -133,6 +134,10 @@ class TestCheck:
         assert word in problem.message
         # Nothing else stands in the way of sending.
         assert level == "error" or not [each for each in others if each.level == "error"]
+        if word.startswith(("from ", "at least ", "integer")):
+            schema = schemas.load("agent-api", "1", "request")
+            found = jsonschema.Draft202012Validator(schema).iter_errors(document)
+            assert [f"$.{pointer[1:]}"] == [error.json_path for error in found]
 
     @pytest.mark.parametrize(
         "members",
