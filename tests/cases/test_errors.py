@@ -271,6 +271,7 @@ def test_a_stream_of_the_reference_server_that_ends_with_an_error() -> None:
           "structuredContent": {"code": "E7", "retry_after": 30}}, "E7", "Cold", "retry_after"),
         ({"content": [{"type": "text", "text": "Error calling tool"}],
           "structuredContent": {"message": "Cold"}}, "TOOL_ERROR", "Error calling tool: Cold", ""),
+        ({}, "TOOL_ERROR", "", ""),
     ],
 )  # fmt: skip
 def test_a_result_that_is_marked_as_an_error(
@@ -311,6 +312,7 @@ FAILURE = {"_meta": {"response_type": "failure", "version": "0.55"},
          "-32000", "Ask failed", "Cold"),
         ({"code": -32000, "detail": "Cold"}, "-32000", "Cold", ""),
         ({"code": "ECOLD", "message": "Cold"}, "ECOLD", "Cold", ""),
+        ({"message": "Cold"}, "", "Cold", ""),
         ("Cold", "", "Cold", ""),
         (["Cold", {"message": "Dark"}], "", "Cold. Dark.", ""),
     ],

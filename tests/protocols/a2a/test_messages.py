@@ -75,12 +75,6 @@ def test_what_a_message_has_besides_its_parts_is_kept() -> None:
     }  # fmt: skip
 
 
-def test_the_skill_is_named_in_the_metadata_of_the_request() -> None:
-    made = messages.send_message(OLD, "eggs", message_id="m", skill="ask")
-    assert made["params"]["metadata"] == {"skill": "ask"}
-    assert "metadata" not in messages.send_message(OLD, "eggs", message_id="m")["params"]
-
-
 def test_an_answer_belongs_to_its_task() -> None:
     resume = {"taskId": "t", "contextId": "c", "answer": "yes"}
     assert sent(NEW, "eggs", resume=resume) == {
@@ -88,10 +82,3 @@ def test_an_answer_belongs_to_its_task() -> None:
         "taskId": "t", "contextId": "c",
     }  # fmt: skip
     assert "contextId" not in sent(NEW, "eggs", resume={"taskId": "t", "answer": {"a": 1}})
-
-
-@pytest.mark.parametrize(("version", "method"), [(OLD, "tasks/get"), (NEW, "GetTask")])
-def test_a_task_is_asked_after(version: Any, method: str) -> None:
-    assert messages.get_task(version, "t", 5) == {
-        "jsonrpc": "2.0", "id": 5, "method": method, "params": {"id": "t"},
-    }  # fmt: skip

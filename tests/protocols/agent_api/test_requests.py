@@ -8,11 +8,10 @@ import jsonschema
 import pytest
 
 from playground.protocols import registry, schemas
-from playground.protocols.agent_api import new_request, requests, validate_request, wants_stream
+from playground.protocols.agent_api import new_request, requests
 from playground.protocols.agent_api.parameters import PARAMETERS
-from playground.protocols.agent_api.requests import text_of_request
 from playground.protocols.events import ToolCall
-from playground.protocols.exchange import Target
+from playground.protocols.exchange import RequestProblem, Target
 from playground.protocols.explanations import explain
 from tests.support.agent_api_examples import REQUEST
 
@@ -26,6 +25,17 @@ TOOL = {
     },
 }
 CALL = ToolCall(3, (2, 0), "call_1", "get_weather", "{}")
+TARGET = Target("https://a.example.com/process", protocol="agent-api", version="1")
+
+
+def follow(request: Any, session_context: Any, text: str = "") -> dict[str, Any]:
+    return registry.follow_up_document(
+        "agent-api", request, prev=[], session_context=session_context, text=text
+    )
+
+
+def problems(document: Any) -> list[RequestProblem]:
+    return registry.validate_request(TARGET, document)
 
 
 class TestNew:
@@ -38,8 +48,8 @@ class TestNew:
             new_request("0.55", "eggs?")
 
     def test_it_is_fine(self) -> None:
-        assert validate_request(new_request("1", "eggs?"), "1") == []
-        assert validate_request(REQUEST, "1") == []
+        assert problems(new_request("1", "eggs?")) == []
+        assert problems(REQUEST) == []
 
     @pytest.mark.parametrize(
         ("document", "wanted"),
@@ -51,7 +61,9 @@ class TestNew:
         ],
     )
     def test_a_stream_is_the_default(self, document: dict[str, Any], wanted: bool) -> None:
-        assert wants_stream(document) is wanted
+        call = registry.preview(TARGET, document)
+        assert call
+        assert call.streaming is wanted
 
 
 def request_with(**members: Any) -> dict[str, Any]:
@@ -129,7 +141,7 @@ WRONG: list[tuple[Any, str, str, str]] = [
 class TestCheck:
     @pytest.mark.parametrize(("document", "pointer", "level", "word"), WRONG)
     def test_what_is_wrong(self, document: Any, pointer: str, level: str, word: str) -> None:
-        (problem, *others) = validate_request(document, "1")
+        (problem, *others) = problems(document)
         assert (problem.pointer, problem.level) == (pointer, level)
         assert word in problem.message
         # Nothing else stands in the way of sending.
@@ -148,13 +160,13 @@ class TestCheck:
         ],
     )  # fmt: skip
     def test_what_is_fine(self, members: dict[str, Any]) -> None:
-        assert validate_request(request_with(**members), "1") == []
+        assert problems(request_with(**members)) == []
 
     def test_a_role_and_types_of_running_agents_are_fine(self) -> None:
         document = message(
             role="tool", type="reasoning", content=[{"type": "file", "file_id": "a"}]
         )
-        assert validate_request(document, "1") == []
+        assert problems(document) == []
 
     def test_every_parameter_says_what_it_does(self) -> None:
         for name, parameter in PARAMETERS.items():
@@ -180,7 +192,6 @@ TEXTS: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("document", "text"), TEXTS)
 def test_what_a_request_says_in_words(document: Any, text: str) -> None:
-    assert text_of_request(document) == text
     assert registry.query_text("agent-api", document) == text
 
 
@@ -188,31 +199,35 @@ class TestTurns:
     before = {**REQUEST, "tools": [TOOL], "session_id": "old", "response_id": "r_1", "top_p": 0.5}
 
     def test_the_next_question(self) -> None:
-        document = requests.follow_up_document(
-            self.before, session_context={"session_id": "s", "response_id": "r_2"}, text="eggs?"
+        document = registry.follow_up_document(
+            "agent-api",
+            self.before,
+            prev=[],
+            session_context={"session_id": "s", "response_id": "r_2"},
+            text="eggs?",
         )
         assert document == {
             "input": [ASKED], "stream": True, "model": "gpt-4-vision", "tools": [TOOL],
             "top_p": 0.5, "session_id": "s", "response_id": "r_2",
         }  # fmt: skip
-        assert validate_request(document, "1") == []
+        assert problems(document) == []
 
     def test_without_a_session(self) -> None:
-        document = requests.follow_up_document(self.before, session_context=None, text="eggs?")
+        document = follow(self.before, None, text="eggs?")
         assert not {"session_id", "response_id"} & document.keys()
 
     def test_other_members_of_a_session_stay_behind(self) -> None:
-        document = requests.follow_up_document({}, session_context={"a": 1, "session_id": "s"})
+        document = follow({}, {"a": 1, "session_id": "s"})
         assert document.keys() == {"input", "session_id"}
 
     def test_what_a_conversation_is_called(self) -> None:
         came = {"response_id": "r_2"}
-        assert requests.session_context(self.before, came) == {
+        assert registry.session_context("agent-api", self.before, came) == {
             "session_id": "old",
             "response_id": "r_2",
         }
-        assert requests.session_context(REQUEST, came) == came
-        assert requests.session_context(REQUEST, None) is None
+        assert registry.session_context("agent-api", REQUEST, came) == came
+        assert registry.session_context("agent-api", REQUEST, None) is None
 
     def test_the_output_of_a_function(self) -> None:
         said = requests.output_message(CALL, "21 C")
@@ -223,7 +238,7 @@ class TestTurns:
             "content": [{"type": "data", "data": {"call_id": "call_1", "output": "21 C"}}],
         }  # fmt: skip
         assert (document["session_id"], document["tools"]) == ("s", [TOOL])
-        assert validate_request(document, "1") == []
+        assert problems(document) == []
 
     def test_an_approval_and_a_refusal(self) -> None:
         asked = ToolCall(3, (2, 0), "mcpr_1", "drop", "{}", "mcp_approval_request")
@@ -237,20 +252,20 @@ class TestTurns:
                 "approval_request_id": "mcpr_1", "approve": approve,
                 **({"reason": reason} if reason else {}),
             }  # fmt: skip
-            assert validate_request(document, "1") == []
+            assert problems(document) == []
 
     def test_several_calls_are_answered_with_one_document(self) -> None:
         asked = ToolCall(3, (2, 0), "mcpr_1", "drop", "{}", "mcp_approval_request")
         said = [requests.output_message(CALL, ""), requests.approval_message(asked, True)]
         document = requests.with_input(self.before, said, {"session_id": "s"})
         assert document["input"] == said
-        assert validate_request(document, "1") == []
+        assert problems(document) == []
 
     def test_nothing_that_was_passed_in_changes(self) -> None:
         kept = {**self.before, "input": [dict(ASKED)]}
         before = repr(kept)
         requests.with_input(kept, [requests.output_message(CALL, "21 C")], {"session_id": "s"})
-        requests.follow_up_document(kept, session_context={"session_id": "s"}, text="x")
+        follow(kept, {"session_id": "s"}, text="x")
         assert repr(kept) == before
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +11,6 @@ from playground.protocols import mcp
 from playground.protocols.events import (
     Completed,
     Elicitation,
-    Event,
     Failure,
     Note,
     Outcome,
@@ -26,59 +23,10 @@ from playground.protocols.events import (
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import results
 from tests.protocols.mcp.talk import MODERN, URL, Talk, known, note, rpc
-from tests.support.playbook import EXAMPLES, read_document
 
 META: dict[str, Any] = {"response_type": "answer", "version": "0.55"}
 SOUP = {"@type": "Recipe", "name": "Soup"}
 REPLY: dict[str, Any] = {"_meta": META, "results": [SOUP]}
-
-RESPONSES = sorted(
-    path
-    for version in ("0.54", "0.55")
-    for path in (EXAMPLES / f"mcp-{version}").glob("response-*.json")
-)
-#: What each example answers.
-OUTCOMES = {
-    "0.54-response-1": Outcome.ANSWER, "0.54-response-2": Outcome.ANSWER,
-    "0.54-response-3": Outcome.ELICITATION, "0.54-response-4": Outcome.PROMISE,
-    "0.54-response-4-processing": Outcome.PROMISE, "0.54-response-4-final": Outcome.ANSWER,
-    "0.54-response-5": Outcome.ANSWER, "0.54-response-6": Outcome.FAILURE,
-    "0.54-response-7": Outcome.ANSWER, "0.55-response-A.3": Outcome.ANSWER,
-    "0.55-response-C.1": Outcome.ANSWER, "0.55-response-C.2": Outcome.PROMISE,
-}  # fmt: skip
-
-
-def unnumbered(events: list[Event]) -> list[str]:
-    return [repr(event).replace(f"seq={event.seq}", "seq=0") for event in events]
-
-
-def document_in(example: Any) -> Any:
-    """The NLWeb reply in an example, found by hand."""
-    if "error" in example:
-        return example["error"]["data"]
-    result = example["result"]
-    if set(result) == {"content"}:
-        return json.loads(result["content"][0]["text"])
-    return result
-
-
-@pytest.mark.parametrize("path", RESPONSES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_every_example_reads_like_the_same_reply_over_http(path: Path) -> None:
-    example = json.loads(path.read_text("utf-8"))
-    version = path.parent.name.removeprefix("mcp-")
-    talk = known(version=version).json({**example, "id": 1})
-    assert talk.exchange.next_call() is None
-    assert talk.exchange.problem is None
-    assert talk.exchange.outcome is OUTCOMES[f"{version}-{path.stem}"]
-    over_http = read_document(document_in(example), version)
-    # A failure also has the error of JSON-RPC that it was sent in.
-    events = [replace(e, json_rpc="") if isinstance(e, Failure) else e for e in talk.events]
-    assert unnumbered(events) == unnumbered(over_http.events)
-    assert talk.exchange.session_context == over_http.exchange.session_context
-
-
-def test_every_example_has_its_outcome() -> None:
-    assert len(RESPONSES) == len(OUTCOMES)
 
 
 def as_text(value: Any) -> list[dict[str, str]]:
@@ -179,38 +127,6 @@ def test_metadata_alone_is_what_it_announces() -> None:
     talk = known().result({"_meta": META})
     assert [type(event) for event in talk.events] == [Started, Completed]
     assert talk.exchange.outcome is Outcome.ANSWER
-
-
-@pytest.mark.parametrize(
-    ("result", "code", "message"),
-    [
-        ({"content": [{"type": "text", "text": "Cold."}], "isError": True}, "TOOL_ERROR", "Cold."),
-        ({"isError": True}, "TOOL_ERROR", ""),
-        ({"isError": True, "content": as_text({"error": {"code": "TIMEOUT"}})}, "TIMEOUT", ""),
-    ],
-)
-def test_an_error_of_the_tool_is_a_failure(result: Any, code: str, message: str) -> None:
-    talk = known().result(result)
-    [failure] = talk.of(Failure)
-    assert (failure.code, failure.message) == (code, message)
-    assert talk.exchange.outcome is Outcome.FAILURE
-    assert talk.exchange.problem is None
-
-
-@pytest.mark.parametrize(
-    ("error", "code", "details"),
-    [
-        ({"code": -32602, "message": "m", "data": {"at": "x"}}, "-32602", {"at": "x"}),
-        ({"code": -32000, "message": "m"}, "-32000", None),
-        ({"message": "m"}, "", None),
-        ({"code": 5, "message": "m", "data": {"error": {"code": "TIMEOUT"}}}, "TIMEOUT", None),
-    ],
-)
-def test_an_error_is_a_failure(error: Any, code: str, details: Any) -> None:
-    talk = known().json(rpc(error=error))
-    [failure] = talk.of(Failure)
-    assert (failure.code, failure.details) == (code, details)
-    assert talk.exchange.outcome is Outcome.FAILURE
 
 
 @pytest.mark.parametrize("result", [[], "soup", 5, {}, {"nothing": "of NLWeb"}])

@@ -1,5 +1,6 @@
 """Every example of the specifications: 000 (0.55), 001 and 003 (0.54), and every capture.
 
+What each is read as, with its findings and its page, is in `tests/cases/specification.py`.
 The files are in `tests/examples/`, named for the section they come from (`http-N` for 003).
 Typographic quotes and placeholders of 001 were made JSON; nothing else was changed.
 """
@@ -13,15 +14,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from playground.protocols import registry, schemas, sse
+from playground.protocols import schemas, sse
 from playground.protocols.events import (
     Completed,
     Elicitation,
-    Event,
-    Failure,
     Note,
     Outcome,
-    Promise,
     Result,
     Started,
     Text,
@@ -34,7 +32,6 @@ from tests.support.playbook import (
     every_cut,
     read_document,
     read_stream,
-    target,
 )
 
 VERSIONS = ("0.54", "0.55")
@@ -59,70 +56,6 @@ def deviations(version: str, schema: str, value: Any) -> set[str]:
     return {f"{error.json_path} {error.validator}" for error in validator.iter_errors(value)}
 
 
-def body_is(version: str, document: dict[str, Any]) -> bool:
-    call = registry.exchange(target(version), document).next_call()
-    return call is not None and json.loads(call.body) == document
-
-
-class TestRequests:
-    """Sections 3 and 4.2."""
-
-    @pytest.mark.parametrize(("version", "path"), examples("ask"))
-    def test_ask(self, version: str, path: Path) -> None:
-        document = read(path)
-        assert registry.validate_request(target(version), document) == []
-        assert deviations(version, "ask-request", document) == set()
-        assert body_is(version, document)
-
-    @pytest.mark.parametrize(("version", "path"), examples("section"))
-    def test_a_section_shown_alone(self, version: str, path: Path) -> None:
-        document = {"query": {"text": "eggs"}, **read(path)}
-        assert registry.validate_request(target(version), document) == []
-        assert deviations(version, "ask-request", document) == set()
-        assert body_is(version, document)
-
-    @pytest.mark.parametrize(("version", "path"), examples("await"))
-    def test_await(self, version: str, path: Path) -> None:
-        document = read(path)
-        assert registry.validate_request(target(version), document) == []
-        assert deviations(version, "await-request", document) == set()
-        assert body_is(version, document)
-
-    def test_none_is_missing(self) -> None:
-        count = {kind: len(examples(kind)) for kind in ("ask", "section", "await", "actions")}
-        assert count == {"ask": 17, "section": 8, "await": 4, "actions": 3}
-
-
-S, R, T, E, P, F, C, N = Started, Result, Text, Elicitation, Promise, Failure, Completed, Note
-
-#: What each reply is read as, and its outcome.
-READ_AS: dict[str, tuple[list[type[Event]], Outcome]] = {
-    "0.54-response-4.1.1-conversational-search": ([R, R, C], Outcome.ANSWER),
-    "0.54-response-4.1.2-promise": ([S, P, C], Outcome.PROMISE),
-    "0.54-response-4.1.3-elicitation": ([S, E, C], Outcome.ELICITATION),
-    "0.54-response-4.1.4-failure": ([S, F, C], Outcome.FAILURE),
-    "0.54-response-http-1": ([S, R, R, C], Outcome.ANSWER),
-    "0.54-response-http-2": ([S, T, R, R, R, C], Outcome.ANSWER),
-    "0.54-response-http-3": ([S, E, C], Outcome.ELICITATION),
-    "0.54-response-http-4": ([S, P, C], Outcome.PROMISE),
-    "0.54-response-http-4-processing": ([S, P, C], Outcome.PROMISE),
-    "0.54-response-http-4-final": ([S, R, C], Outcome.ANSWER),
-    "0.54-response-http-6": ([S, F, C], Outcome.FAILURE),
-    "0.54-response-http-7": ([S, T, T, T, T, R, R, R, C], Outcome.ANSWER),
-    "0.54-stream-http-5": ([S, R, T, R, T, R, T, R, C, T, N], Outcome.ANSWER),
-    "0.55-response-4.1.1-chatgpt-app": ([S, T, R, C], Outcome.ANSWER),
-    "0.55-response-4.1.1-conversational-search": ([S, R, R, R, C], Outcome.ANSWER),
-    "0.55-response-4.1.2-promise": ([S, P, C], Outcome.PROMISE),
-    "0.55-response-4.1.3-elicitation": ([S, E, C], Outcome.ELICITATION),
-    "0.55-response-4.1.4-failure": ([S, F, C], Outcome.FAILURE),
-    "0.55-response-B.1-answer": ([S, R, C], Outcome.ANSWER),
-    "0.55-response-B.2-elicitation": ([S, E, C], Outcome.ELICITATION),
-    "0.55-response-B.3-promise": ([S, P, C], Outcome.PROMISE),
-    "0.55-response-B.5-failure": ([S, F, C], Outcome.FAILURE),
-    "0.55-stream-6.2": ([S, R, R, R, C], Outcome.ANSWER),
-    "0.55-stream-B.4": ([S, R, R, R, C], Outcome.ANSWER),
-}
-
 #: Where the specifications' own examples are not what the specifications ask for.
 KNOWN_DEVIATIONS: dict[str, set[str]] = {
     # The results are shown without the metadata around them.
@@ -136,82 +69,76 @@ KNOWN_DEVIATIONS: dict[str, set[str]] = {
 }
 
 
-def name_of(version: str, path: Path) -> str:
-    return f"{version}-{path.stem}"
+def byte_by_byte(data: bytes) -> list[bytes]:
+    return [data[at : at + 1] for at in range(len(data))]
 
 
-class TestResponses:
-    """Section 4."""
+def known(version: str, path: Path) -> set[str]:
+    return KNOWN_DEVIATIONS.get(f"{version}-{path.stem}", set())
 
-    @pytest.mark.parametrize(("version", "path"), examples("response"))
-    def test_is_read(self, version: str, path: Path) -> None:
-        kinds, outcome = READ_AS[name_of(version, path)]
-        play = read_document(path.read_bytes(), version)
-        assert [type(event) for event in play.events] == kinds
-        assert play.exchange.outcome is outcome
-        assert play.exchange.problem is None
 
-    @pytest.mark.parametrize(("version", "path"), examples("response"))
-    def test_is_read_in_pieces(self, version: str, path: Path) -> None:
-        body = path.read_bytes()
-        whole = read_document(body, version).unnumbered()
-        in_pieces = Playbook(version).head().body(*(bytes([byte]) for byte in body)).end()
-        assert in_pieces.unnumbered() == whole
+class TestSchemas:
+    """Every example is what its schema says, but for the known deviations."""
+
+    @pytest.mark.parametrize(
+        ("version", "path"), [*examples("ask"), *examples("section"), *examples("await")]
+    )
+    def test_request(self, version: str, path: Path) -> None:
+        kind = path.name.partition("-")[0]
+        more = {"query": {"text": "eggs"}} if kind == "section" else {}
+        name = "await-request" if kind == "await" else "ask-request"
+        assert deviations(version, name, {**more, **read(path)}) == set()
 
     @pytest.mark.parametrize(("version", "path"), examples("response"))
-    def test_is_what_the_schema_says(self, version: str, path: Path) -> None:
-        outcome = READ_AS[name_of(version, path)][1]
-        known = KNOWN_DEVIATIONS.get(name_of(version, path), set())
-        assert deviations(version, outcome.value, read(path)) == known
-        assert bool(deviations(version, "response", read(path))) is bool(known)
+    def test_response(self, version: str, path: Path) -> None:
+        outcome = read_document(path.read_bytes(), version).exchange.outcome
+        assert deviations(version, outcome.value, read(path)) == known(version, path)
+        assert bool(deviations(version, "response", read(path))) is bool(known(version, path))
 
-    @pytest.mark.parametrize(("version", "path"), examples("response"))
-    def test_nothing_is_lost(self, version: str, path: Path) -> None:
-        reply = read(path)
-        play = read_document(path.read_bytes(), version)
-        items = [event.item for event in play.events if isinstance(event, Result)]
-        assert items == reply.get("results", reply.get("structuredData", []))
-        raws = [event.raw for event in play.events if isinstance(event, Text)]
-        summary = [reply["_meta"]["summary"]] if "summary" in reply.get("_meta", {}) else []
-        assert raws == summary + reply.get("content", [])
-        assert play.exchange.session_context == reply.get("_meta", {}).get("session_context")
+    @pytest.mark.parametrize(("version", "path"), examples("stream"))
+    def test_event(self, version: str, path: Path) -> None:
+        for block in sse.Splitter().feed(path.read_bytes()):
+            message = sse.parse(block.data)
+            assert deviations(version, f"event-{message.event}", json.loads(message.data)) == set()
 
     @pytest.mark.parametrize(("version", "path"), examples("actions"))
     def test_actions(self, version: str, path: Path) -> None:
         """Section 5 of 0.55, section 7 of 0.54, where the one action stands without a list."""
         item = {"@type": "Recipe", **read(path)}
-        play = read_document({"_meta": {"response_type": "answer"}, "results": [item]}, version)
-        assert play.events[1] == Result(3, item, 0)
-        known = {"$.actions type"} if version == "0.54" else set()
-        assert deviations(version, "item", item) == known
+        assert deviations(version, "item", item) == (
+            {"$.actions type"} if version == "0.54" else set()
+        )
         actions = item["actions"] if isinstance(item["actions"], list) else [item["actions"]]
         for action in actions:
             assert deviations(version, "action", action) == set()
+
+
+@pytest.mark.parametrize(("version", "path"), examples("response"))
+def test_nothing_of_a_response_is_lost_however_it_is_cut(version: str, path: Path) -> None:
+    body, reply = path.read_bytes(), read(path)
+    play = Playbook(version).head().body(*byte_by_byte(body)).end()
+    assert play.unnumbered() == read_document(body, version).unnumbered()
+    items = [event.item for event in play.events if isinstance(event, Result)]
+    assert items == reply.get("results", reply.get("structuredData", []))
+    raws = [event.raw for event in play.events if isinstance(event, Text)]
+    summary = [reply["_meta"]["summary"]] if "summary" in reply.get("_meta", {}) else []
+    assert raws == summary + reply.get("content", [])
+    assert play.exchange.session_context == reply.get("_meta", {}).get("session_context")
 
 
 class TestStreams:
     """Section 6 of 0.55; section 5 of the HTTP examples of 0.54."""
 
     @pytest.mark.parametrize(("version", "path"), examples("stream"))
-    def test_is_read_whole(self, version: str, path: Path) -> None:
-        kinds, outcome = READ_AS[name_of(version, path)]
-        play = read_stream(path.read_bytes(), version=version)
-        assert [type(event) for event in play.events] == kinds
-        assert play.exchange.outcome is outcome
-        assert play.exchange.problem is None
-        context = play.exchange.session_context
-        assert context is not None
-        assert context["conversation_id"].startswith("conv_pasta_")
-        indexes = [event.index for event in play.events if isinstance(event, Result)]
-        assert indexes == list(range(len(indexes)))
-
-    @pytest.mark.parametrize(("version", "path"), examples("stream"))
     @pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"])
     def test_is_read_however_it_is_cut(self, version: str, path: Path, line_end: bytes) -> None:
         stream = path.read_bytes()
-        whole = read_stream(stream, version=version).unnumbered()
-        for chunks in every_cut(stream.replace(b"\n", line_end)):
-            assert read_stream(*chunks, version=version).unnumbered() == whole
+        whole = read_stream(stream, version=version)
+        indexes = [event.index for event in whole.events if isinstance(event, Result)]
+        assert indexes == list(range(len(indexes)))
+        stream = stream.replace(b"\n", line_end)
+        for chunks in every_cut(stream) if path.stem == "stream-6.2" else [byte_by_byte(stream)]:
+            assert read_stream(*chunks, version=version).unnumbered() == whole.unnumbered()
 
     @pytest.mark.parametrize(("version", "path"), examples("stream"))
     def test_is_read_with_a_tail(self, version: str, path: Path) -> None:
@@ -226,16 +153,8 @@ class TestStreams:
         assert problem is not None
         assert problem.state == "truncated"
 
-    @pytest.mark.parametrize(("version", "path"), examples("stream"))
-    def test_every_event_is_what_its_schema_says(self, version: str, path: Path) -> None:
-        splitter = sse.Splitter()
-        for block in splitter.feed(path.read_bytes()):
-            message = sse.parse(block.data)
-            assert deviations(version, f"event-{message.event}", json.loads(message.data)) == set()
 
-    def test_none_is_missing(self) -> None:
-        found = {case.id for kind in ("response", "stream") for case in examples(kind)}
-        assert found == set(READ_AS)
+S, R, E, C, N = Started, Result, Elicitation, Completed, Note
 
 
 def capture(name: str) -> tuple[bytes, bytes]:
@@ -245,11 +164,13 @@ def capture(name: str) -> tuple[bytes, bytes]:
 
 
 def replay(name: str, *chunks: bytes) -> Playbook:
-    """A captured stream, in these chunks, under the head it came with."""
-    return Playbook("0.54").frame(FrameKind.HEAD, capture(name)[0]).stream(chunks).end()
+    """A captured response, in these chunks, under the head it came with."""
+    play = Playbook("0.54").frame(FrameKind.HEAD, capture(name)[0])
+    return (play.body(*chunks) if name.endswith("_json") else play.stream(chunks)).end()
 
 
-CAPTURED_STREAMS = {
+CAPTURED = {
+    "ask_agent/ask_json": ([S, R, R, R, R, R, R, C], Outcome.ANSWER),
     "ask_agent/ask_stream": ([S, R, R, R, R, R, R], Outcome.ANSWER),
     "ask_agent/ask_stream_elicitation": ([S, E], Outcome.ELICITATION),
     "nlweb/get_stream": ([N, N, N, N, N, N, N, R, R, R, R, C], Outcome.ANSWER),
@@ -257,42 +178,20 @@ CAPTURED_STREAMS = {
 
 
 class TestCaptures:
-    def test_json(self) -> None:
-        head, body = capture("ask_agent/ask_json")
-        play = Playbook("0.54").frame(FrameKind.HEAD, head).body(body).end()
-        assert [type(event) for event in play.events] == [S, R, R, R, R, R, R, C]
-        assert play.exchange.outcome is Outcome.ANSWER
-        assert play.exchange.problem is None
-
-    @pytest.mark.parametrize("name", CAPTURED_STREAMS)
-    def test_stream(self, name: str) -> None:
-        kinds, outcome = CAPTURED_STREAMS[name]
-        play = replay(name, capture(name)[1])
+    @pytest.mark.parametrize("name", CAPTURED)
+    def test_is_read_however_it_is_cut_and_without_its_last_line_ends(self, name: str) -> None:
+        kinds, outcome = CAPTURED[name]
+        body = capture(name)[1]
+        play = replay(name, body)
         assert [type(event) for event in play.events] == kinds
-        assert play.exchange.outcome is outcome
-        assert play.exchange.problem is None
-
-    @pytest.mark.parametrize("name", CAPTURED_STREAMS)
-    def test_stream_however_it_is_cut(self, name: str) -> None:
-        body = capture(name)[1]
-        whole = replay(name, body).unnumbered()
-        for chunks in every_cut(body):
-            assert replay(name, *chunks).unnumbered() == whole
-
-    @pytest.mark.parametrize("name", CAPTURED_STREAMS)
-    def test_stream_with_a_tail(self, name: str) -> None:
-        body = capture(name)[1]
-        whole, unclosed = replay(name, body), replay(name, body.rstrip(b"\n"))
-        assert unclosed.unnumbered() == whole.unnumbered()
+        assert (play.exchange.outcome, play.exchange.problem) == (outcome, None)
+        for chunks in (byte_by_byte(body), [body.rstrip(b"\n")]):
+            assert replay(name, *chunks).unnumbered() == play.unnumbered()
 
     def test_the_words_of_the_elicitation(self) -> None:
-        (asked,) = (
-            event
-            for event in replay(
-                "ask_agent/ask_stream_elicitation", capture("ask_agent/ask_stream_elicitation")[1]
-            ).events
-            if isinstance(event, Elicitation)
-        )
+        name = "ask_agent/ask_stream_elicitation"
+        asked = replay(name, capture(name)[1]).events[-1]
+        assert isinstance(asked, Elicitation)
         assert [(question.id, question.type) for question in asked.questions] == [
             ("sauce_type", "text"),
             ("cooking_time", "text"),

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 import pytest
 from hypothesis import given
 
-from playground.protocols import registry
+from playground.protocols import registry, sse
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import (
     Completed,
@@ -170,13 +170,6 @@ class TestReading:
     def test_other_notes_tell_nothing(self, note: Note) -> None:
         assert PlacementAssigner().assign(note) is Placement.NONE
 
-    def test_a_key_is_masked_in_what_it_tells(self) -> None:
-        play = Playbook("legacy").head(media_type="text/event-stream")
-        play.stream([event({"message_type": "api_key", "key_name": "maps", "key_value": "s3cr3t"})])
-        (note,) = play.events
-        assert is_server_log(note)
-        assert "s3cr3t" not in repr(note)
-
 
 SOUP = {"url": "https://a.example/1", "name": "Soup", "schema_object": {"@type": "Recipe"}}
 ANSWER = {"@type": "GeneratedAnswer", "answer": "Lentil soup.", "items": [SOUP]}
@@ -281,23 +274,71 @@ class TestWholeResponses:
 
 
 class TestMaskedKeys:
-    KEY: Mapping[str, Any] = {"key_name": "maps", "key_value": "s3cr3t"}
+    """On the wire and in events, in whole messages and in what is left of one that was cut off."""
+
+    KEY: Mapping[str, Any] = {"message_type": "api_key", "key_name": "maps", "key_value": "k-1"}
+    INNER: Mapping[str, Any] = {"key_name": "maps", "key_value": "k-1"}
+
+    def test_in_an_event(self) -> None:
+        payload = {**self.KEY, "x": {"y": "k-1"}}
+        masked = {**payload, "key_value": legacy.MASK, "x": legacy.MASK}
+        play = read_stream(event(payload), version="legacy")
+        assert play.unnumbered() == [Note(0, "api_key", masked)]
+        assert is_server_log(play.events[0])
+        assert legacy.mask_block(event(self.KEY)) == event({**self.KEY, "key_value": legacy.MASK})
 
     @pytest.mark.parametrize(
         "body",
         [
-            {"api_key": KEY, "results": []},
-            [{"message_type": "api_key", **KEY}],
-            {"result": {"content": [{"text": json.dumps({"message_type": "api_key", **KEY}) * 2}]}},
-            {"text": "Result: " + json.dumps({"message_type": "api_key", **KEY})},
+            KEY,
+            [KEY],
+            {"messages": [{"a": 1}, KEY]},
+            {"message_type": "api_key", "key_name": "maps", "x": "k-1"},
+            {"api_key": INNER, "results": []},
+            {"result": {"content": [{"text": json.dumps(KEY) * 2}]}},
+            {"text": "Result: " + json.dumps(KEY)},
         ],
     )
-    def test_a_key_in_a_whole_response(self, body: Any) -> None:
-        masked = legacy.mask_block(json.dumps(body).encode())
-        assert b"s3cr3t" not in masked
-        assert b"maps" in masked
-        assert legacy.mask_block(masked) == masked
+    def test_at_any_place_of_a_document_or_an_event(self, body: Any) -> None:
+        for data in (json.dumps(body).encode(), json.dumps(body, indent=1).encode(), event(body)):
+            masked = legacy.mask_block(data)
+            assert b"k-1" not in masked
+            assert b"maps" in masked
+            assert legacy.mask_block(masked) == masked
 
-    def test_a_text_that_names_one_is_unchanged(self) -> None:
-        body = json.dumps({"text": 'Set "api_key" in {"a": 1}', "more": '{"api_key": "x"}'})
-        assert legacy.mask_block(body.encode()) == body.encode()
+    def test_what_stands_around_a_masked_message_stays(self) -> None:
+        data = b"event: message\r\nid: 7\r\ndata: " + json.dumps(self.KEY).encode() + b"\r\n"
+        shown = sse.parse(legacy.mask_block(data))
+        assert (shown.event, shown.id) == ("message", "7")
+        assert json.loads(shown.data) == {**self.KEY, "key_value": legacy.MASK}
+        assert legacy.mask_block(data).endswith(b"}\r\n")
+
+    @pytest.mark.parametrize("name", ["key_value", "api_key", "key"])
+    @pytest.mark.parametrize("colon", [":", ": ", " :\n "])
+    @pytest.mark.parametrize("rest", ['"}', "", '", "x": {', '\\"k-1'])
+    def test_in_what_was_cut_off(self, name: str, colon: str, rest: str) -> None:
+        data = f'data: {{"message_type": "api_key", "a": "b", "{name}"{colon}"k-1{rest}'.encode()
+        shown = legacy.mask_block(data if rest != '"}' else data + b"}")
+        assert b"k-1" not in shown
+        assert shown.startswith(data[: data.index(b"k-1")])
+
+    def test_a_key_is_known_by_its_name_where_nothing_else_is_left(self) -> None:
+        assert b"k-1" not in legacy.mask_block(b'"key_value": "k-1", "message_ty')
+        unchanged = b'"key": "k-1", "key_values": '
+        assert legacy.mask_block(unchanged) == unchanged
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            event({"message_type": "note", "content": "api_key"}),
+            event({"message_type": "result", "key_value": "blue", "key": "api_key"}),
+            b'{"results": [{"key": "blue", "key_value": "api_key"}]}',
+            event("api_key"),
+            event(["api_key"]),
+            event({"results": [1]}),
+            b'data: {"api_key": ' + b"[" * 100_000 + b"\n\n",
+            json.dumps({"text": 'Set "api_key" in {"a": 1}', "x": '{"api_key": "x"}'}).encode(),
+        ],
+    )
+    def test_nothing_else_is_changed(self, data: bytes) -> None:
+        assert legacy.mask_block(data) is data

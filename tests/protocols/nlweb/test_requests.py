@@ -1,4 +1,4 @@
-"""Requests: section 3 of both versions."""
+"""Requests: section 3 of both versions. A document goes in, problems with pointers come out."""
 
 from __future__ import annotations
 
@@ -7,171 +7,140 @@ from typing import Any
 import jsonschema
 import pytest
 
-from playground.protocols import nlweb, schemas
+from playground.protocols import registry, schemas
 from playground.protocols.exchange import RequestProblem
+from tests.support.playbook import target
 
 VERSIONS = ("0.54", "0.55")
 
 
-def found(document: Any, version: str = "0.55") -> list[tuple[str, str]]:
-    return [
-        (problem.pointer, problem.level) for problem in nlweb.validate_request(document, version)
-    ]
+def problems(document: Any, version: str = "0.55") -> list[RequestProblem]:
+    return registry.validate_request(target(version), document)
+
+
+def found(document: Any, version: str = "0.55") -> tuple[list[str], list[str]]:
+    """Pointers of the errors and of the warnings; errors come first."""
+    listed = problems(document, version)
+    errors = [problem.pointer for problem in listed if problem.level == "error"]
+    warnings = [problem.pointer for problem in listed if problem.level == "warning"]
+    assert [problem.pointer for problem in listed] == errors + warnings
+    return errors, warnings
 
 
 def ask(**sections: Any) -> dict[str, Any]:
     return {"query": {"text": "eggs"}, **sections}
 
 
-class TestNewRequest:
-    @pytest.mark.parametrize("version", VERSIONS)
-    @pytest.mark.parametrize("streaming", [True, False])
-    def test_is_what_check_and_schema_ask_for(self, version: str, streaming: bool) -> None:
-        request = nlweb.new_request(version, "pasta", streaming=streaming)
-        assert request == {
-            "query": {"text": "pasta"},
-            "prefer": {"streaming": streaming},
-            "meta": {"version": version},
-        }
-        assert nlweb.validate_request(request, version) == []
-        jsonschema.validate(request, schemas.load("nlweb", version, "ask-request"))
-
-    def test_of_an_unknown_version(self) -> None:
-        with pytest.raises(ValueError, match=r"'0\.56'\. Supported: legacy, 0\.54, 0\.55"):
-            nlweb.new_request("0.56", "pasta")
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("streaming", [True, False])
+def test_a_new_request_is_what_check_and_schema_ask_for(version: str, streaming: bool) -> None:
+    request = registry.new_request("nlweb", version, "pasta", streaming=streaming)
+    assert request == {
+        "query": {"text": "pasta"},
+        "prefer": {"streaming": streaming},
+        "meta": {"version": version},
+    }
+    assert problems(request, version) == []
+    jsonschema.validate(request, schemas.load("nlweb", version, "ask-request"))
 
 
-class TestQuery:
-    """Section 3.1."""
-
-    @pytest.mark.parametrize("document", [None, [], "eggs", 7, True])
-    def test_a_request_is_an_object(self, document: Any) -> None:
-        assert found(document) == [("", "error")]
-
-    @pytest.mark.parametrize("query", [None, [], "eggs", 7])
-    def test_the_query_is_an_object(self, query: Any) -> None:
-        assert found({"query": query}) == [("/query", "error")]
-
-    def test_the_query_is_required(self) -> None:
-        assert found({}) == [("/query", "error")]
-
-    @pytest.mark.parametrize("query", [{}, {"text": None}, {"text": ""}, {"text": " \n"}])
-    def test_the_text_is_required(self, query: Any) -> None:
-        (problem,) = nlweb.validate_request({"query": query}, "0.55")
-        assert problem == RequestProblem("/query/text", "The query requires text.", "error")
-
-    @pytest.mark.parametrize("text", [7, ["eggs"], {"text": "eggs"}, False])
-    def test_the_text_is_a_string(self, text: Any) -> None:
-        assert found({"query": {"text": text}}) == [("/query/text", "error")]
-
-    @pytest.mark.parametrize("value", ["Idaho", 7, 1.5, True, None, ["a", {"b": 1}], {"max": 20}])
-    def test_filters_may_be_of_any_type(self, value: Any) -> None:
-        query = {"text": "eggs", "itemType": value, "location": value, "price": value, "x": value}
-        assert found({"query": query}) == []
-
-    def test_site_is_a_string(self) -> None:
-        assert found({"query": {"text": "eggs", "site": ["a"]}}) == [("/query/site", "warning")]
+#: Requests that cannot be sent, and where.
+ERRORS: list[tuple[Any, list[str]]] = [
+    *((document, [""]) for document in (None, [], "eggs", 7, True)),
+    *(({"query": query}, ["/query"]) for query in (None, [], "eggs", 7)),
+    ({}, ["/query"]),
+    *(({"query": query}, ["/query/text"]) for query in (
+        {}, {"text": None}, {"text": ""}, {"text": " \n"}, {"text": 7}, {"text": ["eggs"]},
+        {"text": {"text": "eggs"}}, {"text": False},
+    )),
+    ({"promise_token": " "}, ["/promise_token", "/action"]),
+]  # fmt: skip
 
 
-class TestContext:
-    """Section 3.2."""
-
-    @pytest.mark.parametrize("kind", [{}, {"@type": "ConversationalContext"}])
-    def test_conversational(self, kind: Any) -> None:
-        good = {"prev": ["a"], "text": "t", "memory": "m", "@context": {"any": "thing"}, **kind}
-        assert found(ask(context=good)) == []
-        bad = {"prev": ["a", 1], "text": 1, "memory": ["m"], **kind}
-        pointers = ["/context/prev", "/context/text", "/context/memory"]
-        assert found(ask(context=bad)) == [(pointer, "warning") for pointer in pointers]
-
-    def test_a_type_of_its_own_has_attributes_of_its_own(self) -> None:
-        context = {"@type": "UserDiet", "@context": "https://example.com/diet", "memory": ["m"]}
-        assert found(ask(context=context)) == []
-
-    def test_the_type_is_a_string(self) -> None:
-        assert found(ask(context={"@type": 7})) == [("/context/@type", "warning")]
-
-    @pytest.mark.parametrize("section", ["context", "prefer", "meta"])
-    def test_sections_are_objects(self, section: str) -> None:
-        assert found(ask(**{section: "x"})) == [(f"/{section}", "warning")]
-        assert found(ask(**{section: None})) == [(f"/{section}", "warning")]
+@pytest.mark.parametrize(("document", "pointers"), ERRORS, ids=range(len(ERRORS)))
+def test_what_cannot_be_sent(document: Any, pointers: list[str]) -> None:
+    assert found(document) == (pointers, [])
 
 
-class TestPrefer:
-    """Section 3.3."""
-
-    def test_types(self) -> None:
-        names = ["streaming", "response_format", "mode", "accept-language", "user-agent"]
-        assert found(ask(prefer=dict.fromkeys(names, 1))) == [
-            (f"/prefer/{name}", "warning") for name in names
-        ]
-
-    @pytest.mark.parametrize(
-        ("document", "wanted"),
-        [
-            (ask(prefer={"streaming": True}), True),
-            (ask(prefer={"streaming": False}), False),
-            (ask(prefer={"streaming": None}), False),
-            (ask(prefer={"streaming": "true"}), False),
-            (ask(prefer={}), False),
-            (ask(prefer=[]), False),
-            (ask(), False),
-        ],
-    )
-    def test_a_stream_is_wanted_only_by_true(self, document: Any, wanted: bool) -> None:
-        assert nlweb.wants_stream(document) is wanted
+def test_what_is_missing_is_said() -> None:
+    assert problems({"query": {}}) == [
+        RequestProblem("/query/text", "The query requires text.", "error")
+    ]
 
 
-class TestMeta:
-    """Section 3.4."""
+CONTEXT = {"prev": ["a"], "text": "t", "memory": "m", "@context": {"any": "thing"}}
+PREFER = ["streaming", "response_format", "mode", "accept-language", "user-agent"]
+META = ["version", "session_context", "user", "remember"]
+AWAIT = {"promise_token": "p", "action": "checkin"}
 
-    @pytest.mark.parametrize("user", ["user_1", {"@type": "Person", "name": "Jane"}])
-    def test_user_is_a_string_or_an_object(self, user: Any) -> None:
-        assert found(ask(meta={"user": user, "remember": True, "session_context": {}})) == []
+#: Requests that depart from the specification, and where; none for those that do not.
+WARNINGS: list[tuple[Any, str, list[str]]] = [
+    # 3.1: filters may be of any type.
+    *(
+        ({"query": {"text": "a", "itemType": v, "location": v, "price": v, "x": v}}, "0.55", [])
+        for v in ("Idaho", 7, 1.5, True, None, ["a", {"b": 1}], {"max": 20})
+    ),
+    ({"query": {"text": "eggs", "site": ["a"]}}, "0.55", ["/query/site"]),
+    # 3.2: a context with a type of its own has attributes of its own.
+    *(
+        (ask(context={**context, **kind}), "0.55", pointers)
+        for kind in ({}, {"@type": "ConversationalContext"})
+        for context, pointers in (
+            (CONTEXT, []),
+            ({"prev": ["a", 1], "text": 1, "memory": ["m"]},
+             ["/context/prev", "/context/text", "/context/memory"]),
+        )
+    ),
+    (ask(context={"@type": "UserDiet", "@context": "https://a.example", "memory": ["m"]}),
+     "0.55", []),
+    (ask(context={"@type": 7}), "0.55", ["/context/@type"]),
+    *((ask(**{name: value}), "0.55", [f"/{name}"])
+      for name in ("context", "prefer", "meta") for value in ("x", None)),
+    # 3.3
+    (ask(prefer=dict.fromkeys(PREFER, 1)), "0.55", [f"/prefer/{name}" for name in PREFER]),
+    # 3.4
+    *((ask(meta={"user": user, "remember": True, "session_context": {}}), "0.55", [])
+      for user in ("user_1", {"@type": "Person", "name": "Jane"})),
+    (ask(meta=dict.fromkeys(META, 7)), "0.55", [f"/meta/{name}" for name in META]),
+    (ask(meta={"version": "0.54"}), "0.55", ["/meta/version"]),
+    (ask(meta={"version": "0.54"}), "0.54", []),
+    # `api_version` is a name of 0.54 only.
+    (ask(meta={"api_version": "0.54"}), "0.54", []),
+    (ask(meta={"api_version": "0.55"}), "0.55", ["/meta/api_version"]),
+    (ask(**{"a/b~c": 1}), "0.55", ["/a~1b~0c"]),
+    # 4.2
+    *(({**AWAIT, "action": action, "meta": {"version": "0.55"}}, "0.55", [])
+      for action in ("checkin", "cancel")),
+    ({"promise_token": "p", "action": "poke", "prefer": {}}, "0.55", ["/action", "/prefer"]),
+]  # fmt: skip
 
-    def test_types(self) -> None:
-        names = ["version", "session_context", "user", "remember"]
-        assert found(ask(meta=dict.fromkeys(names, 7))) == [
-            (f"/meta/{name}", "warning") for name in names
-        ]
 
-    def test_a_version_that_is_not_the_targets(self) -> None:
-        assert found(ask(meta={"version": "0.54"})) == [("/meta/version", "warning")]
-        assert found(ask(meta={"version": "0.54"}), "0.54") == []
-
-    def test_api_version_is_a_name_of_0_54_only(self) -> None:
-        assert found(ask(meta={"api_version": "0.54"}), "0.54") == []
-        assert found(ask(meta={"api_version": "0.55"}), "0.55") == [
-            ("/meta/api_version", "warning")
-        ]
-
-    def test_unknown_sections(self) -> None:
-        assert found(ask(**{"a/b~c": 1})) == [("/a~1b~0c", "warning")]
-
-    def test_errors_come_first(self) -> None:
-        document = {"extra": 1, "query": {"text": ""}, "prefer": {"streaming": "yes"}}
-        assert [level for _, level in found(document)] == ["error", "warning", "warning"]
-
-    def test_an_unknown_version_is_our_own_mistake(self) -> None:
-        with pytest.raises(ValueError, match="Supported:"):
-            nlweb.validate_request(ask(), "1.0")
+@pytest.mark.parametrize(("document", "version", "pointers"), WARNINGS, ids=range(len(WARNINGS)))
+def test_what_departs(document: Any, version: str, pointers: list[str]) -> None:
+    assert found(document, version) == ([], pointers)
 
 
-class TestAwait:
-    """Section 4.2."""
+def test_errors_come_first() -> None:
+    document = {"extra": 1, "query": {"text": ""}, "prefer": {"streaming": "yes"}}
+    errors, warnings = found(document)
+    assert (len(errors), len(warnings)) == (1, 2)
 
-    def test_is_told_by_its_token(self) -> None:
-        assert nlweb.operation({"promise_token": "p", "action": "checkin"}) == "await"
-        assert nlweb.operation(ask()) == "ask"
-        assert nlweb.operation(ask(promise_token="p")) == "ask"
 
-    @pytest.mark.parametrize("action", ["checkin", "cancel"])
-    def test_is_fine(self, action: str) -> None:
-        assert found({"promise_token": "p", "action": action, "meta": {"version": "0.55"}}) == []
+@pytest.mark.parametrize(
+    ("document", "wanted"),
+    [
+        (ask(prefer={"streaming": True}), True),
+        *((ask(prefer={"streaming": value}), False) for value in (False, None, "true")),
+        *((ask(prefer=prefer), False) for prefer in ({}, [])),
+        (ask(), False),
+    ],
+)
+def test_a_stream_is_wanted_only_by_true(document: Any, wanted: bool) -> None:
+    call = registry.preview(target(), document)
+    assert call
+    assert call.streaming is wanted
 
-    def test_what_is_missing(self) -> None:
-        assert found({"promise_token": " "}) == [("/promise_token", "error"), ("/action", "error")]
 
-    def test_what_departs(self) -> None:
-        document = {"promise_token": "p", "action": "poke", "prefer": {}}
-        assert found(document) == [("/action", "warning"), ("/prefer", "warning")]
+def test_an_await_request_is_told_by_its_token() -> None:
+    for document, operation in ((AWAIT, "await"), (ask(), "ask"), (ask(promise_token="p"), "ask")):
+        assert registry.operation("nlweb", document) == operation

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.protocols.nlweb import requests, validate_request
+from playground.protocols import registry
 from tests.support.json_values import objects, values
+from tests.support.playbook import target
 
 REQUEST = {
     "query": {"text": "eggs", "site": "meals.example.com", "itemType": "Recipe"},
@@ -22,7 +23,8 @@ REQUESTS = values(NAMES) | objects(NAMES)
 
 
 def follow(request: Any, **given_: Any) -> dict[str, Any]:
-    return requests.follow_up_document(request, **{"prev": [], "session_context": None, **given_})
+    given = {"prev": [], "session_context": None, **given_}
+    return registry.follow_up_document("nlweb", request, **given)
 
 
 def test_the_next_request_of_a_conversation() -> None:
@@ -70,24 +72,21 @@ def test_a_context_without_queries_to_add_is_left_alone(context: Any) -> None:
 
 
 def test_previous_queries_are_listed_once_in_a_row_and_not_for_ever() -> None:
-    assert requests.previous_queries(["a", "a", "", "b", " ", "a", None, 5, ["x"], "a"]) == [
-        "a",
-        "b",
-        "a",
-    ]
+    given = ["a", "a", "", "b", " ", "a", None, 5, ["x"], "a"]
+    assert follow({}, prev=given)["context"]["prev"] == ["a", "b", "a"]
     many = [str(number) for number in range(70)]
-    assert requests.previous_queries(many) == many[20:]
+    assert follow({}, prev=many)["context"]["prev"] == many[20:]
 
 
 def test_after_a_promise_comes_a_query_again() -> None:
     request = {"promise_token": "t", "action": "checkin", "meta": {"version": "0.55"}}
     made = follow(request, text="ham")
     assert made == {"query": {"text": "ham"}, "meta": {"version": "0.55"}}
-    assert validate_request(made, "0.55") == []
+    assert registry.validate_request(target(), made) == []
 
 
 def test_an_attribute_named_action_is_only_part_of_a_promise() -> None:
-    assert requests.request_base({"query": {}, "action": "x"}) == {"query": {}, "action": "x"}
+    assert follow({"query": {}, "action": "x"}, text="a") == {"query": {"text": "a"}, "action": "x"}
 
 
 @pytest.mark.parametrize(
@@ -95,7 +94,7 @@ def test_an_attribute_named_action_is_only_part_of_a_promise() -> None:
     [(REQUEST, "eggs"), ({"query": "eggs"}, ""), ({"query": {"text": 5}}, ""), (None, "")],
 )
 def test_the_text_of_a_request(request_: Any, text: str) -> None:
-    assert requests.query_text(request_) == text
+    assert registry.query_text("nlweb", request_) == text
 
 
 def test_nothing_is_changed_that_was_passed_in() -> None:
@@ -111,7 +110,7 @@ def test_nothing_is_changed_that_was_passed_in() -> None:
 def test_any_request_is_followed(request: Any, prev: list[Any], session: Any, text: str) -> None:
     made = follow(request, prev=prev, session_context=session, text=text)
     assert made["query"]["text"] == text
-    assert requests.as_object(made.get("meta")).get("session_context") == session
+    assert made.get("meta", {}).get("session_context") == session
     assert json.dumps(made)
     again = follow(made, prev=prev, session_context=session, text=text)
     assert again == made
@@ -129,9 +128,9 @@ def test_any_request_is_followed(request: Any, prev: list[Any], session: Any, te
     ],
 )
 def test_another_version(meta: Any, version: str, expected: Any) -> None:
-    made = requests.with_version({"query": {"text": "a"}, "meta": meta}, version)
+    made = registry.with_version("nlweb", {"query": {"text": "a"}, "meta": meta}, version)
     assert made == {"query": {"text": "a"}, "meta": expected}
-    assert validate_request(made, version) == []
+    assert registry.validate_request(target(version), made) == []
 
 
 @pytest.mark.parametrize(
@@ -144,11 +143,12 @@ def test_another_version(meta: Any, version: str, expected: Any) -> None:
     ],
 )
 def test_another_request_id(meta: Any, expected: Any) -> None:
-    assert requests.with_request_id({"meta": meta}, "req_2") == {"meta": expected}
+    assert registry.with_request_id("nlweb", {"meta": meta}, "req_2") == {"meta": expected}
 
 
 def test_an_await_request_has_an_id_of_its_own() -> None:
-    made = requests.new_await(
+    made = registry.await_request(
+        "nlweb",
         "0.54",
         {"query": {"text": "a"}, "meta": {"version": "0.54", "request_id": "req_1"}},
         token="t",
