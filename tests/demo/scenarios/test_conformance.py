@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Mapping
-from http import HTTPStatus
 from typing import Any
 
 import pytest
 from django.test import AsyncClient
 
-from playground.conformance import Level, Verdict, run_rules
+from playground.conformance import Verdict
 from playground.demo.scenarios import SCENARIOS, promises
-from playground.protocols import sse
-from playground.protocols.frames import Frame, FrameKind
+from tests.demo.conformance import problems, recorded, report
 from tests.demo.scenarios.client import PROMISE_SLUGS
 from tests.demo.scenarios.test_scenario import FOREVER
 
@@ -61,29 +58,8 @@ async def violated(path: str, request: Mapping[str, Any], operation: str = "ask"
     reply = await AsyncClient().post(
         f"/demo/scenarios/{path}", json.dumps(request), content_type="application/json"
     )
-    streamed = reply.streaming and reply.headers["Content-Type"] == "text/event-stream"
-    body = b"".join([chunk async for chunk in reply]) if reply.streaming else reply.content
-    if reply.headers.get("Content-Encoding") == "gzip":
-        body = zlib.decompress(body, wbits=31)
-    headers = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
-    line = f"HTTP/1.1 {reply.status_code} {HTTPStatus(reply.status_code).phrase}"
-    frames = [(FrameKind.HEAD, f"{line}\r\n{headers}\r\n".encode())]
-    if streamed:
-        splitter = sse.Splitter()
-        frames += [(FrameKind.EVENT, block.data) for block in splitter.feed(body)]
-        if tail := splitter.flush():
-            frames.append((FrameKind.TAIL, tail))
-    else:
-        frames.append((FrameKind.BODY, body))
-    frames.append((FrameKind.END, b""))
-    recorded = [Frame(seq, seq * 1000, kind, data) for seq, (kind, data) in enumerate(frames, 1)]
-    report = run_rules(recorded, request, "0.55", operation=operation)
-    assert any(finding.verdict is Verdict.PASS for finding in report.findings)
-    return {
-        finding.rule
-        for finding in report.findings
-        if finding.verdict is Verdict.FAIL and finding.level is not Level.INFO
-    }
+    found = report(await recorded(reply), request, "0.55", operation=operation)
+    return {rule for rule in problems(found) if found.verdicts[rule] is Verdict.FAIL}
 
 
 def asking(streaming: bool | None, **query: Any) -> dict[str, Any]:
