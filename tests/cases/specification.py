@@ -1,18 +1,14 @@
 """The examples that the five specification texts print: requests sent, responses served as printed.
 
-    .venv/bin/python -m tests.cases.specification
-
-prints a table of what the playground makes of them. The files are those of `tests/examples/`, named
-for the section of their text. A response without a printed request answers a plain query, and a
-request without a printed response gets `ANSWER`. What is printed as a fragment has the least
-envelope: a request gets a query, metadata and results go into a response. Over MCP only the id of
-a printed response is changed, to that of the request.
+The files are those of `tests/examples/`, named for the section of their text. A response without
+a printed request answers a plain query, and a request without a printed response gets `ANSWER`.
+What is printed as a fragment has the least envelope: a request gets a query, metadata and results
+go into a response. Over MCP only the id of a printed response is changed, to that of the request.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import tempfile
 from collections import Counter
@@ -475,46 +471,3 @@ TABLE = [
         for lines in (False, True)
     ),
 ]  # fmt: skip
-
-
-def rows() -> Iterator[tuple[str, ...]]:
-    """Run the examples and yield a row of the printed table for each."""
-    for example in TABLE:
-        for generation in GENERATIONS[: 2 if example.binding == "mcp" else 1]:
-            answer = run(example, generation)
-            line, document = sent(answer)[0]
-            name = f"{example.name} ({generation})" if example.binding == "mcp" else example.name
-            findings = (f"{rule} {level}" for rule, level in answer.findings.items())
-            missing = not_shown(example, answer)
-            yield (
-                name,
-                f"{line}, {'as printed' if document == example.document else 'changed'}",
-                " / ".join(map(str, answer.ending)),
-                events_of(answer),
-                ", ".join(findings) or "none",
-                f"not: {', '.join(sorted(missing))}" if missing else "all texts",
-            )
-
-
-def main() -> None:
-    """Print the table, with a database of its own."""
-    with tempfile.TemporaryDirectory() as directory:
-        os.environ |= {"PLAYGROUND_DATA_DIR": directory}
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "playground.settings")
-        import django
-        from django.conf import settings
-        from django.core.management import call_command
-        from django.test.utils import setup_test_environment
-
-        django.setup()
-        setup_test_environment()
-        backend = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-        settings.STORAGES = {**settings.STORAGES, "staticfiles": backend}
-        call_command("migrate", verbosity=0)
-        header = ("example", "sent", "state / outcome / exit code", "events", "findings", "shown")
-        for row in [header, ["---"] * len(header), *rows()]:
-            print(f"| {' | '.join(row)} |")
-
-
-if __name__ == "__main__":
-    main()

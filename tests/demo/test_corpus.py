@@ -9,13 +9,9 @@ from django.conf import settings
 from django.core.management import call_command
 
 from playground.demo import corpus as corpora
-from playground.demo.corpus import Corpus, CorpusItem, diet_key, minutes_of
+from playground.demo.corpus import Corpus
 from playground.demo.models import Item
 from tests.demo.conftest import FIXTURE
-
-
-def entry(**document: object) -> CorpusItem:
-    return CorpusItem(document, "recipes.example", str(document.get("@type", "Recipe")))
 
 
 class TestShippedCorpus:
@@ -91,38 +87,3 @@ class TestLoad:
         with django_assert_num_queries(0):  # type: ignore[operator]
             assert corpora.load() is first
         assert corpora.loaded() is first
-
-
-class TestFacts:
-    @pytest.mark.parametrize(
-        ("duration", "minutes"),
-        [
-            ("PT30M", 30), ("PT1H30M", 90), ("P1DT2H", 1560), ("PT90S", 1.5), ("PT0M", 0),
-            ("P2D", 2880), ("PT", None), ("P", None), ("30", None), ("PT-5M", None),
-            ("PT5M ", None), ("", None), ("PT٣M", None),
-        ],
-    )  # fmt: skip
-    def test_minutes(self, duration: str, minutes: float | None) -> None:
-        assert minutes_of(duration) == minutes
-
-    @pytest.mark.parametrize(
-        "name",
-        ["gluten-free", "Gluten Free", "GlutenFreeDiet", "https://schema.org/GlutenFreeDiet"],
-    )
-    def test_a_diet_has_one_spelling(self, name: str) -> None:
-        assert diet_key(name) == "glutenfree"
-
-    def test_vegan_food_is_vegetarian_and_without_milk(self) -> None:
-        diets = entry(suitableForDiet="https://schema.org/VeganDiet").diets
-        assert diets == {"vegan", "vegetarian", "dairyfree"}
-
-    def test_prices(self) -> None:
-        assert entry(priceRange="$$").price == 30
-        assert entry(offers={"price": 18.5}).price == 18.5
-        assert entry(estimatedCost={"value": 7}).price == 7
-        assert entry().price is None
-
-    def test_what_is_missing_is_none_or_empty(self) -> None:
-        bare = entry()
-        assert (bare.minutes, bare.location, bare.ingredients, bare.rating) == (None, "", "", 0)
-        assert bare.diets == bare.cuisines == frozenset()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.test import AsyncClient
 
 from playground.demo import decide
 from playground.demo.failures import CODES, LISTED, FailureError, listed_code
@@ -123,32 +122,6 @@ class TestMidStream:
 
 
 class TestProvoked:
-    @pytest.mark.parametrize(
-        "body",
-        [
-            b"", b"{", b"null", b"[]", b'"x"', b"\xff\xfe\x00", b"[" * 100_000,
-            b'{"query": {"text": "soup", "x": NaN}}', b'{"query": {"text": "soup", "x": 1e999}}',
-            b'{"query": {"text": "soup", "x": ' + b"9" * 5000 + b"}}",
-        ],
-    )  # fmt: skip
-    async def test_malformed_json(self, post: Ask, body: bytes) -> None:
-        reply = await post("ask", body)
-        assert (reply.status, reply.code) == (400, "INVALID_QUERY")
-
-    @pytest.mark.parametrize(
-        "request_",
-        [
-            {}, {"query": None}, {"query": "soup"}, {"query": {}}, {"query": {"text": ""}},
-            {"query": {"text": "  "}}, {"query": {"text": 7}}, {"query": {"text": "???"}},
-            {**OK, "context": []}, {**OK, "prefer": "json"}, {**OK, "meta": 1},
-            {**OK, "meta": {"session_context": "x"}},
-        ],
-    )  # fmt: skip
-    async def test_malformed_requests(self, post: Ask, request_: dict[str, Any]) -> None:
-        reply = await post("ask", request_)
-        assert (reply.status, reply.code) == (400, "INVALID_QUERY")
-        check("0.55", "failure", reply.document)
-
     async def test_invalid_parameter_as_in_the_054_examples(self, ask: Ask) -> None:
         reply = await ask("recipes with", {"max_cooking_time": "invalid_number"}, version="0.54")
         assert reply.status == 400
@@ -169,9 +142,6 @@ class TestProvoked:
             ({"response_format": "csv"}, "UNSUPPORTED_FORMAT"),
             ({"mode": "generate"}, "UNSUPPORTED_MODE"),
             ({"mode": "list, dance"}, "UNSUPPORTED_MODE"),
-            ({"mode": ["list"]}, "INVALID_QUERY"),
-            ({"streaming": "false"}, "INVALID_QUERY"),
-            ({"response_format": 1}, "INVALID_QUERY"),
         ],
     )
     async def test_preferences(self, post: Ask, prefer: dict[str, Any], code: str) -> None:
@@ -182,9 +152,15 @@ class TestProvoked:
     async def test_an_impossible_pace(self, post: Ask, pace: str) -> None:
         assert (await post(f"ask?pace={pace}", OK)).code == "INVALID_QUERY"
 
-    async def test_too_long_a_question(self, post: Ask) -> None:
-        reply = await post("ask", {"query": {"text": "soup " * 1000}})
-        assert (reply.status, reply.code) == (200, "TOKEN_LIMIT")
+    @pytest.mark.parametrize(
+        ("text", "status", "code"),
+        [("soup " * 1000, 200, "TOKEN_LIMIT"), ("???", 400, "INVALID_QUERY")],
+    )
+    async def test_questions_without_an_answer(
+        self, post: Ask, text: str, status: int, code: str
+    ) -> None:
+        reply = await post("ask", {"query": {"text": text}})
+        assert (reply.status, reply.code) == (status, code)
 
     async def test_a_lone_surrogate_survives_the_round_trip(self, post: Ask) -> None:
         reply = await post("ask", b'{"query": {"text": "zzz \\ud800"}}')
@@ -200,9 +176,3 @@ class TestProvoked:
         monkeypatch.setattr(decide, "ask", broken)
         reply = await post("ask", OK)
         assert (reply.status, reply.code) == (500, "INTERNAL_ERROR")
-
-    @pytest.mark.parametrize("path", ["ask", "await", "scenarios/slow/ask"])
-    async def test_only_post(self, path: str) -> None:
-        reply = await AsyncClient().get(f"/demo/{path}")
-        assert (reply.status_code, reply.headers["Allow"]) == (405, "POST, OPTIONS")
-        assert reply.json()["error"]["code"] == "INVALID_QUERY"

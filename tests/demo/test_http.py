@@ -241,7 +241,13 @@ def test_too_large_a_body(route: str, size: int) -> None:
     assert is_refusal(response.json())
 
 
-@pytest.mark.parametrize("body", [b"{", b"[]", b"\xff", b"[" * 10_000, b'{"x": NaN}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"{", b"null", b"[]", b'"x"', b"\xff\xfe\x00", b"[" * 10_000, b'{"x": NaN}',
+        b'{"x": 1e999}', b'{"x": ' + b"9" * 5000 + b"}",
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("route", [name for name in POSTED if name != "replies/<slug:kind>"])
 def test_malformed_json(route: str, body: bytes) -> None:
     path, is_refusal = ROUTES[route]
@@ -254,7 +260,7 @@ def test_malformed_json(route: str, body: bytes) -> None:
     document = response.json()
     if is_refusal is is_rpc_error:
         assert document["id"] is None
-        assert document["error"]["code"] == (-32600 if body == b"[]" else -32700)
+        assert document["error"]["code"] == (-32600 if body in (b"[]", b"null", b'"x"') else -32700)
     else:
         assert is_refusal
         assert is_refusal(document)

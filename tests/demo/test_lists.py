@@ -105,15 +105,6 @@ async def test_odd_characters_are_kept() -> None:
     assert (await call("GET", saved["url"])).json()["content"] == {"name": "\x00 \ud800 é"}
 
 
-@pytest.mark.parametrize(
-    ("path", "allowed"),
-    [("cart/", "GET, POST, DELETE, HEAD, OPTIONS"), ("cart/1", "GET, DELETE, HEAD, OPTIONS")],
-)
-async def test_other_methods(path: str, allowed: str) -> None:
-    reply = await AsyncClient().put(f"/demo/{path}")
-    assert (reply.status_code, reply.headers["Allow"]) == (405, allowed)
-
-
 class TestShownByTheAgent:
     @pytest.mark.parametrize("version", ["0.54", "0.55"])
     async def test_entries_are_items_with_actions(self, ask: Ask, version: str) -> None:

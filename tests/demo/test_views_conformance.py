@@ -9,10 +9,10 @@ import pytest
 from django.test import AsyncClient
 
 from playground.demo.corpus import Corpus
-from playground.demo.examples import GROUPS
+from playground.demo.examples import GROUPS, Example
 from playground.demo.failures import CODES
 from tests.demo.conformance import problems, recorded, report
-from tests.demo.conftest import Ask, Clock
+from tests.demo.conftest import Ask, Clock, check
 
 pytestmark = pytest.mark.django_db(transaction=True)
 VERSIONS = ("0.54", "0.55")
@@ -111,11 +111,22 @@ async def test_ask(corpus: Corpus, about: str, version: str, streaming: bool | N
 @pytest.mark.parametrize(
     "example", [example for group in GROUPS for example in group.examples], ids=lambda e: e.title
 )
-async def test_examples(corpus: Corpus, example: Any, version: str) -> None:
-    request = as_sent(
-        dict(example.request), version, example.request.get("prefer", {}).get("streaming")
-    )
+async def test_examples(post: Ask, example: Example, version: str) -> None:
+    """What the demo's page tells people to try does what it says."""
+    check("0.55", "ask-request", example.request)
+    streaming = example.request.get("prefer", {}).get("streaming")
+    request = as_sent(dict(example.request), version, streaming)
     assert await said_against("ask?pace=0", request, version) == {}
+    if version != example.request.get("meta", {}).get("version", "0.55"):
+        return
+    reply = await post("ask?pace=0", example.request)
+    if reply.events:
+        kind, count = example.answer, len(reply.data_of("result"))
+    else:
+        kind = reply.meta["response_type"]
+        count = len(reply.document.get("results", reply.document.get("structuredData", [])))
+    assert kind == example.answer
+    assert (count > 0) == (kind == "answer")
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -147,9 +147,3 @@ async def test_a_task_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (await post(call("tasks/get", {"id": task}))).json()["result"]["id"] == task
     clock.now += 86_401
     assert (await post(call("tasks/get", {"id": task}))).json()["error"]["code"] == -32001
-
-
-async def test_other_methods_of_http() -> None:
-    assert (await AsyncClient().get("/demo/a2a")).headers["Allow"] == "POST, OPTIONS"
-    card = "/demo/a2a/.well-known/agent-card.json"
-    assert (await AsyncClient().post(card)).headers["Allow"] == "GET, HEAD, OPTIONS"

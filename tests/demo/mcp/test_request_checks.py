@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.test import AsyncClient
 
 from playground.demo import jsonrpc
-from tests.demo.mcp.wire import BOTH, call, post
+from tests.demo.mcp.wire import call, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -22,17 +21,6 @@ class TestChecks:
 
     async def test_anything_is_accepted(self) -> None:
         assert (await post(call("initialize", {}), Accept="*/*")).status_code == 200
-
-    @pytest.mark.parametrize("method", ["get", "put"])
-    async def test_other_methods(self, method: str) -> None:
-        reply = await getattr(AsyncClient(), method)("/demo/mcp", headers={"Accept": BOTH})
-        assert (reply.status_code, reply.headers["Allow"]) == (405, "POST, DELETE, OPTIONS")
-
-    async def test_other_content_types(self) -> None:
-        reply = await AsyncClient().post(
-            "/demo/mcp", "{}", content_type="text/plain", headers={"Accept": BOTH}
-        )
-        assert reply.status_code == 415
 
     @pytest.mark.parametrize(
         ("body", "code", "number"),
