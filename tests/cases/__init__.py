@@ -88,7 +88,7 @@ MCP_ARGUMENTS = ("--binding", "mcp", "--mcp-version", "2025-06-18")
 def mcp_server(
     called: Callable[[Any], Script], *tools: dict[str, Any]
 ) -> Callable[[bytes], Script]:
-    """The `answer` of an MCP server: `called` returns the script for a tool call, by its id."""
+    """The `answer` of an MCP server with sessions: `called` scripts a tool call, by its id."""
     opened = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
     results: dict[str, Any] = {
         "initialize": {**opened, "serverInfo": {"name": "a", "version": "1"}},
@@ -99,10 +99,12 @@ def mcp_server(
         message = json.loads(request.partition(b"\r\n\r\n")[2] or b"{}")
         if "id" not in message:
             return [head("202 Accepted", content_length="0")]
-        if message["method"] == "tools/call":
+        if (method := message["method"]) == "tools/call":
             return called(message["id"])
-        response = {"jsonrpc": "2.0", "id": message["id"], "result": results[message["method"]]}
-        return [reply(json.dumps(response).encode())]
+        found: dict[str, Any] = {"error": {"code": -32601, "message": "Method not found"}}
+        if method in results:
+            found = {"result": results[method]}
+        return [reply(json.dumps({"jsonrpc": "2.0", "id": message["id"], **found}).encode())]
 
     return answer
 

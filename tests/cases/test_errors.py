@@ -13,7 +13,7 @@ from playground.protocols.actions.response import ActionExchange
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Failure, Outcome, Result, Text
 from playground.protocols.mcp.results import ToolReader
-from tests.cases import FILES, Answer, ask
+from tests.cases import FILES, Answer, ask, mcp_server
 from tests.commands.test_run_collection import fixture
 from tests.protocols.a2a import conversation as a2a
 from tests.support.commands import run_command
@@ -34,25 +34,8 @@ def stream(*blocks: str, status: str = "200 OK") -> bytes:
 
 
 def over_mcp(call: Callable[[Any], bytes] | bytes) -> Callable[[bytes], Script]:
-    """An MCP server (2025-06-18, JSON) whose answer to `tools/call` is made from its id."""
-
-    def answer(request: bytes) -> Script:
-        message = json.loads(request.partition(b"\r\n\r\n")[2] or b"{}")
-        method, number = message.get("method"), message.get("id")
-        if number is None:
-            return (whole(b"", "202 Accepted"),)
-        if method == "tools/call":
-            return (call if isinstance(call, bytes) else call(number),)
-        tools = [{"name": "ask", "inputSchema": {"type": "object"}}]
-        known: dict[Any, Any] = {
-            "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
-                           "serverInfo": {"name": "x", "version": "1"}},
-            "tools/list": {"tools": tools},
-        }  # fmt: skip
-        error = {"error": {"code": -32601, "message": "Method not found"}}
-        return (rpc(number, **({"result": known[method]} if method in known else error)),)
-
-    return answer
+    """An MCP server whose answer to `tools/call` is made from its id."""
+    return mcp_server(lambda number: (call if isinstance(call, bytes) else call(number),))
 
 
 def rpc(number: Any, **members: Any) -> bytes:

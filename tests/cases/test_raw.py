@@ -12,7 +12,7 @@ from django.test import Client
 
 from playground import engine
 from playground.models import Agent, Environment, Run, SavedRequest
-from tests.cases import ask, page_text
+from tests.cases import ask, mcp_server, page_text
 from tests.support.commands import run_command
 from tests.support.servers import Script, head, reply, serving
 from tests.views.conftest import form
@@ -198,7 +198,7 @@ def test_over_mcp_invalid_arguments_reach_the_tool_and_raw_bodies_the_endpoint(
     file = tmp_path / "request.json"
     file.write_text('{"query": 5}')
     over_mcp = ("--binding", "mcp", "--output", "jsonl")
-    with serving(answer=_mcp) as server:
+    with serving(answer=mcp_server(_called)) as server:
         given = ("--request", str(file), "--anyway")
         done = run_command("send", server.url, *over_mcp, *given)
         called = json.loads(sent(server.requests[-1])[2])
@@ -212,30 +212,9 @@ def test_over_mcp_invalid_arguments_reach_the_tool_and_raw_bodies_the_endpoint(
     assert page_text(f"/runs/{done.json_lines[-1]['run']}/")
 
 
-def _mcp(request: bytes) -> Script:
-    message = json.loads(sent(request)[2])
-    result: dict[str, Any] = {"isError": True, "content": [{"type": "text", "text": "no"}]}
-    if message["method"] == "server/discover":
-        return [_error(message)]
-    if message["method"] == "initialize":
-        result = {
-            "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
-            "serverInfo": {"name": "x", "version": "1"},
-        }  # fmt: skip
-    if message["method"] == "tools/list":
-        result = {"tools": [{"name": "ask", "inputSchema": {"type": "object"}}]}
-    if "id" not in message:
-        return [head("202 Accepted", content_length="0")]
-    if message["method"] == "nope":
-        return [_error(message)]
-    body = {"jsonrpc": "2.0", "id": message["id"], "result": result}
-    return [reply(json.dumps(body).encode())]
-
-
-def _error(message: dict[str, Any]) -> bytes:
-    error = {"code": -32601, "message": "Method not found"}
-    body = {"jsonrpc": "2.0", "id": message.get("id"), "error": error}
-    return reply(json.dumps(body).encode())
+def _called(number: Any) -> Script:
+    result = {"isError": True, "content": [{"type": "text", "text": "no"}]}
+    return [reply(json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode())]
 
 
 RAW = {"method": "PATCH", "path": "/who", "content_type": "text/plain", "body": "hi"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import FILES, Answer, ask
+from tests.cases import FILES, Answer, ask, mcp_server
 from tests.support.commands import run_command
 from tests.support.servers import CLOSE, LAST_CHUNK, RESET, STREAM_HEAD, chunk, head, reply, serving
 
@@ -345,27 +345,12 @@ def test_names_and_values_of_json_ld_are_text() -> None:
 def test_a_line_of_1_6_mb_over_mcp() -> None:
     result = json.loads((FILES / "mcp-results.json").read_text())["bigline"]
 
-    def answer(request: bytes) -> Any:
-        message = json.loads(request.partition(b"\r\n\r\n")[2] or b"{}")
-        if message.get("method") == "initialize":
-            found: Any = {
-                "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
-                "serverInfo": {"name": "x", "version": "1"},
-            }  # fmt: skip
-        elif message.get("method") == "tools/list":
-            found = {"tools": [{"name": "ask", "inputSchema": {"type": "object"}}]}
-        elif message.get("method") == "tools/call":
-            text = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result})
-            line = text.replace("REPEAT", "A" * 1_600_000)
-            return (reply(f"data: {line}\n\n".encode(), "text/event-stream"), CLOSE)
-        else:
-            error = {"code": -32601, "message": "Method not found"}
-            body = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "error": error})
-            return (reply(body.encode()), CLOSE)
-        body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": found})
-        return (reply(body.encode()), CLOSE)
+    def called(number: Any) -> Any:
+        text = json.dumps({"jsonrpc": "2.0", "id": number, "result": result})
+        line = text.replace("REPEAT", "A" * 1_600_000)
+        return (reply(f"data: {line}\n\n".encode(), "text/event-stream"), CLOSE)
 
-    found = ask(answer=answer, arguments=("--binding", "mcp"))
+    found = ask(answer=mcp_server(called), arguments=("--binding", "mcp"))
     assert found.ending == ("completed", "answer", 0)
     assert "One" in found.page
     assert "image/png, 1.1 MB" in found.page

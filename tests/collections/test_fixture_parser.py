@@ -136,21 +136,8 @@ def test_a_file_that_was_cut(at: int) -> None:
             "Item 2, playground.collection: The file contains a second collection.",
         ),
         (COLLECTION, "Item 2, playground.collection: The file contains a second collection."),
-        (with_fields(FOLDER, slug="a b"), "Item 2, playground.folder, /fields/slug: Use ASCII"),
-        (with_fields(FOLDER, slug="é"), "Item 2, playground.folder, /fields/slug: Use ASCII"),
-        (with_fields(FOLDER, slug="../x"), "Item 2, playground.folder, /fields/slug: Use ASCII"),
-        (with_fields(FOLDER, slug="x" * 131), "Item 2, playground.folder, /fields/slug: Too long"),
-        (with_fields(FOLDER, slug=1), "Item 2, playground.folder, /fields/slug: Must be a string"),
-        (with_fields(FOLDER, name=" "), "Item 2, playground.folder, /fields/name: Must not"),
-        (with_fields(FOLDER, name="x" * 121), "Item 2, playground.folder, /fields/name: Too long"),
-        (with_fields(FOLDER, name="a\0"), "Item 2, playground.folder, /fields/name: Contains U+"),
-        (with_fields(FOLDER, name="a\ud800"), "Item 2, playground.folder, /fields/name: Contains"),
-        (with_fields(FOLDER, position=-1), "Item 2, playground.folder, /fields/position: Must"),
-        (with_fields(FOLDER, position=1.5), "Item 2, playground.folder, /fields/position: Must"),
-        (with_fields(FOLDER, position=True), "Item 2, playground.folder, /fields/position: Must"),
-        (with_fields(FOLDER, position=2**31), "Item 2, playground.folder, /fields/position: Must"),
     ],
-    ids=range(24),
+    ids=range(11),
 )
 def test_an_item_that_does_not_belong_there(item: dict[str, Any], wanted: str) -> None:
     found = problems_of_items(COLLECTION, item)
@@ -158,35 +145,19 @@ def test_an_item_that_does_not_belong_there(item: dict[str, Any], wanted: str) -
     assert found[0].startswith(wanted)
 
 
-@pytest.mark.parametrize("slug", ["new", "import"])
-def test_a_collection_has_no_slug_that_is_an_address(slug: str) -> None:
-    (found,) = problems_of_items(with_fields(COLLECTION, slug=slug))
-    assert "is reserved" in found
-
-
 @pytest.mark.parametrize(
     ("fields", "wanted"),
     [
-        ({"document": []}, "/document: Must be an object, not an array."),
         ({"document": {"a": "x" * 1_000_000}}, "/document: Longer than 1,000,000"),
         ({"folder": ["soups"]}, "/folder: Must be null, or an array"),
         ({"folder": ["other", "hot"]}, "/folder: Must be null, or an array"),
         ({"folder": ["soups", "cold"]}, "/folder: The file contains no folder “cold”."),
-        ({"protocol": "gopher"}, "/protocol: Must be one of nlweb, agent-api."),
-        ({"protocol": ["nlweb"]}, "/protocol: Must be one of nlweb, agent-api."),
-        ({"binding": "tcp"}, "/binding: Must be one of http, mcp."),
         ({"version": "0.1"}, "/version: Unknown version. The versions of this protocol are "),
-        ({"version": 0.55}, "/version: Must be a string, not a number."),
         ({"protocol": "agent-api", "version": "1", "binding": "mcp"}, "/binding: Only NLWeb"),
-        ({"agent": "no slug"}, "/agent: Use ASCII letters"),
         ({"address": "x" * 2001}, "/address: Too long: 2,001 characters"),
-        ({"notes": None}, "/notes: Must be a string, not null."),
-        ({"headers": {}}, "/headers: Must be an array of up to 100 pairs"),
         ({"headers": [["a"]]}, "/headers/0: Must be a pair of strings"),
         ({"headers": [["a", "b"], ["c d", "e"]]}, "/headers/1: Cannot be sent. “c d” is not"),
         ({"headers": [["Host", "a"]]}, "/headers/0: Cannot be sent. Host is set by"),
-        ({"headers": [["a", "b"]] * 101}, "/headers: Must be an array of up to 100 pairs"),
-        ({"auth": []}, "/auth: Must be an object, not an array."),
         ({"auth": {"type": "magic"}}, "/auth/type: Must be one of none, bearer"),
         ({"auth": {"type": {}}}, "/auth/type: Must be one of none, bearer"),
         ({"auth": {"type": "bearer", "secret": "a b"}}, "/auth/secret: Must be the name of"),
@@ -205,7 +176,7 @@ def test_a_collection_has_no_slug_that_is_an_address(slug: str) -> None:
         ({"reply": {"more": 1}}, "/reply/more: Unknown member of a recorded response."),
         ({"colour": "red"}, "/colour: Unknown field of a request."),
     ],
-    ids=range(34),
+    ids=range(24),
 )
 def test_a_field_that_is_wrong(fields: dict[str, Any], wanted: str) -> None:
     assert request_problems(**fields)[0].startswith(wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
 from playground.collections import fixture_schema
-from playground.collections.fixture import COLLECTION, FIELDS, FOLDER, REQUEST
+from playground.collections.fixture import COLLECTION, FIELDS, FOLDER, REQUEST, FixtureError
+from playground.collections.fixture_parser import parse_fixture
 from playground.collections.fixture_schema import schema, schema_errors
 from playground.collections.fixture_validation import MAX_TEXT
 from playground.collections.ordering import LARGEST
@@ -81,14 +83,13 @@ def test_limits_are_those_of_the_code() -> None:
         (COLLECTION, {"description": "é" * 100_001}, "/description",
          "Too long: 100,001 characters. The limit is 100,000."),
         (COLLECTION, {"description": []}, "/description", "Must be a string, not an array."),
-        (COLLECTION, {"slug": ""}, "/slug", SLUG),
         (COLLECTION, {"slug": "a b"}, "/slug", SLUG),
         (COLLECTION, {"slug": "a\n"}, "/slug", SLUG),
         (COLLECTION, {"slug": "١"}, "/slug", SLUG),
         (COLLECTION, {"slug": {}}, "/slug", "Must be a string, not an object."),
         (COLLECTION, {"slug": "x" * 131}, "/slug", LONG.format(131, 130)),
         (COLLECTION, {"slug": "new"}, "/slug", TAKEN),
-        (COLLECTION, {"position": 1}, "/position", "Unknown field of a collection."),
+        (COLLECTION, {"slug": "import"}, "/slug", TAKEN.replace("new", "import")),
         (FOLDER, {"parent": None}, "/parent", FLAT),
         (FOLDER, {"a/b~": 1}, "/a~1b~0", "Unknown field of a folder."),
         (FOLDER, {"x" * 62: 1}, f"/{'x' * 60}…", "Unknown field of a folder."),
@@ -105,6 +106,8 @@ def test_limits_are_those_of_the_code() -> None:
         (REQUEST, {"protocol": {}}, "/protocol", f"Must be one of {PROTOCOLS}."),
         (REQUEST, {"binding": None}, "/binding", "Must be one of http, mcp."),
         (REQUEST, {"version": " "}, "/version", "Must not be empty."),
+        (REQUEST, {"version": 0.55}, "/version", "Must be a string, not a number."),
+        (REQUEST, {"notes": None}, "/notes", "Must be a string, not null."),
         (REQUEST, {"document": []}, "/document", "Must be an object, not an array."),
         (REQUEST, {"headers": {}}, "/headers", LIST),
         (REQUEST, {"headers": [["a", "b"]] * 101}, "/headers", LIST),
@@ -112,10 +115,24 @@ def test_limits_are_those_of_the_code() -> None:
     ],
 )  # fmt: skip
 def test_what_is_wrong(model: str, fields: dict[str, Any], pointer: str, message: str) -> None:
-    assert list(schema_errors({**LEAST[model], **fields}, model)) == [(pointer, message)]
+    """In a file, and in a field that is checked alone."""
+    others = [] if model == COLLECTION else [COLLECTION]
+    items = [{"model": each, "fields": LEAST[each]} for each in others]
+    items.append({"model": model, "fields": {**LEAST[model], **fields}})
+    with pytest.raises(FixtureError) as error:
+        parse_fixture(json.dumps(items))
+    where = f"Item {len(items)}, {model}, /fields{pointer}"
+    assert [str(problem) for problem in error.value.problems] == [f"{where}: {message}"]
     if pointer[1:] in FIELDS[model]:
         (value,) = fields.values()
         assert list(schema_errors(value, model, pointer[1:])) == [("", message)]
+
+
+def test_what_a_file_may_have_all_the_same() -> None:
+    """The parser makes a slug from the name, and ignores what `dumpdata` adds."""
+    assert list(schema_errors({**LEAST[COLLECTION], "slug": ""}, COLLECTION)) == [("/slug", SLUG)]
+    found = schema_errors({**LEAST[COLLECTION], "position": 1}, COLLECTION)
+    assert list(found) == [("/position", "Unknown field of a collection.")]
 
 
 @pytest.mark.parametrize("model", FIELDS)
