@@ -89,6 +89,9 @@ ORIGINS = {
     "http://[2001:DB8::A]/": "http://[2001:db8::a]",
     "http://[::ffff:1.2.3.4]/": "http://[::ffff:1.2.3.4]",
     "http://[FE80::1%25Eth0]/": "http://[fe80::1%25Eth0]",
+    "http://[fe80::1%25eth0]/": "http://[fe80::1%25eth0]",
+    "http://[fe80::1]/": "http://[fe80::1]",
+    "http://[::0001]/": "http://[::0001]",
     "http://[::1": "",
     "http://::1]/": "",
     "http://::1/": "",
@@ -106,9 +109,14 @@ ORIGINS = {
     "http://BÜCHER.example/": "http://bücher.example",
     "http://XN--BCHER-KVA.example/": "http://xn--bcher-kva.example",
     "http://faß.example/": "http://faß.example",
+    "http://fass.example/": "http://fass.example",
+    "http://a.example.evil.example/": "http://a.example.evil.example",
+    "http://evil-a.example/": "http://evil-a.example",
+    "http://localhost/": "http://localhost",
     "http://\u212a.example/": "http://k.example",
     # Characters that become others: two dots in one, letters in a circle, an "a/c".
     "http://a．example/": "",
+    "http://a。example/": "http://a。example",
     "http://ⓐ.example/": "",
     "http://a℀.example/": "",
     "http://bu\u0308cher.example/": "",
@@ -136,44 +144,12 @@ def test_the_origin_of_a_url(url: str, origin: str) -> None:
     assert origin_of(url) == origin
 
 
-@pytest.mark.parametrize(("url", "origin"), ORIGINS.items())
-def test_a_url_has_the_origin_of_its_origin_and_nonsense_has_none(url: str, origin: str) -> None:
-    assert same_origin(url, url) is bool(origin)
-    assert same_origin(url, origin) is same_origin(origin, url) is bool(origin)
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "same"),
-    [
-        ("HTTP://A.example:80/x", "http://a.example/y?z", True),
-        ("https://me:secret@a.example", "https://a.example:443", True),
-        ("http://[::1]", "http://[::1]:80", True),
-        ("http://a.example", "https://a.example", False),
-        ("http://a.example", "ws://a.example", False),
-        ("http://a.example:443", "https://a.example", False),
-        ("http://a.example:80", "http://a.example:8080", False),
-        ("http://a.example", "http://b.example", False),
-        ("http://a.example", "http://a.example.evil.example", False),
-        ("http://a.example", "http://evil-a.example", False),
-        ("http://a.example", "http://a.example.", False),
-        ("http://a.example:0", "http://a.example", False),
-        ("http://[::1]", "http://[::0001]", False),
-        ("http://[fe80::1%25eth0]", "http://[fe80::1%25ETH0]", False),
-        ("http://[fe80::1%25eth0]", "http://[fe80::1]", False),
-        ("http://127.0.0.1", "http://localhost", False),
-        ("http://bücher.example", "http://xn--bcher-kva.example", False),
-        ("http://faß.example", "http://fass.example", False),
-        ("http://a。example", "http://a.example", False),
-        ("http://a.example", "", False),
-        ("", "http://a.example", False),
-        ("", "", False),
-        ("nonsense", "nonsense", False),
-        ("http://a:x", "http://a:x", False),
-    ],
-)
-def test_the_same_origin(left: str, right: str, same: bool) -> None:
-    assert same_origin(left, right) is same
-    assert same_origin(right, left) is same
+@pytest.mark.parametrize("url", ORIGINS)
+def test_two_urls_have_the_same_origin_where_it_is_equal_and_nonsense_has_none(url: str) -> None:
+    for other, origin in ORIGINS.items():
+        same = bool(origin) and ORIGINS[url] == origin
+        assert same_origin(url, other) is same_origin(other, url) is same, other
+        assert same_origin(url, origin) is same_origin(origin, url) is same, origin
 
 
 @pytest.mark.parametrize(

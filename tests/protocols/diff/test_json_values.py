@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from playground.protocols.diff import compare_documents
 from playground.protocols.diff.json_values import (
     MAX_DEPTH,
     MISSING,
@@ -50,8 +51,14 @@ TABLE: list[tuple[str, Any, Any, list[tuple[str, Any, Any]]]] = [
     ("at the end", [1], [1, 2], [("/1", MISSING, 2)]),
     ("by what names them", [{"url": "a"}, {"url": "b", "x": 1}], [{"url": "b", "x": 2}],
      [("/0", {"url": "a"}, MISSING), ("/1/x", 1, 2)]),
+    ("by an @id", [{"@id": "1", "n": 1}, {"@id": "2", "n": 2}], [{"@id": "2", "n": 2}],
+     [("/0", {"@id": "1", "n": 1}, MISSING)]),
     ("names that are not unique", [{"name": "a"}, {"name": "a"}], [{"name": "a"}],
      [("/1", {"name": "a"}, MISSING)]),
+    ("names that two share", [{"name": "A", "n": 1}, {"name": "A", "n": 2}],
+     [{"name": "A", "n": 1}, {"name": "A", "n": 3}], [("/1/n", 2, 3)]),
+    ("one of two alike", ["a", "a"], ["a"], [("/1", "a", MISSING)]),
+    ("another kind of value", {"a": [1]}, {"a": {"b": 1}}, [("/a", [1], {"b": 1})]),
 ]  # fmt: skip
 
 
@@ -65,7 +72,18 @@ def changes(left: Any, right: Any, **options: Any) -> list[tuple[str, Any, Any]]
 )
 def test_changes(left: Any, right: Any, wanted: list[tuple[str, Any, Any]]) -> None:
     # As text, because for Python 1 equals 1.0 and True.
-    assert repr(changes(left, right)) == repr(wanted)
+    found = compare_documents(left, right).differences
+    told = [
+        (
+            each.pointer,
+            *(
+                MISSING if each.change == end else value
+                for end, value in (("added", each.left), ("removed", each.right))
+            ),
+        )
+        for each in found
+    ]
+    assert sorted(map(repr, told)) == sorted(map(repr, wanted))
     back = {(pointer.count("/"), repr(b), repr(a)) for pointer, a, b in changes(right, left)}
     assert back == {(pointer.count("/"), repr(a), repr(b)) for pointer, a, b in wanted}
 

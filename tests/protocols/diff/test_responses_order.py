@@ -28,24 +28,6 @@ def documents(
 
 #: Two documents, what differs where the order counts, and where it does not.
 DOCUMENTS: list[tuple[str, Any, Any, list[Any], list[Any]]] = [
-    ("the same", {"a": [1, {"b": None}]}, {"a": [1.0, {"b": None}]}, [], []),
-    ("members in another order", {"a": 1, "b": 2}, {"b": 2, "a": 1}, [], []),
-    (
-        "elements in another order",
-        {"a": ["x", "y"]},
-        {"a": ["y", "x"]},
-        [("changed", "/a/0", "x", "y"), ("changed", "/a/1", "y", "x")],
-        [],
-    ),
-    (
-        "one put in between",
-        ["a", "b", "c"],
-        ["a", "x", "b", "c"],
-        [("added", "/1", None, "x")],
-        [("added", "/1", None, "x")],
-    ),
-    ("one of two alike", ["a", "a"], ["a"], [("removed", "/1", "a", None)],
-     [("removed", "/1", "a", None)]),
     (
         "what has a name, moved",
         STEPS,
@@ -68,21 +50,12 @@ DOCUMENTS: list[tuple[str, Any, Any, list[Any], list[Any]]] = [
         [("changed", "/0/name", "A", "B"), ("changed", "/1/name", "B", "A")],
     ),
     (
-        "an @id tells, too",
-        [{"@id": "1", "n": 1}, {"@id": "2", "n": 2}],
-        [{"@id": "2", "n": 2}],
-        [("removed", "/0", {"@id": "1", "n": 1}, None)],
-        [("removed", "/0", {"@id": "1", "n": 1}, None)],
+        "elements in another order",
+        {"a": ["x", "y"]},
+        {"a": ["y", "x"]},
+        [("changed", "/a/0", "x", "y"), ("changed", "/a/1", "y", "x")],
+        [],
     ),
-    (
-        "names that two share tell nothing",
-        [{"name": "A", "n": 1}, {"name": "A", "n": 2}],
-        [{"name": "A", "n": 1}, {"name": "A", "n": 3}],
-        [("changed", "/1/n", 2, 3)],
-        [("changed", "/1/n", 2, 3)],
-    ),
-    ("another kind of value", {"a": [1]}, {"a": {"b": 1}}, [("changed", "/a", [1], {"b": 1})],
-     [("changed", "/a", [1], {"b": 1})]),
 ]  # fmt: skip
 
 
