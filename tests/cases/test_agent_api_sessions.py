@@ -100,16 +100,6 @@ class TestTwin:
         assert done.returncode == 0, done.stderr
         assert len({sent(request)["session_id"] for request in server.requests}) == 2
 
-    def test_differences_are_found(self) -> None:
-        with serving(stream("a")) as left, serving(stream("b")) as right:
-            done = run_command("twin", left.url, right.url, "--text", "x", *OVER_AGENT_API)
-        assert (done.returncode, "a" in done.stdout) == (1, True)
-
-    def test_a_version_that_the_protocol_does_not_have(self) -> None:
-        url = "http://127.0.0.1:1/"
-        done = run_command("twin", url, url, "--text", "x", *OVER_AGENT_API, "--version", "0.55")
-        assert (done.returncode, done.stderr) == (2, "CommandError: --version must be one of 1\n")
-
     def test_on_the_page_one_agent_under_two_names_has_two_sessions(self) -> None:
         with serving(answer=self.answer) as server:
             for name in ("a", "b"):

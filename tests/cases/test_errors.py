@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 
-from playground.protocols.actions.response import ActionExchange
-from playground.protocols.calls import HttpCall
-from playground.protocols.events import Failure, Outcome, Result, Text
-from playground.protocols.mcp.results import ToolReader
+from playground.protocols.events import Failure, Outcome
 from tests.cases import FILES, Answer, ask, mcp_server
 from tests.commands.test_run_collection import fixture
 from tests.protocols.a2a import conversation as a2a
@@ -404,30 +401,6 @@ def failures(played: Playbook) -> list[Failure]:
 class TestActions:
     """Errors of what an action calls: over HTTP, of any tool over MCP, and of an A2A agent."""
 
-    @pytest.mark.parametrize(
-        ("body", "message"),
-        [
-            (json.dumps(PROBLEM).encode(), "Query parameter is required"),
-            (json.dumps(FASTAPI).encode(), "body.query: Field required. body.meta.0: Bad value."),
-            (json.dumps(WORDPRESS).encode(), "No route was found"),
-            (b"The cart is closed.", "The cart is closed."),
-        ],
-    )
-    def test_over_http(self, body: bytes, message: str) -> None:
-        call = HttpCall("GET", "http://agent.example.com/cart")
-        played = Playbook(exchange=ActionExchange(call, max_depth=100))
-        played.head(422, "text/plain").body(body).end()
-        [failure] = failures(played)
-        assert (failure.message, played.exchange.outcome) == (message, Outcome.FAILURE)
-        assert played.exchange.problem is None
-
-    def test_an_error_event_over_http(self) -> None:
-        call = HttpCall("GET", "http://agent.example.com/cart")
-        played = Playbook(exchange=ActionExchange(call, max_depth=100))
-        played.head(200, SSE).stream([b"event: error\ndata: The cart is closed.\n\n"]).end()
-        assert [each.message for each in failures(played)] == ["The cart is closed."]
-        assert played.exchange.outcome is Outcome.FAILURE
-
     @pytest.mark.parametrize("body", [PROBLEM, FASTAPI, WORDPRESS, {"success": False, "msg": "No"}])
     @pytest.mark.parametrize("status", [200, 400])
     def test_over_a2a(self, body: Any, status: int) -> None:
@@ -443,20 +416,3 @@ class TestActions:
         talk.head(200, SSE).stream([b"event: error\ndata: %b\n\n" % data]).end()
         assert [each.message for each in failures(talk)] == ["Cold"]
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.FAILURE, None)
-
-    @pytest.mark.parametrize(
-        ("result", "code", "message"),
-        [
-            ({"isError": True, "structuredContent": {"code": "E7", "msg": "No"}}, "E7", "No"),
-            ({"isError": True, "content": [{"type": "text", "text": "No"}]}, "TOOL_ERROR", "No"),
-        ],
-    )
-    def test_of_any_tool(self, result: Any, code: str, message: str) -> None:
-        [failure] = ToolReader().document(1, result)
-        assert isinstance(failure, Failure)
-        assert (failure.code, failure.message) == (code, message)
-
-    def test_the_text_beside_the_structured_content_of_any_tool(self) -> None:
-        content = [{"type": "text", "text": each} for each in ('{"eggs": 2}', "Two eggs.")]
-        events = ToolReader().document(1, {"structuredContent": {"eggs": 2}, "content": content})
-        assert [type(event) for event in events] == [Result, Text]

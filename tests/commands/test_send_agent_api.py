@@ -130,8 +130,3 @@ class TestUsage:
         done, bodies = sent("--set", "input=[]", answer=())
         assert (done.returncode, bodies) == (2, [])
         assert "/input: The input requires a message." in done.stderr
-
-    def test_a_version_that_there_is_not(self) -> None:
-        done, bodies = sent("--text", "a", "--version", "0.55", answer=())
-        assert (done.returncode, bodies) == (2, [])
-        assert "--version must be one of 1" in done.stderr

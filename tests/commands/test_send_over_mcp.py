@@ -104,23 +104,6 @@ def test_the_handshake_has_a_type_of_its_own(generation: str, names: list[str]) 
 class TestVersionOfMcp:
     """`--mcp-version` chooses the generation; `--tool` the tool."""
 
-    @pytest.mark.parametrize(
-        ("version", "begins_with"),
-        [
-            ("auto", "server/discover"),
-            ("2026-07-28", "server/discover"),
-            ("2025-11-25", "initialize"),
-        ],
-    )
-    def test_is_an_option(self, version: str, begins_with: str) -> None:
-        with serving(Recipes()) as url:
-            done = send(url, "--mcp-version", version)
-        assert done.returncode == 0, done.stdout + done.stderr
-        names = [
-            line["name"] for line in done.json_lines if str(line.get("name")).startswith("mcp ")
-        ]
-        assert names[0] == f"mcp {begins_with}"
-
     def test_counts_although_the_agent_was_seen_in_another(self) -> None:
         with serving(Recipes()) as url:
             Agent.objects.create(name="recipes", url=url, binding="mcp")

@@ -6,27 +6,12 @@ import pytest
 
 from playground.protocols import registry
 from playground.protocols.exchange import Target
-from tests.support.playbook import target
 
 REQUEST = {"query": {"text": "eggs"}}
 URL = "http://a.example.com/mcp"
 
 
 class TestRegistry:
-    def test_versions(self) -> None:
-        assert [version.name for version in registry.versions("nlweb")] == [
-            "legacy",
-            "0.54",
-            "0.55",
-        ]
-        assert all(version.label for version in registry.versions("nlweb"))
-
-    @pytest.mark.parametrize("version", ["legacy", "0.54", "0.55"])
-    def test_every_version_can_be_spoken(self, version: str) -> None:
-        request = registry.new_request("nlweb", version, "eggs", streaming=False)
-        assert registry.validate_request(target(version), request) == []
-        assert registry.exchange(target(version), request).next_call() is not None
-
     def test_an_unknown_protocol(self) -> None:
         message = f"Unknown protocol 'smtp'. Supported: {', '.join(registry.PROTOCOLS)}."
         unknown = Target("http://a.example.com", protocol="smtp")

@@ -122,14 +122,6 @@ async def test_it_says_what_http_says(
     assert document == plain
 
 
-async def test_a_promise_is_kept(url: str, mode: str) -> None:
-    async with connected(url, mode) as caller:
-        promised = await caller.ask("a meal plan for the week")
-        token = promised["promise"]["token"]
-        done = await caller.call("await", {"promise_token": token, "action": "checkin"})
-        assert done.structured_content["results"][0]["@type"] == "MealPlan"
-
-
 async def test_streaming_reports_progress(url: str, mode: str) -> None:
     async with connected(url, mode, log_level="info") as caller:
         document = await caller.ask("tomato soup", streaming=True)

@@ -42,22 +42,6 @@ class TestRecordedCards:
 
 
 @pytest.mark.parametrize(
-    ("capabilities", "push_only"),
-    [
-        ({"pushNotifications": True}, True),
-        ({"pushNotifications": True, "streaming": True}, False),
-        ({"pushNotifications": "yes"}, False),
-        ({}, False),
-        (None, False),
-    ],
-)
-def test_push_notifications_and_no_streaming(capabilities: Any, push_only: bool) -> None:
-    found = read_card({**CARD_10, "capabilities": capabilities})
-    assert found.is_push_only is push_only
-    assert read_card(found.to_json()).is_push_only is push_only
-
-
-@pytest.mark.parametrize(
     ("listed", "version", "url"),
     [
         ([interface("0.3"), interface("1.0", url="http://b.example/")], "1.0", "http://b.example/"),
@@ -114,14 +98,6 @@ def test_the_older_shape_has_more_interfaces() -> None:
 )
 def test_ways_to_show_who_is_asking(security: dict[str, Any]) -> None:
     assert read_card({**CARD_10, **security}).security == ("bearer", "key")
-
-
-def test_skills_are_found_by_id_and_by_name() -> None:
-    found = read_card({**CARD_10, "skills": [{"id": "a", "name": "Ask"}, {"name": "b"}, {}, 3]})
-    assert [each.id for each in found.skills] == ["a", "b"]
-    assert found.has_skill("a")
-    assert found.has_skill("Ask")
-    assert not found.has_skill("ask")
 
 
 @pytest.mark.parametrize(

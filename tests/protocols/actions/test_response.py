@@ -141,6 +141,8 @@ def test_a_redirect_is_shown_and_not_followed(status: int, body: bytes) -> None:
         (b'{"error": true}', "The server returned HTTP 404 (Not Found)."),
         (b'{"message": " "}', "The server returned HTTP 404 (Not Found)."),
         (b"[]", "The server returned HTTP 404 (Not Found)."),
+        (b'{"title": "Bad", "status": 404, "detail": "No eggs left."}', "No eggs left."),
+        (b'{"detail": [{"loc": ["body", "n"], "msg": "No.", "type": "x"}]}', "body.n: No."),
     ],
 )
 def test_a_failure_with_json(payload: bytes, message: str) -> None:
@@ -173,6 +175,14 @@ def test_a_failure_without_json(status: int, body: bytes, message: str) -> None:
     assert failure.details is None
     assert played.exchange.outcome is Outcome.FAILURE
     assert played.exchange.problem is None
+
+
+def test_an_error_event_is_a_failure() -> None:
+    played = play().head(200, SSE).stream([event("The cart is closed.", "error")]).end()
+    assert [each.message for each in played.events if isinstance(each, Failure)] == [
+        "The cart is closed."
+    ]
+    assert played.exchange.outcome is Outcome.FAILURE
 
 
 def test_a_failure_that_is_streamed() -> None:

@@ -106,10 +106,6 @@ class TestTheSpecificationsStreams:
             ("response", "response_123", "completed"),
         ]
 
-    def test_the_outcome_is_an_answer(self) -> None:
-        for stream in (SEQUENCE, USE_CASE):
-            assert read(stream)[1].outcome is Outcome.ANSWER
-
 
 class TestCaptures:
     def test_a_text(self) -> None:
@@ -617,10 +613,6 @@ class TestMessagesOfAStream:
     def test_the_name_of_an_event_means_nothing(self) -> None:
         (event,) = AgentAPIReader("1").message(1, "ping", json.dumps(response("created")))
         assert brief(event) == ("response", "response_1", "created")
-
-    def test_a_version_that_there_is_not(self) -> None:
-        with pytest.raises(ValueError, match="Unknown Agent API version '2'"):
-            AgentAPIReader("2")
 
 
 class TestAcceptedTasks:

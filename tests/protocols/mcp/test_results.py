@@ -196,6 +196,14 @@ def test_the_result_of_any_tool_is_read_as_it_is() -> None:
     assert talk.exchange.outcome is Outcome.FAILURE
     talk = Talk(mcp.call_tool(target, "add", {})).result({"content": "No.", "isError": True})
     assert [event.message for event in talk.of(Failure)] == ["No."]
+    error = {"isError": True, "structuredContent": {"code": "E7", "msg": "No"}}
+    (failure,) = Talk(mcp.call_tool(target, "add", {})).result(error).of(Failure)
+    assert (failure.code, failure.message) == ("E7", "No")
+    texts = [*as_text({"eggs": 2}), {"type": "text", "text": "Two eggs."}]
+    talk = Talk(mcp.call_tool(target, "add", {})).result(
+        {"structuredContent": {"eggs": 2}, "content": texts}
+    )
+    assert [type(event) for event in talk.events] == [Result, Text]
 
 
 def test_the_widget_of_any_tool_is_metadata() -> None:

@@ -27,7 +27,7 @@ from playground.protocols.exchange import Target
 from playground.protocols.nlweb import legacy
 from playground.protocols.placement import Placement, PlacementAssigner, is_server_log
 from tests.support.json_values import values
-from tests.support.playbook import CAPTURES, Playbook, event, read_document, read_stream, target
+from tests.support.playbook import Playbook, event, read_document, read_stream, target
 
 VALUES = values(["text", "site", "prev", "mode", "generate_mode", "streaming"], ["list, summarize"])
 STREAM = {"prefer": {"streaming": True}}
@@ -146,15 +146,6 @@ class TestCheck:
 
 
 class TestReading:
-    def test_the_capture_of_a_stream(self) -> None:
-        _, _, body = (CAPTURES / "nlweb" / "get_stream.txt").read_bytes().partition(b"\r\n\r\n")
-        play = read_stream(body, version="legacy")
-        assert play.exchange.outcome is Outcome.ANSWER
-        assert play.exchange.session_context is None
-        results = [found for found in play.events if isinstance(found, Result)]
-        assert [item.item["schema_object"]["@type"] for item in results] == ["Recipe"] * 4
-        assert [type(found) for found in play.events if found not in results][-1] is Completed
-
     def test_what_it_tells_of_its_work_is_one_entry_above_the_others(self) -> None:
         told = [{"message_type": name, "content": "x"} for name in ("asking_sites", "license")]
         batch = {"message_type": "result_batch", "results": [{"name": "a"}]}

@@ -571,13 +571,6 @@ class TestTypedEvents:
         payload = {"message_type": name, "content": "x"}
         assert one(None, payload) == Note(0, name, payload)
 
-    def test_a_whole_reply(self) -> None:
-        assert document({"message_type": "ask_user", "content": "?"})[1].outcome is (
-            Outcome.ELICITATION
-        )
-        events, _ = document({"query_id": "q", "results": [{"name": "n"}]})
-        assert events == [Result(0, {"name": "n"}, 0), Completed(0, {})]
-
 
 START, COMPLETE = ("start", {"_meta": META}), ("complete", {"_meta": META})
 RESULT, ERROR = ("result", {"item": 1}), ("error", {"error": {"code": "X"}})
