@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from playground.protocols.a2a import exchange as module
 from playground.protocols.events import (
@@ -26,10 +23,9 @@ from playground.protocols.events import (
     Text,
     Unknown,
 )
-from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
 from tests.protocols.a2a.conversation import AGENT, CARD_03, CARD_10, Talk, begun, capture
-from tests.support import json_values
 from tests.support.playbook import SSE, every_cut
 
 WELL_KNOWN = "/.well-known/agent-card.json"
@@ -754,46 +750,3 @@ def test_frames_alone_tell_what_a_reply_belongs_to() -> None:
         )  # fmt: skip
     assert again.unnumbered() == talk.unnumbered()
     assert again.exchange.outcome is talk.exchange.outcome
-
-
-NAMES = [
-    "jsonrpc", "id", "result", "error", "code", "message", "task", "statusUpdate", "artifactUpdate",
-    "kind", "taskId", "contextId", "status", "state", "artifact", "artifacts", "artifactId",
-    "parts", "append", "text", "data", "file", "url", "history", "role", "elicitation", "questions",
-    "_meta",
-]  # fmt: skip
-TEXTS = [
-    "task", "status-update", "artifact-update", "message", "working", "completed", "input-required",
-    "failed", "TASK_STATE_WORKING", "agent", "t",
-]  # fmt: skip
-VALUES = json_values.values(NAMES, TEXTS)
-
-
-@given(st.lists(json_values.objects(NAMES, TEXTS) | VALUES, max_size=6), st.booleans())
-def test_nothing_that_an_agent_sends_makes_it_raise(values: list[Any], streamed: bool) -> None:
-    talk = begun(CARD_03)
-    for value in values:
-        body = {"jsonrpc": "2.0", "id": 1, "result": value}
-        if streamed:
-            talk.head(200, SSE).stream([f"data: {json.dumps(body)}\n\n".encode()]).end()
-        else:
-            talk.answer(body)
-        if talk.exchange.next_call():
-            talk.call()
-    assert isinstance(talk.exchange.outcome, Outcome)
-
-
-@given(st.binary(max_size=60), st.sampled_from(list(FrameKind)), st.binary(max_size=60))
-def test_no_frames_make_it_raise(call: bytes, kind: FrameKind, data: bytes) -> None:
-    talk = Talk()
-    for number, (each, content) in enumerate(
-        [(FrameKind.CALL, call), (FrameKind.HEAD, data), (kind, data), (FrameKind.END, b"")]
-    ):
-        talk.exchange.receive(Frame(number + 1, 0, each, content))
-    assert isinstance(talk.exchange.outcome, Outcome)
-
-
-@given(VALUES)
-def test_no_card_makes_it_raise(value: Any) -> None:
-    talk = Talk().call().answer(value)
-    assert talk.exchange.next_call() is not None or talk.exchange.problem

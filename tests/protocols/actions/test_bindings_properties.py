@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 
 from playground.protocols import registry
 from playground.protocols.actions import UNSET, ServerInfo, actions_of, plan
-from playground.protocols.events import Event, Outcome
 from playground.protocols.exchange import Target
-from playground.protocols.frames import FrameKind
 from tests.support.json_values import TEXTS, objects, values
-from tests.support.playbook import SSE, Playbook
 
 NAMES = [
     *["actions", "name", "description", "@type", "protocol", "params", "headers", "Host", "X-A"],
@@ -92,29 +89,3 @@ def test_any_document_is_sent_or_refused(request: Any, url: str) -> None:
         message = str(error)
     assert message.endswith(".")
     assert call is None or call.url == request["url"]
-
-
-@given(
-    st.sampled_from([0, 200, 204, 302, 404, 500, 999]),
-    st.sampled_from([SSE, "application/json", "text/html", "image/png", ""]),
-    st.lists(
-        st.tuples(
-            st.sampled_from(FrameKind),
-            st.binary(max_size=30) | st.sampled_from([b'{"a": 1}', b"data: 1\n\n", b"[[[["]),
-        ),
-        max_size=6,
-    ),
-)
-def test_any_reply_is_read(
-    status: int, media_type: str, frames: list[tuple[FrameKind, bytes]]
-) -> None:
-    target = Target("http://a.example.com/", registry.ACTION)
-    request = {"protocol": "HTTP", "method": "GET", "url": target.url, "headers": []}
-    played = Playbook(exchange=registry.exchange(target, request, max_depth=3))
-    played.head(status, media_type)
-    for kind, data in frames:
-        played.frame(kind, data)
-    played.end()
-    assert all(isinstance(event, Event) for event in played.events)
-    assert isinstance(played.exchange.outcome, Outcome)
-    assert played.exchange.problem is None or played.exchange.problem.state == "refused"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols import sse
-from playground.protocols.agent_api import AgentAPIReader, requests, validate_request
+from playground.protocols.agent_api import AgentAPIReader
 from playground.protocols.agent_api.constants import (
     CONTENT_TYPES,
     EXTRA_CONTENT_TYPES,
@@ -21,7 +21,6 @@ from playground.protocols.agent_api.constants import (
     MESSAGE_TYPES,
     STATUSES,
 )
-from playground.protocols.agent_api.requests import text_of_request
 from playground.protocols.agent_api.transitions import TRANSITIONS, is_allowed
 from playground.protocols.events import Content, Event, Message, Outcome, ToolCall
 from tests.support.agent_api_examples import captured, delta, message, read
@@ -118,25 +117,11 @@ def test_any_stream(stream: list[Any]) -> None:
     )
 
 
-@given(payloads)
-def test_any_document(payload: Any) -> None:
-    reader = AgentAPIReader("1")
-    events = reader.document(1, payload)
-    assert events
-    storable(events)
-    assert isinstance(reader.outcome, Outcome)
-
-
 @given(st.lists(payloads, min_size=1, max_size=8))
 def test_no_message_vanishes(stream: list[Any]) -> None:
     """Each makes an event, whatever came before it."""
     events, _ = read(stream)
     assert {event.seq for event in events} == set(range(1, len(stream) + 1))
-
-
-@given(st.text(st.characters(), max_size=40))
-def test_any_text_as_data(text: str) -> None:
-    assert AgentAPIReader("1").message(1, None, text)
 
 
 def storable_context(reader: AgentAPIReader) -> None:
@@ -197,18 +182,6 @@ def _read_bytes(pieces: list[bytes]) -> list[Event]:
             parsed = sse.parse(block.data)
             found += reader.message(len(found) + 1, parsed.event, parsed.data)
     return found
-
-
-@given(values(NAMES, WORDS) | objects(NAMES, WORDS))
-def test_any_request(document: Any) -> None:
-    for problem in validate_request(document, "1"):
-        assert problem.level in ("error", "warning")
-        assert problem.message.endswith(".")
-    assert isinstance(text_of_request(document), str)
-    context = requests.session_context(document, None)
-    following = requests.follow_up_document(document, session_context=context, text="and?")
-    assert text_of_request(following) == "and?"
-    assert requests.session_context(following, None) == context
 
 
 @given(

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from playground.protocols.events import Constraints, Elicitation, Failure, Outcome, Result
 from playground.protocols.mcp import elicitation
 from tests.protocols.mcp.talk import MODERN, OLDER, Talk, known, new_exchange, rpc
+from tests.support.json_values import objects, values
 
 SCHEMA = {
     "type": "object",
@@ -231,3 +234,32 @@ def test_there_are_three_ways_to_answer() -> None:
 @pytest.mark.parametrize("resume", [None, {}, [], {"kind": "mcp-input"}, {"result": {"action": 5}}])
 def test_what_is_no_answer_has_no_action(resume: Any) -> None:
     assert elicitation.action_of(resume) == ""
+
+
+NAMES = (
+    "requestedSchema", "properties", "enum", "oneOf", "const", "items", "inputRequests", "method",
+    "params", "message", "mode", "url", "type", "requestState", "elicitations",
+)  # fmt: skip
+TEXTS = ("elicitation/create", "array", "integer", "form", "url", "https://a.example")
+
+
+@given(values(NAMES, TEXTS), objects(NAMES, TEXTS), st.sampled_from(elicitation.ACTIONS))
+def test_every_question_has_an_answer_that_can_be_sent(
+    params: Any, answers: dict[str, Any], action: str
+) -> None:
+    asked: list[Elicitation | None] = [
+        elicitation.elicitation_request(1, "x", params, "", ""),
+        elicitation.url_elicitation(1, params),
+    ]
+    if isinstance(params, dict):
+        asked.append(elicitation.input_requests(1, params))
+    for event in asked:
+        if event is None:
+            continue
+        assert event.resume is not None
+        values = {
+            question.id: answer
+            for question, answer in zip(event.questions, answers.values(), strict=False)
+        }
+        resume = elicitation.resume_of(event.resume, action, values)
+        assert new_exchange(resume=resume, handshake=MODERN).next_call() is not None

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import example, given
 
 from playground.protocols.events import (
     Completed,
@@ -22,6 +23,7 @@ from playground.protocols.events import (
     Unknown,
 )
 from playground.protocols.nlweb import NLWebReader
+from tests.support.nlweb_values import EVENT_NAMES, OBJECTS
 
 META = {"response_type": "answer", "version": "0.55"}
 
@@ -615,3 +617,11 @@ class TestOutcome:
         reader = NLWebReader("0.55")
         reader.end()
         assert reader.outcome is Outcome.NONE
+
+
+@given(EVENT_NAMES, OBJECTS)
+@example("content", {"results": None})
+def test_no_message_vanishes(name: str | None, payload: dict[str, Any]) -> None:
+    # An empty batch of the older server's dialect is the one message that says nothing.
+    payload = {key: value for key, value in payload.items() if key != "message_type"}
+    assert stream((name, payload))[0] or payload.get("content") == []
