@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from hypothesis import HealthCheck, given, settings
 
-from playground.collections import importer
 from playground.collections.fixture import (
     Fixture,
     dump,
@@ -134,19 +133,26 @@ def test_an_exact_plan_removes_what_the_file_does_not_have() -> None:
     assert fixture_of(collection) == fixture
 
 
-@pytest.mark.parametrize("where", ["_write_folders", "_write_requests", "_delete_missing"])
-def test_all_or_nothing(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+@pytest.mark.parametrize(
+    "where", ["UPDATE playground_folder", "playground_savedrequest", "DELETE FROM"]
+)
+def test_all_or_nothing(where: str) -> None:
     collection = example_collections.example()
     text = dump(collection)
-    plan = plan_import(edited(text, '"name": "Soups"', '"name": "Stews"'), None)
+    SavedRequest.objects.create(collection=collection, name="Mine", document={})
+    before = dump(collection)
+    changed = text.replace('"name": "Soups"', '"name": "Stews"').replace('"Hot"', '"Warm"')
+    plan = plan_import(edited(changed, "About Leek.", "Of leeks."), None, exact=True)
 
-    def fail(*_: Any) -> None:
-        raise DatabaseError("the disk is full")
+    def fail(execute: Any, sql: str, *rest: Any) -> Any:
+        written = sql.replace('"', "").replace("INSERT INTO", "UPDATE")
+        if where in written and not written.startswith("SELECT"):
+            raise DatabaseError("the disk is full")
+        return execute(sql, *rest)
 
-    monkeypatch.setattr(importer, where, fail)
-    with pytest.raises(DatabaseError):
+    with connection.execute_wrapper(fail), pytest.raises(DatabaseError):
         apply_import(plan)
-    assert dump(collection) == text
+    assert dump(collection) == before
     collection.refresh_from_db()
     assert collection.name == "Soups"
 

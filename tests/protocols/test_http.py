@@ -108,12 +108,6 @@ class TestDocument:
         assert play.exchange.outcome is Outcome.ANSWER
         assert play.exchange.problem is None
 
-    def test_in_pieces_that_cut_characters(self) -> None:
-        body = json.dumps({"results": ["crème 🥚"]}, ensure_ascii=False).encode()
-        pieces = [body[at : at + 1] for at in range(len(body))]
-        play = Playbook().head().body(*pieces).end()
-        assert play.unnumbered()[0] == Result(0, "crème 🥚", 0)
-
     def test_with_a_byte_order_mark(self) -> None:
         play = read_document(b"\xef\xbb\xbf" + json.dumps(ANSWER).encode())
         assert play.exchange.outcome is Outcome.ANSWER
@@ -223,20 +217,6 @@ class TestStream:
     def test_a_name_without_data_is_read(self) -> None:
         play = read_stream(ITEM, b"event: complete\n\n")
         assert play.unnumbered()[1] == Completed(0, {})
-
-    @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085"])
-    def test_line_separators_within_data(self, separator: str) -> None:
-        data = json.dumps({"item": f"a{separator}b"}, ensure_ascii=False)
-        assert read_stream(event(data, "result")).unnumbered() == [Result(0, f"a{separator}b")]
-
-    def test_invalid_utf8(self) -> None:
-        play = read_stream(b'event: result\ndata: {"item": "a\xff"}\n\n')
-        assert play.unnumbered() == [Result(0, "a\ufffd")]
-        assert play.exchange.problem is None
-
-    def test_data_on_several_lines(self) -> None:
-        play = read_stream(b'event: result\ndata: {"item":\ndata: 1}\n\n')
-        assert play.unnumbered() == [Result(0, 1)]
 
     def test_an_unclosed_event_that_is_whole(self) -> None:
         play = read_stream(ITEM.rstrip(b"\n"))

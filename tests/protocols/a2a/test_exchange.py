@@ -732,21 +732,3 @@ class TestErrors:
         talk = begun(max_depth=20).answer(b"[" * 30)
         assert talk.exchange.problem
         assert talk.exchange.problem.limit == "max_depth"
-
-
-def test_frames_alone_tell_what_a_reply_belongs_to() -> None:
-    talk = begun().result({"task": task("TASK_STATE_WORKING")}).call()
-    talk.result(task("TASK_STATE_COMPLETED", artifacts=[{"parts": [{"text": "x"}]}]))
-    again = Talk()
-    again.calls = talk.calls
-    for number, call in enumerate(talk.calls):
-        again.frame(FrameKind.CALL, f"{call.method} / HTTP/1.1\r\n\r\n".encode() + call.body)
-        again.answer(
-            [CARD_10,
-             {"id": 1, "jsonrpc": "2.0", "result": {"task": task("TASK_STATE_WORKING")}},
-             {"id": 2, "jsonrpc": "2.0",
-              "result": task("TASK_STATE_COMPLETED", artifacts=[{"parts": [{"text": "x"}]}])},
-            ][number]
-        )  # fmt: skip
-    assert again.unnumbered() == talk.unnumbered()
-    assert again.exchange.outcome is talk.exchange.outcome

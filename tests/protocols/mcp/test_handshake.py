@@ -10,22 +10,18 @@ from typing import Any
 import pytest
 
 from playground.protocols import mcp
-from playground.protocols.events import Failure, Note, Outcome, Result, Tools, Unknown
+from playground.protocols.events import Failure, Note, Outcome, Tools, Unknown
 from playground.protocols.exchange import Target
-from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import handshake
 from playground.protocols.mcp.handshake import MAX_PAGES
 from tests.protocols.mcp.talk import (
-    DOCUMENT,
     MODERN,
     OLDER,
     SESSION,
     TOOLS,
     URL,
     Talk,
-    head,
     known,
-    new_exchange,
     rpc,
 )
 
@@ -335,25 +331,6 @@ class TestRemembered:
         assert kept["server"] is None
         assert set(kept["tools"][0]) == {"name", "description"}
         assert handshake.session_from_json(kept, URL) is not None
-
-
-def test_a_stored_run_is_read_without_knowing_what_was_known() -> None:
-    live = known(handshake=OLDER).stream(rpc(result=REPLY))
-    stored = new_exchange(DOCUMENT)
-    events = [event for frame in live.frames for event in stored.receive(frame)]
-    assert events == live.events
-    assert stored.outcome is Outcome.ANSWER
-    assert stored.problem is None
-
-
-def test_a_run_that_was_stopped_in_mid_opening_is_read_as_far_as_it_came() -> None:
-    talk = Talk().json(rpc(error=NO)).call()
-    talk.frame(FrameKind.HEAD, head())
-    stored = new_exchange(DOCUMENT)
-    events = [event for frame in talk.frames for event in stored.receive(frame)]
-    assert events == talk.events
-    assert (stored.outcome, stored.problem) == (Outcome.NONE, None)
-    assert not talk.of(Result)
 
 
 class TestVersionThatIsSet:

@@ -9,7 +9,7 @@ import pytest
 from playground.protocols.events import Outcome
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
-from tests.protocols.mcp.talk import OLDER, Talk, head, known, new_exchange, rpc
+from tests.protocols.mcp.talk import OLDER, Talk, head, known, rpc
 
 ENDPOINT = b"event: endpoint\r\ndata: /messages/?session_id=5\r\n\r\n"
 
@@ -39,14 +39,6 @@ def test_is_found_by_get_and_named(status: int) -> None:
         Outcome.NONE,
         ["mcp discovery"],
     )
-
-
-def test_is_named_from_the_store_as_well() -> None:
-    live = refused(405).chunks([ENDPOINT])
-    stored = new_exchange()
-    for frame in live.frames:
-        stored.receive(frame)
-    assert stored.problem == live.exchange.problem
 
 
 @pytest.mark.parametrize(
