@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from playground.collections.fixture import (
-    REQUEST,
     dump,
     fixture_of,
     render,
 )
-from playground.collections.import_diff import MAX_SHOWN, is_same_item
+from playground.collections.import_diff import MAX_SHOWN
 from playground.collections.importer import apply_import, plan_import
 from tests.collections.test_importer import slugs_by_status
 from tests.support import example_collections
@@ -21,29 +20,18 @@ pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("old", "new"),
     [
-        pytest.param({"n": 1}, {"n": 1.0}, id="whole and not"),
-        pytest.param({"n": 1}, {"n": True}, id="number and true"),
-        pytest.param({"a": 1, "b": 2}, {"b": 2, "a": 1}, id="order of members"),
-        pytest.param({"n": [[0]]}, {"n": [[False]]}, id="deep down"),
-        pytest.param({}, {"n": None}, id="null and none"),
-        pytest.param({"n": 2**53}, {"n": 2**53 + 1}, id="large"),
+        (1, 1.0), (1, True), (None, False), ([], {}), ({}, {"n": None}), ([[0]], [[False]]),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}), (2**53, 2**53 + 1),
     ],
-)
-def test_documents_differ_that_are_equal_in_python_only(one: Any, other: Any) -> None:
-    fields = fixture_of(example_collections.example()).requests["leek"]
-    assert is_same_item({**fields, "document": one}, {**fields, "document": dict(one)}, REQUEST)
-    assert not is_same_item({**fields, "document": one}, {**fields, "document": other}, REQUEST)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [(1, 1.0), (1, True), ({"a": 1, "b": 2}, {"b": 2, "a": 1})], ids=range(3)
-)
+    ids=range(8),
+)  # fmt: skip
 def test_values_that_are_equal_in_python_only_are_not_the_same(old: Any, new: Any) -> None:
     collection = example_collections.example()
     collection.requests.filter(slug="leek").update(document={"value": old})
     fixture = fixture_of(collection)
+    assert plan_import(fixture, None).changes_nothing
     collection.requests.filter(slug="leek").update(document={"value": new})
     plan = plan_import(fixture, None)
     assert slugs_by_status(plan)["changed"] == ["leek"]

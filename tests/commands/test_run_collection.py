@@ -351,3 +351,31 @@ def test_a_collection_of_the_database_is_told_by_its_page(tmp_path: Path) -> Non
         call_command("loaddata", file, verbosity=0)
         assert run("kept").returncode == 0
     assert CollectionRun.objects.filter(collection__slug="kept", state="completed").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_collection_on_the_standard_input(tmp_path: Path) -> None:
+    with serving(answer()) as server:
+        file = fixture(tmp_path, {"address": server.url, "text": "{{city}}"})
+        done = run("-", "--var", "city=Oslo", stdin=Path(file).read_text())
+        assert texts(server.requests) == ["Oslo"]
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("text", ["", "{"])
+def test_a_standard_input_that_is_no_collection(text: str) -> None:
+    done = run("-", stdin=text)
+    assert done.returncode == 2
+    assert "-: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_says_why_nothing_answered(tmp_path: Path) -> None:
+    port = free_port()
+    file = fixture(tmp_path, {"address": "http://127.0.0.1:9"})
+    address = f"http://127.0.0.1:{port}"
+    done = run("-", "--agent", address, stdin=Path(file).read_text())
+    assert done.returncode == 3
+    assert f"Nothing listens on 127.0.0.1:{port}" in done.stdout

@@ -162,28 +162,6 @@ def test_time_is_bounded(left: Any, right: Any, ordered: bool) -> None:
     changes(left, right, ordered=ordered)
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "same"),
-    [
-        (1, 1, True),
-        (1, 1.0, False),
-        (1, True, False),
-        ([1], [1.0], False),
-        ([0], [False], False),
-        ({"a": 1, "b": 2}, {"a": 1, "b": 2}, True),
-        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, False),
-        ({"a": [{}]}, {"a": [[]]}, False),
-        ("a", "a", True),
-        (None, False, False),
-        ([], {}, False),
-        ([], [], True),
-    ],
-)
-def test_identical_values(left: Any, right: Any, same: bool) -> None:
-    assert identical(left, right) is same
-    assert identical(right, left) is same
-
-
 def _rising(indexes: list[int]) -> Iterator[tuple[int, ...]]:
     """Yield every rising selection of the indexes."""
     for size in range(len(indexes) + 1):

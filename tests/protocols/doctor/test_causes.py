@@ -37,6 +37,7 @@ def failed(stage: Stage, fix: str = "Look.", limit: str | None = None) -> Proble
     [
         (NO_SESSION, HTTP, "This is an MCP server.", Remedy.SWITCH, ""),
         (NO_SESSION, API, "This is an MCP server.", Remedy.SWITCH, ""),
+        (NO_SESSION, MCP, "The server rejected the request (HTTP 400).", Remedy.RETRY, ""),
         (ANSWER, MCP, "This is an NLWeb agent.", Remedy.SWITCH, ""),
         (ANSWER, API, "This is an NLWeb agent.", Remedy.SWITCH, ""),
         (MESSAGE, HTTP, "This is an Agent API agent.", Remedy.SWITCH, ""),
@@ -97,17 +98,11 @@ def test_the_response_decides(
 
 
 @pytest.mark.parametrize(
-    ("answer", "target"), [(ANSWER, HTTP), (NO_SESSION, MCP), (MESSAGE, API), (LEGACY, HTTP)]
+    ("answer", "target"),
+    [(ANSWER, HTTP), (MESSAGE, API), (LEGACY, replace(HTTP, version="legacy"))],
 )
 def test_there_is_none_of_a_response_as_expected(answer: Response, target: Target) -> None:
-    is_legacy = answer is LEGACY
-    target = replace(target, version="legacy") if is_legacy else target
-    if answer is NO_SESSION:
-        cause = cause_of(evidence_of(frames_of(answer)), target)
-        assert cause
-        assert cause.headline == "The server rejected the request (HTTP 400)."
-    else:
-        assert cause_of(evidence_of(frames_of(answer)), target) is None
+    assert cause_of(evidence_of(frames_of(answer)), target) is None
 
 
 @pytest.mark.parametrize(
@@ -118,20 +113,6 @@ def test_of_a_problem_that_came_later(problem: Problem, remedy: Remedy) -> None:
     cause = cause_of(evidence_of(frames_of(response({"hello": 1}))), HTTP, problem)
     assert cause
     assert (cause.headline, cause.fix, cause.remedy) == (problem.cause, problem.fix, remedy)
-
-
-def test_the_facts_of_a_denial() -> None:
-    header = (
-        'Bearer realm="r", error="insufficient_scope", scope="a b", resource_metadata="http://m"'
-    )
-    cause = cause_of(evidence_of(frames_of(response({}, 403, www_authenticate=header))), MCP)
-    assert cause
-    assert cause.headline == (
-        "Authentication required (HTTP 403): Bearer, realm “r”, missing scope “a b”."
-    )
-    assert cause.facts == (
-        ("Scheme", "Bearer"), ("Realm", "r"), ("Scope", "a b"), ("Resource metadata", "http://m"),
-    )  # fmt: skip
 
 
 @given(st.binary(max_size=60), st.sampled_from([0, 200, 301, 401, 404, 500]), st.text(max_size=40))
