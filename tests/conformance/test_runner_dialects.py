@@ -225,7 +225,7 @@ SHOWN = {
     "context.memory is an array, meta.user an object: requests": "tests/protocols",
     "user_id in requests": "tests/protocols/agent_api",
     "GET or a flat POST: requests": "tests/protocols/nlweb/test_legacy.py",
-    "keys in api_key events are masked": "tests/protocols/nlweb/test_reader_agents.py",
+    "keys in api_key events are masked": "tests/protocols/nlweb/test_legacy.py",
     "headers that a server requires: requests": "tests/protocols/mcp",
     "A2A of both versions: methods, roles, results, states, cards": "tests/protocols/a2a",
     "an A2A card that advertises another address": "tests/protocols/a2a",
