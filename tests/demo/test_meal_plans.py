@@ -10,16 +10,10 @@ import pytest
 from playground.demo.corpus import Corpus
 from playground.demo.meal_plans import meal_plan
 from playground.demo.requests import AskRequest as AskRecord
-from tests.demo.conftest import Ask, Clock, Reply, check
+from tests.demo.conftest import Ask, Clock
+from tests.demo.test_promises import checkin
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-async def checkin(post: Ask, token: str, action: str = "checkin", **meta: Any) -> Reply:
-    request = {"promise_token": token, "action": action, "meta": {"version": "0.55", **meta}}
-    check("0.55", "await-request", request)
-    reply: Reply = await post("await", request)
-    return reply
 
 
 class TestMealPlan:
