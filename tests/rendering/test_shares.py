@@ -18,7 +18,7 @@ from playground.rendering import live
 from playground.rendering.live import RunUpdates
 from playground.rendering.shares import shared_run
 from playground.rendering.thread import Thread
-from tests.rendering.actions import PLACE, action, offering
+from tests.support.action_runs import PLACE, action, offering
 from tests.rendering.page import Page
 from tests.support.elicitations import elicitation_run, turn
 from tests.support.markup import read

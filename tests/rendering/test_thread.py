@@ -16,7 +16,7 @@ from playground.rendering.entry_runs import anchor_of
 from playground.rendering.live import RunUpdates
 from playground.rendering.thread import DEPTH, MAX_ACTIONS, Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
-from tests.rendering.actions import PLACE, action, offering
+from tests.support.action_runs import PLACE, action, offering
 from tests.support.markup import read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
 

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from playground.rendering.timeline import microseconds_since, spans_of
-from tests.rendering.actions import action, offering
+from tests.support.action_runs import action, offering
 
 pytestmark = pytest.mark.django_db
 

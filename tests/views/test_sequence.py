@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from playground.models import Run
-from tests.rendering.actions import action, offering
+from tests.support.action_runs import action, offering
 from tests.support.elicitations import turn
 from tests.support.markup import Markup, read
 from tests.support.stored_runs import CALL, HEAD, OPEN, Recording, event

@@ -20,7 +20,7 @@ from playground.rendering.sequence.conversation import (
 )
 from playground.rendering.sequence.diagram import Diagram, LaneKind, Message, Note
 from tests.demo.conftest import Clock
-from tests.rendering.actions import action, offering
+from tests.support.action_runs import action, offering
 from tests.rendering.sequence.conversations import CONVERSATIONS, declined, mcp_session, promise
 from tests.support.demo_runs import BEGIN
 from tests.support.elicitations import turn
