@@ -17,8 +17,8 @@ from typing import Any
 
 from django.test import Client
 
-from tests.rendering.page import tree
 from tests.support.commands import run_command
+from tests.support.markup import read
 from tests.support.servers import Script, head, reply, serving
 
 FILES = Path(__file__).parent / "files"
@@ -114,6 +114,6 @@ def page_text(path: str, part: str = "") -> str:
     response = Client().get(path)
     assert response.status_code == 200, response.content
     html = re.sub(r"(?s)<(script|style|svg)\b.*?</\1>", "", response.content.decode())
-    found = tree(html).find(part) if part else tree(html)
+    found = read(html).by_id(part) if part else read(html)
     assert found, part
-    return " ".join(found.text.split())
+    return found.words

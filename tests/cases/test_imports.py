@@ -14,8 +14,8 @@ from django.test import Client
 from playground.models import Collection, SavedRequest
 from playground.protocols.frames import Frame
 from tests.cases import FILES
-from tests.rendering.page import tree
 from tests.support.commands import Result, run_command
+from tests.support.markup import read
 from tests.support.stored_runs import END, HEAD, K, recorded
 
 URL = "http://127.0.0.1:8500/x/ask"
@@ -33,7 +33,7 @@ def shown(content: str | bytes, page: str = "/collections/import/") -> tuple[int
     """Status and text of a page of imports that got a file."""
     data = content.encode() if isinstance(content, str) else content
     response = Client().post(page, {"file": SimpleUploadedFile("theirs", data)})
-    return response.status_code, " ".join(tree(response.content.decode()).text.split())
+    return response.status_code, read(response.content.decode()).words
 
 
 def postman(*bodies: str) -> dict[str, Any]:
@@ -307,8 +307,8 @@ def test_an_exported_command_names_its_url_and_is_imported_again(target: str) ->
     headers = "Host: a.example\r\nContent-Type: application/json"
     call = f"POST {target} HTTP/1.1\r\n{headers}\r\n\r\n{BODY}".encode()
     run = recorded([[Frame(0, 0, K.CALL, call), HEAD], [END]])
-    page = tree(Client().get(f"/runs/{run.pk}/code/").content.decode())
-    snippet = page.find("snippet-curl-text")
+    page = read(Client().get(f"/runs/{run.pk}/code/").content.decode())
+    snippet = page.by_id("snippet-curl-text")
     assert snippet
     command = snippet.text
     words = shlex.split(command)

@@ -25,7 +25,7 @@ from playground.protocols.events import Event, Note, Result, Tools
 from playground.protocols.frames import FrameKind
 from playground.stored_runs import conformance_report, read_events
 from tests.engine.conftest import Send
-from tests.support.markup import Markup, read
+from tests.support.markup import Element, read
 from tests.support.pictures import OTHERS, PNG
 from tests.support.servers import LAST_CHUNK, STREAM_HEAD, Script, chunk, closing, reply, serve
 
@@ -117,7 +117,7 @@ class Outcome:
     report: ConformanceReport
     #: The bytes of the bodies that are stored.
     kept: bytes
-    page: Markup
+    page: Element
     page_size: int
 
     @property

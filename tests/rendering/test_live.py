@@ -19,7 +19,7 @@ from playground.rendering import live, run_status
 from playground.rendering.entries import Entry
 from playground.rendering.live import RunMessage, RunUpdates, advance_together, response_context
 from playground.rendering.thread_reader import ThreadReader
-from tests.support.markup import Markup, read
+from tests.support.markup import Element, read
 from tests.support.stored_runs import (
     CALL,
     END,
@@ -55,7 +55,7 @@ def cursor_of(message: RunMessage) -> tuple[int, int, int, bool]:
     return numbers[0], numbers[1], numbers[2], "data-final" in found.attributes
 
 
-def anchors(markup: Markup) -> list[str]:
+def anchors(markup: Element) -> list[str]:
     ids = [str(element.attributes.get("id", "")) for element in markup.elements]
     return [name for name in ids if name.startswith("entry-")]
 

@@ -14,7 +14,7 @@ from playground.rendering import media
 from playground.rendering.media import MediaView
 from playground.rendering.thread import Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
-from tests.support.markup import Markup, read
+from tests.support.markup import Element, read
 from tests.support.messages import message, recording, whole
 from tests.support.pictures import OTHERS, PNG
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, event, recorded
@@ -111,7 +111,7 @@ def test_the_name_of_a_file_has_the_extension_of_its_type(
     assert view(media_type=media_type, kind=kind).file_name == file_name
 
 
-def shown(run: Run, *, readonly: bool = False) -> Markup:
+def shown(run: Run, *, readonly: bool = False) -> Element:
     entries = ThreadReader(run).read_to(run.frames, 100, 100)
     return read("".join(render_entries(entries, Thread(run, readonly=readonly))))
 

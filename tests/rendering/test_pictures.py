@@ -12,7 +12,7 @@ from playground.rendering.pictures import picture_link, picture_url
 from playground.rendering.shares import shared_run
 from playground.rendering.thread import Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
-from tests.support.markup import ENTRY_TAGS, Element, Markup, assert_inert
+from tests.support.markup import ENTRY_TAGS, Element, Element, assert_inert
 from tests.support.messages import data, message, recording, whole
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, event, recorded
 
@@ -44,13 +44,13 @@ def part_run(image: Any) -> Run:
 RUNS = [card_run, message_run, part_run]
 
 
-def rendered(run: Run, *, readonly: bool = False) -> Markup:
+def rendered(run: Run, *, readonly: bool = False) -> Element:
     entries = ThreadReader(run).read_to(run.frames, 100, 100)
     html = "".join(render_entries(entries, Thread(run, readonly=readonly)))
     return assert_inert(html, ENTRY_TAGS | {"pre", "copy-button"})
 
 
-def buttons(markup: Markup) -> list[Element]:
+def buttons(markup: Element) -> list[Element]:
     return [each for each in markup.find("button") if each.attributes.get("name") == "url"]
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from playground import engine
 from playground.models import Agent, Run, RunKind
 from playground.protocols import registry
-from tests.support.markup import Markup, read
+from tests.support.markup import Element, read
 from tests.support.nlweb_values import VALUES
 from tests.support.servers import Server, free_port, reply, serve
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event
@@ -42,7 +42,7 @@ def path(run: Run, number: int = 0, more: str = "") -> str:
     return f"/runs/{run.pk}/actions/4/0/{number}/{more}"
 
 
-def panel(client: Client, run: Run, number: int = 0) -> Markup:
+def panel(client: Client, run: Run, number: int = 0) -> Element:
     response = client.get(path(run, number))
     assert response.status_code == 200, response.content
     return read(response.content.decode())
@@ -54,7 +54,7 @@ def preview(client: Client, run: Run, number: int = 0, **fields: str) -> str:
     return read(response.content.decode()).text
 
 
-def can_run(markup: Markup) -> bool:
+def can_run(markup: Element) -> bool:
     buttons = [
         e for e in markup.find("button") if "action-panel-run" in (e.attributes.get("class") or "")
     ]

@@ -22,7 +22,7 @@ from playground.stored_runs import read_events
 from tests.support.a2a_servers import Waiter
 from tests.support.a2a_servers import serving as serving_a2a
 from tests.support.background_tasks import wait_for_tasks
-from tests.support.markup import Markup, read
+from tests.support.markup import Element, read
 from tests.support.mcp_servers import Recipes
 from tests.support.mcp_servers import serving as serving_mcp
 from tests.support.servers import reply, serve
@@ -64,13 +64,13 @@ def known(protocol: str, identifier: str, description: Any = None, **fields: Any
     return found
 
 
-def panel(client: Client, action: Any, **fields: Any) -> tuple[Markup, str]:
+def panel(client: Client, action: Any, **fields: Any) -> tuple[Element, str]:
     response = client.get(path(offering(action, **fields)))
     assert response.status_code == 200
     return read(response.content.decode()), text_of(response.content)
 
 
-def field(markup: Markup, name: str) -> Any:
+def field(markup: Element, name: str) -> Any:
     """The attributes of the one control of this name."""
     (found,) = (each for each in markup.elements if each.attributes.get("name") == name)
     return found.attributes

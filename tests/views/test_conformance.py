@@ -15,7 +15,7 @@ from playground.models import Agent, Conversation, PolledPromise, Run, RunKind
 from playground.protocols.frames import Frame, FrameKind
 from playground.stored_runs import conformance_report
 from playground.views import conformance
-from tests.support.markup import Markup, read
+from tests.support.markup import Element, read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
 
 pytestmark = pytest.mark.django_db
@@ -51,19 +51,19 @@ def spoken(protocol: str, binding: str, version: str, data: str) -> Run:
     return recording.end()
 
 
-def part(client: Client, run: Run, path: str = "", **query: str) -> Markup:
+def part(client: Client, run: Run, path: str = "", **query: str) -> Element:
     response = client.get(f"/runs/{run.pk}/conformance/{path}", query)
     assert response.status_code == 200
     return read(response.content.decode())
 
 
-def rule_links(markup: Markup) -> list[str]:
+def rule_links(markup: Element) -> list[str]:
     """The addresses of rules that a page links to."""
     links = (str(link.attributes.get("href", "")) for link in markup.find("a"))
     return [href for href in links if re.fullmatch(r"/rules/[a-z-]+/[a-z.0-9-]+/", href)]
 
 
-def verdicts(markup: Markup) -> dict[str, str | None]:
+def verdicts(markup: Element) -> dict[str, str | None]:
     """The verdict of each rule that the report lists."""
     ids = [href.split("/")[3] for href in rule_links(markup)]
     rows = [

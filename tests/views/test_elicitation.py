@@ -21,7 +21,7 @@ from tests.support.elicitations import (
     elicitation_run,
     turn,
 )
-from tests.support.markup import Markup, read
+from tests.support.markup import Element, read
 
 pytestmark = pytest.mark.database
 
@@ -34,7 +34,7 @@ def page(client: Client, run: Run) -> str:
     return str(response.content.decode())
 
 
-def controls(markup: Markup, name: str) -> list[dict[str, str | None]]:
+def controls(markup: Element, name: str) -> list[dict[str, str | None]]:
     tags = ("input", "textarea")
     elements = [e.attributes for tag in tags for e in markup.find(tag)]
     return [attributes for attributes in elements if attributes.get("name") == name]
@@ -379,7 +379,7 @@ class TestPreview:
 
 @pytest.mark.django_db
 class TestDecline:
-    def decline(self, client: Client, run: Run, **fields: str) -> Markup:
+    def decline(self, client: Client, run: Run, **fields: str) -> Element:
         url = f"/runs/{run.pk}/answers/declined/"
         response = client.post(url, {**ENTRY, **fields}, headers=HTMX)
         assert response.status_code == 200

@@ -11,7 +11,7 @@ from django.test import Client
 
 from playground.models import Environment, Run
 from playground.views import expectations
-from tests.support.markup import Markup, read
+from tests.support.markup import Element, read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,7 @@ def a_run(*wanted: Any, **fields: Any) -> Run:
     return run
 
 
-def part(client: Client, run: Run, path: str) -> Markup:
+def part(client: Client, run: Run, path: str) -> Element:
     response = client.get(f"/runs/{run.pk}/{path}/")
     assert response.status_code == 200
     return read(response.content.decode())

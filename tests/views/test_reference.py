@@ -23,7 +23,7 @@ from playground.protocols.reference import reference
 from playground.rendering.reference import changes_view, reference_view
 from playground.rendering.rules import rule_groups
 from playground.views.deep_links import read_link
-from tests.support.markup import Markup, read
+from tests.support.markup import Element, read
 
 pytestmark = pytest.mark.django_db
 VERSIONS = schemas.versions()
@@ -77,7 +77,7 @@ def test_every_page_and_every_link_between_them(client: Client) -> None:
     }
 
 
-def anchors_of(markup: Markup) -> set[str]:
+def anchors_of(markup: Element) -> set[str]:
     ids = [each.attributes["id"] for each in markup.elements if "id" in each.attributes]
     assert len(ids) == len(set(ids)), "an anchor twice"
     return {name for name in ids if name}

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from playground.models import Agent, Run
 from playground.models.history import PAGE
 from playground.protocols.frames import Frame, FrameKind
-from tests.support.markup import Markup, read
+from tests.support.markup import Element, read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, recorded, result
 
 pytestmark = pytest.mark.django_db
 
 
-def part(client: Client, run: Run, path: str, **query: Any) -> Markup:
+def part(client: Client, run: Run, path: str, **query: Any) -> Element:
     response = client.get(f"/runs/{run.pk}/{path}", query)
     assert response.status_code == 200, response.content
     return read(response.content.decode())
@@ -37,7 +37,7 @@ def download(response: Any) -> bytes:
     return async_to_sync(collect)()
 
 
-def values(markup: Markup, tag: str, name: str) -> list[str | None]:
+def values(markup: Element, tag: str, name: str) -> list[str | None]:
     found = [element.attributes for element in markup.find(tag)]
     return [attributes[name] for attributes in found if name in attributes]
 

@@ -11,7 +11,7 @@ from django.test import Client
 from playground.models import Run
 from tests.support.action_runs import action, offering
 from tests.support.elicitations import turn
-from tests.support.markup import Markup, read
+from tests.support.markup import Element, read
 from tests.support.stored_runs import CALL, HEAD, OPEN, Recording, event
 
 pytestmark = pytest.mark.django_db
@@ -27,13 +27,13 @@ def hostile_run() -> Run:
     return recording.end("truncated")
 
 
-def tab(client: Client, run: Run, **query: str) -> Markup:
+def tab(client: Client, run: Run, **query: str) -> Element:
     response = client.get(f"/runs/{run.pk}/sequence/", query)
     assert response.status_code == 200
     return read(response.content.decode())
 
 
-def links(markup: Markup) -> list[dict[str, str | None]]:
+def links(markup: Element) -> list[dict[str, str | None]]:
     return [each.attributes for each in markup.find("a") if "data-target-run" in each.attributes]
 
 
@@ -90,7 +90,7 @@ def test_a_long_conversation_has_windows(client: Client) -> None:
 
 
 def test_a_narrow_drawing(client: Client, run: Run) -> None:
-    def width(markup: Markup) -> int:
+    def width(markup: Element) -> int:
         return int(markup.find("svg")[0].attributes["width"] or 0)
 
     assert width(tab(client, run, compact="1")) < 360 < width(tab(client, run))

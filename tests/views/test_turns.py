@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind
 from playground.rendering import transcript
 from tests.support.elicitations import elicitation_run, turn
-from tests.support.markup import Markup, read
+from tests.support.markup import Element, read
 from tests.views.conftest import form
 
 HTMX = {"HX-Request": "true"}
@@ -31,7 +31,7 @@ def said(html: str) -> str:
     return " ".join(read(html).text.split())
 
 
-def field(markup: Markup, name: str) -> str | None:
+def field(markup: Element, name: str) -> str | None:
     found = [e.attributes for e in markup.find("input") if e.attributes.get("name") == name]
     assert len(found) == 1
     return found[0].get("value")
