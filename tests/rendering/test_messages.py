@@ -1,4 +1,4 @@
-"""Messages as their templates show them, at once and fetched later."""
+"""Messages of the Agent API: joined from pieces, shown, growing on a page, and fetched later."""
 
 from __future__ import annotations
 
@@ -6,29 +6,32 @@ import json
 from typing import Any
 
 import pytest
-from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
 
 from playground.models import Run
-from playground.protocols.events import Message
 from playground.protocols.frames import Frame
-from playground.rendering import messages
-from playground.rendering.message_joiner import JoinedMessage
-from playground.rendering.messages import MessageView, usage_rows
-from playground.rendering.thread import Thread, render_entries
-from playground.rendering.thread_reader import ThreadReader
-from tests.support.markup import ENTRY_TAGS, assert_inert
-from tests.support.messages import a_call, an_output, data, message, piece, recording, says, whole
+from tests.support.markup import ENTRY_TAGS, Element, assert_inert
+from tests.support.messages import (
+    a_call,
+    an_output,
+    data,
+    message,
+    piece,
+    recording,
+    response,
+    says,
+    streams,
+    whole,
+)
+from tests.support.run_page import Viewer, entries, part, shared
 from tests.support.stored_runs import CALL, END, HEAD, OPEN
 
 pytestmark = pytest.mark.django_db
 
-ALL = 10**9
-
-
-def cards_of(run: Run) -> list[str]:
-    """Return the HTML of all entries of a new page, without pinned ones."""
-    entries = ThreadReader(run).read_to(run.frames, ALL, ALL)
-    return render_entries([each for each in entries if not each.pinned], Thread(run))
+TAGS = ENTRY_TAGS | {"pre", "strong"}
+#: Most characters of a text that are shown.
+MAX_TEXT = 20_000
 
 
 def reply(*frames: Frame, state: str = "completed") -> Run:
@@ -37,26 +40,93 @@ def reply(*frames: Frame, state: str = "completed") -> Run:
     return made.end(state)
 
 
+def shown(*frames: Frame) -> list[Element]:
+    """Return the entries of a response with these frames, each of them inert."""
+    found = entries(part(reply(*frames)))
+    for entry in found:
+        assert_inert(Element("", children=[entry]), TAGS)
+    return found
+
+
+def texts(entry: Element) -> list[str]:
+    return [each.text for each in entry.select(class_="msg-text")]
+
+
+def status(entry: Element) -> str:
+    return entry.select(class_="msg-status")[0].words
+
+
+class TestJoining:
+    @pytest.mark.parametrize(
+        ("frames", "wanted"),
+        [
+            ([message("m1"), piece("m1", "Hello"), piece("m1", ", world"),
+              whole("m1", type="text", text="Hello, world")], ["Hello, world"]),
+            # The completed text counts.
+            ([message("m1"), piece("m1", "Helo"), whole("m1", type="text", text="Hello")],
+             ["Hello"]),
+            # Parts are ordered by index, and gaps are none.
+            ([message("m1"), piece("m1", "third", 7), piece("m1", "first", 0)], ["first", "third"]),
+            # A message that was never announced has an entry.
+            ([piece("m9", "by itself")], ["by itself"]),
+        ],
+        ids=["pieces", "completed", "order", "unannounced"],
+    )  # fmt: skip
+    def test_pieces_make_the_texts(self, frames: list[Frame], wanted: list[str]) -> None:
+        (entry,) = shown(*frames)
+        assert texts(entry) == wanted
+
+    @pytest.mark.parametrize("is_reversed", [False, True])
+    def test_a_call_and_its_output_find_each_other(self, is_reversed: bool) -> None:
+        pair = [a_call(kind="plugin_call"), an_output()]
+        found = shown(*sum(reversed(pair) if is_reversed else pair, []))
+        output, call = sorted(found, key=lambda each: "look_up" in each.words and bool(
+            each.find("pre")))  # fmt: skip
+        assert "42" in call.words
+        assert "42" not in output.words
+        (link,) = output.select("a", class_="msg-elsewhere")
+        assert link.attributes["href"] == f"#{call.attributes['id']}"
+
+    def test_calls_without_an_id_are_no_pair(self) -> None:
+        found = shown(*a_call(call="", kind="plugin_call"), *an_output(call=""))
+        assert not [each for entry in found for each in entry.select(class_="msg-elsewhere")]
+
+    def test_heartbeats_are_no_entries(self) -> None:
+        run = reply(message("m1", "heartbeat"), message("m2", "heartbeat"))
+        assert (run.entries, entries(part(run))) == (0, [])
+
+    @pytest.mark.parametrize(
+        ("pieces", "value"),
+        [
+            ([{"arguments": "{"}, {"arguments": "}"}], {"arguments": "{}"}),
+            ([{"a": 1}, [2], [3]], [2, 3]),
+            ([1, 2], 2),
+            ([[1], {"a": "b"}, {"c": "d"}], {"a": "b", "c": "d"}),
+            ([{f"k{n}": "v"} for n in range(100)], {f"k{n}": "v" for n in range(100)}),
+        ],
+        ids=["joined", "other type", "scalars", "replaced", "many"],
+    )
+    def test_pieces_of_an_object(self, pieces: list[Any], value: Any) -> None:
+        """What does not fit takes the place of all before it."""
+        parts = [
+            says(object="content", msg_id="m1", index=0, type="data", delta=True, data=each,
+                 status="in_progress")
+            for each in pieces
+        ]  # fmt: skip
+        (entry,) = shown(message("m1"), *parts)
+        assert json.loads(entry.find("pre")[0].text) == value
+
+
 class TestShowing:
     def test_text_is_text(self) -> None:
-        run = reply(message("m1"), piece("m1", "<b>bold</b>\n  and on"))
-        (html,) = cards_of(run)
-        markup = assert_inert(html, ENTRY_TAGS | {"pre"})
-        assert "<b>bold</b>\n  and on" in markup.text
-        assert "Never completed" in markup.text
+        (entry,) = shown(message("m1"), piece("m1", "<b>bold</b>\n  and on"))
+        assert texts(entry) == ["<b>bold</b>\n  and on"]
+        assert status(entry) == "Never completed"
 
     def test_arguments_are_indented_where_they_are_json(self) -> None:
-        html = cards_of(reply(*a_call(), *an_output(output='{"dishes": [1]}')))[0]
-        text = assert_inert(html, ENTRY_TAGS | {"pre"}).text
+        text = shown(*a_call(), *an_output(output='{"dishes": [1]}'))[0].text
         assert '{\n  "dish": "soup"\n}' in text
         assert '{\n  "dishes": [\n    1\n  ]\n}' in text
-
-    def test_an_output_is_shown_with_its_call(self) -> None:
-        call, output = cards_of(reply(*a_call(kind="plugin_call"), *an_output()))
-        assert "42" in call
-        assert "42" not in output
-        anchor = assert_inert(call, ENTRY_TAGS | {"pre"}).elements[0].attributes["id"]
-        assert f'href="#{anchor}"' in output
 
     @pytest.mark.parametrize(
         ("frames", "label"),
@@ -66,102 +136,147 @@ class TestShowing:
             ([*a_call(), *an_output()], "Completed"),
             (a_call(kind="plugin_call"), "Completed"),
             (a_call()[:-1], "Never completed"),
+            ([message("m1", status="odd")], "odd"),
         ],
     )
     def test_a_call_that_waits_for_the_client_says_so(
         self, frames: list[Frame], label: str
     ) -> None:
-        html = cards_of(reply(*frames))[0]
-        markup = assert_inert(html, ENTRY_TAGS | {"pre"})
-        assert label in markup.text
-        assert ("Waiting" in markup.text) == label.startswith("Waiting")
-
-    def test_a_plugin_is_not_asked_for_by_hand(self) -> None:
-        (html,) = cards_of(reply(*a_call(kind="plugin_call")))
-        assert "<form" not in html
+        assert status(shown(*frames)[0]) == label
 
     def test_reasoning_is_folded(self) -> None:
-        (html,) = cards_of(reply(message("m1", "reasoning"), piece("m1", "hm")))
-        markup = assert_inert(html, ENTRY_TAGS)
-        (details,) = [each for each in markup.elements if each.tag == "details"]
+        (entry,) = shown(message("m1", "reasoning"), piece("m1", "hm"))
+        (details,) = entry.find("details")
         assert "open" not in details.attributes
 
     def test_items_are_cards_and_other_data_is_json(self) -> None:
         item = {"@type": "Recipe", "name": "Soup"}
-        (html,) = cards_of(reply(message("m1"), data("m1", item), data("m1", {"a": 1}, 1)))
-        markup = assert_inert(html, ENTRY_TAGS | {"pre"})
-        assert "Soup" in markup.text
-        assert '"a": 1' in markup.text
-        assert '"@type"' not in markup.text
+        (entry,) = shown(message("m1"), data("m1", item), data("m1", {"a": 1}, 1))
+        assert entry.select(class_="mini-title")[0].words == "Soup"
+        assert json.loads(entry.find("pre")[0].text) == {"a": 1}
 
-    def test_an_address_that_could_run_is_no_link(self) -> None:
-        (html,) = cards_of(
-            reply(message("m1"), whole("m1", type="image", image_url="javascript:alert(1)"))
-        )
-        markup = assert_inert(html, ENTRY_TAGS)
-        assert not markup.find("a")
-        assert not markup.find("img")
-
-    def test_tools_are_listed_by_name(self) -> None:
-        value = {"tools": [{"name": "look_up", "description": "Finds dishes"}, "odd", None]}
-        (html,) = cards_of(reply(message("m1", "mcp_list_tools"), data("m1", value)))
-        text = assert_inert(html, ENTRY_TAGS | {"pre"}).text
-        assert "look_up" in text
-        assert "Finds dishes" in text
-
-    def test_a_long_text_is_shown_in_part(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(messages, "MAX_TEXT", 10)
-        (html,) = cards_of(reply(message("m1"), piece("m1", "0123456789abc")))
-        assert ">0123456789<" in html
-        assert "The first 10 of 13 characters" in html
+    def test_tools_are_listed_by_name_and_counted(self) -> None:
+        named = [{"name": "look_up", "description": "Finds dishes"}, "odd", None]
+        value = {"tools": [*named, *({"name": f"t{n}"} for n in range(5_000))]}
+        (entry,) = shown(message("m1", "mcp_list_tools"), data("m1", value))
+        (tools,) = entry.select("dl", class_="msg-tools")
+        assert tools.facts["look_up"] == "Finds dishes"
+        assert len(tools.find("dt")) == 100
+        assert "more tools in the JSON." in entry.words
 
     def test_usage_is_said(self) -> None:
-        assert usage_rows({"input_tokens": 3, "none": None}) == [("input tokens", "3")]
-        assert usage_rows("many") == []
+        for usage, facts in (({"input_tokens": 3, "none": None}, [{"input tokens": "3"}]),
+                             ("many", [])):  # fmt: skip
+            (entry,) = shown(message("m1"), message("m1", status="completed", usage=usage))
+            assert [each.facts for each in entry.select("dl", class_="msg-usage")] == facts
 
-    def test_an_unknown_status_is_shown_as_it_is(self) -> None:
-        assert MessageView(JoinedMessage((1, 0), "m", status="odd")).status_label == "odd"
+
+class TestGrowing:
+    def test_a_text_is_sent_piece_by_piece(self) -> None:
+        made = recording()
+        made.add(CALL, OPEN, HEAD, response("created"), message("m1"))
+        viewer = Viewer(made.run, after=0)
+        viewer.follow()
+        made.add(piece("m1", "Once upon "))
+        assert "Once upon" in viewer.follow()
+        made.add(piece("m1", "a time"))
+        assert "Once upon" not in viewer.follow()
+        assert "Once upon a time" in viewer.cards.text
+
+    def test_who_comes_late_is_sent_only_the_rest(self) -> None:
+        made = recording()
+        made.add(CALL, OPEN, HEAD, message("m1"), piece("m1", "Once upon "))
+        viewer = Viewer(made.run)
+        made.add(piece("m1", "a time"))
+        assert "Once upon" not in viewer.follow()
+        assert "Once upon a time" in viewer.cards.text
+
+    def test_completing_sends_no_text_again(self) -> None:
+        made = recording()
+        made.add(CALL, OPEN, HEAD, message("m1"), piece("m1", "Once upon a time"))
+        viewer = Viewer(made.run, after=0)
+        viewer.follow()
+        text = {"type": "text", "text": "Once upon a time"}
+        made.add(whole("m1", **text), message("m1", status="completed", content=[text]))
+        made.end()
+        assert "Once upon" not in viewer.follow()
+        assert "Once upon a time" in viewer.cards.text
+
+    def test_a_text_stops_growing_at_the_limit(self) -> None:
+        made = recording()
+        made.add(CALL, OPEN, HEAD, message("m1"), piece("m1", "a" * (MAX_TEXT - 3)))
+        viewer = Viewer(made.run, after=0)
+        viewer.follow()
+        for text in ("bbbcc", "ccc"):
+            made.add(piece("m1", text))
+            viewer.follow()
+        for page in (viewer.cards, part(made.run)):
+            (found,) = page.select(class_="msg-text")
+            assert found.text.endswith("abbb")
+            assert len(found.text) == MAX_TEXT
+            assert "The first 20,000 of 20,005 characters" in page.words
+
+    def test_the_form_of_a_call_comes_with_the_end(self) -> None:
+        made = recording()
+        made.add(CALL, OPEN, HEAD, *a_call())
+        viewer = Viewer(made.run, after=0)
+        viewer.follow()
+        assert "answer" not in viewer.cards.words.lower()
+        made.add(END)
+        made.end()
+        viewer.follow()
+        # The run has no agent.
+        assert "can no longer be answered" in viewer.cards.text
+
+    @given(streams(), st.data(), st.booleans())
+    def test_what_grew_is_what_a_reload_shows(
+        self, parts: list[list[Frame]], choice: st.DataObject, readonly: bool
+    ) -> None:
+        """From any moment, with any number of updates while the response is received."""
+        made = recording()
+        late = choice.draw(st.integers(1, len(parts)), "late")
+        for frames in parts[:late]:
+            made.add(*frames)
+        viewer = Viewer(made.run, readonly=readonly)
+        for number, frames in enumerate(parts[late:]):
+            made.add(*frames)
+            if choice.draw(st.booleans(), f"look {number}"):
+                viewer.follow()
+        run = made.end()
+        viewer.follow()
+        reloaded = shared(run) if readonly else part(run)
+        cards = reloaded.by_id("cards")
+        assert cards
+        assert viewer.cards.plain()[2] == cards.plain()[2]  # type: ignore[index]
+        assert run.entries == len(entries(reloaded))
+        for entry in entries(reloaded):
+            assert_inert(Element("", children=[entry]), TAGS)
 
 
 class TestFetching:
-    def test_a_message_beyond_the_window_asks_for_itself(self, client: Any) -> None:
+    def test_a_message_beyond_the_window_asks_for_itself(self) -> None:
         made = recording()
         made.add(CALL, OPEN, HEAD, message("m1"), piece("m1", "Once"))
-        run = made.run
-        page = client.get(reverse("run-results", args=[run.pk])).content.decode()
-        assert "hx-trigger" in page
+        assert part(made.run, "results/").select("section", hx_trigger=None)
         made.add(piece("m1", " more"), message("m1", status="completed"))
-        now = client.get(reverse("run-message", args=[run.pk, 4, 0])).content.decode()
-        assert "Once more" in now
-        assert "hx-trigger" not in now
+        now = part(made.run, "messages/4/0/")
+        assert "Once more" in now.words
+        assert not now.select("section", hx_trigger=None)
 
-    def test_all_of_a_text(self, client: Any) -> None:
+    def test_all_of_a_text_and_its_json(self) -> None:
         run = reply(message("m1"), piece("m1", "a <b> c"))
-        url = reverse("run-message-text", args=[run.pk, 4, 0, 0])
-        assert client.get(url).content.decode() == "a &lt;b&gt; c"
-
-    def test_the_json_of_a_message_is_what_it_has_become(self, client: Any) -> None:
-        run = reply(message("m1"), piece("m1", "Once"))
-        found = client.get(reverse("run-item", args=[run.pk, 4, 0])).content.decode()
-        assert "Once" in found
+        assert part(run, "messages/4/0/parts/0/").text == "a <b> c"
+        assert "a <b> c" in part(run, "items/4/0/").text
 
     def test_a_later_page_has_what_came_after_it(self) -> None:
         made = recording()
-        made.add(CALL, OPEN, HEAD, *(message(f"m{n}") for n in range(6)))
-        for n in range(6):
+        made.add(CALL, OPEN, HEAD, *(message(f"m{n}") for n in range(65)))
+        for n in (0, 62, 64):
             made.add(piece(f"m{n}", f"text {n}"))
-        entries = ThreadReader(made.run).page(2, 2)
-        assert [each.message and each.message.texts for each in entries] == [["text 2"], ["text 3"]]
-        assert all(isinstance(each.event, Message) for each in entries)
+        found = part(made.run, "results/", offset=60).select("section", class_="msg")
+        assert [texts(each) for each in found] == [[], [], ["text 62"], [], ["text 64"]]
 
-
-def test_events_and_timeline_name_the_new_kinds(client: Any) -> None:
-    run = reply(*a_call(), *an_output(), says(object="content", msg_id="m1", type="text", text="x"))
-    rows = client.get(reverse("run-events", args=[run.pk])).content.decode()
-    for kind in ("message", "content"):
-        assert f'data-kind="{kind}"' in rows
-    seen = client.get(reverse("run-timeline", args=[run.pk])).content.decode()
-    assert 'data-kind="content"' in seen
-    detail = client.get(reverse("run-event", args=[run.pk, 5])).content.decode()
-    assert "Tool call" in detail
-    assert json.dumps("look_up") in detail.replace("&quot;", '"')
+    def test_of_a_frame_it_is_what_the_frame_says(self) -> None:
+        text = part(reply(*a_call()), "events/5/").text
+        assert "Tool call" in text
+        assert '"look_up"' in text

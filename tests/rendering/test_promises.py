@@ -1,4 +1,4 @@
-"""Polled promises: status, times, warnings and sparkline."""
+"""A polled promise below its entry: status, times, warnings, sparkline, polls and answer."""
 
 from __future__ import annotations
 
@@ -6,236 +6,296 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.template.loader import get_template
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.models import PolledPromise, PollingStatus, Run, RunKind
-from playground.rendering.promises import (
-    HEIGHT,
-    LISTED,
-    WIDTH,
-    PromiseView,
-    percent,
-    promise_view,
-    sparkline,
-    warnings_of,
-)
-from playground.rendering.run_status import status_label
-from tests.support.markup import read
+from tests.support.action_runs import action
+from tests.support.markup import Element
+from tests.support.run_page import Viewer, part, streamed
+from tests.support.stored_runs import Recording
+
+pytestmark = pytest.mark.django_db
 
 NOW = timezone.now()
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("django.utils.timezone.now", lambda: NOW)
 
 
 def update(at: float, progress: float | None = None, **more: Any) -> dict[str, Any]:
     return {"at": at, "progress": progress, "message": "", "estimated_time": None, **more}
 
 
-def promise(*updates: dict[str, Any], **fields: Any) -> PolledPromise:
-    """Return a polled promise made ten seconds ago."""
-    shown = {
-        "entry_seq": 5,
-        "token": "t",
-        "polling_seconds": 900,
-        "started_at": NOW - timedelta(seconds=10),
-    }
-    return PolledPromise(run=Run(), updates=list(updates), **{**shown, **fields})
+def promised(*updates: dict[str, Any], **fields: Any) -> Run:
+    """Return a run with a polled promise that was made ten seconds ago, in its frame 4."""
+    run = streamed('event: promise\ndata: {"token": "t", "message": "<b>Soon</b>"}')
+    shown = {"token": "t", "polling_seconds": 900, "started_at": NOW - timedelta(seconds=10)}
+    found = PolledPromise.objects.create(
+        run=run, entry_seq=4, updates=list(updates), **{**shown, **fields}
+    )
+    PolledPromise.objects.filter(pk=found.pk).update(**{**shown, **fields})
+    return run
 
 
-def poll(state: str = "completed", kind: str = RunKind.POLL, **fields: Any) -> Run:
-    shown = {"outcome": "promise", "created_at": NOW - timedelta(seconds=8), "status": 202}
-    return Run(state=state, kind=kind, **{**shown, **fields})
+def poll(run: Run, state: str = "completed", **fields: Any) -> Run:
+    own = {"kind": RunKind.POLL, "outcome": "promise", "status": 202, "heartbeat_at": NOW}
+    child = Recording(
+        parent=run, parent_entry_seq=4, parent_entry_part=0, state=state, **{**own, **fields}
+    )
+    Run.objects.filter(pk=child.run.pk).update(created_at=NOW - timedelta(seconds=8))
+    return child.run
 
 
-def view(found: PolledPromise, *runs: Run) -> PromiseView:
-    return promise_view(found, runs, NOW)
+def status_of(run: Run) -> Element:
+    (found,) = part(run).select("section", class_="promise-status")
+    return found
+
+
+def shown(*updates: dict[str, Any], **fields: Any) -> Element:
+    return status_of(promised(*updates, **fields))
+
+
+def head(found: Element) -> str:
+    return found.select(class_="promise-head")[0].words
+
+
+def warnings(found: Element) -> list[str]:
+    return [each.words for each in found.select(class_="promise-warning")]
+
+
+def spark(found: Element) -> tuple[str, str] | None:
+    for line in found.select("svg", class_="spark"):
+        points = line.find("polyline")[0].attributes["points"]
+        return str(points), str(line.attributes["aria-label"])
+    return None
 
 
 class TestSparkline:
-    def test_goes_from_corner_to_corner(self) -> None:
-        line = sparkline([(0, 0.0), (5, 0.5), (10, 1.0)])
-        assert line is not None
-        assert line.points == "2.0,22.0 60.0,12.0 118.0,2.0"
-        assert line.label == "Progress: 0 %, 50 %, 100 %"
-
-    def test_leaves_out_what_is_beyond_the_scale(self) -> None:
-        line = sparkline([(0, 7.0), (1, 0.0), (3, -2.0), (5, 1e300), (6, 1.0)])
-        assert line is not None
-        assert line.points == "2.0,22.0 118.0,2.0"
-        assert line.label == "Progress: 0 %, 100 %"
+    @pytest.mark.parametrize(
+        ("reported", "points", "label"),
+        [
+            ([(0, 0.0), (5, 0.5), (10, 1.0)], "2.0,22.0 60.0,12.0 118.0,2.0",
+             "Progress: 0 %, 50 %, 100 %"),
+            ([(0, 7.0), (1, 0.0), (3, -2.0), (5, 1e300), (6, 1.0)], "2.0,22.0 118.0,2.0",
+             "Progress: 0 %, 100 %"),
+        ],
+    )  # fmt: skip
+    def test_goes_from_corner_to_corner(self, reported: Any, points: str, label: str) -> None:
+        assert spark(shown(*(update(*each) for each in reported))) == (points, label)
 
     def test_many_values_are_summed_up(self) -> None:
-        line = sparkline([(n, n / 10) for n in range(10)])
-        assert line is not None
-        assert line.label == "Progress: from 0 % to 90 % in 10 reports"
+        found = spark(shown(*(update(n, n / 10) for n in range(10))))
+        assert found
+        assert found[1] == "Progress: from 0 % to 90 % in 10 reports"
 
     @pytest.mark.parametrize("reported", [[], [(0, 0.5)], [(0, 7.0), (1, 7.0)]])
-    def test_one_value_is_no_curve(self, reported: list[tuple[float, float]]) -> None:
-        assert sparkline(reported) is None
-
-    @given(st.lists(st.tuples(st.floats(0, 1e9), st.floats(0, 1)), min_size=2))
-    def test_every_point_is_on_it(self, reported: list[tuple[float, float]]) -> None:
-        line = sparkline(sorted(reported))
-        assert line is not None
-        places = [tuple(map(float, point.split(","))) for point in line.points.split()]
-        assert len(places) == len(reported)
-        assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in places)
+    def test_one_value_is_no_curve(self, reported: Any) -> None:
+        assert spark(shown(*(update(*each) for each in reported))) is None
 
 
 @pytest.mark.parametrize(
-    ("progress", "words"), [(0, "0 %"), (0.126, "13 %"), (1, "100 %"), (7, "7")]
-)
-def test_percent(progress: float, words: str) -> None:
-    assert percent(progress) == words
+    ("updates", "told"),
+    [
+        ([update(0, 0), update(1), update(2, 0.4), update(3, 0.4), update(4, 1)], []),
+        ([update(0, 0.6), update(1, 0.4), update(2, 0.9)],
+         ["Progress decreased from 60 % to 40 %."]),
+        ([update(0, 7.0)], ["The agent reported 7, which is not between 0 and 1."]),
+        ([update(0, unread="half")], ["The agent reported “half”, which is not a number."]),
+    ],
+)  # fmt: skip
+def test_errors_in_the_progress_are_told(updates: list[Any], told: list[str]) -> None:
+    assert warnings(shown(*updates)) == told
 
 
-class TestWarnings:
-    def test_none_for_progress_that_goes_on(self) -> None:
-        assert (
-            warnings_of([update(0, 0), update(1), update(2, 0.4), update(3, 0.4), update(4, 1)])
-            == []
+class TestStatus:
+    @pytest.mark.parametrize(
+        ("status", "word"),
+        [
+            ("polling", "Polling"), ("paused", "Polling paused"),
+            ("fulfilled", "Promise fulfilled"), ("cancelled", "Cancelled"),
+            ("failed", "Promise failed"), ("timed_out", "Polling stopped after 1 min"),
+        ],
+    )  # fmt: skip
+    def test_every_one_has_its_word(self, status: str, word: str) -> None:
+        run = promised(update(0, estimated_time=60), status=status, ended_at=NOW,
+                       polling_seconds=60, status_message="So.")  # fmt: skip
+        found = status_of(run)
+        assert found.attributes["data-status"] == status
+        assert found.select(class_="promise-state")[0].words == word
+        is_open = not PollingStatus(status).is_settled
+        assert [each.words for each in found.find("button")][:2] == (
+            ["Check now", "Cancel the task"] if is_open else []
         )
+        assert ("left" in head(found)) == (status == "polling")
+        assert "So." in found.words
+        # A page follows what can still change.
+        assert bool(part(run, "").select(ws_connect=None)) == (status == "polling")
 
-    def test_progress_that_goes_back(self) -> None:
-        assert warnings_of([update(0, 0.6), update(1, 0.4), update(2, 0.9)]) == [
-            "Progress decreased from 60 % to 40 %."
-        ]
-
-    def test_progress_beyond_the_scale(self) -> None:
-        assert warnings_of([update(0, 7.0)]) == [
-            "The agent reported 7, which is not between 0 and 1."
-        ]
-
-    def test_progress_that_is_no_number(self) -> None:
-        assert warnings_of([update(0, unread="half")]) == [
-            "The agent reported “half”, which is not a number."
-        ]
-
-
-class TestLook:
-    @pytest.mark.parametrize("status", PollingStatus)
-    def test_every_state_has_its_look_and_its_word(self, status: PollingStatus) -> None:
-        shown = view(promise(status=status, ended_at=NOW, polling_seconds=60))
-        words = {
-            "polling": "Polling", "paused": "Polling paused", "fulfilled": "Promise fulfilled",
-            "cancelled": "Cancelled", "failed": "Promise failed",
-            "timed_out": "Polling stopped after 1 min",
-        }  # fmt: skip
-        assert (shown.css_state, shown.status_label) == (status, words[status])
-        assert shown.is_open is not status.is_settled
-
-    def test_a_check_under_way(self) -> None:
-        shown = view(promise(), poll(), poll("streaming"))
-        assert (shown.css_state, shown.status_label) == ("checking", "Polling now")
-
-    def test_a_cancellation_that_is_not_confirmed(self) -> None:
-        shown = view(promise(cancel_requested=True, status="paused"), poll("streaming"))
-        assert (shown.css_state, shown.status_label) == ("cancelling", "Cancelling the task")
+    @pytest.mark.parametrize(
+        ("fields", "state", "status", "word"),
+        [
+            ({}, "streaming", "checking", "Polling now"),
+            ({"cancel_requested": True, "status": "paused"}, "streaming", "cancelling",
+             "Cancelling the task"),
+        ],
+    )
+    def test_a_poll_in_progress(self, fields: Any, state: str, status: str, word: str) -> None:
+        run = promised(**fields)
+        poll(run)
+        poll(run, state)
+        found = status_of(run)
+        assert found.attributes["data-status"] == status
+        assert found.select(class_="promise-state")[0].words == word
 
     def test_without_a_token_nobody_can_ask(self) -> None:
-        assert not view(promise(token="", status="paused")).is_open
+        assert not shown(token="", status="paused").find("button")
 
-
-def rendered(found: PolledPromise) -> str:
-    context = {"promise": found, "promise_view": view(found), "run": Run(), "anchor": "a"}
-    html: str = get_template("runs/children/promise.html").render(context)
-    return html
+    @pytest.mark.parametrize(
+        ("fields", "is_followed"),
+        [
+            ({"status": "paused", "leased_until": NOW + timedelta(seconds=9)}, True),
+            ({"status": "paused", "cancel_requested": True}, True),
+            ({"status": "paused"}, False),
+        ],
+    )
+    def test_a_lease_and_a_cancellation_are_under_way(self, fields: Any, is_followed: bool) -> None:
+        page = part(promised(**fields), "")
+        assert bool(page.select(ws_connect=None)) == is_followed
 
 
 class TestFigures:
     def test_progress_message_and_times(self) -> None:
-        updates = [update(0, 0.0, message="Begun"), update(4, 0.4, estimated_time=20)]
-        shown = view(promise(*updates, next_poll_at=NOW + timedelta(seconds=3)))
-        assert (shown.message, shown.percent, shown.progress) == ("Begun", 40, "40 %")
-        assert (shown.elapsed, shown.ticking_ms) == ("10.0 s", 10_000)
-        assert (shown.remaining, shown.next_ms) == ("about 14 s left", 3_000)
-        assert shown.spark is not None
+        updates = [update(0, 0.0, message="<b>Begun"), update(4, 0.4, estimated_time=20)]
+        found = shown(*updates, next_poll_at=NOW + timedelta(seconds=3))
+        assert head(found) == "Polling 10.0 s so farabout 14 s left next poll in"
+        assert found.find("elapsed-time")[0].attributes["data-ms"] == "10000"
+        assert found.find("count-down")[0].attributes["data-ms"] == "3000"
+        assert found.select(class_="promise-message")[0].words == "<b>Begun"
+        (bar,) = found.find("progress")
+        assert bar.attributes["value"] == "40"
+        assert found.select(class_="promise-percent")[0].words == "40 %"
+        assert spark(found)
 
     def test_what_is_not_known_is_not_made_up(self) -> None:
-        shown = view(promise(update(0, 0.4), update(2)))
-        assert (shown.percent, shown.progress, shown.remaining) == (None, "", "")
-        assert shown.next_ms is None
+        found = shown(update(0, 0.4), update(2))
+        (bar,) = found.find("progress")
+        assert "value" not in bar.attributes
+        assert head(found) == "Polling 10.0 s so far"
 
     def test_progress_beyond_the_scale_has_no_bar(self) -> None:
-        shown = view(promise(update(0, 7.0), update(1, 7.0)))
-        assert (shown.percent, shown.progress, shown.spark) == (None, "7", None)
-        markup = read(rendered(promise(update(0, 7.0))))
-        assert not markup.find("progress")
-        assert "7" in markup.text
+        found = shown(update(0, 7.0), update(1, 7.0))
+        assert not found.find("progress")
+        assert found.select(class_="promise-percent")[0].words == "7"
 
-    def test_an_estimate_that_is_over(self) -> None:
-        assert view(promise(update(0, estimated_time=9))).remaining == "any moment now"
-        assert view(promise(update(0, estimated_time=-9))).remaining == ""
-
-    @pytest.mark.parametrize("status", [s for s in PollingStatus if s != "polling"])
-    def test_nobody_waits_for_what_is_not_followed(self, status: PollingStatus) -> None:
-        shown = view(promise(update(0, estimated_time=60), status=status))
-        assert shown.remaining == ""
-
-    def test_an_estimate_that_does_not_shrink_shows_its_age(self) -> None:
-        updates = [update(0, estimated_time=5), *(update(at, estimated_time=3) for at in (2, 6, 9))]
-        words = "about 2 s left, unchanged for 8 s"
-        assert view(promise(*updates)).remaining == words
-        # Shown once it is older than its poll.
-        assert view(promise(*updates[:2])).remaining == "any moment now"
-
-    def test_a_year(self) -> None:
-        shown = view(promise(update(0, estimated_time=31_536_010)))
-        assert shown.remaining == "about 365 d left"
+    @pytest.mark.parametrize(
+        ("updates", "remaining"),
+        [
+            ([update(0, estimated_time=9)], "any moment now"),
+            ([update(0, estimated_time=-9)], ""),
+            ([update(0, estimated_time=31_536_010)], "about 365 d left"),
+            ([update(0, estimated_time=5), *(update(at, estimated_time=3) for at in (2, 6, 9))],
+             "about 2 s left, unchanged for 8 s"),
+            # Shown once it is older than its poll.
+            ([update(0, estimated_time=5), update(2, estimated_time=3)], "any moment now"),
+        ],
+    )  # fmt: skip
+    def test_how_long_it_will_take(self, updates: list[Any], remaining: str) -> None:
+        assert head(shown(*updates)) == f"Polling 10.0 s so far{remaining}"
 
     def test_what_has_ended_stands_still(self) -> None:
-        ended = promise(status="fulfilled", ended_at=NOW - timedelta(seconds=4), next_poll_at=NOW)
-        shown = view(ended)
-        assert (shown.elapsed, shown.ticking_ms) == ("6.0 s", None)
-        assert (shown.next_ms, shown.remaining) == (None, "")
+        ended = NOW - timedelta(seconds=4)
+        found = shown(status="fulfilled", ended_at=ended, next_poll_at=NOW)
+        assert head(found) == "Promise fulfilled after 6.0 s"
 
     def test_a_clock_that_was_set_back(self) -> None:
-        shown = view(promise(started_at=NOW + timedelta(hours=1)))
-        assert shown.elapsed == "0.0 ms"
+        found = shown(started_at=NOW + timedelta(hours=1))
+        assert head(found) == "Polling 0.0 ms so far"
 
     @pytest.mark.parametrize(
         ("patience", "chosen"),
         [(60, "1 min"), (900, "15 min"), (937, "15 min"), (90_000, "1 h"), (5, "5 s")],
     )
-    def test_the_patience_that_holds(self, patience: int, chosen: str) -> None:
-        choices = view(promise(polling_seconds=patience)).duration_choices
-        assert [words for _, words, holds in choices if holds] == [chosen]
+    def test_the_duration_that_holds(self, patience: int, chosen: str) -> None:
+        found = shown(polling_seconds=patience).select("option", selected=None)
+        assert [each.words for each in found] == [chosen]
 
 
 class TestPolls:
     def test_rows(self) -> None:
-        runs = [poll(), poll(kind=RunKind.CANCEL, outcome="failure", status=200)]
-        rows = view(promise(), *runs).polls
-        assert [(row.at, row.kind, row.status_label) for row in rows] == [
-            ("2.0 s", "poll", "Promise pending"),
-            ("2.0 s", "cancellation", status_label(runs[1])),
-        ]
+        run = promised()
+        poll(run)
+        poll(run, kind=RunKind.CANCEL, outcome="failure", status=200)
+        rows = [[c.words for c in row][:4] for row in status_of(run).find("tr")[1:]]
+        assert [[each[0], each[1], each[2]] for each in rows] == [
+            ["2.0 s", "poll", "202"], ["2.0 s", "cancellation", "200"],
+        ]  # fmt: skip
 
     def test_the_latest_of_many(self) -> None:
-        shown = view(promise(), *[poll() for _ in range(LISTED + 3)])
-        assert (len(shown.polls), shown.hidden) == (LISTED, 3)
+        run = promised()
+        for _ in range(53):
+            poll(run)
+        found = status_of(run)
+        assert len(found.find("tr")) == 1 + 50
+        assert "3 earlier not listed." in found.words
+
+
+class TestAnswer:
+    PLACE = {"parent_entry_seq": 4, "parent_entry_part": 0}  # noqa: RUF012
+
+    def test_has_its_own_cards_and_actions(self) -> None:
+        run = promised()
+        answer = action(run, kind=RunKind.POLL, **self.PLACE)
+        PolledPromise.objects.update(
+            status="fulfilled", final_run=answer, polls=1, ended_at=timezone.now()
+        )
+        inner = action(answer)
+        page = part(run)
+        (found,) = page.select("section", class_="child--answer")
+        assert found.find("h3")[0].words == "Answer"
+        assert "Soup" in found.words
+        urls = [each.attributes.get("hx-get") for each in found.find("button")]
+        assert f"/runs/{answer.pk}/actions/4/0/0/?page={run.pk}" in urls
+        assert page.by_id(f"child-{inner.pk}")
+
+    def test_of_a_cancelled_task_is_not_shown(self) -> None:
+        run = promised()
+        answer = action(run, kind=RunKind.CANCEL)
+        PolledPromise.objects.update(status="cancelled", final_run=answer, ended_at=NOW)
+        assert not part(run).select("section", class_="child--answer")
+
+
+def test_what_became_of_it_waits_for_its_card() -> None:
+    """It is stored after the run was read, and before its child runs are."""
+    run = promised()
+    viewer = Viewer(run, after=0)
+    Run.objects.update(frames=3, state="streaming")
+    assert "children-entry" not in viewer.follow()
+    Run.objects.update(frames=run.frames, state="completed")
+    viewer.follow()
+    assert viewer.cards.select("section", class_="promise-status")
 
 
 _numbers = st.none() | st.floats(-1e12, 1e12)
-_said = st.builds(
+_updates = st.builds(
     update, st.floats(0, 1e9), _numbers,
-    message=st.text(), estimated_time=_numbers, unread=st.none() | st.text(max_size=40),
+    message=st.text(st.characters(exclude_categories=["Cs"])), estimated_time=_numbers,
+    unread=st.none() | st.text("ab<&\"'", max_size=9),
 )  # fmt: skip
 
 
 @given(
-    st.lists(_said, max_size=12),
+    st.lists(_updates, max_size=12),
     st.sampled_from(PollingStatus),
-    st.text(max_size=20),
+    st.text("t<&", max_size=9),
     st.integers(0, 10**9),
 )
 def test_every_promise_can_be_shown(
     updates: list[dict[str, Any]], status: PollingStatus, token: str, patience: int
 ) -> None:
-    found = promise(*updates, status=status, token=token, polling_seconds=patience)
-    run = Run()
-    html = get_template("runs/children/promise.html").render(
-        {"promise": found, "promise_view": view(found, poll()), "run": run, "anchor": "a"}
-    )
-    assert read(html).find("section")[0].attributes["data-status"] == status
+    run = promised(*updates, status=status, token=token, polling_seconds=patience)
+    poll(run)
+    assert status_of(run).attributes["data-status"] == status

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,12 @@ from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind,
 from playground.protocols import sse
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
-from playground.rendering import live
-from playground.rendering.live import RunUpdates
-from playground.rendering.shares import shared_run
-from playground.rendering.thread import Thread
-from tests.support.action_runs import PLACE, action, offering
-from tests.rendering.page import Page
+from tests.support.action_runs import action, offering
 from tests.support.elicitations import elicitation_run, turn
 from tests.support.markup import read
 from tests.support.messages import a_call, an_output, message, piece, recording, response
 from tests.support.replay import CAPTURES
+from tests.support.run_page import Viewer, shared
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, PIECES, Recording, event, result
 
 pytestmark = pytest.mark.django_db
@@ -57,21 +52,9 @@ _PROTOCOLS = {
 RESPONSES = sorted(path for path in CAPTURES.glob("*/*.txt") if not path.name.endswith(".req.txt"))
 
 
-@pytest.fixture(autouse=True)
-def plain_assets(settings: Any) -> None:
-    """Pages that need no `collectstatic` before them."""
-    backend = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    settings.STORAGES = {**settings.STORAGES, "staticfiles": backend}
-
-
-def messages(run: Run, after: int = 0) -> str:
+def messages(run: Run) -> str:
     """Return all messages to a reader of the run as it is now."""
-    return "".join(_drain(RunUpdates(run.pk, after, readonly=True)))
-
-
-def _drain(view: RunUpdates) -> Iterator[str]:
-    while found := view.advance():
-        yield found.html
+    return Viewer(run, after=0, readonly=True).follow()
 
 
 def frames_of(path: Path) -> list[Frame]:
@@ -87,13 +70,13 @@ def frames_of(path: Path) -> list[Frame]:
 
 def followed(made: Recording, frames: list[Frame], state: str = "completed") -> str:
     """Return all messages to a reader who has followed the run frame by frame."""
-    view = RunUpdates(made.run.pk, 0, readonly=True)
+    viewer = Viewer(made.run, after=0, readonly=True)
     sent = ""
     for frame in frames:
         made.add(frame)
-        sent += "".join(_drain(view))
+        sent += viewer.follow()
     made.end(state)
-    return sent + "".join(_drain(view))
+    return sent + viewer.follow()
 
 
 def assert_for_readers(run: Run, sent: str) -> None:
@@ -119,9 +102,7 @@ def an_agent(**fields: Any) -> Agent:
 class TestNothingOfTheOwner:
     def test_which_the_owner_is_sent(self) -> None:
         run = elicitation_run(an_agent())
-        found = {
-            match[0] for html in _drain(RunUpdates(run.pk, 0)) for match in OWNERS.finditer(html)
-        }
+        found = {match[0] for match in OWNERS.finditer(Viewer(run, after=0).follow())}
         assert {"hx-post", "<form", "<button", "/runs/"} <= found
 
     @pytest.mark.parametrize("path", RESPONSES, ids=lambda path: f"{path.parent.name}-{path.stem}")
@@ -167,22 +148,20 @@ class TestNothingOfTheOwner:
         assert "look_up" in sent
         assert_for_readers(made.run, sent)
 
-    def test_in_a_text_beyond_the_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("playground.rendering.messages.MAX_TEXT", 10)
-        monkeypatch.setattr("playground.rendering.message_updates.MAX_TEXT", 10)
+    def test_in_a_text_beyond_the_limit(self) -> None:
         made = recording()
-        frames = [CALL, OPEN, HEAD, message("m1"), piece("m1", "0123456"), piece("m1", "789ab")]
-        sent = followed(made, frames)
-        assert "The first 10 of 12 characters" in sent
+        pieces = [piece("m1", "a" * 19_990), piece("m1", "b" * 20)]
+        sent = followed(made, [CALL, OPEN, HEAD, message("m1"), *pieces])
+        assert "The first 20,000 of 20,010 characters" in sent
         assert_for_readers(made.run, sent)
 
     def test_in_a_promise_and_its_answer(self) -> None:
         made = Recording(agent=an_agent())
         promise = event('event: promise\ndata: {"token": "t", "estimated_time": 60}')
-        view = RunUpdates(made.run.pk, 0, readonly=True)
+        viewer = Viewer(made.run, after=0, readonly=True)
         made.add(CALL, OPEN, HEAD, promise, END)
         made.end()
-        sent = "".join(_drain(view))
+        sent = viewer.follow()
         polled = PolledPromise.objects.create(
             run=made.run, entry_seq=4, token="t", polling_seconds=60, status="polling",
             updates=[{"at": 1.0, "progress": 0.4, "message": "Chopping", "estimated_time": None}],
@@ -190,26 +169,26 @@ class TestNothingOfTheOwner:
         poll = Recording(agent=made.run.agent)
         child = {"parent": made.run, "kind": RunKind.POLL}
         Run.objects.filter(pk=poll.run.pk).update(**child, parent_entry_seq=4, parent_entry_part=0)
-        update = "".join(_drain(view))
+        update = viewer.follow()
         assert "Chopping" in update
         assert 'id="children-entry-4-0"' in update
         poll.add(CALL, OPEN, HEAD, result(7), END)
         poll.end()
         polled.status, polled.final_run = PollingStatus.FULFILLED, poll.run
         polled.save()
-        last = "".join(_drain(view))
+        last = viewer.follow()
         assert "Dish 7" in last
         assert "data-settled" in last
         assert_for_readers(made.run, sent + update + last)
 
     def test_in_actions_and_their_responses(self) -> None:
         run = offering()
-        view = RunUpdates(run.pk, 0, readonly=True)
-        sent = "".join(_drain(view))
+        viewer = Viewer(run, after=0, readonly=True)
+        sent = viewer.follow()
         assert 'id="children-entry-4-0"' in sent
         child = action(run, url="http://shop.example/cart?key=canary&dish=soup")
         action(child)
-        update = "".join(_drain(view))
+        update = viewer.follow()
         assert "Soup" in update
         assert "http://shop.example/cart?" in update
         assert "canary" not in update
@@ -239,15 +218,12 @@ class TestEnding:
         sent = followed(made, [CALL, OPEN, HEAD, END])
         assert "No results." in sent
 
-    @pytest.mark.parametrize("count", [3, 4])
-    def test_more_results_are_on_another_page(
-        self, monkeypatch: pytest.MonkeyPatch, count: int
-    ) -> None:
-        monkeypatch.setattr(live, "WINDOW", 3)
+    @pytest.mark.parametrize("count", [60, 61])
+    def test_more_results_are_on_another_page(self, count: int) -> None:
         made = Recording()
         sent = followed(made, [CALL, OPEN, HEAD, *map(result, range(count)), END])
-        assert len(re.findall(r'<article class="card"', sent)) == 3
-        assert ('href="?results=3#share-results"' in sent) == (count == 4)
+        assert len(re.findall(r'<article class="card"', sent)) == 60
+        assert ('href="?results=60#share-results"' in sent) == (count == 61)
 
 
 @pytest.mark.parametrize("seen", range(1, 10))
@@ -255,24 +231,28 @@ def test_page_and_messages_together_are_the_page_at_the_end(seen: int) -> None:
     frames = [CALL, OPEN, HEAD, *map(result, range(3)), event(PIECES[7]), result(3), END]
     made = Recording()
     made.add(*frames[:seen])
-    context = shared_run(made.run)
-    assert context["cursor"] == seen
-    assert context["live"]
-    page = Page(context["cards"])
-    view = RunUpdates(made.run.pk, context["cursor"], readonly=True)
+    viewer = Viewer(made.run, readonly=True)
     if frames[seen:]:
         made.add(*frames[seen:])
     made.end()
-    for html in _drain(view):
-        page.take(html)
-    after = shared_run(made.run)
-    assert page.cards.plain() == Page(after["cards"]).cards.plain()
-    assert not after["live"]
+    viewer.follow()
+    after = shared(made.run)
+    assert not after.find("run-cursor")
+    for name in ("cards", "summaries"):
+        found, wanted = viewer.page.by_id(name), after.by_id(name)
+        assert found
+        assert wanted
+        assert found.plain()[2] == wanted.plain()[2]  # type: ignore[index]
 
 
 def test_children_have_the_place_that_is_replaced() -> None:
     """In the same element on the page and in the message."""
-    run = offering()
-    (card,) = shared_run(run)["cards"]
-    (place,) = re.findall(r'id="(children-[^"]+)"', card)
-    assert f'id="{place}"' in Thread(run, readonly=True).render_children(PLACE)
+    run = offering(state="streaming")
+    Run.objects.filter(pk=run.pk).update(state="streaming")
+    viewer = Viewer(run, readonly=True)
+    child = action(run)
+    viewer.follow()
+    place = viewer.page.by_id("children-entry-4-0")
+    assert place
+    assert "Soup" in place.words
+    assert child.text in place.words

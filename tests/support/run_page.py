@@ -114,6 +114,9 @@ class Viewer:
             found = next(iter(found.find(child)), None)
         if found is None:
             assert not name.startswith("entry-") or child, f"there is no {name} on the page"
+        elif style == "delete":
+            (parent,) = (each for each in [self.page, *self.page] if found in each.children)
+            parent.children.remove(found)
         elif style == "beforeend":
             found.children += piece.children
         elif style == "innerHTML":

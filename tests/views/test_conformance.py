@@ -11,11 +11,13 @@ import pytest
 from django.test import Client
 
 from playground.conformance import Level, ruleset
+from playground.conformance.examples import examples_of
 from playground.models import Agent, Conversation, PolledPromise, Run, RunKind
 from playground.protocols.frames import Frame, FrameKind
 from playground.stored_runs import conformance_report
 from playground.views import conformance
 from tests.support.markup import Element, read
+from tests.support.run_page import replied
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
 
 pytestmark = pytest.mark.django_db
@@ -74,13 +76,69 @@ def verdicts(markup: Element) -> dict[str, str | None]:
     return dict(zip(ids, rows, strict=True))
 
 
+def report_of(client: Client, run: Run) -> list[tuple[str, str, dict[str, str]]]:
+    """Return the levels of a report: name, counts, and verdicts of the rules in their order."""
+    return [
+        (level.select(class_="level-word")[0].words, level.select("span", class_="quiet")[0].words,
+         {rule.find("code")[0].words: str(rule.attributes["data-verdict"])
+          for rule in level.select("li", class_="rule")})
+        for level in part(client, run).select("section", class_="level")
+    ]  # fmt: skip
+
+
 class TestReport:
-    def test_has_every_rule_once(self, client: Client) -> None:
-        found = verdicts(part(client, streamed(*BAD)))
+    def test_rules_stand_by_level_and_what_asks_for_attention_first(self, client: Client) -> None:
+        markup = part(client, streamed(*BAD))
+        found = verdicts(markup)
         assert set(found) == {rule.id for rule in ruleset("nlweb").rules}
-        assert found["response-type-lowercase"] == "fail"
-        assert found["item-object"] == "fail"
+        assert found["response-type-lowercase"] == found["item-object"] == "fail"
         assert found["promise-token"] == "not_applicable"
+        order = ["fail", "incomplete", "pass", "not_applicable"]
+        shown = {"fail": "failed", "incomplete": "inconclusive", "pass": "passed"}
+        levels = report_of(client, streamed(*BAD))
+        assert [name for name, _, _ in levels] == ["Must", "Should", "Info"]
+        for _, tally, rules in levels:
+            places = [order.index(verdict) for verdict in rules.values()]
+            assert places == sorted(places)
+            counts = [f"{list(rules.values()).count(v)} {word}" for v, word in shown.items()]
+            assert tally == ", ".join(each for each in counts if each[0] != "0")
+
+    def test_counts_a_rule_once_however_often_it_is_broken(self, client: Client) -> None:
+        bad = 'data: {"results": ["<b>soup</b>"]}'
+        markup = part(client, streamed(BAD[0], bad, bad))
+        (rule,) = (r for r in markup.select("li", class_="rule") if "item-object" in r.words)
+        spots = [spot.words for spot in rule.select(class_="spot-place")]
+        assert [spot[:7] for spot in spots] == ["frame 5", "frame 6"]
+        counts = {
+            each.attributes["data-verdict"]: int(each.select(class_="count")[0].words)
+            for each in markup.select("label", class_="verdict-choice")
+        }
+        found = list(verdicts(markup).values())
+        assert counts == {verdict: found.count(str(verdict)) for verdict in counts}
+        sentence = markup.select(class_="report-sentence")[0].words
+        failed = {name: list(rules.values()).count("fail")
+                  for name, _, rules in report_of(client, streamed(BAD[0], bad, bad))}  # fmt: skip
+        by_level = ", ".join(f"{n} {name.lower()}" for name, n in failed.items() if n)
+        assert sentence.startswith(f"{counts['fail']} failed ({by_level}), ")
+
+    def test_copies_all_that_asks_for_attention(self, client: Client) -> None:
+        text = part(client, streamed(*BAD)).by_id("report-text")
+        assert text
+        assert text.text.startswith("Checked against NLWeb 0.55: ")
+        lines = text.text.splitlines()
+        at = next(n for n, line in enumerate(lines) if line.endswith("[item-object]"))
+        assert lines[at].startswith("Failed (must, section ")
+        assert lines[at + 1].startswith("  frame 5 /results/0: ")
+        assert "Passed" not in text.text
+
+    def test_sections_are_called_by_number_or_name(self, client: Client) -> None:
+        sources = {
+            link.find("code")[0].words: link.words.removesuffix(link.find("code")[0].words).strip()
+            for link in part(client, streamed(*BAD), version="0.54").find("a")
+            if link.find("code")
+        }
+        assert sources["item-type-string"] == "section 4.1.1"
+        assert sources["stream-start-first"] == "HTTP examples 5"
 
     def test_findings_lead_to_their_frames(self, client: Client) -> None:
         buttons = part(client, streamed(*BAD)).find("button")
@@ -88,11 +146,8 @@ class TestReport:
         assert {("events", "4"), ("wire", "4"), ("events", "5"), ("wire", "5")} <= links
 
     def test_of_a_whole_reply_findings_lead_to_its_bytes(self, client: Client) -> None:
-        body = b'{"_meta": [], "results": [{"@type": "A"}]}'
-        head = Frame(
-            0, 20, FrameKind.HEAD, b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
-        )
-        run = recorded([[CALL, OPEN, head, Frame(0, 30, FrameKind.BODY, body), END]])
+        run = replied('{"_meta": [], "results": [{"@type": "A"}]}', 200,
+                      "Content-Type: application/json")  # fmt: skip
         buttons = part(client, run).find("button")
         frames = {(b.attributes["data-in"], b.attributes["data-frame"]) for b in buttons}
         assert {("events", "4"), ("wire", "4")} <= frames
@@ -378,24 +433,41 @@ class TestReference:
         assert set(groups) <= ids
 
 
+def rule_page(client: Client, path: str) -> Element:
+    response = client.get(f"/rules/{path}/")
+    assert response.status_code == 200
+    return read(response.content.decode())
+
+
+def violating(client: Client, path: str) -> Element:
+    (found,) = rule_page(client, path).select("section", data_example="violating")
+    return found
+
+
 class TestRule:
     @pytest.mark.parametrize("group", ["nlweb", "json", "mcp", "agent-api"])
     def test_every_rule_has_a_page(self, client: Client, group: str) -> None:
+        """With every finding of its examples once, and every byte of them."""
         links = rule_links(read(client.get("/rules/").content.decode()))
         for url in [link for link in links if link.startswith(f"/rules/{group}/")]:
-            response = client.get(url)
-            assert response.status_code == 200
-            markup = read(response.content.decode())
+            markup = read(client.get(url).content.decode())
             assert len(markup.find("h1")) == 1
-            ids = {str(heading.attributes.get("id")) for heading in markup.find("h2")}
-            assert {"requirements", "conforming", "violating"} <= ids
-            notes = [each for each in markup.find("div") if each.attributes.get("role") == "note"]
-            assert notes
+            ids = [each.attributes["id"] for each in markup if "id" in each.attributes]
+            assert {"requirements", "conforming", "violating"} <= set(ids)
+            assert len(ids) == len(set(ids))
             assert set(rule_links(markup)) <= set(links)
+            examples = examples_of(url.split("/")[3])
+            for page, stored in zip(
+                markup.select("section", class_="rule-example"),
+                (examples.conforming, examples.violating), strict=True,
+            ):  # fmt: skip
+                notes = [e.find("p")[0].words for e in page.select("div", class_="found-note")]
+                assert sorted(notes) == sorted(
+                    " ".join(f"Finding: {each.message}".split()) for each in stored.findings
+                )
 
     def test_has_texts_requirements_and_both_responses(self, client: Client) -> None:
-        markup = read(client.get("/rules/nlweb/item-type-string/").content.decode())
-        text = " ".join(markup.text.split())
+        text = rule_page(client, "nlweb/item-type-string").words
         for expected in (
             "The @type of a result is a string.",
             "JSON-LD also allows an array of types; NLWeb defines one string.",
@@ -408,18 +480,94 @@ class TestRule:
             "/results/0/@type",
         ):
             assert expected in text
-        assert len(markup.find("mark")) == 4
+
+    @pytest.mark.parametrize(
+        ("path", "requirements"),
+        [
+            ("nlweb/stream-start-first",
+             ["NLWeb 0.54 Should HTTP examples 5", "NLWeb 0.55 Must section 6.1"]),
+            ("nlweb/error-event",
+             ["NLWeb 0.54 not in this version", "NLWeb 0.55 Must section 6.1"]),
+            ("mcp/mcp.log", ["NLWeb 0.54 over MCP", "NLWeb 0.55 over MCP"]),
+            ("json/json-utf8", ["NLWeb 0.54", "NLWeb 0.55", "Agent API"]),
+        ],
+    )  # fmt: skip
+    def test_requirements_of_each_version(
+        self, client: Client, path: str, requirements: list[str]
+    ) -> None:
+        rows = rule_page(client, path).select(class_="rule-requirements")[0].find("li")
+        for row, expected in zip(rows, requirements, strict=True):
+            assert row.words.startswith(expected)
+
+    def test_the_id_of_a_rule_is_a_link_and_other_code_is_not(self, client: Client) -> None:
+        for path, links in (
+            ("nlweb/version-present",
+             ["/rules/nlweb/version-asked/", "/rules/nlweb/version-in-failure/"]),
+            ("nlweb/http-method", []),
+        ):
+            (text,) = rule_page(client, path).select("div", class_="rule-text")
+            assert text.find("code")
+            assert [each.attributes["href"] for each in text.find("a")] == links
+
+    @pytest.mark.parametrize(
+        ("path", "marked"),
+        [
+            ("nlweb/version-present", ['"version": 0.55']),
+            # Indents are not marked, and of a long value the first line is.
+            ("nlweb/item-type-string", ['"@type": [', '"Recipe",', '"Thing"', "]"]),
+            ("mcp/mcp.tool-ask", ['"tools": [']),
+            ("agent-api/agent-api.delta-sum", ['"text": "Hello you"']),
+            ("nlweb/http-content-type", []),
+        ],
+    )
+    def test_findings_are_marked_where_they_are(
+        self, client: Client, path: str, marked: list[str]
+    ) -> None:
+        found = violating(client, path)
+        assert [each.text for each in found.find("mark")] == marked
+        assert found.select("div", class_="found-note")
+
+    def test_a_missing_member_is_marked_at_its_object(self, client: Client) -> None:
+        found = violating(client, "agent-api/agent-api.message-members")
+        assert {each.text for each in found.find("mark")} == {"{"}
+        notes = found.select("div", class_="found-note")
+        assert all("missing" in note.words for note in notes)
+
+    def test_the_frames_of_a_finding(self, client: Client) -> None:
+        for path, kinds, found in (
+            ("nlweb/item-type-string", ["head", "body"], ["body"]),
+            ("nlweb/http-content-type", None, ["head"]),
+        ):
+            blocks = violating(client, path).select("section", class_="wire-block")
+            shown = [b.attributes["data-kind"] for b in blocks if b.attributes["data-kind"] != "call"]
+            assert kinds is None or shown == kinds
+            assert [b.attributes["data-kind"] for b in blocks if b.find("mark")
+                    or "data-found" in b.attributes] == found  # fmt: skip
+
+    def test_the_request_and_earlier_responses(self, client: Client) -> None:
+        text = violating(client, "nlweb/mode-list-honoured").words
+        assert "POST /ask" in text
+        assert '"mode": "list"' in text
+        assert "POST /await" in violating(client, "nlweb/await-reply").words
+        fact = "Earlier responses for the same promise reported progress 0.1, 0.5."
+        assert fact in violating(client, "nlweb/promise-progress-monotone").words
+
+    def test_many_frames_are_cut_short(self, client: Client) -> None:
+        found = violating(client, "mcp/mcp.tools-whole")
+        assert "frames are not shown." in found.words
+        assert len(found.select("section", class_="wire-block")) < 12
+
+    def test_each_leads_to_the_next(self, client: Client) -> None:
+        ids = [rule.id for rule in ruleset("nlweb").groups[0].rules]
+        for path, links in ((ids[0], [("next", ids[1])]), (ids[-1], [("prev", ids[-2])])):
+            found = [e.attributes for e in rule_page(client, f"nlweb/{path}").select("a", rel=None)
+                     if e.attributes["rel"] in {"prev", "next"}]  # fmt: skip
+            assert [(e["rel"], str(e["href"]).split("/")[3]) for e in found] == links
 
     def test_what_is_allowed_is_no_violation(self, client: Client) -> None:
-        markup = read(client.get("/rules/nlweb/version-asked/").content.decode())
-        assert "Response with this finding" in markup.text
-        assert "violat" not in markup.text.lower()
-
-    def test_ids_are_unique(self, client: Client) -> None:
-        markup = read(client.get("/rules/mcp/mcp.log/").content.decode())
-        ids = [str(e.attributes["id"]) for tag in ("h1", "h2", "section", "pre", "code")
-               for e in markup.find(tag) if "id" in e.attributes]  # fmt: skip
-        assert len(ids) == len(set(ids))
+        text = rule_page(client, "nlweb/version-asked").text
+        assert "Response with this finding" in text
+        assert "violat" not in text.lower()
 
     @pytest.mark.parametrize("path", ["nlweb/nope/", "nope/item-type/", "mcp/item-type/", "nlweb/"])
     def test_there_is_no_other(self, client: Client, path: str) -> None:

@@ -11,12 +11,42 @@ from django.utils import timezone
 
 from playground.engine import doctor
 from playground.models import Agent, Run
-from tests.rendering.test_doctor import CAUSE, FOUND, report, step
+from tests.support.markup import read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, recorded
 from tests.views.conftest import form
 
 PATH = "/agents/recipes/doctor/"
 URL = "http://agent.example/api"
+EVIL = "<script>alert(1)</script>"
+CALLED = {"line": "POST /ask", "status": 404, "waited_ms": 3.2, "sent": "POST /ask",
+          "received": "404", "error": ""}  # fmt: skip
+FOUND = {
+    "protocol": "nlweb", "version": "0.54", "binding": "mcp", "generation": "2025-06-18",
+    "dialect": "", "label": "NLWeb 0.54 over MCP 2025-06-18", "url": "http://agent.example/mcp",
+}  # fmt: skip
+CAUSE = {
+    "headline": "Authentication required (HTTP 401): Bearer.", "fix": "Add a token.",
+    "remedy": "authenticate", "scheme": "bearer", "url": "", "facts": [["Scheme", "Bearer"]],
+}  # fmt: skip
+
+
+def step(name: str, status: str, *calls: str, cause: str = "Because.", fix: str = "") -> Any:
+    return {"name": name, "label": name.upper(), "status": status, "cause": cause, "fix": fix,
+            "calls": list(calls)}  # fmt: skip
+
+
+def report(**changed: Any) -> dict[str, Any]:
+    """Return a report as it is stored with an agent or a run."""
+    steps = [
+        step("http", "passed", "ask"), step("ask", "failed", "ask", fix="Mend it."),
+        step("card", "skipped", "card"),
+    ]  # fmt: skip
+    broken = {**CALLED, "status": 0, "received": "", "error": "It broke."}
+    return {
+        "url": URL, "state": "done", "at": "2026-11-21T10:00:00+00:00", "found": FOUND,
+        "also": ["Agent API at http://agent.example/process"], "steps": steps,
+        "calls": {"ask": CALLED, "card": broken}, **changed,
+    }  # fmt: skip
 
 
 def keep(agent: Agent, **changed: Any) -> Agent:
@@ -51,16 +81,84 @@ class TestBeforeAnythingIsSent:
 
 class TestTheReport:
     def test_is_shown(self, client: Client, agent: Agent) -> None:
-        keep(agent, steps=[step("ask", "failed", "ask", cause="It is not there.", fix="Look.")])
+        keep(agent)
         html = page(client)
-        assert "Found: NLWeb 0.54 over MCP 2025-06-18" in html
-        assert "It is not there." in html
-        assert "Run again" in html
         assert "hx-get" not in html[html.index('id="doctor-report"') :].partition(">")[0]
+        found = read(html)
+        assert found.by_id("report-title").words == f"Found: {FOUND['label']}"  # type: ignore[union-attr]
+        assert "1 passed, 1 failed, 1 skipped" in found.words
+        assert "Run again" in found.words
+        (changes,) = found.select("form", class_="doctor-changes")
+        assert changes.facts == {
+            "URL": f"{URL} →becomes http://agent.example/mcp",
+            "Binding": "HTTP →becomes MCP",
+            "Version": "0.55 →becomes 0.54",
+        }
+        text = found.by_id("doctor-text")
+        assert text
+        assert text.text.splitlines() == [
+            f"Connection of {URL}",
+            "Diagnosed 2026-11-21T10:00:00+00:00: 1 passed, 1 failed, 1 skipped",
+            "Found: NLWeb 0.54 over MCP 2025-06-18 at http://agent.example/mcp",
+            "Also: Agent API at http://agent.example/process",
+            "",
+            "passed   HTTP: Because.",
+            "FAILED   ASK: Because.",
+            "         Fix: Mend it.",
+            "skipped  CARD: Because.",
+        ]
 
-    def test_that_found_nothing_says_where_it_fails(self, client: Client, agent: Agent) -> None:
-        keep(agent, found=None)
-        assert "No protocol detected. First failure: ASK" in page(client)
+    def test_a_call_stands_under_the_last_step_that_it_says_something_of(
+        self, client: Client, agent: Agent
+    ) -> None:
+        keep(agent)
+        found = read(page(client))
+        steps = [each for each in found.select("ol", class_="doctor-steps")]
+        http, ask, card = (li for each in steps for li in each.select("li", class_="doctor-step"))
+        assert "POST /ask" not in http.words
+        assert ("HTTP 404" in ask.words, "Mend it." in ask.words) == (True, True)
+        assert "no response" in card.words
+        assert "It broke." in card.words
+        # What was skipped is folded.
+        assert card in list(found.select("details", class_="doctor-skipped")[0])
+
+    @pytest.mark.parametrize(
+        ("cause", "headline", "fix"),
+        [
+            (None, "No protocol detected. First failure: ASK", ""),
+            (CAUSE, str(CAUSE["headline"]), str(CAUSE["fix"])),
+        ],
+    )
+    def test_that_found_nothing_says_why(
+        self, client: Client, agent: Agent, cause: Any, headline: str, fix: str
+    ) -> None:
+        keep(agent, found=None, cause=cause)
+        found = read(page(client))
+        assert found.by_id("report-title").words == headline  # type: ignore[union-attr]
+        facts = found.select("dl", class_="doctor-facts")
+        assert [each.facts for each in facts] == ([{"Scheme": "Bearer"}] if cause else [])
+        text = found.by_id("doctor-text")
+        assert text
+        lines = [headline, f"Fix: {fix}"] if fix else [headline]
+        assert text.text.splitlines()[2 : 2 + len(lines)] == lines
+        assert "Apply detected settings" not in found.words
+
+    @pytest.mark.parametrize(
+        "detected",
+        [None, {}, [], {"report": None}, {"report": report(url="http://agent.example/old")}],
+    )
+    def test_of_an_agent_that_has_none(self, client: Client, agent: Agent, detected: Any) -> None:
+        """That of another URL than the agent has now is none."""
+        Agent.objects.update(detected=detected)
+        assert "report-title" not in page(client)
+
+    def test_whatever_an_agent_says_does_nothing(self, client: Client, agent: Agent) -> None:
+        keep(agent, steps=[step("ask", "failed", "ask", cause=EVIL, fix=EVIL)], also=[EVIL],
+             calls={"ask": {**CALLED, "line": EVIL, "sent": EVIL, "received": EVIL}},
+             found={**FOUND, "label": EVIL})  # fmt: skip
+        html = page(client)
+        assert EVIL not in html
+        assert read(html).text.count(EVIL) >= 7
 
     def test_asks_for_itself_again_while_it_grows(self, client: Client, agent: Agent) -> None:
         keep(agent, state="running", at=timezone.now().isoformat())
@@ -103,11 +201,49 @@ class TestUsing:
         assert "Apply detected settings" not in html
         assert "Found: NLWeb 0.54 over MCP" in html
 
-    def test_never_leaves_the_origin(self, client: Client, agent: Agent) -> None:
-        keep(agent, found={**FOUND, "url": "http://evil.example/mcp"})
+    @pytest.mark.parametrize(
+        ("given", "found", "differs"),
+        [
+            ("http://a.example/api/ask", "http://a.example/api", False),
+            ("http://a.example/api/", "http://a.example/api", False),
+            ("http://a.example/api?lang=de", "http://a.example/api", False),
+            ("http://a.example/api", "http://a.example/nlweb", True),
+            ("http://a.example/api", "http://b.example/api", False),
+            ("http://a.example/api", "https://a.example/api", False),
+            ("http://a.example/api", None, False),
+        ],
+    )
+    def test_never_leaves_the_origin(
+        self, client: Client, agent: Agent, given: str, found: str | None, differs: bool
+    ) -> None:
+        agent.url = given
+        keep(agent, found={**FOUND, "url": found})
         client.post(f"{PATH}use/")
         agent.refresh_from_db()
-        assert agent.url == URL
+        assert agent.url == (found if differs else given)
+
+    @pytest.mark.parametrize(
+        ("found", "after"),
+        [
+            ({**FOUND, "binding": "http", "version": "0.55", "url": URL}, ("nlweb", "http", "0.55")),
+            # A version that was not told is left alone.
+            ({**FOUND, "version": "", "url": URL}, ("nlweb", "mcp", "0.55")),
+            # Another protocol has versions of its own.
+            ({**FOUND, "protocol": "agent-api", "version": "", "binding": "http"},
+             ("agent-api", "http", "1")),
+            ({**FOUND, "protocol": ""}, ("nlweb", "http", "0.55")),
+            (None, ("nlweb", "http", "0.55")),
+        ],
+    )  # fmt: skip
+    def test_sets_what_differs(
+        self, client: Client, agent: Agent, found: Any, after: tuple[str, ...]
+    ) -> None:
+        keep(agent, found=found)
+        is_offered = "Apply detected settings" in page(client)
+        client.post(f"{PATH}use/")
+        agent.refresh_from_db()
+        assert (agent.protocol, agent.binding, agent.version) == after
+        assert is_offered == (after != ("nlweb", "http", "0.55"))
 
     def test_of_nothing_changes_nothing(self, client: Client, agent: Agent) -> None:
         client.post(f"{PATH}use/")

@@ -19,250 +19,112 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from playground.models import Agent, Run
 from tests.support.hosted import PASSWORD, Hosted, hosted_playground, log_in
 
+Answer = tuple[int, int, int]
+
+
+def by_route(table: dict[Answer, str]) -> dict[str, Answer]:
+    return {name: answer for answer, names in table.items() for name in names.split()}
+
+
 #: What each route answers: (owner, stranger, anonymous) to GET. 302 is the way to the log-in.
-GET: dict[str, tuple[int, int, int]] = {
-    "readiness": (200, 200, 200),
-    # Off in hosted mode.
-    "metrics": (404, 404, 404),
-    "workbench": (200, 200, 302),
-    "compose-preview": (405, 405, 302),
-    "compose-code": (405, 405, 302),
-    "format-curl": (405, 405, 302),
-    "format-har": (200, 200, 302),
-    "schema": (200, 200, 302),
-    "explanation": (200, 200, 200),
-    "runs": (200, 200, 302),
-    "run": (200, 404, 302),
-    "run-response": (200, 404, 302),
-    "run-cancellation": (405, 405, 302),
-    "run-repeat": (405, 405, 302),
-    "run-promise-polls": (405, 405, 302),
-    "run-promise-cancellation": (405, 405, 302),
-    "run-promise-polling": (405, 405, 302),
-    "run-action": (200, 404, 302),
-    "run-action-preview": (405, 405, 302),
-    "run-action-server": (405, 405, 302),
-    "run-follow-up": (200, 404, 302),
-    "run-turns": (200, 404, 302),
-    "run-request": (200, 404, 302),
-    "run-first-failure": (200, 404, 302),
-    "run-turn": (200, 404, 302),
-    "run-session": (200, 404, 302),
-    "run-answers": (405, 405, 302),
-    "run-answers-preview": (405, 405, 302),
-    "run-answers-declined": (405, 405, 302),
-    "run-tool-outputs": (405, 405, 302),
-    "run-tool-outputs-preview": (405, 405, 302),
-    # The owner's run has no messages; the tests of calls fetch those that there are.
-    "run-message": (404, 404, 302),
-    "run-message-text": (404, 404, 302),
-    # None without a signed URL.
-    "run-picture": (404, 404, 302),
-    # The owner's run has no media; the tests of media fetch those that there are.
-    "run-content": (404, 404, 302),
-    "run-message-content": (404, 404, 302),
-    "run-results": (200, 404, 302),
-    "run-events": (200, 404, 302),
-    "run-event": (200, 404, 302),
-    "run-item": (200, 404, 302),
-    "run-timeline": (200, 404, 302),
-    "run-sequence": (200, 404, 302),
-    "run-sequence-svg": (200, 404, 302),
-    "run-sequence-mermaid": (200, 404, 302),
-    "run-wire": (200, 404, 302),
-    "run-wire-text": (200, 404, 302),
-    "run-annotations": (200, 404, 302),
-    "run-code": (200, 404, 302),
-    "run-har": (200, 404, 302),
-    "run-sse-reference": (200, 404, 302),
-    "run-conformance": (200, 404, 302),
-    "run-conformance-count": (200, 404, 302),
-    "run-conformance-json": (200, 404, 302),
-    "run-checks": (200, 404, 302),
-    "run-checks-count": (200, 404, 302),
-    "run-document": (200, 404, 302),
-    "expectations": (200, 200, 302),
-    "expectations-try": (405, 405, 302),
-    "run-frame": (200, 404, 302),
-    "lessons": (200, 200, 302),
-    "lesson-shipped": (405, 405, 302),
-    "lesson": (200, 404, 302),
-    "lesson-progress": (405, 405, 302),
-    "lesson-edit": (200, 404, 302),
-    "lesson-step-edit": (200, 404, 302),
-    "lesson-step": (405, 405, 302),
-    "lesson-check": (405, 405, 302),
-    "lesson-hints": (405, 405, 302),
-    "lesson-solution": (405, 405, 302),
-    "collections": (200, 200, 302),
-    "collection-new": (200, 200, 302),
-    "collection-search": (200, 200, 302),
-    "sidebar": (200, 200, 302),
-    "sidebar-node": (200, 404, 302),
-    "collection": (200, 404, 302),
-    "collection-outline": (200, 404, 302),
-    "collection-details": (200, 404, 302),
-    "collection-position": (405, 405, 302),
-    "collection-duplicate": (405, 405, 302),
-    "collection-deletion": (405, 405, 302),
-    "folders": (200, 404, 302),
-    "folder-details": (200, 404, 302),
-    "folder-move": (200, 404, 302),
-    "folder-duplicate": (405, 405, 302),
-    "folder-deletion": (405, 405, 302),
-    "saved-request-details": (200, 404, 302),
-    "saved-request-notes": (200, 404, 302),
-    "saved-request-move": (200, 404, 302),
-    "saved-request-duplicate": (405, 405, 302),
-    "saved-request-deletion": (405, 405, 302),
-    "trash-restore": (405, 405, 302),
-    "collection-shipped": (405, 405, 302),
-    "saved-requests": (200, 200, 302),
-    "saved-request": (200, 404, 302),
-    # No response is stored with the owner's, whose page says so.
-    "saved-response": (302, 404, 302),
-    "twins": (405, 405, 302),
-    "twin-choices": (405, 405, 302),
-    "twin": (200, 404, 302),
-    "twin-difference": (200, 404, 302),
-    "history": (200, 200, 302),
-    "history-deletion": (404, 404, 302),
-    "history-retention": (200, 200, 302),
-    "history-retention-preview": (200, 200, 302),
-    "compare": (200, 200, 302),
-    "compare-choices": (404, 404, 302),
-    "rules": (200, 200, 302),
-    "rule": (200, 200, 302),
-    "references": (200, 200, 302),
-    "reference": (200, 200, 302),
-    "reference-changes": (200, 200, 302),
-    "collection-runs": (200, 200, 302),
-    # Of no collection, which the address does not name.
-    "collection-run-new": (404, 404, 302),
-    "collection-run": (200, 404, 302),
-    "collection-run-cancellation": (405, 405, 302),
-    "collection-run-report": (200, 404, 302),
-    "collection-import": (200, 200, 302),
-    "collection-export": (200, 404, 302),
-    "collection-postman": (200, 404, 302),
-    "collection-disk": (200, 404, 302),
-    "shares": (200, 200, 302),
-    "share-new": (404, 404, 302),
-    "share-created": (200, 404, 302),
-    "share-revoke": (405, 405, 302),
-    # Who has the link may look; of this one that is a run and no collection.
-    "share": (200, 200, 200),
-    "share-fixture": (404, 404, 404),
-    "share-copy": (404, 404, 302),
-    "environments": (200, 200, 302),
-    "environment": (200, 404, 302),
-    "environment-choice": (405, 405, 302),
-    "environment-values": (200, 200, 302),
-    "environment-variable": (200, 200, 302),
-    "environment-rename": (405, 405, 302),
-    "environment-duplicate": (405, 405, 302),
-    "environment-deletion": (405, 405, 302),
-    "environment-reveal": (405, 405, 302),
-    "agents": (200, 200, 302),
-    "agent-new": (200, 200, 302),
-    "agent": (200, 404, 302),
-    "agent-deletion": (405, 405, 302),
-    "agent-doctor": (200, 404, 302),
-    "agent-doctor-report": (200, 404, 302),
-    # Of a run to an agent: that has the doctor.
-    "run-doctor": (404, 404, 302),
-    "run-doctor-report": (404, 404, 302),
-    "detection": (405, 405, 302),
-    "agent-doctor-apply": (405, 405, 302),
-    "run-server-log": (200, 404, 302),
-    "agent-tools": (405, 405, 302),
-    "login": (200, 200, 200),
-    "logout": (405, 405, 302),
-}
+GET = by_route(
+    {
+        # Of nobody: lists, which show what is one's own, and empty forms.
+        (200, 200, 302): (
+            "workbench format-har schema runs expectations lessons collections collection-new "
+            "collection-search sidebar saved-requests history history-retention "
+            "history-retention-preview compare rules rule references reference reference-changes "
+            "collection-runs collection-import shares environments environment-values "
+            "environment-variable agents agent-new"
+        ),
+        # The owner's alone.
+        (200, 404, 302): (
+            "run run-response run-action run-follow-up run-turns run-request run-first-failure "
+            "run-turn run-session run-results run-events run-event run-item run-timeline "
+            "run-sequence run-sequence-svg run-sequence-mermaid run-wire run-wire-text "
+            "run-annotations run-code run-har run-sse-reference run-conformance "
+            "run-conformance-count run-conformance-json run-checks run-checks-count run-document "
+            "run-frame lesson lesson-edit lesson-step-edit sidebar-node collection "
+            "collection-outline collection-details folders folder-details folder-move "
+            "saved-request-details saved-request-notes saved-request-move saved-request twin "
+            "twin-difference collection-run collection-run-report collection-export "
+            "collection-postman collection-disk share-created environment agent agent-doctor "
+            "agent-doctor-report run-server-log"
+        ),
+        # For POST only.
+        (405, 405, 302): (
+            "compose-preview compose-code format-curl run-cancellation run-repeat "
+            "run-promise-polls run-promise-cancellation run-promise-polling run-action-preview "
+            "run-action-server run-answers run-answers-preview run-answers-declined "
+            "run-tool-outputs run-tool-outputs-preview expectations-try lesson-shipped "
+            "lesson-progress lesson-step lesson-check lesson-hints lesson-solution "
+            "collection-position collection-duplicate collection-deletion folder-duplicate "
+            "folder-deletion saved-request-duplicate saved-request-deletion trash-restore "
+            "collection-shipped twins twin-choices collection-run-cancellation share-revoke "
+            "environment-choice environment-rename environment-duplicate environment-deletion "
+            "environment-reveal agent-deletion detection agent-doctor-apply agent-tools logout"
+        ),
+        # Without what its address or query would name: the owner's run has no messages, no media
+        # and no signed URL, and is to an agent, which has the doctor.
+        (404, 404, 302): (
+            "run-message run-message-text run-picture run-content run-message-content "
+            "history-deletion compare-choices collection-run-new share-new share-copy run-doctor "
+            "run-doctor-report"
+        ),
+        # No response is stored with the owner's request, whose page says so.
+        (302, 404, 302): "saved-response",
+        # Who has the link may look; the texts of the playground are for everybody.
+        (200, 200, 200): "readiness explanation share login",
+        # Off in hosted mode; the shared link is that of a run and no collection.
+        (404, 404, 404): "metrics share-fixture",
+    }
+)
 #: The same for POST, without any field, for routes that have one.
-POST: dict[str, tuple[int, int, int]] = {
-    "compose-preview": (200, 200, 302),
-    "compose-code": (200, 200, 302),
-    "format-curl": (200, 200, 302),
-    "format-har": (422, 422, 302),
-    "expectations-try": (200, 200, 302),
-    "runs": (422, 422, 302),
-    "run-cancellation": (302, 404, 302),
-    "run-promise-polls": (302, 404, 302),
-    "run-promise-cancellation": (302, 404, 302),
-    "run-promise-polling": (302, 404, 302),
-    "run-action": (200, 404, 302),
-    "run-action-preview": (200, 404, 302),
-    # That of an action over HTTP, which names no server.
-    "run-action-server": (404, 404, 302),
-    "run-repeat": (302, 404, 302),
-    "run-follow-up": (422, 404, 302),
-    "run-session": (422, 404, 302),
-    # Without the place of a question there is none; see the test of those who know it.
-    "run-answers": (404, 404, 302),
-    "run-answers-preview": (404, 404, 302),
-    "run-answers-declined": (404, 404, 302),
-    "run-tool-outputs": (404, 404, 302),
-    "run-tool-outputs-preview": (404, 404, 302),
-    "agent-doctor": (302, 404, 302),
-    "run-doctor": (404, 404, 302),
-    # Why nothing was sent is part of the response.
-    "detection": (200, 200, 302),
-    "agent-doctor-apply": (302, 404, 302),
-    "saved-requests": (422, 422, 302),
-    # Without a document there is nothing to be saved.
-    "saved-request": (422, 404, 302),
-    "saved-response": (302, 404, 302),
-    "twins": (422, 422, 302),
-    "twin-choices": (200, 200, 302),
-    "history-deletion": (404, 404, 302),
-    "history-retention": (302, 302, 302),
-    "environments": (422, 422, 302),
-    "environment": (422, 404, 302),
-    "environment-choice": (204, 204, 302),
-    "environment-variable": (422, 422, 302),
-    "environment-rename": (422, 404, 302),
-    "environment-duplicate": (302, 404, 302),
-    # Nobody sees a secret again who is not the operator.
-    "environment-reveal": (404, 404, 302),
-    "lessons": (422, 422, 302),
-    # "mine" is none of those that ship.
-    "lesson-shipped": (404, 404, 302),
-    "lesson-progress": (302, 404, 302),
-    "lesson-edit": (302, 404, 302),
-    # Without a title the step is not saved.
-    "lesson-step-edit": (422, 404, 302),
-    "lesson-step": (302, 404, 302),
-    "lesson-check": (200, 404, 302),
-    "lesson-hints": (302, 404, 302),
-    "lesson-solution": (302, 404, 302),
-    "collections": (422, 422, 302),
-    "collection-details": (422, 404, 302),
-    "collection-position": (302, 404, 302),
-    "collection-duplicate": (302, 404, 302),
-    "folders": (422, 404, 302),
-    "folder-details": (422, 404, 302),
-    "folder-move": (302, 404, 302),
-    "folder-duplicate": (302, 404, 302),
-    "saved-request-notes": (200, 404, 302),
-    "saved-request-details": (422, 404, 302),
-    "saved-request-move": (302, 404, 302),
-    "saved-request-duplicate": (302, 404, 302),
-    # What was deleted was no collection, so nothing comes back; the owner is told.
-    "trash-restore": (302, 404, 302),
-    "agents": (422, 422, 302),
-    "collection-runs": (404, 404, 302),
-    "collection-run-cancellation": (302, 404, 302),
-    "collection-import": (422, 422, 302),
-    # A hosted playground does not save collections to files.
-    "collection-shipped": (404, 404, 302),
-    "collection-disk": (403, 404, 302),
-    "agent": (422, 404, 302),
-    "agent-tools": (302, 404, 302),
-    "shares": (404, 404, 302),
-    "share-copy": (404, 404, 302),
-    "login": (200, 200, 200),
-}
+POST = by_route(
+    {
+        # The owner's alone, back to a page.
+        (302, 404, 302): (
+            "run-cancellation run-promise-polls run-promise-cancellation run-promise-polling "
+            "run-repeat agent-doctor agent-doctor-apply saved-response environment-duplicate "
+            "lesson-progress lesson-edit lesson-step lesson-hints lesson-solution "
+            "collection-position collection-duplicate folder-move folder-duplicate "
+            "saved-request-move saved-request-duplicate trash-restore collection-run-cancellation "
+            "agent-tools"
+        ),
+        # The owner's alone, with a fragment.
+        (200, 404, 302): "run-action run-action-preview lesson-check saved-request-notes",
+        # The owner's alone, and nothing is filled in.
+        (422, 404, 302): (
+            "run-follow-up run-session saved-request environment environment-rename "
+            "lesson-step-edit collection-details folders folder-details saved-request-details "
+            "agent"
+        ),
+        # Without the place that a form names; or what a hosted playground does not do: it shows
+        # no secret again, and loads no files. An action over HTTP names no server.
+        (404, 404, 302): (
+            "run-action-server run-answers run-answers-preview run-answers-declined "
+            "run-tool-outputs run-tool-outputs-preview run-doctor history-deletion "
+            "environment-reveal lesson-shipped collection-runs collection-shipped shares "
+            "share-copy"
+        ),
+        # No collection is saved to a file.
+        (403, 404, 302): "collection-disk",
+        # Of nobody: what is wrong is part of the response.
+        (
+            200,
+            200,
+            302,
+        ): "compose-preview compose-code format-curl expectations-try detection twin-choices",
+        # Of nobody, and nothing is filled in.
+        (422, 422, 302): (
+            "format-har runs saved-requests twins environments environment-variable lessons "
+            "collections agents collection-import"
+        ),
+        (302, 302, 302): "history-retention",
+        (204, 204, 302): "environment-choice",
+        (200, 200, 200): "login",
+    }
+)
 #: Routes that change so much that their own tests try them.
 DESTRUCTIVE = {
     "agent-deletion",

@@ -6,14 +6,23 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis
+from hypothesis import strategies as st
 
 from playground.models import Agent, Run
 from tests.support.elicitations import turn
-from tests.support.markup import read
+from tests.support.json_values import values
+from tests.support.markup import Element, read
+from tests.support.run_page import part
 
 pytestmark = pytest.mark.django_db
 
 HTMX = {"HX-Request": "true"}
+OBJECTS = st.dictionaries(
+    st.sampled_from(["turn", "topics", "a/b", "~"]), values(["turn", "topics", "a/b", "~"]),
+    min_size=1, max_size=3,
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -58,6 +67,69 @@ def test_what_each_turn_sent_and_got(client: Client, talk: list[Run]) -> None:
         .strip()
         .startswith("Sent as context.prev, oldest first. eggswithout milk")
     )
+
+
+#: What a turn sent, what it got, and what the page says of the difference.
+CHANGES: list[tuple[Any, Any, list[str]]] = [
+    ({"a": 1}, {"a": 1}, []),
+    ({"z": 0}, {"z": 0, "a": 1}, ["+ added /a 1"]),
+    ({"z": 0, "a": "x"}, {"z": 0}, ["− dropped /a “x”"]),
+    ({"a": 1}, {"a": 2}, ["± changed /a 1 → 2"]),
+    ({"a": 1}, {"a": "1"}, ["± changed /a 1 → “1”"]),
+    ({"a": 1}, {"a": True}, ["± changed /a 1 → yes"]),
+    ({"z": 0, "a": None}, {"z": 0}, ["− dropped /a null"]),
+    ({"a": []}, {"a": None}, ["± changed /a [] → null"]),
+    ({"a": {"b": 1, "c": 2}}, {"a": {"b": 3, "c": 2}}, ["± changed /a/b 1 → 3"]),
+    ({"a": [1, 2]}, {"a": [1, 3, 4]}, ["± changed /a/1 2 → 3", "+ added /a/2 4"]),
+    ({"a": [1, 2]}, {"a": [1]}, ["− dropped /a/1 2"]),
+    ({"a": [1]}, {"a": {}}, ["± changed /a 1 → {}"]),
+    ({"z": 0}, {"z": 0, "a/b~c": 0}, ["+ added /a~1b~0c 0"]),
+    ({"z": 0, "": 0}, {"z": 0}, ["− dropped / 0"]),
+    ({"b": 1, "a": 1}, {"c": 1, "a": 2}, ["− dropped /b 1", "± changed /a 1 → 2", "+ added /c 1"]),
+]  # fmt: skip
+
+
+def conversation(agent: Agent, *contexts: tuple[Any, Any]) -> list[list[Element]]:
+    """Return the changes that the page shows of turns which sent and got these contexts."""
+    run = None
+    for sent, got in contexts:
+        request = {"query": {"text": "a"}, "meta": {"session_context": sent}}
+        run = turn(agent, run, session_context=got, request=request)
+    assert run
+    turns = part(run, "session/").select("li", class_="session-turn")
+    return [each.select("li", class_="change") for each in turns]
+
+
+def pointers(changes: list[Element]) -> list[str]:
+    return [each.find("code")[0].text for each in changes]
+
+
+def test_differences_of_two_contexts(agent: Agent) -> None:
+    found = conversation(agent, *(row[:2] for row in CHANGES))
+    assert [[each.words for each in changes] for changes in found] == [row[2] for row in CHANGES]
+
+
+def test_what_is_huge_is_cut_and_what_is_very_deep_is_compared_as_a_whole(agent: Agent) -> None:
+    def nest(value: Any) -> Any:
+        for _ in range(50):
+            value = {"a": value}
+        return value
+
+    wide = {str(number): "x" * 1_000 for number in range(500)}
+    many, deep = conversation(agent, ({"z": 0}, wide), (nest(1), nest(2)))
+    assert len(many) == 100
+    assert max(len(each.words) for each in many) < 200
+    assert pointers(deep) == ["/a" * 12]
+
+
+@hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(OBJECTS, OBJECTS)
+def test_any_two_contexts_have_the_same_differences_both_ways(
+    agent: Agent, before: Any, after: Any
+) -> None:
+    there, back, none = conversation(agent, (before, after), (after, before), (after, after))
+    assert set(pointers(there)) == set(pointers(back)) or len(there) == 100
+    assert none == []
 
 
 def test_an_earlier_turn_has_an_earlier_ledger(client: Client, talk: list[Run]) -> None:

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 from playground.models import Conversation, PolledPromise, PollingStatus, Run, RunKind
-from playground.protocols.mcp import elicitation
 from tests.demo.conftest import Clock
 from tests.support.demo_runs import ORIGIN, demo_run
 
@@ -104,18 +103,6 @@ def actions(_: Clock) -> Run:
 def mcp_session(_: Clock) -> Run:
     conversation = Conversation.objects.create()
     return demo_run("mcp/older?pace=0", ask("soup"), binding="mcp", conversation=conversation)
-
-
-def declined(_: Clock) -> Run:
-    """Return a turn in which the user declines the question of an MCP server."""
-    asked = stream(_)
-    resume = {"inputResponses": {"x": {"action": elicitation.DECLINE}}}
-    run = demo_run(
-        ASK, ask("eggs"), parent=asked, conversation=asked.conversation, kind=RunKind.ANSWER,
-    )  # fmt: skip
-    Run.objects.filter(pk=run.pk).update(resume=resume)
-    run.refresh_from_db()
-    return run
 
 
 CONVERSATIONS: dict[str, Callable[[Clock], Run]] = {

@@ -1,0 +1,420 @@
+"""Sequence diagram of a conversation as Mermaid text: turns, lanes, messages, and hostile texts."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.models import Agent, McpSession, Run, RunKind
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.mcp import elicitation
+from playground.protocols.problems import Problem, Stage
+from tests.demo.conftest import Clock, clock, corpus, whole_corpus
+from tests.support.action_runs import action, offering
+from tests.support.demo_conversations import CONVERSATIONS, mcp_session, promise
+from tests.support.demo_runs import BEGIN
+from tests.support.elicitations import turn
+from tests.support.run_page import replied, result_of, streamed
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, PIECES, Recording, event, result
+
+__all__ = ["clock", "corpus", "whole_corpus"]
+
+pytestmark = pytest.mark.django_db
+
+#: The expected texts. To write them anew, delete them and run this test twice.
+EXPECTED = Path(__file__).parent / "diagrams"
+#: What a text consists of, by the lexer of Mermaid 11: no line breaks, and these only as codes.
+TEXT = r"(?:[^#;%<>&$ﬂ¶\r\n]|#\d+;)+"
+KEY = r"(?:user|playground|server\d+)"
+LINE = re.compile(
+    rf"sequenceDiagram"
+    rf"|    (?:actor|participant) {KEY} as {TEXT}(?:<br/>{TEXT})?"
+    rf"|    rect rgba\(128, 128, 160, 0\.12\)"
+    rf"|    end"
+    rf"|    Note over {KEY},{KEY}: {TEXT}"
+    rf"|    {KEY}(?:->>|-->>|-x|--x){KEY}: {TEXT}"
+)
+MAX_CHILDREN = 200
+
+
+def unescape(text: str) -> str:
+    """Return what Mermaid shows of an escaped text."""
+    return re.sub(r"#(\d+);", lambda found: chr(int(found[1])), text)
+
+
+def diagram(run: Run, query: str = "") -> str:
+    """Return the file, whose lines are checked by their grammar, and whose blocks are closed."""
+    response = Client().get(f"/runs/{run.pk}/sequence.mmd{query}")
+    assert response.status_code == 200
+    text = response.content.decode()
+    assert text.endswith("\n")
+    found = text[:-1].split("\n")
+    assert found[0] == "sequenceDiagram"
+    for line in found:
+        assert LINE.fullmatch(line), line
+        assert len(unescape(line)) < 400
+    blocks = [line.split()[0] for line in found if line.split()[0] in ("rect", "end")]
+    assert blocks == ["rect", "end"] * (len(blocks) // 2)
+    return text
+
+
+def lanes(run: Run) -> list[str]:
+    found = re.findall(r" (?:actor|participant) \w+ as ([^\n]*)", diagram(run))
+    return [unescape(each.partition("<br/>")[0]) for each in found]
+
+
+def messages(run: Run, *, timed: bool = False) -> list[str]:
+    """Return the messages and notes of the last turn, with the agent on the right."""
+    last = diagram(run).rpartition("    rect ")[2].split("\n")[2:-2]
+    found = []
+    for line in map(unescape, last):
+        text = line.strip()
+        note = re.fullmatch(r"Note over \w+,\w+: (.*)", text)
+        text = f"note {note[1]}" if note else text
+        text = re.sub(r"^playground-->>user: ", "user ← ", text)
+        text = re.sub(r"^user->>playground: ", "user → ", text)
+        text = re.sub(r"^playground->>\w+: ", "→ ", text)
+        text = re.sub(r"^\w+--(x|>>)playground: ", lambda m: "← ! " if m[1] == "x" else "← ", text)
+        found.append(text if timed else re.sub(r" \(\d[\d.]* \w+\)$", "", text))
+    return found
+
+
+@pytest.mark.django_db(transaction=True, reset_sequences=True)
+@pytest.mark.usefixtures("corpus")
+@pytest.mark.parametrize("name", CONVERSATIONS)
+def test_conversations_with_the_demo(name: str, clock: Clock) -> None:
+    """The texts have keys of rows."""
+    text = diagram(CONVERSATIONS[name](clock))
+    path = EXPECTED / f"{name}.mmd"
+    if not path.exists():
+        path.write_text(text)
+        pytest.fail(f"{path.name} did not exist and was written.")
+    assert text == path.read_text()
+
+
+COMMENT = Frame(0, 0, FrameKind.COMMENT, b": here\n\n")
+TEXT_EVENT = 'event: content\ndata: {"type": "text", "text": "Hello"}'
+FAILURE = 'event: error\ndata: {"error": {"code": "TIMEOUT", "message": "Too late"}}'
+COMPLETE = 'event: complete\ndata: {"_meta": {"response_type": "answer"}}'
+CUT = Frame(0, 0, FrameKind.TAIL, b'event: result\ndata: {"item": "half')
+META = {"_meta": {"response_type": "answer"}}
+SENT = ["user → Send: eggs", "→ POST /ask: eggs"]
+STREAM = [*SENT, "← 200 OK, event stream"]
+
+
+def broken(cause: str) -> Frame:
+    return Frame(0, 0, FrameKind.ERROR, Problem("failed", Stage.CONNECT, cause, "").to_bytes())
+
+
+def document(value: Any, status: int = 200) -> Run:
+    body = value if isinstance(value, bytes) else json.dumps(value)
+    return replied(body, status, "Content-Type: application/json")
+
+
+STREAMS: dict[str, tuple[list[Frame | str], list[str]]] = {
+    "results": ([result(0), result(1), result(2), COMPLETE],
+                [*STREAM, "← 3 result events: 0.0 ms", "← completed"]),
+    "one result": ([result(0)], [*STREAM, "← result: Recipe · Dish 0"]),
+    "heartbeats": ([COMMENT, COMMENT], [*STREAM, "← 2 comments: 0.0 ms"]),
+    "a failure between results": (
+        [result(0), FAILURE, result(1), COMPLETE],
+        [*STREAM, "← result: Recipe · Dish 0", "← failure: TIMEOUT · Too late",
+         "← result: Recipe · Dish 1", "← completed"],
+    ),
+    "an incomplete event": (
+        [result(0), CUT],
+        [*STREAM, "← result: Recipe · Dish 0",
+         "← ! unknown: result · The stream ended in the middle of this event."],
+    ),
+    "a connection that breaks": (
+        [result(0), broken("Connection reset.")],
+        [*STREAM, "← result: Recipe · Dish 0", "← ! error: Connection reset."],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_streams(name: str) -> None:
+    frames, expected = STREAMS[name]
+    assert messages(streamed(*frames))[:-1] == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "status", "line"),
+    [
+        ({**META, "results": [{"name": "A"}, {"name": "B"}]}, 200, "200 OK: 2 result events"),
+        ({"_meta": {"response_type": "elicitation"},
+          "elicitation": {"text": "For whom?", "questions": []}}, 200,
+         "200 OK: elicitation: For whom?"),
+        ({"_meta": {"response_type": "promise"}, "promise": {"token": "t", "message": "Later"}},
+         202, "202 Accepted: promise: Later"),
+        (b"<html>", 502, "502 Bad Gateway: unknown: application/json · The response is an HTML "
+                         "page, not JSON."),
+        (b"", 200, "200 OK"),
+    ],
+    ids=["results", "elicitation", "promise", "html", "nothing"],
+)  # fmt: skip
+def test_documents(value: Any, status: int, line: str) -> None:
+    assert messages(document(value, status))[:3] == [*SENT, f"← {line}"]
+
+
+def test_kinds_that_alternate_are_one_message() -> None:
+    found = messages(streamed(*[result_of("a"), TEXT_EVENT] * 400, FAILURE, TEXT_EVENT, COMPLETE))
+    assert len(found) < 20
+    (rest,) = (line for line in found if "more events" in line)
+    shown = len([line for line in found if re.match(r"← (result|text)", line)]) - 1
+    assert rest.startswith(f"← {800 - shown} more events: {(800 - shown) // 2} result events, ")
+    assert found[-4:-1] == ["← failure: TIMEOUT · Too late", "← text: Hello", "← completed"]
+
+
+def test_time_without_data_is_said_and_not_often() -> None:
+    recording = Recording()
+    recording.add(CALL, OPEN, HEAD, *(
+        Frame(0, 15_000_000 * n, FrameKind.EVENT, result(n).data) for n in range(40)
+    ))  # fmt: skip
+    found = messages(recording.end())
+    assert 1 < len([line for line in found if "15.0 s" in line and "note" in line]) < 20
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (b"POST /ask?token=secret HTTP/1.1\r\n\r\n{}", "POST /ask: eggs"),
+        (b"GET /mcp HTTP/1.1\r\nLast-Event-ID: 7\r\n\r\n", "GET /mcp: resume after 7"),
+        (b'POST /mcp HTTP/1.1\r\n\r\n{"jsonrpc": "2.0", "method": "initialize", "id": 1}',
+         "initialize"),
+        (b'POST /mcp HTTP/1.1\r\n\r\n{"jsonrpc": "2.0", "method": "tools/call", "id": 1,'
+         b' "params": {"name": "ask"}}', "tools/call ask"),
+        (b'POST /mcp HTTP/1.1\r\n\r\n{"jsonrpc": "2.0", "id": 1, "result": {}}',
+         "JSON-RPC response"),
+        (b"POST /mcp HTTP/1.1\r\n\r\n" + b"[" * 10_000, "POST /mcp"),
+        (b"\xff\x00 \xfe", "\ufffd \ufffd"),
+    ],
+)  # fmt: skip
+def test_labels_of_calls(call: bytes, line: str) -> None:
+    recording = Recording()
+    recording.add(Frame(0, 0, FrameKind.CALL, call), OPEN)
+    assert messages(recording.end())[1].split(": ")[0] == f"→ {line}".split(": ")[0]
+
+
+@given(
+    st.lists(
+        st.sampled_from([*map(event, PIECES), COMMENT, CALL, HEAD, OPEN, CUT, END, broken("No."),
+                         Frame(0, 0, FrameKind.BODY, b"{}")]),
+        max_size=100,
+    ),
+    st.sampled_from([10, 2_500_000]),
+)  # fmt: skip
+def test_any_frames_are_few_messages(frames: list[Frame], every_us: int) -> None:
+    recording = Recording()
+    timed = [Frame(0, n * every_us, each.kind, each.data) for n, each in enumerate(frames)]
+    if timed:
+        recording.add(*timed)
+    assert len(messages(recording.end())) < 50
+
+
+class TestTurns:
+    def test_the_newest_are_shown_and_others_by_window(self) -> None:
+        run = turn(None, text="1")
+        while run.text != "25":
+            run = turn(None, run, text=str(int(run.text) + 1))
+        for query, first, last in (("", 16, 25), ("?until=15", 6, 15), ("?until=5", 1, 10),
+                                   (f"?until={10**8}", 16, 25)):  # fmt: skip
+            numbers = re.findall(r": Turn (\d+): \1\n", diagram(run, query))
+            assert numbers == [str(n) for n in range(first, last + 1)], query
+
+    def test_of_many_only_those_of_the_window_are_read(self) -> None:
+        run = turn(None)
+        for _ in range(49):
+            run = turn(None, run)
+        url = f"/runs/{run.pk}/sequence.mmd"
+        with CaptureQueriesContext(connection) as first:
+            Client().get(url)
+        with CaptureQueriesContext(connection) as again:
+            Client().get(url)
+        # The second time their frames are in memory.
+        assert len(again) + 10 == len(first) <= 18
+
+
+class TestLanes:
+    def test_an_agent_has_one_lane_and_a_second_one_another(self) -> None:
+        agent = Agent.objects.create(name="Recipes", url="http://agent.example/ask")
+        one = turn(agent, text="1")
+        other = turn(None, one, agent_name="Other", url="http://other.example")
+        third = turn(None, other)
+        agent.delete()
+        assert lanes(third) == ["User", "Playground", "Recipes", "Other"]
+
+    def test_there_are_not_too_many(self) -> None:
+        run = offering()
+        for number in range(30):
+            action(run, url=f"http://user:secret@shop{number}.example/cart?key=secret")
+        found = lanes(run)
+        assert found[3] == "shop0.example/cart"
+        assert (found[-1], len(found) < 20) == ("Other servers", True)
+        assert "secret" not in diagram(run)
+
+
+class TestChildRuns:
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.usefixtures("corpus")
+    def test_polls_after_the_first_are_counted(self, clock: Clock) -> None:
+        found = messages(promise(clock, 12))
+        assert "→ 9 more polls: 24.0 s" in found
+        assert found[-1].startswith("user ← Promise fulfilled")
+        assert sum("POST /demo/await" in line for line in found) == 3
+
+    def test_more_actions_than_are_shown(self) -> None:
+        run = offering()
+        for _ in range(53):
+            action(run, started_at=run.created_at + timedelta(seconds=1))
+        found = messages(run)
+        (left_out,) = (line for line in found if line.startswith("note"))
+        hidden = re.fullmatch(r"note (\d+) earlier polls and actions are not shown", left_out)
+        assert hidden
+        assert sum(line.startswith("user → Run action") for line in found) == 53 - int(hidden[1])
+
+    def test_actions_of_actions(self) -> None:
+        run = offering()
+        inner = action(action(action(run)))
+        assert messages(run).count("user → Run action: add") == 3
+        # The page of a child run shows its turn.
+        assert diagram(inner) == diagram(run)
+
+    def test_a_poll_that_failed(self) -> None:
+        run = offering(started_at=BEGIN)
+        problem = {"cause": "No route.", "stage": "connect"}
+        fields = {"kind": RunKind.POLL, "state": "failed", "problem": problem}
+        action(run, started_at=BEGIN + timedelta(minutes=5), **fields)
+        found = messages(run)
+        assert found[-1] == "user ← Connection failed: No route."
+        assert "note 5 min later" in found
+
+    def test_an_answer_to_a_server_in_mid_call(self) -> None:
+        run = offering(started_at=BEGIN)
+        fields = {"kind": RunKind.CLIENT_RESPONSE, "answers": {"diet": "vegan"}}
+        action(run, started_at=BEGIN, **fields)
+        assert "user → Answer: diet: vegan" in messages(run)
+        Run.objects.filter(kind=RunKind.CLIENT_RESPONSE).update(answers=None)
+        assert not any("Answer" in line for line in messages(run))
+
+
+class TestStates:
+    @pytest.mark.parametrize(
+        ("state", "problem", "last"),
+        [
+            ("cancelled", None, "Cancelled"),
+            ("interrupted", None, "Interrupted"),
+            ("truncated", None, "Truncated"),
+            ("failed", {"cause": "No route.", "stage": "connect"}, "Connection failed: No route."),
+            ("refused", {"cause": "A private address.", "stage": "policy"},
+             "Not allowed: A private address."),
+        ],
+    )  # fmt: skip
+    def test_ends(self, state: str, problem: Any, last: str) -> None:
+        recording = Recording(problem=problem)
+        recording.add(CALL)
+        found = messages(recording.end(state))
+        assert found[-1] == f"user ← {last}"
+        assert ("user → Stop" in found) == (state == "cancelled")
+
+    def test_a_run_in_progress_grows(self) -> None:
+        recording = Recording(state="queued")
+        assert messages(recording.run) == [SENT[0], "note Queued"]
+        Run.objects.update(state="streaming")
+        recording.add(CALL, OPEN, HEAD)
+        assert messages(recording.run)[-1] == "note Waiting for the first event"
+        recording.add(result(0), result(1))
+        assert messages(recording.run)[-2:] == ["← 2 result events: 0.0 ms", "note Streaming"]
+        recording.add(result(2), END)
+        assert "← 3 result events: 0.0 ms" in messages(recording.end())
+
+    def test_recordings_and_collection_runs(self) -> None:
+        found = messages(offering(source="recording"))
+        assert found[0] == "user → Request: eggs"
+        assert "note Recording: nothing was sent" in found
+        assert messages(offering(source="collection"))[0] == "user → Collection run: eggs"
+
+    def test_an_unknown_protocol(self) -> None:
+        run = streamed()
+        Run.objects.filter(pk=run.pk).update(protocol="gone", version="9")
+        assert [line[:6] for line in messages(run)] == ["user →", "user ←"]
+
+    def test_a_question_that_was_declined(self) -> None:
+        asked = turn(None)
+        resume = {"inputResponses": {"x": {"action": elicitation.DECLINE}}}
+        run = turn(None, asked, kind=RunKind.ANSWER, resume=resume)
+        assert messages(run)[0] == "user → Answer: Decline"
+
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.usefixtures("corpus")
+    def test_an_mcp_session_that_is_open(self, clock: Clock) -> None:
+        run = mcp_session(clock)
+        assert messages(run)[-1] == "note MCP session ended"
+        McpSession.objects.create(
+            conversation=run.conversation, url=run.url, key="k", version="v", session_id="s",
+            used_at=BEGIN,
+        )  # fmt: skip
+        assert "MCP session ended" not in diagram(run)
+
+
+#: A text, and how it is written.
+TEXTS = [
+    ("plain: text, 5 min", "plain: text, 5 min"),
+    ("a;b #1", "a#59;b #35;1"),
+    ("%%{init: {}}%%", "#37;#37;{init: {}}#37;#37;"),
+    ("<br/>&amp;", "#60;br/#62;#38;amp#59;"),
+    ("$$x$$", "#36;#36;x#36;#36;"),
+    ("wrap: x", "wrap#58; x"),
+    (":NoWrap:x", ":NoWrap#58;x"),
+    ("", "#160;"),
+    ("end", "end"),
+    (" two\r\n\r\nlines\t ", "two lines"),
+    ("a\x1b[31mb\x85c\u2028d", "a [31mb c d"),
+    ("\u202eevil\u202c \u2066x\u2069\u200f", "evil x"),
+    ("שלום 👩\u200d🍳", "שלום 👩\u200d🍳"),
+    ("x" * 500, f"{'x' * 79}…"),
+]
+
+
+@pytest.mark.parametrize(("text", "written"), TEXTS)
+def test_texts_are_lines_that_no_part_of_leaves_its_place(text: str, written: str) -> None:
+    run = streamed(agent_name=text[:80] if len(text) < 80 else text[:200])
+    found = re.search(r"participant server1 as (.*)<br/>", diagram(run))
+    assert found
+    assert found[1] == written or len(text) >= 80
+
+
+_PIECES = [*"ab ;#%<>{}[]()\"'`$:,@|\\/-+ﬂ°¶ß\n\t", "end", "wrap:", "%%", "->>", "Note over"]
+_texts = (
+    st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=80)
+    | st.lists(st.sampled_from(_PIECES), max_size=40).map("".join)
+)
+
+
+@given(_texts, _texts)
+def test_any_text_is_one_line(text: str, other: str) -> None:
+    question = json.dumps({"text": other, "questions": []})
+    run = streamed(f"event: elicitation\ndata: {question}", text=text, agent_name=text[:80])
+    assert len(diagram(run).split("\n")) == 13
+
+
+def test_a_flood_is_read_once() -> None:
+    recording = Recording()
+    recording.add(CALL, OPEN, HEAD)
+    for start in range(0, 10_000, 5_000):
+        recording.add(*[result(number) for number in range(start, start + 5_000)])
+    run = recording.end()
+    assert "← 10,000 result events: 0.0 ms" in messages(run)
+    run.frame_batches.all().delete()
+    assert "← 10,000 result events: 0.0 ms" in messages(run)
