@@ -6,10 +6,19 @@ import json
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
 
 from playground import engine
-from playground.models import Agent, Environment, Run, Variable
+from playground.models import (
+    Agent,
+    Collection,
+    Environment,
+    Folder,
+    Run,
+    SavedRequest,
+    Variable,
+)
 from playground.protocols import registry, schemas
 from playground.protocols.exchange import Exchange, Target
 from tests.support.markup import read
@@ -20,81 +29,215 @@ pytestmark = pytest.mark.django_db
 
 PREVIEW = "/compose/preview/"
 
-#: The composer's fields, and what is said about them (with the place in the document).
-REFUSED: list[tuple[str, dict[str, str], str, str]] = [
-    ("invalid JSON", form('{\n  "query": x}'), "", "Line 2, column 12: expected a value."),
-    ("an empty document", form(" "), "", "Line 1, column 2: expected a value."),
-    ("a list", form("[]"), "", "The request must be a JSON object."),
-    ("a string", form('"query"'), "", "The request must be a JSON object."),
-    ("not a number", form('{"query": {"text": NaN}}'), "", "Not a valid JSON number"),
-    ("infinity", form('{"a": -Infinity}'), "", "Not a valid JSON number"),
-    ("a number too large", form('{"a": 1e999}'), "", "Not a valid JSON number"),
-    ("an endless number", form('{"a": ' + "9" * 5000 + "}"), "", "Not a valid JSON number"),
-    ("too deep", form('{"a":' + "[" * 100 + "]" * 100 + "}"), "", "more than 100 levels deep"),
-    ("much too deep", form("[" * 100_000), "", "nested more than 100 levels deep"),
-    ("no query", form({}), "/query", "The request requires a query."),
-    ("a query without text", form({"query": {}}), "/query/text", "The query requires text."),
-    ("a blank text", form({"query": {"text": " "}}), "/query/text", "The query requires text."),
-    ("a text that is none", form({"query": {"text": 1}}), "/query/text", "This must be a string."),
-    ("an await without action", form({"promise_token": "t"}), "/action", "requires an action"),
-    ("no agent", form(agent=""), "", "Enter a URL or choose an agent"),
-    ("an unknown agent", form(agent="nobody"), "", "Enter a URL or choose an agent"),
-    ("headers that are no JSON", form(headers="{"), "#headers", "are not valid JSON"),
-    ("headers too deep", form(headers="[" * 100_000), "#headers", "are not valid JSON"),
-    ("headers that are no list", form(headers='{"a": "b"}'), "#headers", "array of [name, value]"),
-    ("a header that is no pair", form(headers='[["a"]]'), "#headers", "an array of [name, value]"),
-    ("a header with a number", form(headers='[["a", 1]]'), "#headers", "an array of [name, value]"),
+SAVED = "/saved-requests/"
+DEEP = "[" * 101 + "]" * 101
+ADDRESS = "Enter a URL or choose an agent"
+PAIRS = "Headers must be an array of [name, value] pairs."
+OBJECT = "The request must be a JSON object."
+FORBIDDEN = "set by the playground"
+
+#: The composer's fields, what is said about them where they are sent, with the place in the
+#: document, and where they are saved: "=" for the same, "" for nothing.
+REFUSED: list[tuple[str, dict[str, str], str, str, str]] = [
+    ("invalid JSON", form('{\n  "query": x}'), "", "Line 2, column 12: expected a value.", "="),
+    ("no document", form(""), "", "Line 1, column 1: expected a value.", "="),
+    ("an empty document", form(" "), "", "Line 1, column 2: expected a value.", "="),
+    ("a list", form("[]"), "", OBJECT, "="),
+    ("null", form("null"), "", OBJECT, "="),
+    ("a string", form('"{{name}}"'), "", OBJECT, "="),
+    ("a name twice", form('{"a": 1, "a": 2}'), "", "Duplicate name “a” in an object.", "="),
+    ("not a number", form('{"a": NaN}'), "", "Line 1, column 7: Not a valid JSON number.", "="),
+    ("infinity", form('{"a": -Infinity}'), "", "Not a valid JSON number", "="),
+    ("a number too large", form('{"a": 1e999}'), "", "Not a valid JSON number", "="),
+    ("an endless number", form('{"a": ' + "9" * 5000 + "}"), "", "Not a valid JSON number", "="),
+    ("too deep", form('{"a":' + DEEP + "}"), "",
+     "Line 1, column 105: The document is nested more than 100 levels deep.", "="),
+    ("much too deep", form("[" * 100_000), "", "nested more than 100 levels deep", "="),
+    ("no query", form({}), "/query", "The request requires a query.", ""),
+    ("a query without text", form({"query": {}}), "/query/text", "The query requires text.", ""),
+    ("a blank text", form({"query": {"text": " "}}), "/query/text", "The query requires text.", ""),
+    ("a text that is none", form({"query": {"text": 1}}), "/query/text", "This must be a string.",
+     ""),
+    ("an await without action", form({"promise_token": "t"}), "/action", "requires an action", ""),
+    ("no agent", form(agent=""), "", ADDRESS, ""),
+    ("a blank address", form(agent="", address=" "), "", ADDRESS, ""),
+    ("an unknown agent", form(agent="nobody"), "", ADDRESS, ""),
+    # What was meant for an agent goes nowhere else.
+    ("an unknown agent with an address", form(agent="nobody", address="http://a.example"), "",
+     ADDRESS, ""),
+    ("the name of an agent", form(agent="Recipes"), "", ADDRESS, ""),
+    ("a long agent", form(agent="x" * 5000), "", ADDRESS, ""),
+    ("headers that are no JSON", form(headers="{"), "#headers", "The headers are not valid JSON.",
+     "="),
+    ("headers too deep", form(headers="[" * 100_000), "#headers", "are not valid JSON", "="),
+    ("headers that are null", form(headers="null"), "#headers", PAIRS, "="),
+    ("headers that are no list", form(headers='{"a": "b"}'), "#headers", PAIRS, "="),
+    ("a header that is no pair", form(headers='[["a"]]'), "#headers", PAIRS, "="),
+    ("a header with a number", form(headers='[["a", 1]]'), "#headers", PAIRS, "="),
     ("a header name with a space", form(headers='[["a b", "c"]]'), "#headers",
-     "not a valid header name"),
-    ("Host", form(headers='[["hOsT", "a"]]'), "#headers", "set by the playground"),
-    ("Cookie", form(headers='[["Cookie", "a=b"]]'), "#headers", "set by the playground"),
-    ("Content-Length", form(headers='[["Content-Length", "1"]]'), "#headers",
-     "set by the playground"),
-    ("a line break", form(headers='[["X-A", "a\\r\\nX-B: c"]]'), "#headers", "control character"),
-    ("a NUL", form(headers='[["X-A", "a\\u0000b"]]'), "#headers", "control character"),
-    ("authentication that is no JSON", form(auth="x"), "#auth", "expected a value"),
-    ("expectations that are no JSON", form(expectations="["), "#expectations", "Line 1, column 2"),
-    ("expectations that are no list", form(expectations="{}"), "#expectations", "must be an array"),
-    ("an environment that is gone", form(environment="gone"), "", "“gone” was deleted"),
-    ("an umlaut", form(headers='[["X-A", "ä"]]'), "#headers", "non-ASCII characters"),
+     "not a valid header name", ""),
+    ("Host", form(headers='[["hOsT", "a"]]'), "#headers", FORBIDDEN, ""),
+    ("Cookie", form(headers='[["Cookie", "a=b"]]'), "#headers", FORBIDDEN, ""),
+    ("Content-Length", form(headers='[["Content-Length", "1"]]'), "#headers", FORBIDDEN, ""),
+    ("a line break", form(headers='[["X-A", "a\\r\\nX-B: c"]]'), "#headers",
+     "control character", ""),
+    ("a NUL", form(headers='[["X-A", "a\\u0000b"]]'), "#headers", "control character", ""),
+    ("an umlaut", form(headers='[["X-A", "ä"]]'), "#headers", "non-ASCII characters", ""),
+    ("authentication that is no JSON", form(auth="x"), "#auth",
+     "Line 1, column 1: expected a value.", "Invalid auth. ="),
+    ("expectations that are no JSON", form(expectations="[1,"), "#expectations",
+     "Line 1, column 4: expected a value.", "Invalid expectations. ="),
+    ("expectations too deep", form(expectations=DEEP), "#expectations",
+     "Line 1, column 101: The document is nested more than 100 levels deep.", "="),
+    ("expectations that are no list", form(expectations="{}"), "#expectations",
+     "Expectations must be an array, not an object.", "The expectations must be a list."),
+    ("expectations that are null", form(expectations="null"), "#expectations",
+     "Expectations must be an array, not null.", "The expectations must be a list."),
+    ("an expectation that is none", form(expectations="[1]"), "#expectations",
+     "Expectations, /0: An expectation must be an object, not a number.", "="),
+    ("half an expectation", form(expectations='[{"type": "state"}]'), "#expectations",
+     "Expectations, /0/equals: Add equals.", "="),
+    ("an environment that is gone", form(environment="gone"), "", "“gone” was deleted", ""),
+    ("a long environment that is gone", form(environment="x" * 200), "",
+     f"The environment “{'x' * 80}” was deleted. Select another one.", ""),
 ]  # fmt: skip
 
 
+def problems(html: str) -> list[tuple[str | None, str]]:
+    """Return the place and the text of each problem."""
+    found = read(html).select("li", data_level="error")
+    return [(each.attributes["data-pointer"], each.words) for each in found]
+
+
 @pytest.mark.parametrize(
-    ("fields", "pointer", "message"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED]
+    ("fields", "pointer", "message", "saved"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED]
 )
-class TestWhatCannotBeSent:
-    def test_is_refused_with_a_reason(
-        self, client: Client, agent: Agent, fields: dict[str, str], pointer: str, message: str
-    ) -> None:
-        response = client.post("/runs/", fields, headers={"HX-Request": "true"})
-        assert response.status_code == 422
-        assert response["HX-Retarget"] == "#compose-problems"
-        self._says(response.content.decode(), pointer, message)
-        assert not Run.objects.exists()
+def test_what_cannot_be_sent_or_saved_is_refused_with_a_reason(
+    client: Client, agent: Agent, fields: dict[str, str], pointer: str, message: str, saved: str
+) -> None:
+    response = client.post("/runs/", fields, headers={"HX-Request": "true"})
+    assert response.status_code == 422
+    assert response["HX-Retarget"] == "#compose-problems"
+    assert not Run.objects.exists()
+    # And it is said before it is sent, beside a document that can be read as it stands.
+    preview = client.post(PREVIEW, fields)
+    assert preview.status_code == 200
+    for html in (response.content.decode(), preview.content.decode()):
+        ((place, text),) = problems(html)
+        assert place == pointer
+        assert message in text
+    assert ("effective-line" in preview.content.decode()) == pointer.startswith("/")
+    Collection.objects.create(name="Kept")
+    answer = client.post(SAVED, {**fields, "name": "Eggs", "place": "kept"})
+    assert answer.status_code == (422 if saved else 200)
+    assert saved.replace("=", message) in " ".join(read(answer.content.decode()).text.split())
 
-    def test_is_said_beforehand(
-        self, client: Client, agent: Agent, fields: dict[str, str], pointer: str, message: str
-    ) -> None:
-        response = client.post(PREVIEW, fields)
-        assert response.status_code == 200
-        html = response.content.decode()
-        self._says(html, pointer, message)
-        # A document that can be read is shown as it stands.
-        assert ("effective-line" in html) == pointer.startswith("/")
 
-    def _says(self, html: str, pointer: str, message: str) -> None:
-        markup = read(html)
-        assert message in markup.text
-        problems = [e.attributes for e in markup.find("li") if "data-pointer" in e.attributes]
-        assert (pointer, "error") in [(p["data-pointer"], p["data-level"]) for p in problems]
+#: Fields that only a saved request has, and what is wrong with them.
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"auth": "null"}, "The auth must be an object."),
+        ({"auth": "[1]"}, "The auth must be an object."),
+        ({"captures": "{"}, "Line 1, column 2: expected a property name in double quotes."),
+        ({"captures": "[]"}, "The captures must be an object."),
+        ({"captures": "null"}, "The captures must be an object."),
+        ({"captures": '{"id": 1}'}, "Captures, /id: A path must be a string, not a number."),
+        ({"captures": '{"a b": "$.a"}'}, "Captures, /a b: Variable names contain only letters,"),
+    ],
+)
+def test_what_cannot_be_saved(
+    client: Client, agent: Agent, fields: dict[str, str], message: str
+) -> None:
+    Collection.objects.create(name="Kept")
+    assert problems(client.post(PREVIEW, form(**fields)).content.decode()) == []
+    answer = client.post(SAVED, form(name="Eggs", place="kept", **fields))
+    assert answer.status_code == 422
+    assert message in read(answer.content.decode()).text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("address", " http://a.example ", "http://a.example"),
+        ("address", "{{base}}/ask", "{{base}}/ask"),
+        ("document", ' {"a": null} ', {"a": None}),
+        ("document", '{"a": "{{name}}"}', {"a": "{{name}}"}),
+        *((name, text, empty) for name, empty in (
+            ("headers", []), ("auth", {}), ("expectations", []), ("captures", {}))
+          for text in ("", " \n\t")),
+        ("headers", '[[" X-A ", " 1 "], ["", "x"]]', [["X-A", "1"]]),
+        # Names in it may have no value yet: it is checked when they have.
+        ("headers", '[["{{name}}", "a\\nb"], ["Host", "x"]]', [["{{name}}", "a\nb"], ["Host", "x"]]),
+        ("auth", "{}", {}),
+        ("auth", '{"type": "bearer", "secret": "key"}', {"type": "bearer", "secret": "key"}),
+        ("captures", '{"id": "$.id"}', {"id": "$.id"}),
+    ],
+)  # fmt: skip
+def test_what_a_field_stands_for(client: Client, name: str, text: str, value: Any) -> None:
+    Collection.objects.create(name="Kept")
+    fields = form(agent="", address="http://b.example", protocol="nlweb", binding="http")
+    answer = client.post(SAVED, {**fields, name: text, "name": "Eggs", "place": "kept"})
+    assert answer.status_code == 200
+    assert getattr(SavedRequest.objects.get(), name) == value
+    del fields["headers"]
+    assert client.post(SAVED, {**fields, "name": "Ham", "place": "kept"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "key", ["", "eggs", "kept/", "/eggs", "kept/gone", "gone/eggs", "kept/warm/eggs", "kept/eggs"]
+)
+def test_the_saved_request_that_is_open(
+    client: Client, agent: Agent, started: list[Any], key: str
+) -> None:
+    kept = Collection.objects.create(name="Kept")
+    folder = Folder.objects.create(collection=kept, name="Warm")
+    eggs = SavedRequest.objects.create(collection=kept, folder=folder, name="Eggs")
+    client.post("/runs/", form(saved=key))
+    assert started[0][0].saved_request == (eggs if key == "kept/eggs" else None)
+
+
+@pytest.mark.parametrize(("name", "is_hers"), [("ann", True), ("bob", False)])
+def test_agents_environments_and_saved_requests_are_the_users(
+    client: Client, settings: Any, started: list[Any], name: str, is_hers: bool
+) -> None:
+    settings.HOSTED = True
+    users = {each: User.objects.create(username=each) for each in ("ann", "bob")}
+    own = {"owner": users["ann"]}
+    Agent.objects.create(name="Hers", url="http://a.example", **own)
+    Environment.objects.create(name="Staging", **own)
+    kept = Collection.objects.create(name="Kept", **own)
+    SavedRequest.objects.create(collection=kept, name="Eggs")
+    client.force_login(users[name])
+    fields = form(agent="hers", environment="staging", saved="kept/eggs")
+    answer = client.post("/runs/", fields)
+    if is_hers:
+        assert [run.saved_request.name for run, _ in started] == ["Eggs"]
+    else:
+        text = read(answer.content.decode()).text
+        assert ADDRESS in text
+        assert "“staging” was deleted" in text
+    client.post("/runs/", form(agent="", address="http://a.example", saved="kept/eggs"))
+    assert (started[-1][0].saved_request is not None) == is_hers
+
+
+def test_everything_that_is_wrong_is_said_at_once_and_in_the_order_of_the_fields(
+    client: Client, agent: Agent
+) -> None:
+    wrong = dict.fromkeys(("agent", "document", "headers", "auth", "expectations"), "x")
+    found = problems(client.post(PREVIEW, form(environment="x", **wrong)).content.decode())
+    assert [place for place, _ in found] == ["", "", "#headers", "#auth", "#expectations", ""]
+    assert [ADDRESS in found[0][1], "deleted" in found[-1][1]] == [True, True]
 
 
 def test_missing_fields_are_no_crash(client: Client, agent: Agent) -> None:
     for url, status in (("/runs/", 422), (PREVIEW, 200)):
         response = client.post(url, {})
         assert response.status_code == status
-        assert "Enter a URL or choose an agent" in response.content.decode()
+        assert ADDRESS in response.content.decode()
+    # The last of several values counts.
+    response = client.post(PREVIEW, {**form(), "agent": ["nobody", "recipes"]})
+    assert problems(response.content.decode()) == []
 
 
 class TestPreview:

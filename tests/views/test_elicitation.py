@@ -59,6 +59,70 @@ class TestForm:
         assert chosen == ["false"]
         assert not [c for c in controls(markup, "q0") if "checked" in c]
 
+    @pytest.mark.parametrize(
+        ("question", "values"),
+        [
+            ({"type": "free_text", "default": "x"}, ["x"]),
+            ({"type": "number", "default": 0}, ["0"]),
+            ({"type": "number", "default": 2.5}, ["2.5"]),
+            ({"type": "number"}, [""]),
+            ({"type": "single_select", "options": ["a", "b"], "default": "b"}, ["b"]),
+            ({"type": "multi_select", "options": ["a", "b"], "default": ["a", "b"]}, ["a", "b"]),
+            ({"type": "boolean", "default": False}, ["false"]),
+            ({"type": "boolean"}, []),
+        ],
+    )
+    def test_a_default_is_what_a_control_begins_with(
+        self, client: Client, agent: Agent, question: dict[str, Any], values: list[str]
+    ) -> None:
+        run = elicitation_run(agent, [{"id": "a", "text": "A?", **question}])
+        markup = read(page(client, run))
+        boxes = [c for c in controls(markup, "q0") if c.get("type") in {"radio", "checkbox"}]
+        found = [c["value"] for c in boxes if "checked" in c]
+        if not boxes:
+            texts = [e.text.strip() for e in markup.select("textarea", name="q0")]
+            found = texts or [c.get("value") for c in controls(markup, "q0")]
+        assert found == values
+
+    @pytest.mark.parametrize(
+        ("url", "origin"),
+        [
+            ("http://a.example/ask?x#y", "http://a.example"),
+            ("https://user:secret@a.example:8443/ask", "https://a.example:8443"),
+            ("http://[::1]:8080/", "http://[::1]:8080"),
+            ("http://[::1/", "http://[::1/"),
+            ("http://a.example:port/", "http://a.example:port/"),
+        ],
+    )
+    def test_says_where_the_answers_go(
+        self, client: Client, agent: Agent, url: str, origin: str
+    ) -> None:
+        run = elicitation_run(agent)
+        Agent.objects.update(url=url)
+        Run.objects.update(url=url)
+        for _ in range(2):
+            (asked,) = read(page(client, run)).select(class_="ask-origin")
+            assert asked.words.endswith(f" {origin}")
+            agent.delete()
+
+    @pytest.mark.parametrize(
+        ("fields", "strategy", "template"),
+        [
+            ({"answer_strategy": "text"}, "text", '"{{answers}}"'),
+            ({"answer_strategy": "gone"}, "filters", '"{{answers}}"'),
+            ({"answer_template": '{"mine": 1}'}, "filters", '{"mine": 1}'),
+        ],
+    )
+    def test_the_way_and_the_template_are_the_agents(
+        self, client: Client, agent: Agent, fields: dict[str, str], strategy: str, template: str
+    ) -> None:
+        Agent.objects.update(**fields)
+        markup = read(page(client, elicitation_run(agent)))
+        chosen = [c["value"] for c in controls(markup, "strategy") if "checked" in c]
+        assert chosen == [strategy]
+        (box,) = markup.select("textarea", name="template")
+        assert template in box.text
+
     def test_required_questions_are_marked_before_they_are_missed(
         self, client: Client, agent: Agent
     ) -> None:

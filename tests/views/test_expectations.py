@@ -57,19 +57,33 @@ def attempt(client: Client, run: Run | None, wanted: Any = "", captures: Any = "
 class TestChecks:
     def test_every_expectation_with_its_verdict(self, client: Client) -> None:
         found = part(client, a_run(MET, UNMET, {"type": "?"}), "checks")
-        rows = [row for row in found.find("li") if "data-verdict" in row.attributes]
+        rows = found.select("li", data_verdict=None)
         assert [row.attributes["data-verdict"] for row in rows] == ["pass", "fail", "incomplete"]
+        assert [word in row.words for row, word in zip(
+            rows, ("Passed", "Failed", "Inconclusive"), strict=True)] == [True] * 3  # fmt: skip
         text = found.text
         assert "1 of 3 passed" in text
         assert '$.results[0].name equals "Tea"' in text
         assert 'Actual: "<b>Soup</b>"' in text
 
-    def test_the_tally_is_for_the_bar_and_for_the_tab(self, client: Client) -> None:
-        found = part(client, a_run(MET, UNMET), "checks/count")
+    @pytest.mark.parametrize(
+        ("wanted", "verdict", "tally"),
+        [
+            ([MET, MET], "pass", "2 of 2 passed"),
+            ([MET, UNMET], "fail", "1 of 2 passed"),
+            ([MET, {"type": "?"}], "incomplete", "1 of 2 passed"),
+            ([UNMET, {"type": "?"}], "fail", "0 of 2 passed"),
+        ],
+        ids=["met", "unmet", "unclear", "none"],
+    )
+    def test_the_tally_is_for_the_bar_and_for_the_tab(
+        self, client: Client, wanted: Any, verdict: str, tally: str
+    ) -> None:
+        found = part(client, a_run(*wanted), "checks/count")
         (button,) = found.find("button")
-        assert button.attributes["data-verdict"] == "fail"
+        assert button.attributes["data-verdict"] == verdict
         assert button.attributes["data-show-tab"] == "tab-checks"
-        assert "1 of 2 passed" in found.text
+        assert tally in found.text
         count = next(each for each in found.find("span") if each.attributes.get("id"))
         assert count.attributes["hx-swap-oob"] == "true"
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from playground.models import Run
+from tests.support.run_page import part, streamed
+
 QUERY = "/explanations/nlweb/0.55/ask-request/"
 
 
@@ -56,6 +59,48 @@ def test_an_element_of_an_array_has_the_name_of_the_array(client: Client) -> Non
 )
 def test_what_does_not_exist_has_no_page(client: Client, path: str) -> None:
     assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [
+        ("/explanations/nlweb/0.54/ask-request/", "NLWeb 0.54"),
+        ("/explanations/agent-api/1/agent-request/", "Agent API"),
+        ("/explanations/http/1/request-headers/", "HTTP"),
+    ],
+)
+def test_a_protocol_has_its_label(client: Client, path: str, label: str) -> None:
+    assert label in text_of(client, path, "/x")
+
+
+@pytest.mark.parametrize(
+    ("sent", "reference"),
+    [
+        ('event: start\ndata: {"_meta": {"version": "0.55"}}', "nlweb/0.55/response-meta#"),
+        ('event: result\ndata: {"item": {"name": "Soup"}}', "nlweb/0.55/item#"),
+        ('event: result\ndata: {"index": 0, "item": {}}', "nlweb/0.55/event-result#"),
+        ('event: promise\ndata: {"token": "p"}', "nlweb/0.55/promise#"),
+        ('event: ping\ndata: {"a": 1}', ""),
+    ],
+)
+def test_the_payload_of_an_event_has_a_schema(db: None, sent: str, reference: str) -> None:
+    shown = part(streamed(sent), "events/4/").select(data_explain_document=None)
+    assert [each.attributes["data-explain-document"] for each in shown] == (
+        [reference] if reference else []
+    )
+
+
+@pytest.mark.parametrize("version", ["", "0.99", "../0.55"])
+def test_a_version_without_schemas_has_no_references(db: None, version: str) -> None:
+    run = streamed('event: result\ndata: {"item": {}}')
+    Run.objects.update(version=version)
+    assert not part(run, "events/4/").select(data_explain_document=None)
+
+
+def test_kinds_have_schemas_of_their_own(db: None) -> None:
+    page = part(streamed('event: result\ndata: {"item": {}}'), "events/")
+    kinds = [each.attributes["data-explain"] for each in page.select(class_="event-kind")]
+    assert kinds[2:4] == ["playground/1/frames#/head", "playground/1/events#/result"]
 
 
 def test_the_fragment_may_be_cached(client: Client) -> None:

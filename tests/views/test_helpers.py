@@ -1,4 +1,4 @@
-"""Helpers of views: a run for a view."""
+"""Runs and agents by their URL: whose they are, and what is no key."""
 
 from __future__ import annotations
 
@@ -6,23 +6,17 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.contrib.auth.models import AnonymousUser, User
-from django.db import connection
-from django.http import Http404, HttpRequest, HttpResponse
-from django.test import RequestFactory
-from django.test.utils import CaptureQueriesContext
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
 
-from playground.models import Agent, Run
-from playground.views import helpers
-from playground.views.helpers import find_run, get_agent, get_current_run, get_run, make_download
+from playground.models import Agent
+from playground.models.liveness import HEARTBEAT_TIMEOUT
+from playground.views.helpers import make_download
+from tests.support.stored_runs import Recording
 
 pytestmark = pytest.mark.django_db
-
-
-def asked(user: Any = None) -> HttpRequest:
-    request = RequestFactory().get("/")
-    request.user = user or AnonymousUser()
-    return request
 
 
 @pytest.mark.parametrize(
@@ -32,90 +26,44 @@ def asked(user: Any = None) -> HttpRequest:
         (False, None, "ann", True),
         (False, "ann", None, False),
         (False, "ann", "ann", False),
-        (True, None, None, False),
         (True, None, "ann", False),
-        (True, "ann", None, False),
         (True, "ann", "bob", False),
         (True, "ann", "ann", True),
     ],
 )
-def test_a_run_is_its_owners(
-    settings: Any, hosted: bool, owner: str | None, user: str | None, is_found: bool
+def test_runs_and_agents_are_their_owners(
+    client: Client, settings: Any, hosted: bool, owner: str | None, user: str | None, is_found: bool
 ) -> None:
     settings.HOSTED = hosted
     users = {name: User.objects.create(username=name) for name in ("ann", "bob")}
-    run = Run.objects.create(owner=users.get(owner or ""), state="completed")
-    request = asked(users.get(user or ""))
-    for key in (run.pk, str(run.pk), run.pk.hex):
-        assert find_run(request, key) == (run if is_found else None)
-        for get in (get_run, get_current_run):
-            if is_found:
-                assert get(request, key) == run
-            else:
-                with pytest.raises(Http404):
-                    get(request, key)
+    run = Recording(owner=users.get(owner or ""), state="completed").run
+    Agent.objects.create(name="Hers", url="http://a.example", owner=users.get(owner or ""))
+    if user:
+        client.force_login(users[user])
+    status = 200 if is_found else 404
+    for path in (f"/runs/{run.pk}/", f"/runs/{run.pk.hex}/", f"/runs/{run.pk}/wire/",
+                 "/agents/hers/"):  # fmt: skip
+        assert client.get(path).status_code == status, path
+    assert client.get("/agents/gone/").status_code == 404
 
 
-@pytest.mark.parametrize(
-    "key", ["", "x", "1", "0" * 32, str(UUID(int=1)), "é" * 36, "\0", "{}", "9" * 200, None]
-)
-def test_what_is_no_key_of_a_run_is_not_found(key: Any) -> None:
-    Run.objects.create()
-    assert find_run(asked(), key) is None
-    with pytest.raises(Http404):
-        get_run(asked(), key)
+@pytest.mark.parametrize("key", ["x", "1", "0" * 32, str(UUID(int=1)), "é" * 36, "{}", "9" * 200])
+def test_what_is_no_key_of_a_run_is_not_found(client: Client, key: str) -> None:
+    Recording()
+    assert client.get(f"/runs/{key}/").status_code == 404
+    assert client.get(f"/compare/?left={key}").status_code == 404
+    assert client.get("/saved-requests/", {"run": key}).status_code == 200
 
 
-def test_relations_are_read_with_it(run: Run) -> None:
-    agent = Agent.objects.create(name="a", url="http://agent.example")
-    Run.objects.update(agent=agent)
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
-        found = get_run(asked(), run.pk, "agent", "parent")
-        assert found.agent == agent
-    assert len(queries) == 1
-
-
-@pytest.mark.parametrize(
-    ("state", "after"), [("streaming", "interrupted"), ("completed", "completed")]
-)
-def test_a_run_that_nobody_drives_is_interrupted(
-    monkeypatch: pytest.MonkeyPatch, state: str, after: str
-) -> None:
-    run = Run.objects.create(state=state)
-    interrupted = Run.objects.filter(state="streaming")
-    monkeypatch.setattr(
-        helpers, "mark_interrupted", lambda: interrupted.update(state="interrupted")
-    )
-    assert get_run(asked(), run.pk).state == state
-    assert get_current_run(asked(), run.pk).state == after
-
-
-@pytest.mark.parametrize(
-    ("hosted", "owner", "user", "is_found"),
-    [
-        (False, None, "ann", True),
-        (False, "ann", "ann", False),
-        (True, "ann", "ann", True),
-        (True, "ann", "bob", False),
-        (True, None, "ann", False),
-    ],
-)
-def test_an_agent_is_its_owners(
-    settings: Any, hosted: bool, owner: str | None, user: str, is_found: bool
-) -> None:
-    settings.HOSTED = hosted
-    users = {name: User.objects.create(username=name) for name in ("ann", "bob")}
-    agent = Agent.objects.create(name="Hers", url="http://a.example", owner=users.get(owner or ""))
-    request = asked(users[user])
-    if is_found:
-        assert get_agent(request, "hers") == agent
-    else:
-        with pytest.raises(Http404):
-            get_agent(request, "hers")
-    with pytest.raises(Http404):
-        get_agent(request, "gone")
+@pytest.mark.usefixtures("heartbeats_count")
+@pytest.mark.parametrize(("state", "after"), [("streaming", "interrupted"), ("completed",) * 2])
+def test_a_run_that_nobody_drives_is_interrupted(client: Client, state: str, after: str) -> None:
+    gone = timezone.now() - 2 * HEARTBEAT_TIMEOUT
+    run = Recording(state=state, driver="elsewhere:1:1", heartbeat_at=gone).run
+    for path, found in (("wire/", state), ("", after)):
+        assert client.get(f"/runs/{run.pk}/{path}").status_code == 200
+        run.refresh_from_db()
+        assert run.state == found
 
 
 @pytest.mark.parametrize(
@@ -128,6 +76,5 @@ def test_an_agent_is_its_owners(
     ],
 )
 def test_a_download_has_a_name(name: str, header: str) -> None:
-    response = HttpResponse("{}", content_type="application/json")
-    assert make_download(response, name) is response
+    response = make_download(HttpResponse("{}", content_type="application/json"), name)
     assert response["Content-Disposition"] == header
