@@ -100,8 +100,6 @@ FACTS: list[tuple[dict[str, Any], dict[str, str]]] = [
 ]  # fmt: skip
 
 
-
-
 def cards(*shown: Any) -> list[Element]:
     """Return the cards of a response with these items."""
     return entries(part(offered(*shown)))

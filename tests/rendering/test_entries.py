@@ -165,8 +165,8 @@ class TestFormat:
 
     def test_is_told_once_until_it_changes(self) -> None:
         app = {"openai/outputTemplate": "ui://a"}
-        metas = [app, {**app, "version": "0.55"}, {}, {"openai/outputTemplate": "ui://b"},
-                 {"response_format": "conversational_search"}, {"response_format": "nl"}]  # fmt: skip
+        formats = [{"response_format": name} for name in ("conversational_search", "nl")]
+        metas = [app, {**app, "version": "0.55"}, {}, {"openai/outputTemplate": "ui://b"}, *formats]
         told = shown(*(meta("start", **each) for each in metas))
         assert [each.attributes["data-seq"] for each in told] == ["4", "7", "9"]
         flood = shown(*(meta("complete", **{"openai/n": n}) for n in range(20)))

@@ -35,7 +35,9 @@ def rejected(body: str, status: int = 500, *headers: str, **fields: Any) -> Run:
 
 
 def an_agent(**fields: Any) -> Agent:
-    agent: Agent = Agent.objects.create(**{"name": "A", "url": "http://agent.example/ask", **fields})
+    agent: Agent = Agent.objects.create(
+        **{"name": "A", "url": "http://agent.example/ask", **fields}
+    )
     return agent
 
 
@@ -110,9 +112,7 @@ def test_a_stream_without_a_result() -> None:
 
 @pytest.mark.parametrize("status", [200, 202])
 @pytest.mark.parametrize(("body", "headers"), [(ANSWER, ["Retry-After: 5"]), (FAILURE, [])])
-def test_a_response_without_an_error_has_none(
-    status: int, body: str, headers: list[str]
-) -> None:
+def test_a_response_without_an_error_has_none(status: int, body: str, headers: list[str]) -> None:
     assert not ending(rejected(body, status, *headers)).select(class_="error-card")
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
-from playground.models import Run
 from tests.support.markup import read
-from tests.support.stored_runs import Recording
+from tests.support.stored_runs import past_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -21,9 +18,7 @@ def document(**prefer: Any) -> dict[str, Any]:
 
 
 def make(ago: int, **fields: Any) -> None:
-    own = {"agent_name": "Recipes", "request": document(), "state": "completed"}
-    run = Recording(**{**own, **fields}).run
-    Run.objects.filter(pk=run.pk).update(created_at=timezone.now() - timedelta(minutes=ago))
+    past_run(minutes=ago, **{"request": document(), **fields})
 
 
 def changes() -> list[str]:

@@ -78,8 +78,8 @@ class TestJoining:
 
     @pytest.mark.parametrize("is_reversed", [False, True])
     def test_a_call_and_its_output_find_each_other(self, is_reversed: bool) -> None:
-        pair = [a_call(kind="plugin_call"), an_output()]
-        found = shown(*sum(reversed(pair) if is_reversed else pair, []))
+        asked, answered = a_call(kind="plugin_call"), an_output()
+        found = shown(*((answered + asked) if is_reversed else (asked + answered)))
         output, call = sorted(found, key=lambda each: "look_up" in each.words and bool(
             each.find("pre")))  # fmt: skip
         assert "42" in call.words

@@ -139,8 +139,12 @@ class TestStatus:
         ("fields", "state", "status", "word"),
         [
             ({}, "streaming", "checking", "Polling now"),
-            ({"cancel_requested": True, "status": "paused"}, "streaming", "cancelling",
-             "Cancelling the task"),
+            (
+                {"cancel_requested": True, "status": "paused"},
+                "streaming",
+                "cancelling",
+                "Cancelling the task",
+            ),
         ],
     )
     def test_a_poll_in_progress(self, fields: Any, state: str, status: str, word: str) -> None:
@@ -244,7 +248,7 @@ class TestPolls:
 
 
 class TestAnswer:
-    PLACE = {"parent_entry_seq": 4, "parent_entry_part": 0}  # noqa: RUF012
+    PLACE = {"parent_entry_seq": 4, "parent_entry_part": 0}
 
     def test_has_its_own_cards_and_actions(self) -> None:
         run = promised()

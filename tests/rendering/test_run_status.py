@@ -165,7 +165,8 @@ def test_a_run_that_waits_for_a_worker(
 
 @pytest.mark.parametrize("workers", [False, True])
 @pytest.mark.parametrize(
-    ("fields", "waits"), [({}, True), ({"driver": "host:1:1"}, False), ({"state": "stopped"}, False)]
+    ("fields", "waits"),
+    [({}, True), ({"driver": "host:1:1"}, False), ({"state": "stopped"}, False)],
 )
 def test_a_collection_run_that_waits_for_a_worker(
     fields: dict[str, Any], waits: bool, workers: bool, settings: LazySettings

@@ -77,9 +77,7 @@ class TestStopped:
 def test_a_response_is_json_unless_it_says_what_it_is(item: Any, is_data: bool) -> None:
     run = offering()
     request = {"action": "add", "protocol": "HTTP", "method": "GET", "url": "http://a.example/"}
-    child = child_of(
-        run, protocol="action", request={**request, "headers": []}, url=request["url"]
-    )
+    child = child_of(run, protocol="action", request={**request, "headers": []}, url=request["url"])
     child.add(*called("GET", item))
     child.end()
     (card,) = entries(part(child.run))

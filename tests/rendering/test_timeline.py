@@ -121,8 +121,8 @@ def test_many_arrivals_are_few_marks_that_count_all() -> None:
     page = drawn(*[(K.COMMENT, n * 10) for n in range(5_000)], end_us=50_000)
     found = page.select("rect", class_="mark")
     assert len(found) <= 251
-    spans = [(int(e.attributes["data-seq"] or 0),
-              int(e.attributes.get("data-last") or e.attributes["data-seq"] or 0)) for e in found]  # fmt: skip
+    numbers = [(e.attributes["data-seq"], e.attributes.get("data-last")) for e in found]
+    spans = [(int(first or 0), int(last or first or 0)) for first, last in numbers]
     assert (spans[0][0], spans[-1][1]) == (1, 5_000)
     assert all(after[0] == before[1] + 1 for before, after in pairwise(spans))
     assert table(page, "Events by type") == [["comment", "5000"]]
@@ -309,4 +309,3 @@ class TestChildRuns:
         assert len(found) == len(spans)
         # The narrowest bars are moved to the left, so that they end on the drawing.
         assert all(b >= a - 0.61 for a, b in pairwise(found))
-

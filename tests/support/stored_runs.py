@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
+from django.utils import timezone
 from hypothesis import strategies as st
 
 from playground.engine.driver import Driver
@@ -77,6 +79,15 @@ class Recording:
         self._writer.add(state=state, ended_us=1_000)
         self.run.refresh_from_db()
         return self.run
+
+
+def past_run(*, days: float = 0, minutes: float = 0, **fields: Any) -> Run:
+    """Return a run without frames that was created, and completed, so long ago."""
+    own = {"agent_name": "Recipes", "state": "completed", "outcome": "answer", "request": {}}
+    run = Recording(**{**own, **fields}).run
+    run.created_at = timezone.now() - timedelta(days=days, minutes=minutes)
+    run.save(update_fields=["created_at"])
+    return run
 
 
 def recorded(batches: Iterable[Sequence[Frame]], state: str = "completed") -> Run:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from playground.models import Agent, Run
+from playground.models import Agent
 from tests.support.markup import read
+from tests.support.stored_runs import past_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -139,10 +140,7 @@ def test_a_refused_edit_changes_nothing(client: Client, agent: Agent) -> None:
 
 
 def test_deleting_keeps_the_runs(client: Client, agent: Agent) -> None:
-    run = Run.objects.create(
-        agent=agent, agent_name="Recipes", url="http://a.example/ask", protocol="nlweb",
-        binding="http", version="0.55", request={}, text="eggs", state="completed",
-    )  # fmt: skip
+    run = past_run(agent=agent)
     assert client.get("/agents/recipes/deletion/").status_code == 405
     assert client.post("/agents/recipes/deletion/").status_code == 302
     assert not Agent.objects.exists()

@@ -1,4 +1,4 @@
-"""Comparison of two runs: requests, responses and targets."""
+"""Comparison of two runs: requests, responses and targets, and the choice of the other run."""
 
 from __future__ import annotations
 
@@ -12,24 +12,22 @@ from django.test import Client
 from django.utils import timezone
 
 from playground.models import Agent, Run
-from playground.rendering.comparison import titles_of
 from tests.support.markup import read
-from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event
+from tests.support.run_page import result_of, streamed
+from tests.support.stored_runs import Recording
+
+pytestmark = pytest.mark.django_db
 
 EGGS = {"@type": "Recipe", "url": "http://a.example/eggs", "name": "Eggs", "n": 1}
 SOUP = {"@type": "Recipe", "name": "Soup", "text": "A soup of red tomatoes, slowly cooked"}
 
 
 def run(*items: Any, state: str = "completed", meta: Any = None, **fields: Any) -> Run:
-    """A run that has come to its end with these results."""
-    recording = Recording(**fields)
+    """Return a run that has come to its end with these results."""
     head = {"_meta": {"response_type": "answer", "version": "0.55", **(meta or {})}}
-    frames = [event(f"event: start\ndata: {json.dumps(head)}")]
-    for index, item in enumerate(items):
-        frames.append(event(f"event: result\ndata: {json.dumps({'index': index, 'item': item})}"))
-    frames.append(event("event: complete\ndata: {}"))
-    recording.add(CALL, OPEN, HEAD, *frames, END)
-    return recording.end(state)
+    results = [result_of(item, index=index) for index, item in enumerate(items)]
+    start = f"event: start\ndata: {json.dumps(head)}"
+    return streamed(start, *results, "event: complete\ndata: {}", state=state, **fields)
 
 
 def compared(client: Client, left: Run, right: Run, order: str = "") -> str:
@@ -39,55 +37,50 @@ def compared(client: Client, left: Run, right: Run, order: str = "") -> str:
     return str(response.content.decode())
 
 
-def headlines(html: str) -> list[str]:
-    return [e.attributes["data-state"] for e in read(html).find("section")
-            if "difference" in e.attributes.get("class", "")]  # fmt: skip
+def states(html: str) -> list[str | None]:
+    """Return the state of the sections of the request and of the response."""
+    return [each.attributes["data-state"] for each in read(html).select(class_="difference")]
 
 
-@pytest.mark.django_db
-class TestReplies:
-    def test_the_same(self, client: Client) -> None:
-        html = compared(client, run(EGGS, SOUP), run(EGGS, SOUP))
-        assert "Request: no difference" in html
-        assert "Response: no difference" in html
-        assert headlines(html) == ["same", "same"]
+#: Results on the left and on the right, and words of the page.
+RESPONSES: dict[str, tuple[list[Any], list[Any], list[str]]] = {
+    "same": ([EGGS, SOUP], [EGGS, SOUP], ["Request: no difference", "Response: no difference"]),
+    "new, gone and changed": (
+        [EGGS, SOUP], [{**EGGS, "n": 2, "name": "Omelette"}, {"@type": "Recipe", "name": "Bread"}],
+        ["Response: 4 differences", "only right", "only left", "changed", "Recipe “Bread”",
+         "/name"],
+    ),
+    "words of a text": ([SOUP], [{**SOUP, "text": "A soup of green tomatoes, slowly cooked"}],
+                        ["<del>red</del>", "<ins>green</ins>"]),
+    "order": ([EGGS, SOUP], [SOUP, EGGS], ["Response: 1 difference", "moved", "position 1"]),
+    "many": ([], [{"name": f"Dish {n}"} for n in range(230)], ["30 more not listed"]),
+}  # fmt: skip
 
-    def test_what_is_new_gone_and_changed_by_sign_and_word(self, client: Client) -> None:
-        bread = {"@type": "Recipe", "name": "Bread"}
-        html = compared(client, run(EGGS, SOUP), run({**EGGS, "n": 2, "name": "Omelette"}, bread))
-        assert "Response: 4 differences" in html
-        changes = [row.attributes["data-change"] for row in read(html).find("tr")
-                   if "data-change" in row.attributes]  # fmt: skip
-        assert sorted(changes[:4]) == ["added", "changed", "changed", "removed"]
-        for words in ("only right", "only left", "changed", "Recipe “Bread”", "/name"):
-            assert words in html
 
-    def test_order_counts_unless_it_is_to_mean_nothing(self, client: Client) -> None:
-        left, right = run(EGGS, SOUP), run(SOUP, EGGS)
-        html = compared(client, left, right)
-        assert "Response: 1 difference" in html
-        assert "moved" in html
-        assert "position 1" in html
-        html = compared(client, left, right, order="1")
+class TestResponses:
+    @pytest.mark.parametrize("name", RESPONSES)
+    def test_differences(self, client: Client, name: str) -> None:
+        left, right, words = RESPONSES[name]
+        html = compared(client, run(*left), run(*right))
+        for each in words:
+            assert each in html
+        changes = [row.attributes["data-change"] for row in read(html).select(data_change=None)]
+        assert name != "new, gone and changed" or sorted(map(str, changes[:4])) == [
+            "added", "changed", "changed", "removed",
+        ]  # fmt: skip
+
+    def test_order_can_mean_nothing(self, client: Client) -> None:
+        html = compared(client, run(EGGS, SOUP), run(SOUP, EGGS), order="1")
         assert "Response: no difference" in html
         assert 'order=1" aria-current="true"' in html
 
     def test_ids_and_times_are_folded_and_can_be_seen(self, client: Client) -> None:
-        html = compared(
-            client,
-            run(EGGS, meta={"request_id": "first-id", "processing_time_ms": 3}),
-            run(EGGS, meta={"request_id": "second-id", "processing_time_ms": 4}),
-        )
-        assert "Response: no difference" in html
-        assert "2 expected differences" in html
-        assert "<del>first</del>-id" in html
-        assert "<ins>second</ins>-id" in html
-
-    def test_words_that_changed_in_a_text(self, client: Client) -> None:
-        other = {**SOUP, "text": "A soup of green tomatoes, slowly cooked"}
-        html = compared(client, run(SOUP), run(other))
-        assert "<del>red</del>" in html
-        assert "<ins>green</ins>" in html
+        metas = [{"request_id": f"{name}-id", "processing_time_ms": at}
+                 for at, name in enumerate(("first", "second"))]  # fmt: skip
+        html = compared(client, *(run(EGGS, meta=meta) for meta in metas))
+        for words in ("Response: no difference", "2 expected differences", "<del>first</del>-id",
+                      "<ins>second</ins>-id"):  # fmt: skip
+            assert words in html
 
     def test_what_arrived_of_a_broken_one_is_compared(self, client: Client) -> None:
         problem = {"state": "truncated", "stage": "body", "cause": "It broke off.", "fix": "x"}
@@ -97,45 +90,25 @@ class TestReplies:
         assert "Only the received part of the incomplete response is compared." in html
         assert "Recipe “Soup”" in html
 
-    def test_two_of_which_nothing_came(self, client: Client) -> None:
-        both = [Recording().end("failed") for _ in range(2)]
-        html = compared(client, *both)
+    def test_what_cannot_be_compared(self, client: Client) -> None:
+        html = compared(client, Recording().end("failed"), Recording().end("failed"))
         assert "no response on either side" in html
-        assert "impossible" in headlines(html)
-
-    def test_two_protocols(self, client: Client) -> None:
-        other = Recording(protocol="agent-api", version="1").end()
-        html = compared(client, run(EGGS), other)
+        assert "impossible" in states(html)
+        html = compared(client, run(EGGS), Recording(protocol="agent-api", version="1").end())
         assert "The runs use different protocols" in html
-
-    def test_a_protocol_that_is_not_known_here(self, client: Client) -> None:
         old = run(EGGS)
         Run.objects.filter(pk=old.pk).update(protocol="pigeon", version="7")
         html = compared(client, old, old)
         assert "Unsupported protocol: pigeon 7 over http." in html
-        assert headlines(html) == ["same", "impossible"]
-
-    def test_large_replies_have_a_bound(
-        self, client: Client, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("playground.rendering.comparison.MAX_EVENTS", 3)
-        html = compared(client, run(EGGS, SOUP, EGGS), run(EGGS, SOUP))
-        assert "Only the first 3 events on the left are compared." in html
-
-    def test_a_list_that_is_too_long_says_so(self, client: Client) -> None:
-        many = [{"name": f"Dish {n}"} for n in range(230)]
-        html = compared(client, run(), run(*many))
-        assert "30 more not listed" in html
+        assert states(html) == ["same", "impossible"]
 
     def test_markup_of_agents_stays_text(self, client: Client) -> None:
         evil = {"name": "<img src=x onerror=alert(1)>", "url": "javascript:alert(1)"}
         html = compared(client, run(evil), run({**evil, "n": "<script>x</script>"}))
-        assert "<img src=x" not in html
-        assert "<script>x" not in html
-        assert 'href="javascript' not in html
+        for markup in ("<img src=x", "<script>x", 'href="javascript'):
+            assert markup not in html
 
 
-@pytest.mark.django_db
 class TestRequests:
     def test_order_of_members_means_nothing_that_of_lists_does(self, client: Client) -> None:
         one = {"query": {"text": "eggs", "tags": ["a", "b"]}, "meta": {"version": "0.55"}}
@@ -161,7 +134,6 @@ class TestRequests:
             assert words in html
 
 
-@pytest.mark.django_db
 class TestChoosing:
     def test_two_of_the_history_in_the_order_of_their_time(self, client: Client) -> None:
         older, newer = run(EGGS), run(EGGS)
@@ -192,19 +164,18 @@ class TestChoosing:
             moment = timezone.now() - timedelta(minutes=minutes)
             Run.objects.filter(pk=runs[name].pk).update(created_at=moment)
         html = client.get("/compare/choices/", {"run": runs["run"].pk}).content.decode()
-        links = [
-            a.attributes["href"] for a in read(html).find("a") if "left=" in a.attributes["href"]
-        ]
+        found = [str(a.attributes["href"]) for a in read(html).find("a")]
         order = ["before", "long before", "later", "same text", "same agent", "neither"]
-        assert links == [f"/compare/?left={runs[name].pk}&right={runs['run'].pk}" for name in order]
+        assert [each for each in found if "left=" in each] == [
+            f"/compare/?left={runs[name].pk}&right={runs['run'].pk}" for name in order
+        ]
 
     def test_equal_rows_say_what_tells_them_apart(self, client: Client) -> None:
         documents: list[dict[str, Any]] = [
-            {"query": {"text": "eggs"}, "prefer": {"streaming": True}},
-            {"query": {"text": "eggs"}, "prefer": {"streaming": False}},
-            {"query": {"text": "eggs"}},
-            {"query": {"text": "eggs"}, "prefer": {"streaming": True}},
-        ]
+            {"query": {"text": "eggs"}, **prefer}
+            for prefer in ({"prefer": {"streaming": True}}, {"prefer": {"streaming": False}}, {},
+                           {"prefer": {"streaming": True}})
+        ]  # fmt: skip
         runs = [run(EGGS, request=each) for each in documents]
         for seconds, each in enumerate(reversed(runs)):
             moment = timezone.now() - timedelta(seconds=seconds)
@@ -238,8 +209,3 @@ class TestChoosing:
         html = compared(client, run(EGGS), going)
         assert "Waiting for one run" in html
         assert 'hx-trigger="every 1s"' in html
-
-
-def test_the_columns_say_which_side_they_are() -> None:
-    old, new = (Run(protocol="nlweb", version=version) for version in ("0.54", "0.55"))
-    assert titles_of(new, old) == ("Left, NLWeb 0.55", "Right, NLWeb 0.54")

@@ -23,6 +23,7 @@ from playground.protocols import registry, schemas
 from playground.protocols.exchange import Exchange, Target
 from tests.support.markup import read
 from tests.support.servers import free_port
+from tests.support.stored_runs import past_run
 from tests.views.conftest import form
 
 pytestmark = pytest.mark.django_db
@@ -168,7 +169,8 @@ def test_what_cannot_be_saved(
           for text in ("", " \n\t")),
         ("headers", '[[" X-A ", " 1 "], ["", "x"]]', [["X-A", "1"]]),
         # Names in it may have no value yet: it is checked when they have.
-        ("headers", '[["{{name}}", "a\\nb"], ["Host", "x"]]', [["{{name}}", "a\nb"], ["Host", "x"]]),
+        ("headers", '[["{{name}}", "a\\nb"], ["Host", "x"]]',
+         [["{{name}}", "a\nb"], ["Host", "x"]]),
         ("auth", "{}", {}),
         ("auth", '{"type": "bearer", "secret": "key"}', {"type": "bearer", "secret": "key"}),
         ("captures", '{"id": "$.id"}', {"id": "$.id"}),
@@ -279,13 +281,11 @@ class TestPreview:
             return "new origin" in client.post(PREVIEW, form()).content.decode()
 
         assert flagged()
-        names = {"agent_name": "a", "protocol": "nlweb", "binding": "http", "version": "0.55"}
-        run: dict[str, Any] = {**names, "request": {}}
         # The same beginning is not the same origin.
-        Run.objects.create(url="http://agent.example.evil.example/ask", **run)
-        Run.objects.create(url="http://agent.example:8080/ask", **run)
+        past_run(url="http://agent.example.evil.example/ask")
+        past_run(url="http://agent.example:8080/ask")
         assert flagged()
-        Run.objects.create(url="http://agent.example/other", **run)
+        past_run(url="http://agent.example/other")
         assert not flagged()
 
     def test_does_not_flag_the_playground_itself(self, client: Client, agent: Agent) -> None:
@@ -460,10 +460,7 @@ class TestBinding:
         assert "tools/call" not in client.post(PREVIEW, fields).content.decode()
 
     def test_the_control_shows_how_a_run_went(self, client: Client, agent: Agent) -> None:
-        names = {"agent_name": "a", "protocol": "nlweb", "version": "0.55", "request": {}}
-        run = Run.objects.create(
-            agent=agent, url="http://agent.example/mcp", binding="mcp", **names
-        )
+        run = past_run(agent=agent, url="http://agent.example/mcp", binding="mcp")
         for url, chosen in (("/", "http"), (f"/runs/{run.pk}/", "mcp")):
             inputs = read(client.get(url).content.decode()).find("input")
             radios = [e.attributes for e in inputs if e.attributes.get("name") == "binding"]

@@ -501,8 +501,10 @@ class TestRule:
 
     def test_the_id_of_a_rule_is_a_link_and_other_code_is_not(self, client: Client) -> None:
         for path, links in (
-            ("nlweb/version-present",
-             ["/rules/nlweb/version-asked/", "/rules/nlweb/version-in-failure/"]),
+            (
+                "nlweb/version-present",
+                ["/rules/nlweb/version-asked/", "/rules/nlweb/version-in-failure/"],
+            ),
             ("nlweb/http-method", []),
         ):
             (text,) = rule_page(client, path).select("div", class_="rule-text")
@@ -539,7 +541,9 @@ class TestRule:
             ("nlweb/http-content-type", None, ["head"]),
         ):
             blocks = violating(client, path).select("section", class_="wire-block")
-            shown = [b.attributes["data-kind"] for b in blocks if b.attributes["data-kind"] != "call"]
+            shown = [
+                b.attributes["data-kind"] for b in blocks if b.attributes["data-kind"] != "call"
+            ]
             assert kinds is None or shown == kinds
             assert [b.attributes["data-kind"] for b in blocks if b.find("mark")
                     or "data-found" in b.attributes] == found  # fmt: skip

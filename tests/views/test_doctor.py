@@ -113,8 +113,7 @@ class TestTheReport:
     ) -> None:
         keep(agent)
         found = read(page(client))
-        steps = [each for each in found.select("ol", class_="doctor-steps")]
-        http, ask, card = (li for each in steps for li in each.select("li", class_="doctor-step"))
+        http, ask, card = found.select("li", class_="doctor-step")
         assert "POST /ask" not in http.words
         assert ("HTTP 404" in ask.words, "Mend it." in ask.words) == (True, True)
         assert "no response" in card.words
@@ -225,7 +224,8 @@ class TestUsing:
     @pytest.mark.parametrize(
         ("found", "after"),
         [
-            ({**FOUND, "binding": "http", "version": "0.55", "url": URL}, ("nlweb", "http", "0.55")),
+            ({**FOUND, "binding": "http", "version": "0.55", "url": URL},
+             ("nlweb", "http", "0.55")),
             # A version that was not told is left alone.
             ({**FOUND, "version": "", "url": URL}, ("nlweb", "mcp", "0.55")),
             # Another protocol has versions of its own.

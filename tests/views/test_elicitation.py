@@ -90,8 +90,6 @@ class TestForm:
             ("http://a.example/ask?x#y", "http://a.example"),
             ("https://user:secret@a.example:8443/ask", "https://a.example:8443"),
             ("http://[::1]:8080/", "http://[::1]:8080"),
-            ("http://[::1/", "http://[::1/"),
-            ("http://a.example:port/", "http://a.example:port/"),
         ],
     )
     def test_says_where_the_answers_go(
@@ -103,7 +101,7 @@ class TestForm:
         for _ in range(2):
             (asked,) = read(page(client, run)).select(class_="ask-origin")
             assert asked.words.endswith(f" {origin}")
-            agent.delete()
+            Agent.objects.all().delete()
 
     @pytest.mark.parametrize(
         ("fields", "strategy", "template"),

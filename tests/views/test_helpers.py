@@ -41,8 +41,7 @@ def test_runs_and_agents_are_their_owners(
     if user:
         client.force_login(users[user])
     status = 200 if is_found else 404
-    for path in (f"/runs/{run.pk}/", f"/runs/{run.pk.hex}/", f"/runs/{run.pk}/wire/",
-                 "/agents/hers/"):  # fmt: skip
+    for path in (f"/runs/{run.pk}/", f"/runs/{run.pk}/wire/", "/agents/hers/"):
         assert client.get(path).status_code == status, path
     assert client.get("/agents/gone/").status_code == 404
 

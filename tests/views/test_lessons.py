@@ -19,6 +19,7 @@ from playground.models.storage import stored_bytes
 from playground.rendering.lessons import expectation_examples
 from playground.views import lessons as views
 from tests.support.collections import HTMX
+from tests.support.stored_runs import past_run
 from tests.views.conftest import form
 
 ANSWER = {"type": "outcome", "equals": "answer"}
@@ -62,12 +63,8 @@ def post(client: Client, path: str, **fields: Any) -> str:
 
 
 def finished(outcome: str = "answer", **fields: Any) -> Run:
-    run: Run = Run.objects.create(
-        protocol="nlweb", binding="http", version="0.55", url="http://agent.example",
-        request={"query": {"text": "soup"}}, state="completed", outcome=outcome, ended_us=1,
-        **fields,
-    )  # fmt: skip
-    return run
+    request = {"query": {"text": "soup"}}
+    return past_run(outcome=outcome, request=request, ended_us=1, **fields)
 
 
 @pytest.mark.usefixtures("collection")
@@ -398,46 +395,26 @@ class TestTeacher:
         exported = client.get("/collections/mine/export/").content.decode()
         assert parse_fixture(exported).collection["lesson"] == stored.lesson  # type: ignore[index]
 
-    def test_a_check_is_suggested_from_the_latest_run(self, client: Client) -> None:
-        client.post("/lessons/", {"name": "Mine"})
+    @pytest.mark.usefixtures("collection")
+    def test_a_check_is_suggested_from_the_latest_run_and_replaces_nothing(
+        self, client: Client
+    ) -> None:
+        def suggested(**fields: str) -> str:
+            sent = {"do": "suggest", "title": "Unsaved", "hints": "Look.", "request": "soup"}
+            page = client.post("/lessons/basics/edit/s1/", {**sent, **fields}).content.decode()
+            return html.unescape(page)
+
+        assert "There is no run yet." in suggested(check_run="[]")
         finished("answer", text="my run")
-        sent = {"do": "suggest", "title": "Unsaved", "hints": "Look."}
-        page = client.post("/lessons/mine/edit/step-1/", sent).content.decode()
-        assert "my run" in page
-        assert 'value="Unsaved"' in page
-        assert "Look." in page
-        assert (
-            "&quot;type&quot;: &quot;outcome&quot;, &quot;equals&quot;: &quot;answer&quot;" in page
-        )
-        assert Collection.objects.get().lesson["steps"][0].get("check") is None
-
-    def test_save_and_add(self, client: Client) -> None:
-        client.post("/lessons/", {"name": "Mine"})
-        response = client.post("/lessons/mine/edit/step-1/", {"do": "add", "title": "A"})
-        assert response.headers["Location"] == "/lessons/mine/edit/step-2/"
-        steps = Collection.objects.get().lesson["steps"]
-        assert [each["title"] for each in steps] == ["A", "New step"]
-        assert "<h1>Step 2</h1>" in client.get("/lessons/mine/edit/step-2/").content.decode()
-
-    @pytest.mark.usefixtures("collection")
-    def test_what_the_request_adds_is_suggested(self, client: Client) -> None:
-        run = finished("answer")
-        run.request = {"query": {"text": "soup", "site": "x"}}
-        run.save()
-        sent = {"do": "suggest", "title": "A", "request": "soup"}
-        page = html.unescape(client.post("/lessons/basics/edit/s1/", sent).content.decode())
-        assert '{"type": "json", "path": "$.document.query.site", "equals": "x"}' in page
-
-    @pytest.mark.usefixtures("collection")
-    def test_a_suggestion_replaces_nothing(self, client: Client) -> None:
-        finished("answer")
+        Run.objects.update(request={"query": {"text": "soup", "site": "x"}})
+        page = suggested()
+        for words in ("my run", 'value="Unsaved"', "Look.", json.dumps(ANSWER), json.dumps(SITE)):
+            assert words in page
         own = '[{"type": "results", "max": 3}]'
-        sent = {"do": "suggest", "title": "A", "request": "soup", "check_run": own,
-                "check_request": json.dumps([SITE])}  # fmt: skip
-        page = html.unescape(client.post("/lessons/basics/edit/s1/", sent).content.decode())
+        page = suggested(check_run=own, check_request="[]")
         assert own in page
-        assert json.dumps([SITE]) in page
         assert '"equals": "answer"' not in page.partition("<textarea")[2].partition("Types")[0]
+        assert Collection.objects.get().lesson == STEPS
 
     def test_a_request_is_saved_with_the_lesson_that_is_edited(self, client: Client) -> None:
         client.post("/lessons/", {"name": "Mine"})
@@ -445,12 +422,6 @@ class TestTeacher:
         client.get("/lessons/mine/edit/step-1/")
         form = client.get("/saved-requests/").content.decode()
         assert '<option value="mine" selected>Mine (lesson)</option>' in form
-
-    def test_without_a_run_nothing_is_suggested(self, client: Client) -> None:
-        client.post("/lessons/", {"name": "Mine"})
-        sent = {"do": "suggest", "title": "A", "check_run": "[]"}
-        page = client.post("/lessons/mine/edit/step-1/", sent).content.decode()
-        assert "There is no run yet." in page
 
     @pytest.mark.parametrize(
         ("fields", "words"),
@@ -489,10 +460,15 @@ class TestTeacher:
 
     def test_a_deleted_step_comes_back(self, client: Client) -> None:
         client.post("/lessons/", {"name": "Mine"})
-        client.post("/lessons/mine/edit/")
+        # The last step cannot be deleted.
+        client.post("/lessons/mine/edit/step-1/", {"do": "delete"})
+        look = '[{"label": "It", "tab": "Events", "place": "result"}]'
+        added = client.post("/lessons/mine/edit/step-1/", {"do": "add", "title": "A", "look": look})
+        assert added.headers["Location"] == "/lessons/mine/edit/step-2/"
+        assert Collection.objects.get().lesson["steps"][0]["look"][0]["tab"] == "events"
         before = Collection.objects.get().lesson
         client.post("/lessons/mine/edit/step-1/", {"do": "delete"})
-        assert "First step was deleted." in client.get("/lessons/mine/edit/").content.decode()
+        assert "A was deleted." in client.get("/lessons/mine/edit/").content.decode()
         client.post("/lessons/mine/edit/", {"undo": ""})
         assert Collection.objects.get().lesson == before
         client.post("/lessons/mine/edit/", {"undo": ""})
@@ -513,18 +489,6 @@ class TestTeacher:
         assert progress.steps["s2"] == passed
         assert set(progress.steps["s1"]) == {"since"}
 
-    @pytest.mark.usefixtures("collection")
-    def test_a_request_that_was_deleted_stays_named(self, client: Client) -> None:
-        SavedRequest.objects.all().delete()
-        page = client.get("/lessons/basics/edit/s1/").content.decode()
-        assert 'value="soup" selected>soup (deleted)' in page
-
-    def test_names_of_tabs_in_capitals(self, client: Client) -> None:
-        client.post("/lessons/", {"name": "Mine"})
-        look = '[{"label": "It", "tab": "Events", "place": "result"}]'
-        client.post("/lessons/mine/edit/step-1/", {"title": "A", "look": look})
-        assert Collection.objects.get().lesson["steps"][0]["look"][0]["tab"] == "events"
-
     def test_each_type_of_expectation_has_a_valid_example(self, client: Client) -> None:
         examples = [json.loads(example) for _, example in expectation_examples()]
         assert {each[0]["type"] for each in examples} == set(EXPECTATION_TYPES)
@@ -532,11 +496,6 @@ class TestTeacher:
         client.post("/lessons/", {"name": "Mine"})
         page = html.unescape(client.get("/lessons/mine/edit/step-1/").content.decode())
         assert json.dumps(examples[0]) in page
-
-    def test_the_last_step_cannot_be_deleted(self, client: Client) -> None:
-        client.post("/lessons/", {"name": "Mine"})
-        client.post("/lessons/mine/edit/step-1/", {"do": "delete"})
-        assert len(Collection.objects.get().lesson["steps"]) == 1
 
     def test_a_lesson_needs_a_name(self, client: Client) -> None:
         assert client.post("/lessons/", {"name": " "}).status_code == 422

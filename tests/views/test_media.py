@@ -82,10 +82,14 @@ class TestPictures:
         assert sources(page) == [self.SHOWN]
 
     def test_other_files_are_none_whatever_they_are_called(self) -> None:
-        found = shown(item(media_type="image/svg+xml"), *map(lambda d: item(data=d), OTHERS.values()))
+        found = shown(
+            item(media_type="image/svg+xml"), *(item(data=each) for each in OTHERS.values())
+        )
         assert [len(sources(entry)) for entry in found] == [1, *[0] * len(OTHERS)]
         reasons = [told(entry)[1] for entry in found[1:]]
-        assert all(reason or not data for reason, data in zip(reasons, OTHERS.values(), strict=True))
+        assert all(
+            reason or not data for reason, data in zip(reasons, OTHERS.values(), strict=True)
+        )
 
     def test_svg_with_a_script(self) -> None:
         svg = OTHERS["svg"]

@@ -8,10 +8,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from playground.models import Agent, Run, Share
+from playground.models import Agent, Share
 from playground.rendering.sidebar import COOKIE
 from tests.support.collections import make_collection
 from tests.support.markup import read
+from tests.support.stored_runs import past_run
 
 pytestmark = pytest.mark.django_db
 
@@ -46,14 +47,6 @@ def test_a_page_near_it_leads_there(client: Client, name: str, near: str) -> Non
     assert reverse(name) in links_of(client, near, palette=False)
 
 
-def make_run(text: str) -> Run:
-    created: Run = Run.objects.create(
-        agent_name="Recipes", url="http://agent.example", protocol="nlweb", binding="http",
-        version="0.55", request={}, text=text, state="completed",
-    )  # fmt: skip
-    return created
-
-
 PAGES = [
     "workbench", "history", "history-retention", "format-har", "collections", "collection-new",
     "collection-import", "collection-search", "collection-runs", "agents", "agent-new",
@@ -65,7 +58,7 @@ PAGES = [
 def test_every_page_has_the_sidebar(client: Client, agent: Agent, name: str) -> None:
     """It links to agents and collections, and leaves its history for later."""
     make_collection("Soups", "a")
-    make_run("a run of the past")
+    past_run(text="a run of the past")
     client.cookies[COOKIE] = "soups"
     html = client.get(reverse(name)).content.decode()
     page = read(html[html.index('<aside id="sidebar"') : html.index("</aside>") + len("</aside>")])
@@ -85,7 +78,7 @@ def test_the_sidebar_costs_two_queries(
 
 
 def test_a_shared_page_and_a_pane_have_none(client: Client, agent: Agent) -> None:
-    run = make_run("soup")
+    run = past_run(text="soup")
     token = Share.objects.create(run=run).token
     for address in (reverse("share", args=[token]), reverse("run-frame", args=[run.pk])):
         assert 'id="sidebar"' not in client.get(address).content.decode()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import AsyncClient, Client
-from django.utils import timezone
 
 from playground.models import (
     Agent,
@@ -27,7 +25,7 @@ from playground.models import (
 )
 from playground.models.storage import stored_bytes
 from tests.support.markup import read
-from tests.support.stored_runs import Recording
+from tests.support.stored_runs import Recording, past_run
 from tests.views.conftest import form
 
 pytestmark = pytest.mark.database
@@ -36,16 +34,7 @@ PREVIEW = "/history/retention/preview/"
 
 
 def make(days: float = 0, **fields: Any) -> Run:
-    found: Run = Run.objects.create(
-        **{
-            "agent_name": "Recipes", "url": "http://a.example", "protocol": "nlweb",
-            "binding": "http", "version": "0.55", "request": {}, "text": "eggs",
-            "state": "completed", "bytes": 1024 * 1024, **fields,
-        }
-    )  # fmt: skip
-    found.created_at = timezone.now() - timedelta(days=days)
-    found.save(update_fields=["created_at"])
-    return found
+    return past_run(days=days, **{"bytes": 1024 * 1024, **fields})
 
 
 @pytest.mark.django_db

@@ -24,8 +24,8 @@ ANSWER = {"content": [{"type": "text", "text": '{"results": [{"name": "Eggs"}]}'
 def lines(run: Run) -> list[tuple[str, str]]:
     """Return the name and the text of each line of the log, once it is opened."""
     log = part(run, "server-log/")
-    return list(zip((e.words for e in log.find("dt")), (e.words for e in log.find("dd")),
-                    strict=True))  # fmt: skip
+    texts = [each.words for each in log if each.tag in {"dt", "dd"}]
+    return list(zip(texts[::3], texts[1::3], strict=True))
 
 
 def logs(page: Element) -> list[Element]:
@@ -43,7 +43,9 @@ class TestOfALegacyServer:
         return streamed(
             self.note("asking_sites", sites=["a.example", "b.example"]),
             self.note("result_batch", results=[soup]),
-            self.note("decontextualized_query", decontextualized_query="<b>soup</b>", requires=True),
+            self.note(
+                "decontextualized_query", decontextualized_query="<b>soup</b>", requires=True
+            ),
             self.note("license", content="MIT"),
             self.note("api_key", key_name="maps", key_value="s3cr3t"),
             self.note("empty"),

@@ -21,17 +21,6 @@ from tests.support.stored_runs import END, HEAD, OPEN, K, Recording, event, resu
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
-QUESTIONS = {
-    "text": "Which meal?",
-    "questions": [
-        {"id": "meal", "text": "Meal", "type": "single_select", "options": ["Lunch", "Dinner"]}
-    ],
-}
-ACTIONS = {
-    "name": "Eggs",
-    "actions": [{"name": "save_it", "protocol": "HTTP", "method": "POST", "endpoint": "http://a.example/x"}],
-}  # fmt: skip
-
 
 def ended(*frames: Frame, call: bytes = b"POST /ask HTTP/1.1\r\n\r\n{}", **fields: Any) -> Run:
     recording = Recording(agent_name="Recipes", **fields)
@@ -120,24 +109,6 @@ class TestLooking:
         assert "Completed" in text
         assert "POST /ask HTTP/1.1" in text
         assert '"text": "eggs"' in text
-
-    def test_nothing_on_it_changes_anything(self) -> None:
-        run = ended(
-            event(f"event: elicitation\ndata: {json.dumps(QUESTIONS)}"),
-            event(f"event: result\ndata: {json.dumps({'item': ACTIONS})}"),
-            event('event: promise\ndata: {"token": "t", "estimated_time": 60}'),
-        )
-        PolledPromise.objects.create(
-            run=run, entry_seq=6, token="t", polling_seconds=60, status="fulfilled"
-        )
-        page = read(shown(run))
-        assert "Which meal?" in page.text
-        assert "Dinner" in page.text
-        assert "save it" in page.text.lower().replace("_", " ")
-        html = shown(run)
-        main = html[html.index("<main") : html.index("</main>")]
-        assert not re.search(r"hx-(post|get|put|delete|patch)|<form|<input|ws-connect", main)
-        assert f"/runs/{run.pk}" not in html
 
     def test_what_lets_its_bearer_in_is_taken_out(self) -> None:
         call = (
