@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
@@ -19,8 +18,8 @@ from playground.models import Agent, Run, RunKind
 from playground.protocols import registry
 from tests.support.markup import Element, read
 from tests.support.nlweb_values import VALUES
+from tests.support.run_page import offered
 from tests.support.servers import Server, free_port, reply, serve
-from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event
 
 AGENT = "http://agent.example/api"
 GET = {"name": "look", "protocol": "HTTP", "method": "GET", "endpoint": "http://agent.example/cart",
@@ -30,12 +29,8 @@ POST = {**GET, "name": "add", "method": "POST", "params": {"items": [1]},
 
 
 def offering(*actions: Any, **fields: Any) -> Run:
-    """A run with one result at (4, 0) that has these actions."""
-    recording = Recording(url=AGENT, **fields)
-    item = {"name": "Soup", "actions": list(actions)}
-    recording.add(CALL, OPEN, HEAD, event(f"event: result\ndata: {json.dumps({'item': item})}"))
-    recording.add(END)
-    return recording.end()
+    """Return a run with one result at (4, 0) that has these actions."""
+    return offered({"name": "Soup", "actions": list(actions)}, url=AGENT, **fields)
 
 
 def path(run: Run, number: int = 0, more: str = "") -> str:
@@ -61,58 +56,56 @@ def can_run(markup: Element) -> bool:
     return any("disabled" not in button.attributes for button in buttons)
 
 
+#: An action, words of its panel, each there once unless it is a fact of the call, and whether it
+#: can be run.
+PANELS: list[tuple[Any, list[str], bool]] = [
+    (POST, ["Look into the cart", "X-Cart", "from the agent", "application/json",
+            '"items": [ 1 ]'], True),
+    (GET, ["Same origin as the agent"], True),
+    ({**GET, "endpoint": "http://agent.example:8080/cart"},
+     ["Different origin than the agent", "new origin"], True),
+    # What the agent did not say is marked.
+    ({"endpoint": "cart", "params": {"a": 1}},
+     ["has no method", "The URL is relative", "http://agent.example/api/cart"], True),
+    # A name before the host is not where it goes.
+    ({**GET, "endpoint": "http://agent.example@evil.example/"}, ["Target http://evil.example "],
+     False),
+    ({**GET, "endpoint": "javascript:alert(1)"}, ["javascript"], False),
+    ({**GET, "endpoint": None}, ["The action has no endpoint."], False),
+    ({**GET, "endpoint": " "}, ["The endpoint of the action is empty."], False),
+    ({**GET, "endpoint": 5}, ["The endpoint of the action is not a string."], False),
+    ({**GET, "endpoint": "http://169.254.169.254/"}, [], False),
+    ({**GET, "headers": "a"}, ["The headers of the action are not an object."], True),
+    ({**GET, "headers": {"Host": "evil.example"}}, ["Host is set by the playground"], False),
+    ({**GET, "headers": {"Cookie": "a=b"}}, ["Cookie is set by the playground"], False),
+    ({**GET, "headers": {"Transfer-Encoding": "chunked"}}, ["Transfer-Encoding"], False),
+    ({**GET, "method": "CONNECT"}, ["CONNECT"], False),
+    ({**GET, "protocol": "gopher"}, ["gopher"], False),
+    ("nonsense", ["not an object"], False),
+]  # fmt: skip
+
+
 @pytest.mark.django_db
 class TestPanel:
-    def test_shows_the_exact_call(self, client: Client) -> None:
-        markup = panel(client, offering(POST))
-        text = re.sub(r"\s+", " ", markup.text)
-        for shown in ("Look into the cart", "POST", "http://agent.example/cart", "X-Cart",
-                      "from the agent", "application/json", '"items": [ 1 ]'):  # fmt: skip
-            assert shown in text, shown
-        assert can_run(markup)
-
-    def test_nothing_is_sent_by_looking(self, client: Client) -> None:
-        run = offering(POST)
-        panel(client, run)
-        preview(client, run, params="{}")
+    @pytest.mark.parametrize(("action", "words", "is_runnable"), PANELS)
+    def test_shows_the_exact_call_or_why_it_cannot_be_sent(
+        self, client: Client, action: Any, words: list[str], is_runnable: bool
+    ) -> None:
+        run = offering(action)
+        markup = panel(client, run)
+        for each in words:
+            assert each in f"{markup.words} ", each
+            assert not each.endswith(".") or markup.words.count(each) == 1
+        assert can_run(markup) is is_runnable
+        preview(client, run)
+        if not is_runnable:
+            assert client.post(path(run), {"confirmed": "1"}).status_code == 422
+        # Nothing is sent by looking.
         assert Run.objects.count() == 1
-
-    def test_tells_the_agents_own_origin_from_others(self, client: Client) -> None:
-        run = offering(GET, {**GET, "endpoint": "http://agent.example:8080/cart"})
-        assert "Same origin as the agent" in panel(client, run).text
-        other = panel(client, run, 1).text
-        assert "Different origin than the agent" in other
-        assert "new origin" in other
 
     def test_marks_what_the_agent_did_not_say(self, client: Client) -> None:
         markup = panel(client, offering({"endpoint": "cart", "params": {"a": 1}}))
-        text = re.sub(r"\s+", " ", markup.text)
-        assert text.count("inferred") == 4
-        assert "has no method" in text
-        assert "The URL is relative" in text
-        assert "http://agent.example/api/cart" in text
-
-    @pytest.mark.parametrize(
-        ("action", "reason"),
-        [
-            ({**GET, "endpoint": "javascript:alert(1)"}, "javascript"),
-            ({**GET, "endpoint": None}, "no endpoint"),
-            ({**GET, "headers": {"Host": "evil.example"}}, "Host is set by the playground"),
-            ({**GET, "headers": {"Cookie": "a=b"}}, "Cookie is set by the playground"),
-            ({**GET, "headers": {"Transfer-Encoding": "chunked"}}, "Transfer-Encoding"),
-            ({**GET, "method": "CONNECT"}, "CONNECT"),
-            ({**GET, "protocol": "gopher"}, "gopher"),
-            ("nonsense", "not an object"),
-        ],
-    )
-    def test_what_cannot_be_sent_says_why(self, client: Client, action: Any, reason: str) -> None:
-        run = offering(action)
-        markup = panel(client, run)
-        assert reason in markup.text
-        assert not can_run(markup)
-        response = client.post(path(run), {"confirmed": "1"})
-        assert response.status_code == 422
-        assert Run.objects.count() == 1
+        assert markup.words.count("inferred") == 4
 
     def test_an_address_that_the_policy_refuses(self, client: Client, settings: Any) -> None:
         hosts = ("127.0.0.1", "localhost", "[::1]", "10.0.0.1", "agent.example")
@@ -124,11 +117,7 @@ class TestPanel:
         settings.OUTBOUND_ALLOW = ["127.0.0.1"]
         assert can_run(panel(client, run))
 
-    def test_an_address_that_is_refused_always(self, client: Client) -> None:
-        markup = panel(client, offering({**GET, "endpoint": "http://169.254.169.254/"}))
-        assert not can_run(markup)
-
-    @pytest.mark.parametrize("where", ["5/0/0/", "4/1/0/", "4/0/1/", "99/0/0/"])
+    @pytest.mark.parametrize("where", ["4/0/1/", "4/1/0/", "5/0/0/", "1/0/0/", "0/0/0/", "99/0/0/"])
     def test_what_is_not_there(self, client: Client, where: str) -> None:
         run = offering(GET)
         assert client.get(f"/runs/{run.pk}/actions/{where}").status_code == 404
@@ -139,98 +128,55 @@ class TestPanel:
                          client.post(path(run, 0, "preview/"))):  # fmt: skip
             assert response.status_code == 404
 
-    @pytest.mark.parametrize(
-        ("action", "reason"),
-        [
-            ({**GET, "endpoint": None}, "The action has no endpoint."),
-            ({**GET, "endpoint": " "}, "The endpoint of the action is empty."),
-            ({**GET, "endpoint": 5}, "The endpoint of the action is not a string."),
-            ({**GET, "headers": "a"}, "The headers of the action are not an object."),
-        ],
-    )
-    def test_nothing_is_said_twice(self, client: Client, action: Any, reason: str) -> None:
-        assert panel(client, offering(action)).text.count(reason) == 1
-
-    def test_a_name_before_the_host_is_not_where_it_goes(self, client: Client) -> None:
-        endpoint = "http://agent.example@evil.example/"
-        markup = panel(client, offering({**GET, "endpoint": endpoint}))
-        codes = re.findall(r"Target\s*(\S+)", markup.text)
-        assert codes == ["http://evil.example"]
-
     def test_an_agent_that_was_deleted(self, client: Client) -> None:
         run = offering(GET)
         assert run.agent is None
         assert "scripted" in panel(client, run).text
 
 
+#: An action, what is filled in, words of the preview, words that are not in it, and whether the
+#: action can then be run.
+PREVIEWS: list[tuple[Any, dict[str, str], list[str], list[str], bool]] = [
+    (POST, {"params": '{"items": ["soup"]}', "headers": '[["X-Mine", "1"]]'},
+     ['"soup"', "X-Mine", "added"], [], True),
+    (GET, {"params": '{"q": "soup & salt"}'}, ["http://agent.example/cart?q=soup+%26+salt"], [],
+     True),
+    (POST, {"params": " "}, [], ["items"], True),
+    (POST, {"params": "{"}, ["Line 1", "Fix the errors"],
+     ["http://agent.example/cart", "X-Cart", '"items"'], False),
+    (POST, {"params": '{"a": NaN}'}, ["number"], [], False),
+    (POST, {"params": '{"a": 1, "a": 2}'}, ["Duplicate name “a”"], [], False),
+    (POST, {"headers": '[["Host", "a"]]'}, ["Host is set by the playground"], [], False),
+    (POST, {"headers": '[["a b", "c"]]'}, ["not a valid header name"], [], False),
+    (POST, {"headers": "nonsense"}, ["not valid JSON", "Fix the errors"],
+     ["http://agent.example/cart", "X-Cart", '"items"'], False),
+    (GET, {"params": "[]"}, [], [], False),
+    ({**GET, "params": [1]}, {"params": "{}"}, [], [], True),
+    ({**GET, "headers": {"Authorization": "Bearer canary"}}, {},
+     ["The action itself includes credentials in Authorization"], ["canary"], True),
+]  # fmt: skip
+
+
 @pytest.mark.django_db
-class TestPreview:
-    def test_follows_what_is_filled_in(self, client: Client) -> None:
-        run = offering(POST)
-        text = preview(client, run, params='{"items": ["soup"]}', headers='[["X-Mine", "1"]]')
-        assert '"soup"' in text
-        assert "X-Mine" in text
-        assert "added" in text
-
-    def test_parameters_of_a_get_are_in_the_address(self, client: Client) -> None:
-        text = preview(client, offering(GET), params='{"q": "soup & salt"}')
-        assert "http://agent.example/cart?q=soup+%26+salt" in text
-
-    def test_no_parameters(self, client: Client) -> None:
-        assert "items" not in preview(client, offering(POST), params=" ")
-
-    @pytest.mark.parametrize(
-        ("fields", "reason"),
-        [
-            ({"params": "{"}, "Line 1"),
-            ({"params": '{"a": NaN}'}, "number"),
-            ({"params": '{"a": 1, "a": 2}'}, "Duplicate name “a”"),
-            ({"headers": '[["Host", "a"]]'}, "Host is set by the playground"),
-            ({"headers": '[["a b", "c"]]'}, "not a valid header name"),
-            ({"headers": "nonsense"}, "not valid JSON"),
-        ],
-    )
-    def test_says_what_is_wrong(self, client: Client, fields: Any, reason: str) -> None:
-        run = offering(POST)
-        assert reason in preview(client, run, **fields)
-        assert client.post(path(run), {**fields, "confirmed": "1"}).status_code == 422
-        assert Run.objects.count() == 1
-
-    def test_an_action_of_the_agent_with_credentials(self, client: Client) -> None:
-        run = offering({**GET, "headers": {"Authorization": "Bearer canary"}})
-        markup = panel(client, run)
-        assert "canary" not in markup.text
-        assert "The action itself includes credentials in Authorization" in markup.text
-
-    @pytest.mark.parametrize("fields", [{"params": "{"}, {"headers": "nonsense"}])
-    def test_what_cannot_be_read_is_no_call(self, client: Client, fields: Any) -> None:
-        run = offering(POST)
-        for url in (path(run), path(run, 0, "preview/")):
-            markup = read(client.post(url, fields).content.decode())
-            assert "Fix the errors" in markup.text
-            for of_the_agent in ("http://agent.example/cart", "X-Cart", '"items"'):
-                assert of_the_agent not in markup.text
-            (button,) = markup.find("button")
-            assert "disabled" in button.attributes
-
-    @pytest.mark.parametrize(
-        ("action", "fields", "expected"),
-        [
-            (POST, {"params": "{}"}, True),
-            (POST, {"headers": '[["Host", "a"]]'}, False),
-            (GET, {"params": "[]"}, False),
-            ({**GET, "params": [1]}, {"params": "{}"}, True),
-            ({**GET, "endpoint": "javascript:alert(1)"}, {"params": "{}"}, False),
-        ],
-    )
-    def test_it_can_be_run_once_it_can_be_sent(
-        self, client: Client, action: Any, fields: Any, expected: bool
-    ) -> None:
-        response = client.post(path(offering(action), 0, "preview/"), fields)
-        markup = read(response.content.decode())
-        assert can_run(markup) is expected
-        place = next(e for e in markup.elements if e.attributes.get("hx-swap-oob"))
-        assert place.attributes["id"] == "action-panel-entry-4-0-ready"
+@pytest.mark.parametrize(("action", "fields", "words", "absent", "is_runnable"), PREVIEWS)
+def test_the_preview_follows_what_is_filled_in(
+    client: Client, action: Any, fields: Any, words: list[str], absent: list[str], is_runnable: bool
+) -> None:
+    run = offering(action)
+    response = client.post(path(run, 0, "preview/"), fields)
+    markup = read(response.content.decode())
+    for each in words:
+        assert each in markup.words, each
+    for each in absent:
+        assert each not in markup.words, each
+    assert can_run(markup) is is_runnable
+    (place,) = markup.select(hx_swap_oob=None)
+    assert place.attributes["id"] == "action-panel-entry-4-0-ready"
+    if not is_runnable:
+        answer = client.post(path(run), {**fields, "confirmed": "1"})
+        assert answer.status_code == 422
+        assert not can_run(read(answer.content.decode()))
+    assert Run.objects.count() == 1
 
 
 @pytest.mark.django_db
