@@ -32,11 +32,6 @@ GOOD = [
 BAD = ['data: {"_meta": {"response_type": "Answer"}}', 'data: {"results": ["<b>soup</b>"]}']
 
 
-@pytest.fixture(autouse=True)
-def fresh() -> None:
-    conformance._run_rules.cache_clear()
-
-
 def streamed(*lines: str, state: str = "completed", **fields: Any) -> Run:
     request = {"query": {"text": "eggs"}, "prefer": {"streaming": True}}
     run = recorded([[CALL, OPEN, HEAD], [event(line) for line in lines], [END]], state)
@@ -357,24 +352,17 @@ class TestDownload:
 
 
 class TestKept:
-    def test_a_run_is_judged_once(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-        run, calls = streamed(*BAD), []
-        judge = conformance.run_rules
-
-        def counting(*args: Any, **kwargs: Any) -> Any:
-            calls.append(args)
-            return judge(*args, **kwargs)
-
-        monkeypatch.setattr(conformance, "run_rules", counting)
-        for path in ("", "count/", ""):
-            part(client, run, path)
-        client.get(f"/runs/{run.pk}/conformance.json")
-        assert len(calls) == 1
-        part(client, run, version="0.54")
-        assert len(calls) == 2
+    def test_a_run_is_judged_once(self, client: Client) -> None:
+        run = streamed(*BAD)
+        before = [part(client, run, path).words for path in ("", "count/")]
+        run.frame_batches.all().delete()
+        assert [part(client, run, path).words for path in ("", "count/")] == before
+        report = client.get(f"/runs/{run.pk}/conformance.json").json()
+        assert "item-object" in {f["rule"] for f in report["findings"] if f["verdict"] == "fail"}
+        # Other rules and another end are judged anew.
+        assert verdicts(part(client, run, version="0.54"))["item-object"] == "not_applicable"
         Run.objects.filter(pk=run.pk).update(state="truncated")
-        part(client, run)
-        assert len(calls) == 3
+        assert verdicts(part(client, run))["item-object"] == "not_applicable"
 
     def test_two_who_ask_at_once_wait_for_one_judgement(
         self, monkeypatch: pytest.MonkeyPatch
@@ -390,9 +378,6 @@ class TestKept:
         conformance._report(run, "0.55")
         assert held == [1]
         assert not any(lock.locked() for lock in conformance._LOCKS)
-
-    def test_not_for_ever(self) -> None:
-        assert conformance._run_rules.cache_info().maxsize == conformance.REPORT_CACHE_SIZE
 
 
 class TestReference:

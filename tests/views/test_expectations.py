@@ -26,11 +26,6 @@ MET = {"type": "results", "exact": 2}
 UNMET = {"type": "json", "path": "$.results[0].name", "equals": "Tea"}
 
 
-@pytest.fixture(autouse=True)
-def fresh() -> None:
-    expectations._read_facts.cache_clear()
-
-
 def a_run(*wanted: Any, **fields: Any) -> Run:
     run = recorded([[CALL, OPEN, HEAD], [event(line) for line in LINES], [END]])
     Run.objects.filter(pk=run.pk).update(expectations=list(wanted), **fields)
