@@ -76,40 +76,75 @@ def field(markup: Element, name: str) -> Any:
     return found.attributes
 
 
+COOK = ("a2a", CARD["url"], CARD, CARD["url"])
+KITCHEN = ("mcp", "kitchen", None, None)
+SCALES = ("mcp", "kitchen", TOOLS, None)
+
+
+def of_schema(schema: Any) -> tuple[Any, ...]:
+    """Return the kitchen, whose tool has this schema."""
+    (tool,) = TOOLS["tools"]  # type: ignore[misc]
+    return ("mcp", "kitchen", {**TOOLS, "tools": [{**tool, "inputSchema": schema}]}, None)  # type: ignore[dict-item]
+
+
+#: What is known of a server (protocol, name, description, URL), an action, words of its panel, the
+#: values of fields, and whether it can be run.
+PANELS: dict[str, tuple[Any, Any, list[str], dict[str, str], bool]] = {
+    "nothing is known": (
+        None, MCP, ["URL of the server “kitchen”", "Enter the server URL first",
+                    '"method": "tools/call"'], {"server_url": ""}, False),
+    "its URL is known": (
+        KITCHEN, MCP, ["http://kitchen.example/mcp", "Different origin than the agent"],
+        {"server_url": "http://kitchen.example/mcp"}, True),
+    "its tools are known": (
+        SCALES, SCALE, ["Kitchen has the tool scale: Scales a recipe", "MCP 2025-11-25", "Dish",
+                        '"extra"'], {"argument-0": "soup", "argument-1": "4"}, True),
+    "an unknown tool": (
+        SCALES, {**SCALE, "tool": "scales"},
+        ["Kitchen has no tool “scales”.", "Did you mean “scale”?"], {}, True),
+    "no tools": (("mcp", "kitchen", {"tools": []}, None), SCALE, ["It lists no tools."], {}, True),
+    **{f"a schema that refers to itself, {n}": (
+        of_schema(schema), SCALE, ["has the tool scale"], {}, True)
+       for n, schema in enumerate((
+           {"$ref": "#"},
+           {"properties": {"dish": {"$ref": "#"}, "cold": {"type": "boolean"}}},
+           {"properties": {"dish": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/a"}}},
+       ))},
+    "the card is wanted first": (
+        None, {**A2A, "agent_url": CARD["url"]},
+        ["Agent URL in the action http://cook.example/a2a", "Fetch the agent card first.",
+         "sends one GET request to http://cook.example",
+         "Fetch the agent card to see the exact request"], {}, False),
+    "the card is known": (
+        COOK, {**A2A, "agent_url": CARD["url"]},
+        ["✓ Cook", "A2A 0.3, loaded", '"method": "message/send"'], {}, True),
+    "an unknown skill": (
+        COOK, {**A2A, "agent_url": CARD["url"], "skill": "server"},
+        ["Skill “server” is not in the agent card.", "Did you mean “serve”?"], {}, True),
+    "another URL of the same origin": (
+        ("a2a", "http://cook.example/", CARD, CARD["url"]),
+        {**A2A, "agent_url": "http://cook.example/"}, ["Different URL, same origin"], {}, True),
+}  # fmt: skip
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", PANELS)
+def test_the_panel_by_what_is_known_of_the_server(client: Client, name: str) -> None:
+    server, action, words, values, is_runnable = PANELS[name]
+    if server:
+        protocol, identifier, description, url = server
+        known(protocol, identifier, description, **({"url": url} if url else {}))
+    markup, text = panel(client, action)
+    for each in words:
+        assert each in text, each
+    assert {key: field(markup, key)["value"] for key in values} == values
+    assert can_run(markup) is is_runnable
+    if name == "the card is known":
+        assert field(markup, "message_id")["value"] in text
+
+
 @pytest.mark.django_db
 class TestMcp:
-    def test_asks_where_the_server_is(self, client: Client) -> None:
-        markup, text = panel(client, MCP)
-        assert "URL of the server “kitchen”" in text
-        assert field(markup, "server_url")["value"] == ""
-        assert "Enter the server URL first" in text
-        assert '"method": "tools/call"' in text
-        assert not can_run(markup)
-
-    @pytest.mark.database
-    def test_knows_it_from_then_on(self, client: Client) -> None:
-        known("mcp", "kitchen")
-        markup, text = panel(client, MCP)
-        assert field(markup, "server_url")["value"] == "http://kitchen.example/mcp"
-        assert "http://kitchen.example/mcp" in text
-        assert "Different origin than the agent" in text
-        assert can_run(markup)
-
-    @pytest.mark.parametrize(
-        "schema",
-        [
-            {"$ref": "#"},
-            {"properties": {"dish": {"$ref": "#"}, "cold": {"type": "boolean"}}},
-            {"properties": {"dish": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/a"}}},
-        ],
-    )
-    def test_a_schema_that_refers_to_itself_has_a_form(self, client: Client, schema: Any) -> None:
-        (tool,) = TOOLS["tools"]  # type: ignore[misc]
-        known("mcp", "kitchen", {**TOOLS, "tools": [{**tool, "inputSchema": schema}]})  # type: ignore[dict-item]
-        markup, text = panel(client, SCALE)
-        assert "has the tool scale" in text
-        assert can_run(markup)
-
     def test_knows_its_version_from_then_on(self, client: Client) -> None:
         known("mcp", "kitchen", mcp_version="2025-06-18")
         markup, _ = panel(client, MCP)
@@ -140,16 +175,6 @@ class TestMcp:
         asked = client.post(path(run, 0, "server/"), {"server_url": url})
         assert "Loading failed." in text_of(asked.content)
         assert not ActionServer.objects.exists()
-
-    def test_a_form_from_the_schema(self, client: Client) -> None:
-        known("mcp", "kitchen", TOOLS)
-        markup, text = panel(client, SCALE)
-        assert "Kitchen has the tool scale: Scales a recipe" in text
-        assert "MCP 2025-11-25" in text
-        assert field(markup, "argument-0")["value"] == "soup"
-        assert field(markup, "argument-1")["value"] == "4"
-        assert "Dish" in text
-        assert '"extra"' in text
 
     def test_the_call_follows_the_form_and_the_json_with_it(self, client: Client) -> None:
         known("mcp", "kitchen", TOOLS)
@@ -186,15 +211,6 @@ class TestMcp:
         assert "Fix the errors" in text
         assert not can_run(read(response.content.decode()))
 
-    def test_an_unknown_tool_is_told_with_those_there_are(self, client: Client) -> None:
-        known("mcp", "kitchen", TOOLS)
-        _, text = panel(client, {**SCALE, "tool": "scales"})
-        assert "Kitchen has no tool “scales”." in text
-        assert "Did you mean “scale”?" in text
-        nothing = known("mcp", "empty", {"tools": []})
-        _, text = panel(client, {**SCALE, "server": nothing.identifier})
-        assert "It lists no tools." in text
-
     @pytest.mark.database
     def test_one_users_servers_are_not_anothers(self, client: Client, settings: Any) -> None:
         settings.HOSTED = True
@@ -222,37 +238,6 @@ class TestMcp:
 
 @pytest.mark.django_db
 class TestA2A:
-    def test_wants_the_card_first(self, client: Client) -> None:
-        markup, text = panel(client, {**A2A, "agent_url": "http://cook.example/a2a"})
-        assert "Agent URL in the action http://cook.example/a2a" in text
-        assert "sends one GET request to http://cook.example" in text
-        assert "Fetch the agent card first." in text
-        assert "Fetch the agent card to see the exact request" in text
-        assert not can_run(markup)
-
-    def test_shows_the_message_in_the_words_of_the_card(self, client: Client) -> None:
-        known("a2a", CARD["url"], CARD, url=CARD["url"])
-        markup, text = panel(client, {**A2A, "agent_url": CARD["url"]})
-        assert "✓ Cook" in text
-        assert "A2A 0.3, loaded" in text
-        assert '"method": "message/send"' in text
-        assert field(markup, "message_id")["value"] in text
-        assert "The agent card has no" not in text
-        assert can_run(markup)
-
-    def test_an_unknown_skill_is_told_and_can_be_sent(self, client: Client) -> None:
-        known("a2a", CARD["url"], CARD, url=CARD["url"])
-        markup, text = panel(client, {**A2A, "agent_url": CARD["url"], "skill": "server"})
-        assert "Skill “server” is not in the agent card." in text
-        assert "Did you mean “serve”?" in text
-        assert can_run(markup)
-
-    def test_another_address_of_the_same_origin_is_shown(self, client: Client) -> None:
-        known("a2a", "http://cook.example/", CARD, url=CARD["url"])
-        markup, text = panel(client, {**A2A, "agent_url": "http://cook.example/"})
-        assert "Different URL, same origin" in text
-        assert can_run(markup)
-
     def test_another_origin_has_to_be_agreed_to(self, client: Client) -> None:
         known("a2a", "http://asked.example/", CARD, url=CARD["url"])
         run = offering({**A2A, "agent_url": "http://asked.example/"})

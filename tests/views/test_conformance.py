@@ -450,6 +450,15 @@ class TestRule:
                 assert sorted(notes) == sorted(
                     " ".join(f"Finding: {each.message}".split()) for each in stored.findings
                 )
+                for block in page.select("section", class_="wire-block"):
+                    for seq in block.select("span", class_="event-seq"):
+                        (frame,) = (f for f in stored.frames if str(f.seq) == seq.words)
+                        shown = "".join(each.text for each in block.find("pre"))
+                        assert (
+                            "".join(shown.split())
+                            == "".join(frame.data.decode(errors="replace").split())
+                            or frame.kind is FrameKind.ERROR
+                        )
 
     def test_has_texts_requirements_and_both_responses(self, client: Client) -> None:
         text = rule_page(client, "nlweb/item-type-string").words
