@@ -31,8 +31,12 @@ class Workbench:
         slug = client_of(self.server).add_agent(name, url, **fields)
         self.page.goto(f"{self.server.url}/?agent={slug}")
         expect(self.page.locator("#target-input")).to_have_value(name)
-        expect(self.effective).to_contain_text(url)
+        expect(self.effective).to_contain_text(url.partition("?")[0])
         return self
+
+    def quick(self, **fields: str) -> Workbench:
+        """Open the workbench with the demo agent that makes no pauses, for tests of its answers."""
+        return self.add_agent("Quick kitchen", f"{self.server.url}/demo?pace=0", **fields)
 
     def scenario(self, slug: str) -> Workbench:
         """Choose one of the demo's misbehaving agents."""
@@ -81,8 +85,20 @@ class Workbench:
         """Press Send and wait for a run."""
         before = self.run
         self.page.get_by_role("button", name="Send").first.click()
-        expect(self.page.locator("#response")).not_to_have_attribute("data-run", before or "none")
+        self.next_run(before)
         expect(self.badge).to_be_visible()
+        return self
+
+    def next_run(self, before: str | None) -> Workbench:
+        """Wait until another run than `before` is shown."""
+        # To wait for an element takes fewer looks than to expect an attribute of one.
+        self.page.locator(f'#response[data-run]:not([data-run="{before}"])').wait_for()
+        return self
+
+    def ended(self, state: str = "completed") -> Workbench:
+        """Wait until nothing more of the run comes: what is offered after it is replaced before."""
+        self.page.locator("#run-cursor[data-final]").wait_for(state="attached", timeout=30_000)
+        expect(self.badge).to_have_attribute("data-state", state)
         return self
 
     def tab(self, name: str) -> Locator:
