@@ -1,0 +1,112 @@
+"""A response as the page of its run shows it: bytes in, the text of the page out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.cases import Answer, ask
+from tests.support.replay import CAPTURES, reply_bytes
+from tests.support.servers import head, reply
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def document(body: Any, status: str = "200 OK") -> bytes:
+    return reply(json.dumps(body).encode(), status=status)
+
+
+def answer(**members: Any) -> bytes:
+    return document({"_meta": {"version": "0.55", "response_type": "answer"}, **members})
+
+
+def events(*payloads: tuple[str, Any]) -> bytes:
+    body = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in payloads)
+    return reply(body.encode(), "text/event-stream")
+
+
+SOUP = {"@type": "Recipe", "name": "Soup", "url": "https://soup.example/1"}
+FAILURE = {
+    "_meta": {"version": "0.55", "response_type": "failure"},
+    "error": {"code": "INVALID_QUERY", "message": "No date.",
+              "details": {"parameter": "when", "expected_format": "ISO 8601"}},
+}  # fmt: skip
+CHATGPT_META = {
+    "version": "0.55", "response_type": "answer", "response_format": "chatgpt_app",
+    "openai/outputTemplate": "ui://widget",
+}  # fmt: skip
+CHATGPT = {
+    "_meta": CHATGPT_META, "content": [{"type": "text", "text": "In words"}],
+    "structuredData": [SOUP],
+}  # fmt: skip
+
+SHOWN: dict[str, tuple[bytes, list[str]]] = {
+    "a failure of NLWeb with details": (
+        document(FAILURE, "400 Bad Request"),
+        ["Agent error", "NLWeb failure", "INVALID_QUERY", "Meaning", "expected_formatISO 8601",
+         "HTTP 400", "Retry"],
+    ),
+    "an error of a framework": (
+        document({"error": "Internal Server Error"}, "500 Internal Server Error"),
+        ["JSON error message", "Internal Server Error", "Retry"],
+    ),
+    "a page of a proxy": (
+        reply(b"<!doctype html><title>Bad</title>", "text/html", "502 Bad Gateway"),
+        ["HTML page", "Retry"],
+    ),
+    "an empty error": (
+        head("503 Service Unavailable", content_length="0"), ["is empty", "Empty", "Retry"],
+    ),
+    "one result where a list is expected": (answer(results=SOUP), ["Recipe", "Soup"]),
+    "results that are strings": (answer(results=["Just words", SOUP]), ["text #0 Just words", "Soup"]),
+    "metadata that is a list": (document({"_meta": [1], "results": [SOUP]}), ["_meta", "Soup"]),
+    "results that are null": (answer(results=None), ["has no results"]),
+    "the two halves of ChatGPT": (
+        document(CHATGPT),
+        ["For the model", "In words", "For the widget", "Soup", "ui://widget"],
+    ),
+    "items within an item": (
+        answer(results=[{**SOUP, "hasPart": [{"@type": "HowToStep", "name": "Stir slowly"}]}]),
+        ["Stir slowly"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("response", "words"), SHOWN.values(), ids=SHOWN)
+def test_what_came_is_shown_as_what_it_is(response: bytes, words: list[str]) -> None:
+    page = ask(response).page
+    assert [each for each in words if each not in page] == [], page
+
+
+@pytest.mark.parametrize("place", [0, 1, 2], ids=["first", "between", "last"])
+def test_a_summary_stands_above_the_results(place: int) -> None:
+    sent = [("result", {"index": number, "item": {"name": f"Dish {number}"}}) for number in (0, 1)]
+    sent.insert(place, ("result", {"item": {"@type": "SearchSummary", "text": "All in all"}}))
+    page = events_page(*sent)
+    assert page.index("All in all") < page.index("Dish 0") < page.index("Dish 1")
+    assert page.count("All in all") == 1
+
+
+def events_page(*sent: tuple[str, Any]) -> str:
+    meta = {"_meta": {"version": "0.55", "response_type": "answer"}}
+    return ask(events(("start", meta), *sent, ("complete", meta))).page
+
+
+#: Responses of real agents, as they were recorded: how each ends, and what its page shows.
+CAPTURED: dict[str, tuple[str, list[str]]] = {
+    "ask_agent/ask_json": ("completed", ["Veggie-Packed Scrambled Eggs"]),
+    "ask_agent/ask_stream": ("completed", ["Lentil Bolognese"]),
+    "ask_agent/ask_stream_elicitation": ("completed", ["What is your sauce type?"]),
+    "ask_agent/rawsocket_stream_failure_midstream": ("truncated", ["HTTP/1.1 200 OK"]),
+    "nlweb/get_stream": ("completed", ["Crème Brûlée 🥚"]),
+}
+
+
+@pytest.mark.parametrize(("name", "shown"), CAPTURED.items(), ids=CAPTURED)
+def test_a_captured_response_is_shown(name: str, shown: tuple[str, list[str]]) -> None:
+    state, words = shown
+    found: Answer = ask(reply_bytes(CAPTURES / f"{name}.txt"))
+    assert found.end["state"] == state
+    assert [each for each in words if each not in found.page] == [], found.page
