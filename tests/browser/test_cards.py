@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.keyboard import focused
 from tests.browser.workbench import Workbench
@@ -21,28 +20,25 @@ LINES = """list => {
   return [...lines.values()];
 }"""
 OVERFLOW = "card => card.scrollWidth > card.clientWidth"
+CHEVRON = """async (list) => {
+  await Promise.all(list.getAnimations({ subtree: true }).map((each) => each.finished));
+  return getComputedStyle(list.querySelector("summary"), "::before").rotate;
+}"""
 
 
-def ask(workbench: Workbench, text: str, **sections: Any) -> Locator:
-    """The cards of an answer."""
-    workbench.open()
-    if sections:
-        workbench.write_json(json.dumps({"query": {"text": text}, **sections}))
-    else:
-        workbench.compose(text)
-    workbench.send()
-    expect(workbench.page.locator("run-cursor[data-final]")).to_be_attached()
-    return workbench.page.locator("#cards > .card")
+def show_response(page: Page) -> None:
+    """On a narrow screen, show the pane of the response."""
+    switch = page.locator('.pane-switch [data-show-pane="outcome"]')
+    if switch.is_visible():
+        switch.click()
 
 
-def test_facts_and_images_at_every_width(page: Page, workbench: Workbench) -> None:
-    cards = ask(workbench, "breakfast with eggs")
-    expect(cards.nth(2)).to_be_attached()
-    show_response = page.locator('.pane-switch [data-show-pane="outcome"]')
+def test_facts_images_and_the_menu_of_actions(page: Page, workbench: Workbench) -> None:
+    workbench.quick().compose("breakfast with eggs").send().ended()
+    cards = page.locator("#cards > .card")
     for width in (390, 1024, 1440):
         page.set_viewport_size({"width": width, "height": 900})
-        if show_response.is_visible():
-            show_response.click()
+        show_response(page)
         for number in range(3):
             card = cards.nth(number)
             card.scroll_into_view_if_needed()
@@ -59,49 +55,22 @@ def test_facts_and_images_at_every_width(page: Page, workbench: Workbench) -> No
             assert beside
             assert json_toggle
             assert json_toggle["y"] < beside["y"] + beside["height"]
-    expect(cards.first.locator(".card-facts")).to_contain_text("Prep time")
-    expect(cards.first.locator(".card-facts")).to_contain_text("Estimated cost")
-    cards.first.get_by_role("button", name="JSON").click()
-    expect(cards.first.locator(".card-raw pre")).to_contain_text('"Recipe"')
+    card = cards.first
+    expect(card.locator(".card-facts")).to_contain_text("Prep time")
+    card.get_by_role("button", name="JSON").click()
+    expect(card.locator(".card-raw pre")).to_contain_text('"Recipe"')
+    unfolding = card.locator(".card-list").first
+    assert unfolding.evaluate(CHEVRON) == "-45deg"
+    unfolding.locator("summary").click()
+    assert unfolding.evaluate(CHEVRON) == "45deg"
 
-
-def test_the_chevron_of_a_list_turns(workbench: Workbench) -> None:
-    found = ask(workbench, "soup").first.locator(".card-list").first
-    chevron = "(list) => getComputedStyle(list.querySelector('summary'), '::before').rotate"
-    assert found.evaluate(chevron) == "-45deg"
-    found.locator("summary").click()
-    expect(found).to_have_attribute("open", "")
-    found.evaluate(
-        "(list) => Promise.all(list.getAnimations({ subtree: true }).map((a) => a.finished))"
-    )
-    assert found.evaluate(chevron) == "45deg"
-
-
-def test_without_an_image_the_title_is_below_the_type(workbench: Workbench) -> None:
-    workbench.scenario("slow").send()
-    card = workbench.cards.first
-    kind, title = card.locator(".card-kind"), card.locator(".card-title")
-    expect(title).to_be_visible()
-    boxes = kind.bounding_box(), title.bounding_box()
-    assert boxes[0]
-    assert boxes[1]
-    assert abs(boxes[0]["x"] - boxes[1]["x"]) < 8
-    assert boxes[0]["y"] < boxes[1]["y"]
-
-
-def test_the_menu_of_actions_by_keyboard(page: Page, workbench: Workbench) -> None:
-    card = ask(workbench, "breakfast with eggs").first
     more = card.get_by_role("button", name="More", exact=True)
     items = card.get_by_role("menuitem")
-    more.focus()
-    page.keyboard.press("Enter")
+    more.press("Enter")
     expect(items.first).to_be_focused()
-    page.keyboard.press("ArrowUp")
-    expect(items.last).to_be_focused()
-    page.keyboard.press("ArrowDown")
-    expect(items.first).to_be_focused()
-    page.keyboard.press("End")
-    expect(items.last).to_be_focused()
+    for key, item in (("ArrowUp", items.last), ("ArrowDown", items.first), ("End", items.last)):
+        page.keyboard.press(key)
+        expect(item).to_be_focused()
     page.keyboard.press("Escape")
     expect(items.first).to_be_hidden()
     expect(more).to_be_focused()
@@ -118,9 +87,7 @@ def test_the_menu_of_actions_by_keyboard(page: Page, workbench: Workbench) -> No
     expect(more).to_be_focused()
     # The menu stays on the screen.
     page.set_viewport_size({"width": 390, "height": 400})
-    show_response = page.locator('.pane-switch [data-show-pane="outcome"]')
-    if show_response.is_visible():
-        show_response.click()
+    show_response(page)
     more.click()
     expect(items.first).to_be_focused()
     box = card.locator(".action-menu").bounding_box()
@@ -132,7 +99,8 @@ def test_the_menu_of_actions_by_keyboard(page: Page, workbench: Workbench) -> No
 
 
 def test_a_card_and_its_event_are_marked_in_every_tab(page: Page, workbench: Workbench) -> None:
-    cards = ask(workbench, "breakfast with eggs")
+    workbench.quick().compose("breakfast with eggs").send().ended()
+    cards = page.locator("#cards > .card")
     card = cards.nth(1)
     seq = card.get_attribute("data-seq")
     card.locator(".card-title").hover()
@@ -156,12 +124,12 @@ def test_a_card_and_its_event_are_marked_in_every_tab(page: Page, workbench: Wor
     workbench.tab("Timeline").locator(".mark").nth(3).hover()
     expect(cards.nth(2)).to_have_attribute("data-marked", "")
 
-
-def test_of_a_body_that_is_no_stream_the_bytes_are_marked(workbench: Workbench) -> None:
-    cards = ask(workbench, "breakfast with eggs", prefer={"streaming": False})
+    # Of a body that is no stream the bytes are marked, and not its other results.
+    whole = {"query": {"text": "breakfast with eggs"}, "prefer": {"streaming": False}}
+    workbench.write_json(json.dumps(whole)).send().ended()
+    workbench.tab("Results")
     cards.first.locator(".card-title").hover()
     expect(cards.first).to_have_attribute("data-marked", "")
-    # Its other results are in the same frame.
     expect(cards.nth(1)).not_to_have_attribute("data-marked", "")
     block = workbench.tab("Wire").locator('.wire-block[data-kind="body"]').last
     expect(block).to_have_attribute("data-marked", "")
@@ -171,6 +139,15 @@ def test_of_a_body_that_is_no_stream_the_bytes_are_marked(workbench: Workbench) 
 def test_the_timeline_grows_and_keeps_what_is_drawn(page: Page, workbench: Workbench) -> None:
     address = f"{workbench.server.url}/demo/scenarios/slow/ask?n=40"
     workbench.add_agent("Slow for long", address).send()
+    # Without an image the title stands below the type.
+    kind, title = (workbench.cards.first.locator(name) for name in (".card-kind", ".card-title"))
+    expect(title).to_be_visible()
+    above, below = kind.bounding_box(), title.bounding_box()
+    assert above
+    assert below
+    assert abs(above["x"] - below["x"]) < 8
+    assert above["y"] < below["y"]
+
     marks = workbench.tab("Timeline").locator(".mark")
     expect(marks.nth(1)).to_be_visible()
     page.evaluate("window.drawn = document.querySelector('#tab-timeline .mark')")
@@ -179,7 +156,6 @@ def test_the_timeline_grows_and_keeps_what_is_drawn(page: Page, workbench: Workb
     # It moves away from the pointer where the axis gets longer meanwhile.
     for _ in range(20):
         marks.first.hover()
-        page.wait_for_timeout(200)
         if marks.first.get_attribute("data-marked") is not None:
             break
     expect(marks.first).to_have_attribute("data-marked", "")

@@ -60,7 +60,7 @@ SHOWN: dict[str, tuple[bytes, list[str]]] = {
         head("503 Service Unavailable", content_length="0"), ["is empty", "Empty", "Retry"],
     ),
     "one result where a list is expected": (answer(results=SOUP), ["Recipe", "Soup"]),
-    "results that are strings": (answer(results=["Just words", SOUP]), ["text #0 Just words", "Soup"]),
+    "results that are strings": (answer(results=["Just words", 7]), ["text #0 Just words", "7"]),
     "metadata that is a list": (document({"_meta": [1], "results": [SOUP]}), ["_meta", "Soup"]),
     "results that are null": (answer(results=None), ["has no results"]),
     "the two halves of ChatGPT": (
