@@ -23,11 +23,16 @@ PAGES = [
 ]
 
 
+#: Rows that one template makes: of those alike, a few are enough.
+ALIKE = "main tbody > tr:nth-of-type(n+6), main li:nth-of-type(n+6), main article:nth-of-type(n+6)"
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_pages(still: Page, playground: PlaygroundServer, path: str) -> None:
     if path.startswith("/collections/"):
         import_requests(playground, "Seen", "b", hot="c")
     still.goto(f"{playground.url}{path}")
+    still.evaluate(f"document.querySelectorAll('{ALIKE}').forEach((each) => each.remove())")
     assert findings(still, both_themes=True) == []
     still.set_viewport_size({"width": 390, "height": 844})
     assert still.evaluate("document.documentElement.scrollWidth") <= 390

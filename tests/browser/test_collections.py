@@ -289,35 +289,6 @@ def test_one_key_searches_all_collections(still: Page, playground: PlaygroundSer
     expect(workbench.text).to_have_value("soup quagga")
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["", "new/", "search/", "search/?q=b", "seen/requests/b/details/", "seen/requests/b/place/"],
-)
-def test_nor_with_those_around_them(still: Page, playground: PlaygroundServer, path: str) -> None:
-    import_requests(playground, "Seen", "b", hot="c")
-    still.goto(f"{playground.url}/collections/{path}")
-    assert findings(still, both_themes=True) == []
-
-
-def test_nor_with_the_sidebar_and_the_search(still: Page, playground: PlaygroundServer) -> None:
-    import_requests(playground, "Unfolded", "a b", hot="c")
-    workbench = Workbench(still, playground).open()
-    tree = still.locator("sidebar-tree")
-    tree.locator("summary").filter(has_text="Unfolded").click()
-    tree.get_by_role("link", name="a", exact=True).click()
-    expect(workbench.text).to_have_value("soup a")
-    assert findings(still) == [], "sidebar"
-    still.locator("#outcome").focus()
-    still.keyboard.press("/")
-    assert findings(still) == [], "nothing typed"
-    still.keyboard.type("soup")
-    expect(still.locator("#palette-saved li").first).to_be_visible()
-    assert findings(still, both_themes=True) == [], "found"
-    still.keyboard.type(" nothing-of-that-kind")
-    expect(still.get_by_text("No results", exact=True)).to_be_visible()
-    assert findings(still) == [], "not found"
-
-
 def test_a_phone(browser: Browser, playground: PlaygroundServer) -> None:
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
