@@ -11,7 +11,7 @@ from tests.support.playground_server import PlaygroundServer
 
 def ask(workbench: Workbench, text: str) -> Locator:
     """Send a request that the demo agent answers with questions; returns their entry."""
-    workbench.open().compose(text).send()
+    workbench.quick().compose(text).send()
     expect(workbench.badge).to_have_text("Input required")
     return workbench.page.locator(".ask")
 
@@ -24,84 +24,70 @@ def answer(workbench: Workbench) -> None:
 
 
 def arrived(workbench: Workbench, before: str | None) -> None:
-    expect(workbench.page.locator("#response")).not_to_have_attribute("data-run", before or "")
+    workbench.next_run(before)
     expect(workbench.badge).to_have_attribute("data-state", "completed")
     expect(workbench.page).to_have_url(f"{workbench.server.url}/runs/{workbench.run}/")
 
 
-def ended(workbench: Workbench) -> None:
-    """Wait until nothing more of the run comes: what is offered after it is replaced before."""
-    expect(workbench.page.locator("#run-cursor[data-final]")).to_be_attached()
-
-
-def test_a_long_answer_stays_within_the_strip(workbench: Workbench) -> None:
+def test_questions_of_every_type_by_mouse(still: Page, playground: PlaygroundServer) -> None:
+    page, workbench = still, Workbench(still, playground)
     entry = ask(workbench, "plan a dinner party")
-    entry.get_by_label("Skip unanswered questions").check()
-    entry.get_by_label("Anything you would love to serve?").fill("x" * 3000)
-    answer(workbench)
-    strip = workbench.page.locator(".turn--chosen > .turn-line")
-    expect(strip).to_contain_text("xxxx")
-    assert strip.evaluate("strip => strip.scrollWidth <= strip.clientWidth")
-
-
-def test_questions_of_every_type_by_mouse(workbench: Workbench) -> None:
-    entry = ask(workbench, "plan a dinner party")
-    expect(entry).to_contain_text("Input required")
-    expect(entry).to_contain_text(workbench.server.url)
+    expect(entry).to_contain_text(playground.url)
     guests = entry.get_by_label("How many guests do you expect?")
+    wish = entry.get_by_label("Anything you would love to serve?")
+    press_answer = entry.get_by_role("button", name="Answer", exact=True)
     expect(guests).to_have_value("6")
-    guests.fill("2")
     expect(entry.get_by_label("dessert")).to_be_checked()
     entry.get_by_label("dessert").uncheck()
     expect(entry.get_by_label("No", exact=True)).to_be_checked()
     entry.get_by_label("Yes", exact=True).check()
-    entry.get_by_label("Anything you would love to serve?").fill("olives")
-    answer_button = entry.get_by_role("button", name="Answer", exact=True)
-    answer_button.click()
+    # The exact next request follows what is filled in.
+    entry.get_by_text("Request to be sent").click()
+    call = entry.locator(".ask-call")
+    expect(call).to_contain_text("unanswered question")
+    guests.fill("2")
+    expect(call).to_contain_text('"guests": 2')
+    entry.get_by_text("Send answers as").click()
+    entry.get_by_label("Query text").check()
+    expect(call).to_contain_text("How many guests do you expect? 2.")
+    entry.get_by_label("Custom template").check()
+    entry.get_by_label("Template", exact=True).fill('{"query": {"text": "{{oops}}"}}')
+    expect(call).to_contain_text("Unknown placeholder “oops”")
+    assert findings(page) == [], "questions"
+    entry.get_by_label("Filters").check()
+    # A number that cannot be read is never dropped.
+    long = f"olives {'x' * 3000}"
+    wish.fill(long)
+    for typed, said in (("1e400", "This number is too large."), ("six", "Enter a number such as")):
+        guests.fill(typed)
+        press_answer.click()
+        expect(entry).to_contain_text(said)
+        expect(guests).to_have_value(typed)
+    guests.fill("2")
+    press_answer.click()
     missing = entry.get_by_role("checkbox", name="vegetarian")
     expect(missing).to_be_focused()
     expect(entry).to_contain_text("Choose at least one option.")
     expect(guests).to_have_value("2")
-    expect(entry.get_by_label("Anything you would love to serve?")).to_have_value("olives")
+    expect(wish).to_have_value(long)
+    assert findings(page, ".ask", both_themes=True) == [], "errors"
     missing.check()
     expect(entry).not_to_contain_text("Choose at least one option.")
     entry.get_by_label("40-60 minutes").check()
     answer(workbench)
     expect(workbench.badge).to_have_text("Completed")
-    expect(workbench.page.locator(".turn--chosen > .turn-line")).to_contain_text("guests 2")
-    expect(workbench.page.locator(".response-header")).to_be_focused()
-    expect(workbench.page.locator(f'#history a[data-run="{workbench.run}"]')).to_be_visible()
-
-
-def test_the_exact_next_request_follows_what_is_filled_in(workbench: Workbench) -> None:
-    entry = ask(workbench, "something for dinner")
-    entry.get_by_text("Request to be sent").click()
-    call = entry.locator(".ask-call")
-    expect(call).to_contain_text("3 unanswered questions")
-    entry.get_by_label("vegan").check()
-    expect(call).to_contain_text('"dietary_restrictions"')
-    entry.get_by_text("Send answers as").click()
-    entry.get_by_label("Query text").check()
-    expect(call).to_contain_text("Do you have any dietary restrictions? vegan.")
-    entry.get_by_label("Custom template").check()
-    entry.get_by_label("Template", exact=True).fill('{"query": {"text": "{{oops}}"}}')
-    expect(call).to_contain_text("Unknown placeholder “oops”")
-
-
-def test_a_number_that_cannot_be_read_is_never_dropped(workbench: Workbench) -> None:
-    entry = ask(workbench, "plan a dinner party")
-    entry.get_by_label("Skip unanswered questions").check()
-    guests = entry.get_by_label("How many guests do you expect?")
-    for typed, said in (("1e400", "This number is too large."), ("six", "Enter a number such as")):
-        guests.fill(typed)
-        entry.get_by_role("button", name="Answer", exact=True).click()
-        expect(entry).to_contain_text(said)
-        expect(guests).to_have_value(typed)
-        expect(guests).to_be_focused()
+    expect(page.locator(".response-header")).to_be_focused()
+    strip = page.locator(".turn--chosen > .turn-line")
+    expect(strip).to_contain_text("guests 2")
+    expect(strip).to_contain_text("xxxx")
+    assert strip.evaluate("strip => strip.scrollWidth <= strip.clientWidth")
+    page.locator(".turn-fold > summary").first.click()
+    expect(page.locator(".turn-fold")).to_contain_text("Answered")
+    assert findings(page, "#response", both_themes=True) == [], "turns"
 
 
 def test_by_keyboard_alone(workbench: Workbench) -> None:
-    page = workbench.open().page
+    page = workbench.quick().page
     workbench.text.focus()
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("a menu for friends")
@@ -139,39 +125,6 @@ def reach(page: Page, wanted: Locator) -> None:
     raise AssertionError(f"the focus never came to {wanted}")
 
 
-def test_a_chain_of_questions(workbench: Workbench) -> None:
-    entry = ask(workbench, "a birthday menu")
-    entry.get_by_label("birthday").check()
-    answer(workbench)
-    expect(workbench.badge).to_have_text("Input required")
-    workbench.page.get_by_label("Skip unanswered questions").check()
-    answer(workbench)
-    expect(workbench.page.locator(".turn:not(.turn--chosen)")).to_have_count(2)
-    earlier = workbench.page.locator(".turn:not(.turn--chosen)").first
-    earlier.locator("summary").first.click()
-    expect(earlier).to_contain_text("What is the occasion?")
-    expect(earlier).to_contain_text("Answered: show response")
-
-
-def test_answering_again_makes_a_branch(workbench: Workbench) -> None:
-    page = workbench.page
-    entry = ask(workbench, "a menu to choose from")
-    asked = workbench.run
-    entry.get_by_label("picnic").check()
-    answer(workbench)
-    first = workbench.run
-    page.goto(f"{workbench.server.url}/runs/{asked}/")
-    expect(entry).to_contain_text("picnic")
-    expect(entry.get_by_role("button", name="Answer", exact=True)).to_be_hidden()
-    entry.get_by_text("Answer again").click()
-    expect(entry).to_contain_text("Another answer starts a branch")
-    entry.get_by_label("birthday").check()
-    answer(workbench)
-    expect(page.locator(".turn--chosen > .turn-line")).to_contain_text("2/2")
-    page.locator(".turn--chosen > .turn-line").get_by_role("link", name="Previous branch").click()
-    expect(page.locator("#response")).to_have_attribute("data-run", first or "")
-
-
 def test_a_turn_that_is_chosen_while_the_request_of_another_one_is_loaded(
     workbench: Workbench,
 ) -> None:
@@ -182,7 +135,8 @@ def test_a_turn_that_is_chosen_while_the_request_of_another_one_is_loaded(
     page.route("**/runs/*/request/", lambda route: requests.append(route))
     entry.get_by_label("picnic").check()
     answer(workbench)
-    ended(workbench)
+    workbench.ended()
+    first = workbench.run
     while not requests:
         page.wait_for_timeout(10)
     responses: list[Route] = []
@@ -197,10 +151,25 @@ def test_a_turn_that_is_chosen_while_the_request_of_another_one_is_loaded(
     page.evaluate("() => new Promise(requestAnimationFrame)")
     responses[0].continue_()
     expect(page.locator("#response")).to_have_attribute("data-run", asked or "")
+    page.unroute("**/runs/*/request/")
+    page.unroute("**/runs/*/response/")
+    # Answering again makes a branch.
+    page.goto(f"{workbench.server.url}/runs/{asked}/")
+    expect(entry).to_contain_text("picnic")
+    expect(entry.get_by_role("button", name="Answer", exact=True)).to_be_hidden()
+    entry.get_by_text("Answer again").click()
+    expect(entry).to_contain_text("Another answer starts a branch")
+    entry.get_by_label("birthday").check()
+    answer(workbench)
+    line = page.locator(".turn--chosen > .turn-line")
+    expect(line).to_contain_text("2/2")
+    line.get_by_role("link", name="Previous branch").click()
+    expect(page.locator("#response")).to_have_attribute("data-run", first or "")
 
 
 def test_what_a_promise_became_may_ask(workbench: Workbench) -> None:
-    workbench.scenario("promise-asks").compose("a plan").send()
+    address = f"{workbench.server.url}/demo/scenarios/promise-asks/ask?every=1"
+    workbench.add_agent("Asks soon", address).compose("a plan").send()
     promised = workbench.run
     page = workbench.page
     entry = page.locator(".child .ask")
@@ -213,25 +182,22 @@ def test_what_a_promise_became_may_ask(workbench: Workbench) -> None:
     expect(entry).to_contain_text("Answered: show response")
 
 
-def test_what_was_filled_in_survives_a_reload(workbench: Workbench) -> None:
+def test_what_was_filled_in_survives_a_reload_and_later_and_never(workbench: Workbench) -> None:
+    page = workbench.page
     entry = ask(workbench, "pasta")
     entry.get_by_label("pesto").check()
     entry.get_by_label("gluten-free").check()
-    workbench.page.reload()
+    page.reload()
     expect(entry.get_by_label("pesto")).to_be_checked()
     expect(entry.get_by_label("gluten-free")).to_be_checked()
-
-
-def test_later_and_never(workbench: Workbench) -> None:
-    page = workbench.page
-    entry = ask(workbench, "pasta")
     entry.get_by_role("button", name="Answer later").click()
+    summary = entry.locator("summary").first
     expect(entry.get_by_label("pesto")).to_be_hidden()
-    expect(entry.locator("summary").first).to_contain_text("unanswered")
-    expect(entry.locator("summary").first).to_be_focused()
+    expect(summary).to_contain_text("unanswered")
+    expect(summary).to_be_focused()
     page.reload()
     expect(entry.get_by_label("pesto")).to_be_hidden()
-    entry.locator("summary").first.click()
+    summary.click()
     entry.get_by_role("button", name="Decline").click()
     expect(entry).to_contain_text("You declined to answer. Nothing was sent")
     expect(entry.get_by_role("button", name="Undo")).to_be_focused()
@@ -240,13 +206,14 @@ def test_later_and_never(workbench: Workbench) -> None:
     expect(entry.get_by_label("pesto")).to_be_visible()
 
 
-def test_the_session_is_carried_edited_and_turned_off(workbench: Workbench) -> None:
-    page = workbench.page
-    workbench.open().compose("soups with lentils").send()
+def test_the_session_is_carried_edited_and_turned_off(
+    still: Page, playground: PlaygroundServer
+) -> None:
+    page, workbench = still, Workbench(still, playground)
+    workbench.quick().compose("soups with lentils").send().ended()
     expect(page.locator("#follow-up-context")).to_contain_text(
         "Includes 1 previous query and the session context"
     )
-    ended(workbench)
     page.get_by_role("button", name="Session", exact=True).click()
     panel = page.locator("#tab-session")
     expect(panel).to_contain_text("added /conversation_id")
@@ -256,6 +223,7 @@ def test_the_session_is_carried_edited_and_turned_off(workbench: Workbench) -> N
     panel.get_by_role("button", name="Use latest from agent").click()
     expect(panel).to_contain_text("The latest session context that the agent returned")
     panel.get_by_text("Edit", exact=True).click()
+    assert findings(page, "#response", both_themes=True) == []
     box = panel.get_by_label("Session context as JSON")
     box.fill("[1]")
     panel.get_by_role("button", name="Use this").click()
@@ -277,11 +245,13 @@ def test_the_session_is_carried_edited_and_turned_off(workbench: Workbench) -> N
     expect(panel).to_contain_text("changed /last_topic “something else” → “and bread”")
 
 
-def test_what_follows_an_answer_does_not_move_when_scrolled_to(workbench: Workbench) -> None:
-    """A click goes astray if it does; “12 new” went and left its row to the list."""
-    workbench.open().compose("salads").send()
-    ended(workbench)
-    before, after = workbench.page.get_by_role("link", name="Edit full request").evaluate(
+def test_the_next_request_in_the_composer(still: Page, playground: PlaygroundServer) -> None:
+    page, workbench = still, Workbench(still, playground)
+    workbench.quick().compose("salads").send().ended()
+    first = workbench.run
+    # What follows an answer does not move when it is scrolled to: a click would go astray.
+    follow_up = page.get_by_role("link", name="Edit full request")
+    before, after = follow_up.evaluate(
         """async (link) => {
           const top = () => Math.round(link.getBoundingClientRect().top);
           const frame = () => new Promise(requestAnimationFrame);
@@ -293,19 +263,13 @@ def test_what_follows_an_answer_does_not_move_when_scrolled_to(workbench: Workbe
         }"""
     )
     assert before == after
-
-
-def test_the_next_request_in_the_composer(workbench: Workbench) -> None:
-    page = workbench.page
-    workbench.open().compose("salads").send()
-    expect(workbench.badge).to_have_text("Completed")
-    first = workbench.run
-    ended(workbench)
-    page.get_by_role("link", name="Edit full request").click()
+    follow_up.click()
     strip = page.locator("conversation-strip")
     expect(strip).to_contain_text("turn 1, “salads”")
     expect(workbench.text).to_be_focused()
     assert workbench.document["context"]["prev"] == ["salads"]
+    expect(workbench.effective).to_contain_text("The query requires text.")
+    assert findings(page, "#compose", both_themes=True) == []
     page.keyboard.type("with olives")
     expect(workbench.effective).to_contain_text("with olives")
     page.reload()
@@ -329,28 +293,3 @@ def test_the_next_request_in_the_composer(workbench: Workbench) -> None:
     expect(page.locator(".turn")).to_have_count(1)
     workbench.open()
     expect(strip).to_be_hidden()
-
-
-def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) -> None:
-    page = still
-    workbench = Workbench(page, playground)
-    entry = ask(workbench, "plan a dinner party")
-    for summary in ("Send answers as", "Request to be sent"):
-        entry.get_by_text(summary).click()
-    entry.get_by_label("Custom template").check()
-    expect(entry.locator(".ask-call")).to_contain_text("POST")
-    assert findings(page) == [], "questions"
-    entry.get_by_label("Filters").check()
-    entry.get_by_role("button", name="Answer", exact=True).click()
-    expect(entry).to_contain_text("Choose at least one option.")
-    assert findings(page, both_themes=True) == [], "errors"
-    entry.get_by_label("Skip unanswered questions").check()
-    answer(workbench)
-    page.locator(".turn-fold > summary").first.click()
-    expect(page.locator(".turn-fold")).to_contain_text("Answered")
-    assert findings(page, both_themes=True) == [], "turns"
-    workbench.tab("Session").get_by_text("Edit", exact=True).click()
-    assert findings(page, both_themes=True) == [], "session"
-    page.goto(f"{playground.url}/runs/{workbench.run}/next/")
-    expect(workbench.effective).to_contain_text("The query requires text.")
-    assert findings(page, both_themes=True) == [], "the next request"
