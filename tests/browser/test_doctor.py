@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.axe import findings
 from tests.browser.client import client_of
@@ -34,6 +33,9 @@ def test_an_mcp_server_where_nlweb_was_expected(still: Page, playground: Playgro
     ask.locator("summary").first.click()
     expect(ask.locator("pre").first).to_contain_text("POST /demo/mcp/ask HTTP/1.1")
     assert findings(still, both_themes=True) == [], "after"
+    for width in (390, 1024):
+        still.set_viewport_size({"width": width, "height": 844})
+        assert still.evaluate("document.documentElement.scrollWidth") <= width
 
     still.reload()
     expect(still.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()
@@ -47,8 +49,12 @@ def test_an_mcp_server_where_nlweb_was_expected(still: Page, playground: Playgro
     assert findings(still) == [], "badge"
 
 
-def test_a_server_that_is_down(page: Page, playground: PlaygroundServer) -> None:
-    page.goto(agent(playground, f"http://127.0.0.1:{free_port()}"))
+def test_a_run_that_failed_leads_to_it(workbench: Workbench) -> None:
+    page = (
+        workbench.add_agent("Down", f"http://127.0.0.1:{free_port()}").compose("eggs").send().page
+    )
+    page.get_by_role("link", name="Diagnose", exact=True).click()
+    expect(page.get_by_role("heading", name="Connection doctor")).to_be_visible()
     page.get_by_role("button", name="Diagnose connection").click()
     expect(page.get_by_role("heading", name="Nothing listens on")).to_be_visible()
     page.get_by_role("button", name="Copy as text").click()
@@ -56,28 +62,6 @@ def test_a_server_that_is_down(page: Page, playground: PlaygroundServer) -> None
     expect(page.locator("#doctor-text")).to_contain_text("FAILED   TCP: ")
     page.get_by_role("button", name="Run again").click()
     expect(page.get_by_role("heading", name="Nothing listens on")).to_be_visible()
-
-
-def test_a_run_that_failed_leads_to_it(workbench: Workbench) -> None:
-    workbench.add_agent("Down", f"http://127.0.0.1:{free_port()}").compose("eggs").send()
-    workbench.page.get_by_role("link", name="Diagnose", exact=True).click()
-    expect(workbench.page.get_by_role("heading", name="Connection doctor")).to_be_visible()
-
-
-@pytest.mark.parametrize("width", [390, 1024])
-def test_nothing_scrolls_sideways(
-    browser: Browser, playground: PlaygroundServer, width: int
-) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 844})
-    page = context.new_page()
-    page.goto(f"{playground.url}/agents/demo/doctor/")
-    for name in ("Diagnose connection", "Run again"):
-        if page.get_by_role("button", name=name).count():
-            page.get_by_role("button", name=name).click()
-            break
-    expect(page.get_by_role("heading", name="Found: NLWeb 0.55")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    context.close()
 
 
 def test_the_older_server(workbench: Workbench) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.workbench import Workbench
 from tests.support.hosted import PASSWORD, Hosted, hosted_playground
@@ -45,7 +45,10 @@ def either(
     if mode == "local":
         return Workbench(page, playground)
     site: Hosted = request.getfixturevalue("site")
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
     page.goto(site.url)
+    assert not [text for text in said if "ermissions" in text], "features of the policy"
     page.get_by_label("User name").fill("owner")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
@@ -57,7 +60,7 @@ def follow(page: Page, link: str) -> None:
     page.wait_for_url(f"**{link}")
 
 
-def test_a_draft_survives_back(either: Workbench, mode: str) -> None:
+def test_what_was_typed_survives_back(either: Workbench, mode: str) -> None:
     page = either.open("/?agent=demo" if mode == "local" else "/?agent=mine").page
     response = page.request.get(either.server.url)
     assert response.headers["cache-control"] == CACHING[mode]
@@ -77,34 +80,28 @@ def test_a_draft_survives_back(either: Workbench, mode: str) -> None:
     page.go_back()
     page.go_back()
     assert either.document == document
-
-
-def test_a_draft_does_not_replace_what_a_link_prefills(either: Workbench) -> None:
-    page = either.open().compose("a draft").page
+    # What a link prefills is not replaced.
     follow(page, "/?text=of+a+link")
     expect(either.effective).to_contain_text("of a link")
     page.go_back()
     expect(either.effective).to_contain_text("a draft")
     page.go_forward()
     expect(either.effective).to_contain_text("of a link")
-
-
-def test_an_edited_request_of_a_run_survives_back(either: Workbench, mode: str) -> None:
+    # Nor is lost what was edited in the request of a run.
     if mode == "local":
-        either.open("/?agent=demo").compose("soup").send()
-        expect(either.badge).to_have_text("Completed")
-        either.page.reload()
+        either.compose("soup").send().ended()
+        page.reload()
     else:
-        either.page.goto(f"{either.server.url}/history/")
-        either.page.get_by_role("link", name="soup").first.click()
-    page = either.page
+        page.goto(f"{either.server.url}/history/")
+        page.get_by_role("link", name="soup").first.click()
     expect(either.text).to_have_value("soup")
     either.compose("soup, edited")
-    page.locator("#follow-up-text").fill("and for dessert?")
+    follow_up = page.locator("#follow-up-text")
+    follow_up.fill("and for dessert?")
     follow(page, "/history/")
     page.go_back()
     expect(either.text).to_have_value("soup, edited")
-    expect(page.locator("#follow-up-text")).to_have_value("and for dessert?")
+    expect(follow_up).to_have_value("and for dessert?")
 
 
 def test_drafts_need_neither_pagehide_nor_the_type_of_the_navigation(workbench: Workbench) -> None:
@@ -114,39 +111,20 @@ def test_drafts_need_neither_pagehide_nor_the_type_of_the_navigation(workbench: 
         "addEventListener('pagehide', (event) => event.stopImmediatePropagation(), true);"
         "performance.getEntriesByType = () => [];"
     )
-    workbench.open("/?agent=demo").compose("soup").send()
-    expect(workbench.badge).to_have_text("Completed")
+    workbench.quick().compose("soup").send().ended()
+    first = page.url
     page.reload()
     expect(workbench.text).to_have_value("soup")
     workbench.compose("soup, edited")
-    page.locator("#follow-up-text").fill("and for dessert?")
-    follow(page, "/history/")
-    page.go_back()
-    expect(workbench.text).to_have_value("soup, edited")
-    expect(page.locator("#follow-up-text")).to_have_value("and for dessert?")
-    follow(page, "/history/")
-    page.go_back()
-    expect(page.locator("#follow-up-text")).to_have_value("and for dessert?")
-
-
-def test_a_follow_up_that_was_sent_does_not_come_back(workbench: Workbench) -> None:
-    page = workbench.open("/?agent=demo").compose("soup").send().page
-    expect(workbench.badge).to_have_text("Completed")
-    first = page.url
-    page.locator("#follow-up-text").fill("without cream")
-    page.reload()
-    expect(page.locator("#follow-up-text")).to_have_value("without cream")
+    follow_up = page.locator("#follow-up-text")
+    follow_up.fill("and for dessert?")
+    for _ in range(2):
+        follow(page, "/history/")
+        page.go_back()
+        expect(follow_up).to_have_value("and for dessert?")
+        expect(workbench.text).to_have_value("soup, edited")
+    # What was sent does not come back.
     page.locator("#follow-up").get_by_role("button", name="Ask").click()
     expect(page).not_to_have_url(first)
     page.goto(first)
-    expect(page.locator("#follow-up-text")).to_have_value("")
-
-
-def test_browsers_know_the_features_of_the_policy(browser: Browser, site: Hosted) -> None:
-    context = browser.new_context()
-    page = context.new_page()
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.goto(site.url)
-    context.close()
-    assert not [text for text in said if "ermissions" in text]
+    expect(follow_up).to_have_value("")

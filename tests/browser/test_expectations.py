@@ -39,8 +39,8 @@ def write_json(panel: Locator, value: Any) -> None:
     area.fill(value if isinstance(value, str) else json.dumps(value))
 
 
-def test_written_by_keyboard_sent_and_judged(workbench: Workbench) -> None:
-    page = workbench.open().compose("soup").page
+def test_written_by_keyboard_sent_and_judged(still: Page, playground: PlaygroundServer) -> None:
+    page, workbench = still, Workbench(still, playground).quick().compose("soup")
     tab = page.locator("#compose").get_by_role("tab", name="Expect")
     page.locator("#compose").get_by_role("tab", name="Headers").focus()
     page.keyboard.press("ArrowRight")
@@ -70,23 +70,13 @@ def test_written_by_keyboard_sent_and_judged(workbench: Workbench) -> None:
     panel = page.locator("#tab-expect")
     expect(rows(panel).nth(0)).to_have_attribute("data-verdict", "pass")
     expect(rows(panel).nth(1)).to_have_attribute("data-verdict", "fail")
-
-
-def test_the_verdict_outlives_a_reload_and_is_seen_in_another_window(
-    workbench: Workbench, playground: PlaygroundServer
-) -> None:
-    panel = editor(workbench.open().compose("soup"))
-    write_json(panel, [{"type": "state", "equals": "completed"}])
-    workbench.send()
-    page = workbench.page
-    expect(page.locator(".checks-tally")).to_have_text("1 of 1 passed")
+    assert findings(page, both_themes=True) == []
+    # The verdict outlives a reload and is seen in another window.
     other = page.context.new_page()
-    other.goto(page.url)
-    expect(other.locator(".checks-tally")).to_have_text("1 of 1 passed")
-    other.close()
-    page.reload()
-    expect(page.locator(".checks-tally")).to_have_attribute("data-verdict", "pass")
-    assert written(page) == [{"type": "state", "equals": "completed"}]
+    for each in (other, page):
+        each.goto(page.url)
+        expect(each.locator(".checks-tally")).to_have_text("1 of 2 passed")
+    assert written(page) == [{"type": "outcome", "equals": "answer"}, UNMET]
 
 
 def test_a_slow_run_is_checked_when_it_has_ended(workbench: Workbench) -> None:
@@ -100,9 +90,10 @@ def test_a_slow_run_is_checked_when_it_has_ended(workbench: Workbench) -> None:
     expect(page.locator(".checks-tally")).to_have_text("1 of 1 passed")
 
 
-def test_rows_and_json_say_the_same(workbench: Workbench) -> None:
-    panel = editor(workbench.open().compose("soup"))
-    page = workbench.page
+def test_rows_and_json_say_the_same(still: Page, playground: PlaygroundServer) -> None:
+    page, workbench = still, Workbench(still, playground).open().compose("soup")
+    panel = editor(workbench)
+    assert findings(page, "#compose") == [], "empty"
     write_json(panel, [UNMET, {"type": "results", "min": 2}, {"type": "order", "events": ["text"]}])
     expect(rows(panel)).to_have_count(3)
     expect(rows(panel).nth(0).get_by_label("the value").first).to_be_visible()
@@ -119,11 +110,7 @@ def test_rows_and_json_say_the_same(workbench: Workbench) -> None:
     assert [each["type"] for each in written(page)] == ["json", "order"]
     rows(panel).nth(1).get_by_label("Expectation type").select_option("failure")
     assert written(page)[1]["type"] == "failure"
-
-
-def test_rows_keep_the_digits_of_long_numbers(workbench: Workbench) -> None:
-    panel = editor(workbench.open().compose("soup"))
-    page = workbench.page
+    # Long numbers keep their digits.
     large = {"type": "json", "path": "$.id", "equals": 2**53 + 1}
     write_json(panel, [large, {"type": "results", "min": 2}])
     value = rows(panel).nth(0).get_by_label("the value").first
@@ -134,14 +121,13 @@ def test_rows_keep_the_digits_of_long_numbers(workbench: Workbench) -> None:
     assert written(page)[0] == {**large, "equals": 123456789012345678901234567890}
     rows(panel).nth(0).get_by_role("button", name="Move down").press("Enter")
     assert written(page)[1]["equals"] == 123456789012345678901234567890
-
-
-def test_what_is_wrong_is_told_where_it_is(workbench: Workbench) -> None:
-    panel = editor(workbench.open())
+    # What is wrong is told where it is.
     write_json(panel, [{"type": "json", "path": "$.results[", "exists": True}])
     expect(rows(panel).nth(0)).to_have_attribute("data-verdict", "wrong")
     expect(rows(panel).nth(0)).to_contain_text("Invalid JSONPath at character")
     expect(rows(panel).nth(0).get_by_label("at the path")).to_have_attribute("aria-invalid", "true")
+    panel.get_by_role("button", name="Capture", exact=True).click()
+    assert findings(page, "#compose", both_themes=True) == [], "written"
     write_json(panel, "[{")
     expect(panel.locator("[data-json-problem=expectations]")).not_to_be_empty()
     expect(rows(panel)).to_have_count(0)
@@ -149,9 +135,11 @@ def test_what_is_wrong_is_told_where_it_is(workbench: Workbench) -> None:
     expect(panel.locator("[data-json-problem=expectations]")).to_be_empty()
 
 
-def test_suggestions_come_from_the_run_that_is_shown(workbench: Workbench) -> None:
-    workbench.open().compose("soup").send()
-    expect(workbench.page.locator("run-cursor[data-final]")).to_be_attached()
+def test_what_the_run_that_is_shown_offers(workbench: Workbench) -> None:
+    page = workbench.quick().compose("soup").send().ended().page
+    # Without expectations nothing of it is shown.
+    expect(page.get_by_role("tab", name="Checks")).to_have_count(0)
+    expect(page.locator(".checks-tally")).to_have_count(0)
     panel = editor(workbench)
     panel.get_by_role("button", name="no MUST violations").click()
     panel.get_by_role("button", name="results", exact=False).first.click()
@@ -159,54 +147,11 @@ def test_suggestions_come_from_the_run_that_is_shown(workbench: Workbench) -> No
     for at in range(2):
         expect(rows(panel).nth(at)).to_have_attribute("data-verdict", "pass")
     expect(panel.get_by_role("button", name="no MUST violations")).to_have_count(0)
-
-
-def test_captures_show_their_values(workbench: Workbench) -> None:
-    workbench.open().compose("soup").send()
-    expect(workbench.page.locator("run-cursor[data-final]")).to_be_attached()
-    panel = editor(workbench)
     panel.get_by_role("button", name="Capture", exact=True).click()
     panel.get_by_label("Variable").fill("link")
-    assert written(workbench.page, "captures") == {"link": "$.results[0].url"}
+    assert written(page, "captures") == {"link": "$.results[0].url"}
     expect(panel.locator("[data-captures]")).to_contain_text('= "https://')
     panel.get_by_label("JSONPath of the value").fill("$.nowhere")
     expect(panel.locator("[data-captures]")).to_contain_text("No match for $.nowhere")
-
-
-def test_what_a_path_sees(workbench: Workbench) -> None:
-    workbench.open().compose("soup").send()
-    expect(workbench.page.locator("run-cursor[data-final]")).to_be_attached()
-    panel = editor(workbench)
     panel.get_by_text("JSONPath input").click()
     expect(panel.locator(".expect-document")).to_contain_text('"results": [')
-
-
-def test_without_expectations_nothing_of_it_is_shown(workbench: Workbench) -> None:
-    workbench.open().send()
-    expect(workbench.page.locator("run-cursor[data-final]")).to_be_attached()
-    expect(workbench.page.get_by_role("tab", name="Checks")).to_have_count(0)
-    expect(workbench.page.locator(".checks-tally")).to_have_count(0)
-
-
-def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(still, playground).open().compose("soup")
-    panel = editor(workbench)
-    assert findings(still) == [], "empty"
-    write_json(
-        panel,
-        [
-            {"type": "state", "equals": "completed"},
-            UNMET,
-            {"type": "json", "path": "$[", "exists": True},
-            {"type": "results", "min": 1},
-        ],
-    )
-    panel.get_by_role("button", name="Capture", exact=True).click()
-    expect(rows(panel).nth(2)).to_have_attribute("data-verdict", "wrong")
-    assert findings(still, both_themes=True) == [], "written"
-    write_json(panel, [{"type": "state", "equals": "completed"}, UNMET])
-    workbench.send()
-    expect(still.locator(".checks-tally")).to_have_text("1 of 2 passed")
-    still.locator(".checks-tally").click()
-    expect(still.locator("#tab-checks .rule")).to_have_count(2)
-    assert findings(still, both_themes=True) == [], "judged"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import findings
@@ -12,11 +11,9 @@ from tests.browser.keyboard import clipboard_text
 from tests.browser.workbench import Workbench
 from tests.support.playground_server import PlaygroundServer
 
-pytestmark = pytest.mark.browser
 
-
-def test_a_request_is_copied_as_curl(workbench: Workbench) -> None:
-    page = workbench.page
+def test_a_request_is_copied_as_curl(still: Page, playground: PlaygroundServer) -> None:
+    page, workbench = still, Workbench(still, playground)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     workbench.open().compose("formats: it's soup")
     expect(workbench.effective).to_contain_text("formats: it's soup")
@@ -27,16 +24,18 @@ def test_a_request_is_copied_as_curl(workbench: Workbench) -> None:
     copied = clipboard_text(page)
     assert copied.startswith(f"curl -N --url {workbench.server.url}/demo/ask")
     assert r"formats: it'\''s soup" in copied
+    assert findings(page, "dialog[open]", both_themes=True) == []
     sheet.get_by_role("tab", name="cURL").press("ArrowRight")
     expect(sheet.get_by_role("tabpanel", name="Python httpx")).to_contain_text("import httpx")
     page.keyboard.press("Escape")
     expect(sheet).to_be_hidden()
 
 
-def test_a_recording_goes_out_and_comes_in(workbench: Workbench, tmp_path: Path) -> None:
-    page = workbench.page
-    workbench.open().compose("formats: recorded soup").send()
-    expect(workbench.badge).to_contain_text("Completed")
+def test_a_recording_goes_out_and_comes_in(
+    still: Page, playground: PlaygroundServer, tmp_path: Path
+) -> None:
+    page, workbench = still, Workbench(still, playground)
+    workbench.quick().compose("formats: recorded soup").send().ended()
     sent = workbench.run
     wire = workbench.tab("Wire")
     wire.get_by_role("button", name="Copy as…").click()
@@ -50,26 +49,10 @@ def test_a_recording_goes_out_and_comes_in(workbench: Workbench, tmp_path: Path)
     page.goto(f"{workbench.server.url}/formats/har/")
     page.get_by_label("HAR file").set_input_files(file)
     page.get_by_role("button", name="Show requests").click()
+    expect(page.get_by_role("button", name="Open POST")).to_be_visible()
+    assert findings(page, both_themes=True) == []
     page.get_by_role("button", name="Open POST").click()
     expect(page.locator(".response-header")).to_contain_text("recorded")
     expect(workbench.badge).to_contain_text("Completed")
     assert workbench.run != sent
     expect(page.locator("#tab-results .card").first).to_be_visible()
-
-
-def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(still, playground)
-    workbench.open().compose("formats axe soup").send()
-    expect(workbench.badge).to_contain_text("Completed")
-    run = workbench.run
-    still.locator("#compose").get_by_role("button", name="Copy as…").click()
-    expect(still.locator("#snippet-curl-text")).to_be_visible()
-    assert findings(still, both_themes=True) == []
-    archive = still.request.get(f"{playground.url}/runs/{run}/run.har").body()
-    still.goto(f"{playground.url}/formats/har/")
-    assert findings(still, both_themes=True) == []
-    file = {"name": "axe.har", "mimeType": "application/json", "buffer": archive}
-    still.get_by_label("HAR file").set_input_files(file)
-    still.get_by_role("button", name="Show requests").click()
-    expect(still.get_by_role("button", name="Open POST")).to_be_visible()
-    assert findings(still, both_themes=True) == []
