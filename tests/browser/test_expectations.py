@@ -40,7 +40,7 @@ def write_json(panel: Locator, value: Any) -> None:
 
 
 def test_written_by_keyboard_sent_and_judged(still: Page, playground: PlaygroundServer) -> None:
-    page, workbench = still, Workbench(still, playground).quick().compose("soup")
+    page = Workbench(still, playground).quick().compose("soup").page
     tab = page.locator("#compose").get_by_role("tab", name="Expect")
     page.locator("#compose").get_by_role("tab", name="Headers").focus()
     page.keyboard.press("ArrowRight")

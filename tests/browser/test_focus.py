@@ -61,138 +61,114 @@ def go_on_typing(page: Page, field: Locator, text: str) -> None:
 
 
 @pytest.mark.own_context
-class TestSheets:
-    def test_of_a_request_does_not_take_the_focus_back(
-        self, page: Page, playground: PlaygroundServer
-    ) -> None:
-        """The clock of the page stands still between what is typed first and what then."""
-        pile = CollectionPage(page, playground, import_requests(playground, "Typed into", "a b"))
-        page.clock.install()
-        pile.open()
-        page.clock.pause_at("2100-01-01")
-        pile.choose("a", "Edit")
-        name, notes = page.get_by_label("Name", exact=True), page.get_by_label("Notes")
-        expect(name).to_be_focused()
-        assert name.evaluate("field => field.selectionEnd - field.selectionStart") == 1
-        go_on_typing(page, notes, "fir")
-        page.clock.run_for(1000)
-        page.keyboard.type("st")
-        expect(notes).to_have_value("first")
-        expect(name).to_have_value("a")
-
-    def test_with_mistakes_keeps_the_field_that_was_sent_from(
-        self, page: Page, playground: PlaygroundServer
-    ) -> None:
-        pile = CollectionPage(
-            page, playground, import_requests(playground, "Mistaken", "a b")
-        ).open()
-        pile.choose("a", "Edit")
-        name = page.get_by_label("Name", exact=True)
-        name.fill("")
-        with held(page, "/details/"):
-            name.press("Enter")
-        expect(page.get_by_text("This field is required.")).to_be_visible()
-        expect(name).to_be_focused()
-
-    def test_that_asks_for_a_name_takes_nothing_that_is_typed_elsewhere(
-        self, page: Page, workbench: Workbench
-    ) -> None:
-        workbench.open().compose("soup")
-        with held(page, r"/saved-requests/\?"):
-            page.keyboard.press("ControlOrMeta+Shift+s")
-            page.keyboard.type(" and")
-        name = page.get_by_role("dialog").get_by_label("Name", exact=True)
-        expect(name).to_be_visible()
-        before = name.input_value()
-        page.keyboard.type(" bread")
-        expect(name).to_have_value(before)
-        expect(workbench.text).to_have_value("soup and")
-
-    def test_that_asks_for_a_name_is_typed_into_at_once(
-        self, page: Page, workbench: Workbench
-    ) -> None:
-        workbench.open().compose("soup")
-        with held(page, r"/saved-requests/\?"):
-            page.keyboard.press("ControlOrMeta+Shift+s")
-        expect(page.get_by_role("dialog").get_by_label("Name", exact=True)).to_be_focused()
+def test_the_sheet_of_a_request_does_not_take_the_focus_back(
+    page: Page, playground: PlaygroundServer
+) -> None:
+    """The clock of the page stands still between what is typed first and what then."""
+    pile = CollectionPage(page, playground, import_requests(playground, "Typed into", "a b"))
+    page.clock.install()
+    pile.open()
+    page.clock.pause_at("2100-01-01")
+    pile.choose("a", "Edit")
+    name, notes = page.get_by_label("Name", exact=True), page.get_by_label("Notes")
+    expect(name).to_be_focused()
+    assert name.evaluate("field => field.selectionEnd - field.selectionStart") == 1
+    go_on_typing(page, notes, "fir")
+    page.clock.run_for(1000)
+    page.keyboard.type("st")
+    expect(notes).to_have_value("first")
+    expect(name).to_have_value("a")
+    page.clock.resume()
+    # With mistakes it keeps the field that it was sent from.
+    name.fill("")
+    with held(page, "/details/"):
+        name.press("Enter")
+    expect(page.get_by_text("This field is required.")).to_be_visible()
+    expect(name).to_be_focused()
 
 
-class TestAction:
-    def card(self, workbench: Workbench) -> Locator:
-        workbench.open().compose("tiramisu").send()
-        expect(workbench.badge).to_have_text("Completed")
-        return workbench.page.locator("#cards > .card").first
+def test_the_sheet_that_asks_for_a_name(page: Page, workbench: Workbench) -> None:
+    workbench.open().compose("soup")
+    sheet = page.get_by_role("dialog")
+    name = sheet.get_by_label("Name", exact=True)
+    with held(page, r"/saved-requests/\?"):
+        page.keyboard.press("ControlOrMeta+Shift+s")
+        page.keyboard.type(" and")
+    expect(name).to_be_visible()
+    before = name.input_value()
+    page.keyboard.type(" bread")
+    expect(name).to_have_value(before)
+    expect(workbench.text).to_have_value("soup and")
+    # Where nobody types elsewhere, it is typed into at once.
+    page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+    workbench.text.focus()
+    with held(page, r"/saved-requests/\?"):
+        page.keyboard.press("ControlOrMeta+Shift+s")
+    expect(name).to_be_focused()
 
-    def test_that_opens_late(self, page: Page, workbench: Workbench) -> None:
-        card = self.card(workbench)
-        with held(page, "/actions/"):
-            card.get_by_role("button", name="Save recipe").click()
-            go_on_typing(page, workbench.text, "!")
-        expect(card.locator("action-panel")).to_be_visible()
-        page.keyboard.type("!")
-        expect(workbench.text).to_have_value("tiramisu!!")
 
-    def test_that_is_to_be_confirmed_late(self, page: Page, workbench: Workbench) -> None:
-        """A key in the wrong place would confirm it."""
-        card = self.card(workbench)
+def test_an_action(page: Page, workbench: Workbench) -> None:
+    workbench.quick().compose("tiramisu").send().ended()
+    card = page.locator("#cards > .card").first
+    with held(page, "/actions/"):
         card.get_by_role("button", name="Save recipe").click()
-        with held(page, "/actions/"):
-            card.get_by_role("button", name="Run action").click()
-            go_on_typing(page, workbench.text, "!")
-        expect(card.get_by_role("button", name="Send POST")).to_be_visible()
-        page.keyboard.press("Space")
-        expect(workbench.text).to_have_value("tiramisu! ")
+        go_on_typing(page, workbench.text, "!")
+    expect(card.locator("action-panel")).to_be_visible()
+    page.keyboard.type("!")
+    expect(workbench.text).to_have_value("tiramisu!!")
+    # It is confirmed from the field that it was run from.
+    card.get_by_role("button", name="Header").click()
+    expect(card.get_by_label("Header name")).to_be_focused()
+    confirm = card.get_by_role("button", name="Send POST")
+    with held(page, "/actions/"):
+        page.keyboard.press("Enter")
+    expect(confirm).to_be_focused()
+    card.get_by_role("button", name="Cancel").click()
+    # It is to be confirmed late: a key in the wrong place would confirm it.
+    with held(page, "/actions/"):
+        card.get_by_role("button", name="Run action").click()
+        go_on_typing(page, workbench.text, "!")
+    expect(confirm).to_be_visible()
+    page.keyboard.press("Space")
+    expect(workbench.text).to_have_value("tiramisu!!! ")
 
-    def test_is_confirmed_from_the_field_it_was_run_from(
-        self, page: Page, workbench: Workbench
-    ) -> None:
-        card = self.card(workbench)
-        card.get_by_role("button", name="Save recipe").click()
-        card.get_by_role("button", name="Header").click()
-        expect(card.get_by_label("Header name")).to_be_focused()
-        with held(page, "/actions/"):
-            page.keyboard.press("Enter")
-        expect(card.get_by_role("button", name="Send POST")).to_be_focused()
 
-
-class TestConversation:
-    def test_an_answer_that_comes_late(self, page: Page, workbench: Workbench) -> None:
-        entry = ask(workbench, "something for dinner")
-        entry.get_by_label("vegan").check()
-        entry.get_by_label("Skip unanswered questions").check()
-        with held(page, "/answers/$"):
-            entry.get_by_role("button", name="Answer", exact=True).click()
-            go_on_typing(page, workbench.text, "!")
-        expect(page.locator(".turn--chosen > .turn-line")).to_be_visible()
-        page.keyboard.type("!")
-        expect(workbench.text).to_have_value("something for dinner!!")
-
-    def test_mistakes_that_are_told_late(self, page: Page, workbench: Workbench) -> None:
-        entry = ask(workbench, "something for dinner")
-        with held(page, "/answers/$"):
-            entry.get_by_role("button", name="Answer", exact=True).click()
-            go_on_typing(page, workbench.text, "!")
-        expect(entry.locator('[aria-invalid="true"]').first).to_be_visible()
-        expect(workbench.text).to_be_focused()
-
-    def test_a_question_that_is_declined_late(self, page: Page, workbench: Workbench) -> None:
-        entry = ask(workbench, "something for dinner")
-        with held(page, "/answers/declined/"):
-            entry.get_by_role("button", name="Decline").click()
-            go_on_typing(page, workbench.text, "!")
-        expect(entry.get_by_role("button", name="Undo")).to_be_visible()
-        expect(workbench.text).to_be_focused()
-
-    def test_a_session_that_is_changed_late(self, page: Page, workbench: Workbench) -> None:
-        workbench.open().compose("soup").send()
-        expect(workbench.badge).to_have_text("Completed")
-        button = workbench.tab("Session").get_by_role("button", name="Don’t send")
-        expect(button).to_be_visible()
-        with held(page, "/session/"):
-            button.click()
-            go_on_typing(page, workbench.text, "!")
-        expect(page.get_by_role("button", name="Use latest from agent")).to_be_visible()
-        expect(workbench.text).to_be_focused()
+def test_a_conversation(page: Page, workbench: Workbench) -> None:
+    entry = ask(workbench, "something for dinner")
+    answer = entry.get_by_role("button", name="Answer", exact=True)
+    # Mistakes that are told late.
+    with held(page, "/answers/$"):
+        answer.click()
+        go_on_typing(page, workbench.text, "!")
+    expect(entry.locator('[aria-invalid="true"]').first).to_be_visible()
+    expect(workbench.text).to_be_focused()
+    # A question that is declined late.
+    with held(page, "/answers/declined/"):
+        entry.get_by_role("button", name="Decline").click()
+        go_on_typing(page, workbench.text, "!")
+    undo = entry.get_by_role("button", name="Undo")
+    expect(undo).to_be_visible()
+    expect(workbench.text).to_be_focused()
+    undo.click()
+    # An answer that comes late.
+    entry.get_by_label("vegan").check()
+    entry.get_by_label("Skip unanswered questions").check()
+    with held(page, "/answers/$"):
+        answer.click()
+        go_on_typing(page, workbench.text, "!")
+    expect(page.locator(".turn--chosen > .turn-line")).to_be_visible()
+    page.keyboard.type("!")
+    expect(workbench.text).to_have_value("something for dinner!!!!")
+    # A session that is changed late.
+    workbench.ended()
+    button = workbench.tab("Session").get_by_role("button", name="Don’t send")
+    expect(button).to_be_visible()
+    with held(page, "/session/"):
+        button.click()
+        go_on_typing(page, workbench.text, "!")
+    expect(page.get_by_role("button", name="Use latest from agent")).to_be_visible()
+    expect(workbench.text).to_be_focused()
 
 
 class TestEditor:
