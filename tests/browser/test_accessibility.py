@@ -53,7 +53,8 @@ def test_the_workbench_in_every_state(still: Page, playground: PlaygroundServer)
         ("Results", "#cards > *"),
     ):
         expect(workbench.tab(name).locator(part).first).to_be_visible()
-        assert findings(still, "#response", both_themes=True) == [], name
+        assert findings(still, f"#tab-{name.lower()}", both_themes=True) == [], name
+    assert findings(still, both_themes=True) == [], "all of it"
     for text in ("weekly meal plan", "fail TOKEN_LIMIT"):
         workbench.compose(text).send()
         expect(workbench.badge).to_have_attribute("data-state", "completed")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
+from django.test import Client
 
-from tests.cases import Answer, ask
+from tests.cases import Answer, ask, page_text
+from tests.support.commands import run_command
 from tests.support.replay import CAPTURES, reply_bytes
-from tests.support.servers import head, reply
+from tests.support.servers import LAST_CHUNK, RESET, STREAM_HEAD, chunk, free_port, head, reply
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -78,6 +81,47 @@ SHOWN: dict[str, tuple[bytes, list[str]]] = {
 def test_what_came_is_shown_as_what_it_is(response: bytes, words: list[str]) -> None:
     page = ask(response).page
     assert [each for each in words if each not in page] == [], page
+
+
+#: How a response ends, in the words of its page; there is always something to try.
+ENDINGS: dict[str, tuple[tuple[Any, ...], str, str]] = {
+    "cut off in an event": (
+        (STREAM_HEAD, chunk(b"event: result\ndata: {"), LAST_CHUNK),
+        "truncated", "middle of an event",
+    ),
+    "a connection that breaks": (
+        (STREAM_HEAD, chunk(b'event: start\ndata: {"_meta": {}}\n\n'), RESET),
+        "truncated", "connection was lost",
+    ),
+    "a page where JSON is expected": ((reply(b"<html>Hi", "text/html"),), "failed", "HTML"),
+    "nothing": ((head(content_length="0"),), "failed", "empty"),
+    "a redirect": ((head("302 Found", location="/other", content_length="0"),),
+                   "failed", "redirects to"),
+    "more nesting than is read": (
+        (reply(b"[" * 5000 + b"]" * 5000),), "refused", "max_depth",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("script", "state", "words"), ENDINGS.values(), ids=ENDINGS)
+def test_an_ending_says_what_happened_and_what_to_do(
+    script: tuple[Any, ...], state: str, words: str
+) -> None:
+    found = ask(*script)
+    assert found.end["state"] == state
+    path = f"/runs/{found.end['run']}/"
+    assert words in page_text(path, "response")
+    ending = Client().get(path).content.decode().partition('id="run-ending"')[2]
+    assert re.search(r'class="problem-fix"[^>]*>\s*\S', ending)
+
+
+def test_nobody_listens() -> None:
+    done = run_command(
+        "send", f"http://127.0.0.1:{free_port()}", "--text", "x", "--output", "jsonl"
+    )
+    page = page_text(f"/runs/{done.json_lines[-1]['run']}/", "response")
+    assert "Connection failed" in page
+    assert "Nothing listens on 127.0.0.1:" in page
 
 
 @pytest.mark.parametrize("place", [0, 1, 2], ids=["first", "between", "last"])
