@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.axe import findings
 from tests.browser.collection_page import import_requests
-from tests.browser.workbench import Workbench
+from tests.browser.workbench import Workbench, is_within
 from tests.support.playground_server import PlaygroundServer
 
 PAGES = [
@@ -35,7 +35,7 @@ def test_pages(still: Page, playground: PlaygroundServer, path: str) -> None:
     still.evaluate(f"document.querySelectorAll('{ALIKE}').forEach((each) => each.remove())")
     assert findings(still, both_themes=True) == []
     still.set_viewport_size({"width": 390, "height": 844})
-    assert still.evaluate("document.documentElement.scrollWidth") <= 390
+    assert is_within(still, 390)
 
 
 def test_the_workbench_in_every_state(still: Page, playground: PlaygroundServer) -> None:
@@ -76,6 +76,6 @@ def test_a_phone(browser: Browser, playground: PlaygroundServer) -> None:
     top = workbench.cards.first.evaluate("card => card.getBoundingClientRect().top")
     assert top <= 120, "controls above the first result"
     expect(page.locator(".response-header")).to_be_focused()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390, "it scrolls sideways"
+    assert is_within(page, 390), "it scrolls sideways"
     assert findings(page) == []
     context.close()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import findings
+from tests.browser.held import hold
 from tests.browser.keyboard import focused, press, tab_to
 from tests.browser.workbench import Workbench
 from tests.support.playground_server import PlaygroundServer
@@ -117,16 +116,11 @@ def test_its_effect_is_read_back(still: Page, playground: PlaygroundServer) -> N
 def test_a_late_confirmation_is_not_of_what_was_edited_meanwhile(workbench: Workbench) -> None:
     page = workbench.page
     panel = open_panel(recipe(workbench), "Save recipe")
-    held: list[Route] = []
-    page.route(re.compile(r"/actions/\d+/\d+/\d+/$"), lambda route: held.append(route))
+    held = hold(page, r"/actions/\d+/\d+/\d+/$")
     panel.get_by_role("button", name="Run action").click()
-    while not held:
-        page.wait_for_timeout(10)
+    held.first()
     panel.get_by_label("Parameters").fill('{"title": "Another one"}')
-    with page.expect_response(lambda response: response.request == held[0].request) as late:
-        held[0].continue_()
-    late.value.finished()
-    page.evaluate("() => new Promise(requestAnimationFrame)")
+    held.let_go()
     expect(panel.get_by_role("button", name="Send POST")).to_have_count(0)
 
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.keyboard import focused
-from tests.browser.workbench import Workbench
+from tests.browser.workbench import Workbench, box
 
 #: Number of facts on each line, by their upper edges.
 LINES = """list => {
@@ -46,15 +46,11 @@ def test_facts_images_and_the_menu_of_actions(page: Page, workbench: Workbench) 
             assert sum(lines) == 9
             assert 1 not in lines, (width, lines)
             assert not card.evaluate(OVERFLOW), width
-            image = card.locator(".card-media").bounding_box()
-            assert image
+            image = box(card.locator(".card-media"))
             assert image["width"] / image["height"] == pytest.approx(4 / 3, abs=0.01)
             actions, toggle = card.locator(".action-buttons"), card.locator(".raw-toggle")
             assert actions.locator("button:visible").count() == 2
-            beside, json_toggle = actions.bounding_box(), toggle.bounding_box()
-            assert beside
-            assert json_toggle
-            assert json_toggle["y"] < beside["y"] + beside["height"]
+            assert box(toggle)["y"] < box(actions)["y"] + box(actions)["height"]
     card = cards.first
     expect(card.locator(".card-facts")).to_contain_text("Prep time")
     card.get_by_role("button", name="JSON").click()
@@ -90,12 +86,9 @@ def test_facts_images_and_the_menu_of_actions(page: Page, workbench: Workbench) 
     show_response(page)
     more.click()
     expect(items.first).to_be_focused()
-    box = card.locator(".action-menu").bounding_box()
-    assert box
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= 390
-    assert box["y"] >= 0
-    assert box["y"] + box["height"] <= 400
+    menu = box(card.locator(".action-menu"))
+    assert 0 <= menu["x"] <= menu["x"] + menu["width"] <= 390
+    assert 0 <= menu["y"] <= menu["y"] + menu["height"] <= 400
 
 
 def test_a_card_and_its_event_are_marked_in_every_tab(page: Page, workbench: Workbench) -> None:
@@ -143,9 +136,7 @@ def test_the_timeline_grows_and_keeps_what_is_drawn(page: Page, workbench: Workb
     # Without an image the title stands below the type.
     kind, title = (workbench.cards.first.locator(name) for name in (".card-kind", ".card-title"))
     expect(title).to_be_visible()
-    above, below = kind.bounding_box(), title.bounding_box()
-    assert above
-    assert below
+    above, below = box(kind), box(title)
     assert abs(above["x"] - below["x"]) < 8
     assert above["y"] < below["y"]
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.axe import findings
 from tests.browser.collection_page import CollectionPage, import_requests
 from tests.browser.keyboard import focused, tab_to
-from tests.browser.workbench import Workbench
+from tests.browser.workbench import Workbench, box, is_within
 from tests.support.playground_server import PlaygroundServer
 
 
@@ -104,9 +104,7 @@ def test_the_order_is_changed_by_keys(still: Page, playground: PlaygroundServer)
 
 def drag(page: Page, handle: Locator, target: Locator, share: float) -> None:
     """Drag to a height of the target: 0 is its upper edge, 1 its lower one."""
-    start, end = handle.bounding_box(), target.bounding_box()
-    assert start
-    assert end
+    start, end = box(handle), box(target)
     page.mouse.move(start["x"] + 8, start["y"] + 8)
     page.mouse.down()
     page.mouse.move(start["x"] + 8, start["y"] + 20)
@@ -299,6 +297,6 @@ def test_a_phone(browser: Browser, playground: PlaygroundServer) -> None:
     )
     for address in (pile.url, f"{playground.url}/collections/"):
         page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert is_within(page, 390)
         assert findings(page) == []
     context.close()

@@ -6,13 +6,14 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from tests.browser.axe import findings
 from tests.browser.client import client_of
 from tests.browser.collection_page import import_requests
+from tests.browser.held import hold
 from tests.browser.test_tabs import tabs
-from tests.browser.workbench import Workbench
+from tests.browser.workbench import Workbench, box
 from tests.support.playground_server import PlaygroundServer
 
 
@@ -139,28 +140,14 @@ def test_a_refusal_says_why_until_the_request_changes(workbench: Workbench) -> N
     workbench.write_json('{"query": {"text": 6}}')
     expect(problems).to_be_empty()
     # A late one says nothing of what has changed since.
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        # The sidebar reads the same URL.
-        if route.request.method == "POST":
-            held.append(route)
-        else:
-            route.fallback()
-
-    page.route("**/runs/", hold)
+    held = hold(page, "/runs/$", "POST")  # The sidebar reads the same URL.
     page.get_by_role("button", name="Send").first.click()
-    while not held:
-        page.wait_for_timeout(10)
+    held.first()
     workbench.write_json('{"query": {"text": "five"}}')
     expect(workbench.effective).to_contain_text("five")
-    with page.expect_response(lambda response: response.request == held[0].request) as refused:
-        held[0].continue_()
-    assert refused.value.status == 422
-    refused.value.finished()
-    page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert held.let_go().status == 422
     expect(problems).to_be_empty()
-    page.unroute("**/runs/")
+    page.unroute_all()
     workbench.send()
     expect(workbench.badge).to_have_text("Completed")
 
@@ -354,9 +341,7 @@ def test_a_filter_is_written_down_once_it_has_a_name_and_a_value(workbench: Work
     expect(page.locator(".row-error")).to_have_text("“site” already exists")
     expect(page.get_by_role("button", name="Send").first).to_be_disabled()
     remove = page.get_by_role("button", name="Remove filter")
-    boxes = [each.bounding_box() for each in (name, remove)]
-    assert all(boxes), "both are seen"
-    assert abs(boxes[0]["y"] - boxes[1]["y"]) < 8, "the button keeps its line"
+    assert abs(box(name)["y"] - box(remove)["y"]) < 8, "the button keeps its line"
     name.fill("price_range")
     assert workbench.document["query"]["price_range"] == 5
     kind.select_option("text")
@@ -518,11 +503,11 @@ def test_an_operation_is_chosen_with_the_keyboard(workbench: Workbench) -> None:
     expect(page.get_by_role("radio", name="await")).to_be_focused()
     page.keyboard.press("Tab")
     expect(page.get_by_role("textbox", name="promise_token")).to_be_focused()
-    lefts = [
-        page.locator(f'json-field[data-pointer="{pointer}"] .field-editor').bounding_box()
+    lefts = {
+        box(page.locator(f'json-field[data-pointer="{pointer}"] .field-editor'))["x"]
         for pointer in ("/promise_token", "/action", "/meta/version")
-    ]
-    assert len({box["x"] for box in lefts if box}) == 1
+    }
+    assert len(lefts) == 1
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("radio", name="ask")).to_be_focused()

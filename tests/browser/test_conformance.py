@@ -8,7 +8,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import findings
-from tests.browser.workbench import Workbench
+from tests.browser.workbench import Workbench, is_within
 from tests.support.playground_server import PlaygroundServer
 
 
@@ -50,7 +50,7 @@ def test_from_the_count_to_a_frame_and_to_a_rule(still: Page, playground: Playgr
         expect(shown(panel, verdict).first).to_be_visible()
     assert findings(page, "#response", both_themes=True) == []
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert is_within(page, 390)
     assert panel.evaluate("panel => panel.scrollWidth <= panel.clientWidth")
     page.set_viewport_size({"width": 1280, "height": 720})
     panel.get_by_role("checkbox", name="Failed").uncheck()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import findings
+from tests.browser.held import hold
 from tests.browser.workbench import Workbench
 from tests.support.playground_server import PlaygroundServer
 
@@ -131,28 +132,20 @@ def test_a_turn_that_is_chosen_while_the_request_of_another_one_is_loaded(
     page = workbench.page
     entry = ask(workbench, "a menu to choose from")
     asked = workbench.run
-    requests: list[Route] = []
-    page.route("**/runs/*/request/", lambda route: requests.append(route))
+    requests = hold(page, "/runs/[^/]*/request/$")
     entry.get_by_label("picnic").check()
     answer(workbench)
     workbench.ended()
     first = workbench.run
-    while not requests:
-        page.wait_for_timeout(10)
-    responses: list[Route] = []
-    page.route("**/runs/*/response/", lambda route: responses.append(route))
+    requests.first()
+    responses = hold(page, "/runs/[^/]*/response/$")
     page.locator(f"#turn-{asked} summary").first.click()
     page.get_by_role("link", name="Inspect").click()
-    while not responses:
-        page.wait_for_timeout(10)
-    with page.expect_response("**/runs/*/request/") as loaded:
-        requests[0].continue_()
-    loaded.value.finished()
-    page.evaluate("() => new Promise(requestAnimationFrame)")
-    responses[0].continue_()
+    responses.first()
+    requests.let_go()
+    responses.first().continue_()
     expect(page.locator("#response")).to_have_attribute("data-run", asked or "")
-    page.unroute("**/runs/*/request/")
-    page.unroute("**/runs/*/response/")
+    page.unroute_all()
     # Answering again makes a branch.
     page.goto(f"{workbench.server.url}/runs/{asked}/")
     expect(entry).to_contain_text("picnic")

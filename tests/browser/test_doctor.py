@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.axe import findings
 from tests.browser.client import client_of
-from tests.browser.workbench import Workbench
+from tests.browser.workbench import Workbench, is_within
 from tests.support.playground_server import PlaygroundServer
 from tests.support.replay import CAPTURES, replaying, reply_bytes
 from tests.support.servers import free_port
@@ -35,7 +35,7 @@ def test_an_mcp_server_where_nlweb_was_expected(still: Page, playground: Playgro
     assert findings(still, both_themes=True) == [], "after"
     for width in (390, 1024):
         still.set_viewport_size({"width": width, "height": 844})
-        assert still.evaluate("document.documentElement.scrollWidth") <= width
+        assert is_within(still, width)
 
     still.reload()
     expect(still.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()

@@ -10,7 +10,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from tests.browser.axe import findings
 from tests.browser.keyboard import focused
-from tests.browser.workbench import Workbench
+from tests.browser.workbench import Workbench, box
 
 
 @pytest.fixture
@@ -126,9 +126,7 @@ def test_what_keeps_it_away(workbench: Workbench, popover: Locator) -> None:
 
 
 def overlap(one: Locator, other: Locator) -> bool:
-    first, second = one.bounding_box(), other.bounding_box()
-    assert first
-    assert second
+    first, second = box(one), box(other)
     return all(
         first[side] < second[side] + second[size] and second[side] < first[side] + first[size]
         for side, size in (("x", "width"), ("y", "height"))

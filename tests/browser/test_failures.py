@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import findings
-from tests.browser.workbench import Workbench
+from tests.browser.workbench import Workbench, box, is_within
 from tests.support.playground_server import PlaygroundServer
 
 #: One end that the wire brings, one that the page of a server is, one that a limit is.
@@ -82,19 +82,14 @@ def test_text_and_data_stand_side_by_side(still: Page, playground: PlaygroundSer
     expect(still.get_by_role("heading", name="For the model")).to_be_visible()
     expect(still.get_by_role("heading", name="For the widget")).to_be_visible()
     assert findings(still, "#response", both_themes=True) == []
-    note = still.locator("#cards > .note").first.bounding_box()
-    card = still.locator("#cards > .card").first.bounding_box()
-    assert note
-    assert card
+    note, card = (box(still.locator(f"#cards > {kind}").first) for kind in (".note", ".card"))
     assert note["x"] + note["width"] <= card["x"]
     assert abs(note["y"] - card["y"]) < 40
     still.set_viewport_size({"width": 390, "height": 844})
-    note = still.locator("#cards > .note").last.bounding_box()
-    card = still.locator("#cards > .card").first.bounding_box()
-    assert note
-    assert card
+    note = box(still.locator("#cards > .note").last)
+    card = box(still.locator("#cards > .card").first)
     assert note["y"] + note["height"] <= card["y"]
-    assert still.evaluate("document.documentElement.scrollWidth") <= 390
+    assert is_within(still, 390)
 
 
 @pytest.mark.parametrize("slug", ["failure-details", "meta-list"])

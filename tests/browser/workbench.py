@@ -7,10 +7,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from tests.browser.client import client_of
 from tests.support.playground_server import PlaygroundServer
+
+
+def box(locator: Locator) -> FloatRect:
+    """Where an element is on the screen; it is shown."""
+    found = locator.bounding_box()
+    assert found, f"{locator} is not shown"
+    return found
+
+
+def is_within(page: Page, width: int) -> bool:
+    """Whether a page of this width does not scroll sideways."""
+    return bool(page.evaluate("document.documentElement.scrollWidth") <= width)
 
 
 class Workbench:
