@@ -114,6 +114,8 @@ def test_messages_parameters_and_a_function_by_mouse(
     expect(said(workbench)).to_have_value("")
     page.get_by_role("tab", name="Be short.").click()
     expect(said(workbench, 1)).to_have_value("what is the weather")
+    workbench.open("/?agent=demo")
+    expect(page.locator("#agent-select")).to_have_value("demo")
 
 
 def test_by_keyboard_alone(workbench: Workbench) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.axe import findings
 from tests.browser.client import client_of
@@ -83,6 +83,7 @@ def test_form_and_json_side_by_side_are_one_document(workbench: Workbench) -> No
     assert findings(page, "#compose") == []
     page.reload()
     expect(editor).to_contain_text("clove")
+    expect(workbench.effective).to_contain_text("/demo/mcp")
     page.set_viewport_size({"width": 1000, "height": 800})
     expect(page.get_by_role("tab", name="JSON")).to_be_visible()
     expect(editor).to_be_hidden()
@@ -152,39 +153,6 @@ def test_a_refusal_says_why_until_the_request_changes(workbench: Workbench) -> N
     expect(workbench.badge).to_have_text("Completed")
 
 
-def test_a_draft_outlives_a_reload_with_its_target_and_a_link_wins(workbench: Workbench) -> None:
-    page = workbench.open("/?agent=demo").compose("to be sent").send().page
-    page.wait_for_url("**/runs/*/")
-    run = page.url
-    page.goto(workbench.server.url)
-    workbench.compose("a draft").choose_agent("demo-mcp")
-    page.get_by_role("tab", name="Headers").click()
-    page.get_by_role("button", name="Header", exact=True).click()
-    page.get_by_label("Header name").fill("X-Draft")
-    expect(workbench.effective).to_contain_text("X-Draft")
-    for address in (run, f"{workbench.server.url}/?text=of+a+link"):
-        page.goto(address)
-        words = "to be sent" if address == run else "of a link"
-        expect(workbench.effective).to_contain_text(words)
-    page.goto(workbench.server.url)
-    for _ in range(2):
-        expect(workbench.effective).to_contain_text("X-Draft")
-        expect(workbench.effective).to_contain_text("/demo/mcp")
-        assert workbench.document["query"]["text"] == "a draft"
-        page.reload()
-    workbench.open("/?agent=demo-agent-api")
-    expect(page.locator("#agent-select")).to_have_value("demo-agent-api")
-    page.reload()
-    expect(workbench.effective).to_contain_text("/demo/agent-api")
-    # The target alone that was changed by hand is kept, too.
-    workbench.open("/?agent=demo")
-    with workbench.target_menu() as menu:
-        menu.get_by_text("MCP").click()
-    expect(workbench.effective).to_contain_text("/demo/mcp")
-    page.reload()
-    expect(workbench.effective).to_contain_text("/demo/mcp")
-
-
 def test_what_is_no_list_of_messages_is_refused_aloud(workbench: Workbench) -> None:
     page = workbench.open("/?agent=demo-agent-api").page
     workbench.write_json('{"input": "hi", "temperature": 99, "tools": [1, null], "x": 1e999}')
@@ -245,27 +213,6 @@ def test_a_new_request_leaves_the_other_open_and_does_not_scold(workbench: Workb
     expect(problem).to_be_hidden()
     page.get_by_role("tab", name="kept for later").click()
     expect(workbench.text).to_have_value("kept for later")
-
-
-def test_a_dead_connection_is_said_and_its_end_too(workbench: Workbench) -> None:
-    page = workbench.page
-    sockets: list[WebSocketRoute] = []
-
-    def hold(socket: WebSocketRoute) -> None:
-        # The second one answers only when it is let.
-        if not sockets:
-            socket.connect_to_server()
-        sockets.append(socket)
-
-    page.route_web_socket(re.compile("/ws/runs/"), hold)
-    workbench.scenario("endless").send()
-    expect(workbench.cards.nth(1)).to_be_visible()
-    page.evaluate("htmx.config.wsReconnectDelay = () => 2000")
-    sockets[0].close(code=1011)
-    expect(page.locator("#run-lost")).to_contain_text("reconnecting")
-    expect(page.locator("#run-lost")).to_be_empty()
-    with page.expect_response(re.compile("/cancellation/$")):
-        page.keyboard.press("Escape")
 
 
 def test_what_is_set_is_shown_and_the_rest_is_added_by_name(workbench: Workbench) -> None:
