@@ -171,7 +171,7 @@ def test_what_is_no_list_of_messages_is_refused_aloud(workbench: Workbench) -> N
     expect(page.locator("[data-send-note]")).to_contain_text("Enter a message")
     assert workbench.run is None
     # What cannot be written down leaves no old warning.
-    workbench.open("/?agent=demo-agent-api")
+    workbench.open("/?agent=demo-agent-api&text=lentils")
     workbench.add_field("tools")
     field = page.locator('json-field[data-pointer^="/tools/0/function/"] textarea')
     field.first.fill("get_pantry")
@@ -343,9 +343,10 @@ def test_a_pasted_command_is_a_request_of_its_own(workbench: Workbench) -> None:
     expect(tabs(workbench)).to_have_count(3)
     paste(workbench, CURL.replace("pasted", "second"))
     expect(tabs(workbench)).to_have_count(3)
-    expect(tabs(workbench).nth(2)).to_have_accessible_name("second (not saved)")
+    second = page.get_by_role("tab", name="second (not saved)")
+    expect(second).to_have_attribute("aria-selected", "true")
     expect(page.locator("#address")).to_have_value("https://second.example/ask")
-    tabs(workbench).nth(1).click()
+    page.get_by_role("tab", name="pasted (not saved)").click()
     expect(workbench.text).to_have_value("pasted")
 
 
@@ -376,8 +377,8 @@ def test_no_part_of_a_request_or_a_response_is_out_of_view(
     page = workbench.page
     path, version = ("/demo", "0.55") if protocol == "nlweb" else ("/demo/agent-api", "1")
     url = f"{workbench.server.url}{path}?pace=0"
-    workbench.add_agent("Quick", url, protocol=protocol, version=version)
-    page.goto(f"{page.url}&text=lentils")
+    slug = client_of(workbench.server).add_agent("Quick", url, protocol=protocol, version=version)
+    page.goto(f"{workbench.server.url}/?agent={slug}&text=lentils")
     expect(workbench.effective).to_contain_text("lentils")
     page.evaluate("""document.forms.composer.elements.expectations.value =
         '[{"type": "state", "equals": "completed"}]'""")

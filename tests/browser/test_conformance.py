@@ -72,7 +72,7 @@ def test_from_the_count_to_a_frame_and_to_a_rule(still: Page, playground: Playgr
     expect(block).to_be_focused()
     opened(workbench)
     with page.expect_download() as download:
-        panel.get_by_role("link", name="JSON").click()
+        panel.get_by_role("link", name="JSON", exact=True).click()
     report: dict[str, Any] = json.loads(download.value.path().read_text())
     assert report["run"] == workbench.run
     # The other version is one click away, and a rule can be looked up.

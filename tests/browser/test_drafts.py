@@ -88,6 +88,8 @@ def test_what_was_typed_survives_back(either: Workbench, mode: str) -> None:
     page.go_forward()
     expect(either.effective).to_contain_text("of a link")
     # Nor is lost what was edited in the request of a run.
+    compose = page.locator("#compose-tab-request")
+    compose.click()
     if mode == "local":
         either.compose("soup").send().ended()
         page.reload()
@@ -95,6 +97,7 @@ def test_what_was_typed_survives_back(either: Workbench, mode: str) -> None:
         page.goto(f"{either.server.url}/history/")
         page.get_by_role("link", name="soup").first.click()
     expect(either.text).to_have_value("soup")
+    compose.click()
     either.compose("soup, edited")
     follow_up = page.locator("#follow-up-text")
     follow_up.fill("and for dessert?")

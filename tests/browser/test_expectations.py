@@ -70,7 +70,7 @@ def test_written_by_keyboard_sent_and_judged(still: Page, playground: Playground
     panel = page.locator("#tab-expect")
     expect(rows(panel).nth(0)).to_have_attribute("data-verdict", "pass")
     expect(rows(panel).nth(1)).to_have_attribute("data-verdict", "fail")
-    assert findings(page, both_themes=True) == []
+    assert findings(page, "#tab-checks", both_themes=True) == []
     # The verdict outlives a reload and is seen in another window.
     other = page.context.new_page()
     for each in (other, page):
