@@ -35,6 +35,16 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 
 @pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
+    """Pages of somebody who prefers that nothing moves.
+
+    An animation is drawn sixty times a second, without a graphics card by the processor; and
+    what moves is clicked only when it stands still.
+    """
+    return {**browser_context_args, "reduced_motion": "reduce"}
+
+
+@pytest.fixture(scope="session")
 def shared_context(
     browser: Browser, browser_context_args: dict[str, Any], playground: PlaygroundServer
 ) -> Iterator[BrowserContext]:
@@ -114,7 +124,7 @@ def workbench(page: Page, playground: PlaygroundServer) -> Workbench:
 
 @pytest.fixture
 def still(page: Page) -> Page:
-    """The page in the light theme, with nothing moving."""
+    """The page in the light theme."""
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     return page
 
