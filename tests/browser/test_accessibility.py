@@ -32,6 +32,7 @@ def test_pages(still: Page, playground: PlaygroundServer, path: str) -> None:
     if path.startswith("/collections/"):
         import_requests(playground, "Seen", "b", hot="c")
     still.goto(f"{playground.url}{path}")
+    expect(still.locator(".htmx-request")).to_have_count(0)
     still.evaluate(f"document.querySelectorAll('{ALIKE}').forEach((each) => each.remove())")
     assert findings(still, both_themes=True) == []
     still.set_viewport_size({"width": 390, "height": 844})
