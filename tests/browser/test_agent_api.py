@@ -112,7 +112,7 @@ def test_messages_parameters_and_a_function_by_mouse(
     expect(page.locator("#agent-select")).to_have_value("demo-agent-api")
     page.get_by_role("link", name="New request").click()
     expect(said(workbench)).to_have_value("")
-    page.get_by_role("tab", name="Be short.").click()
+    page.get_by_role("tab", name="what is the weather").click()
     expect(said(workbench, 1)).to_have_value("what is the weather")
     workbench.open("/?agent=demo")
     expect(page.locator("#agent-select")).to_have_value("demo")

@@ -32,7 +32,7 @@ def test_an_ending_says_what_happened_and_what_to_do(
 def test_credentials_are_one_click_away(still: Page, playground: PlaygroundServer) -> None:
     workbench = Workbench(still, playground).scenario("members").send().ended()
     expect(end(workbench)).to_contain_text("Bearer")
-    assert findings(still, "#response", both_themes=True) == []
+    assert findings(still, "#response") == []
     still.get_by_role("link", name="Add a token").click()
     field = still.locator("#id_auth")
     expect(field).to_be_in_viewport()
@@ -51,7 +51,7 @@ def test_the_wait_counts_down_and_does_not_keep_anybody(
     expect(clock).to_contain_text("Retry after")
     before = clock.inner_text()
     expect(clock).not_to_have_text(before)
-    assert findings(still, "#response", both_themes=True) == []
+    assert findings(still, "#response") == []
     first = workbench.run
     again = end(workbench).get_by_role("button", name="Retry")
     expect(again).to_be_enabled()
@@ -75,7 +75,7 @@ def test_text_and_data_stand_side_by_side(still: Page, playground: PlaygroundSer
     workbench.send().ended()
     expect(still.get_by_role("heading", name="For the model")).to_be_visible()
     expect(still.get_by_role("heading", name="For the widget")).to_be_visible()
-    assert findings(still, "#response", both_themes=True) == []
+    assert findings(still, "#response") == []
     note, card = (box(still.locator(f"#cards > {kind}").first) for kind in (".note", ".card"))
     assert note["x"] + note["width"] <= card["x"]
     assert abs(note["y"] - card["y"]) < 40
@@ -91,4 +91,4 @@ def test_details_are_accessible(still: Page, playground: PlaygroundServer, slug:
     Workbench(still, playground).scenario(slug).send().ended()
     for summary in still.locator("#run-ending summary").all():
         summary.click()
-    assert findings(still, "#response", both_themes=True) == []
+    assert findings(still, "#response") == []
