@@ -72,10 +72,13 @@ class CollectionPage:
         parts = [f"{name}: {' '.join(rows)}" if name else " ".join(rows) for name, *rows in shown]
         return " | ".join(part.strip() for part in parts)
 
+    def wait_until_stored(self) -> None:
+        """Wait until the server knows what the page has moved by itself."""
+        expect(self.page.locator(".htmx-request")).to_have_count(0)
+
     def expect_order(self, wanted: str) -> None:
         """It is shown so, and also when the page is loaded anew."""
-        # What the page has moved by itself, the server is being told.
-        expect(self.page.locator(".htmx-request")).to_have_count(0)
+        self.wait_until_stored()
         self._wait_for(wanted)
         self.open()
         self._wait_for(wanted)
