@@ -214,7 +214,7 @@ def test_two_calls_are_answered_at_once(still: Page, playground: PlaygroundServe
         ("Results", "#cards > *"),
     ):
         expect(workbench.tab(name).locator(part).first).to_be_visible()
-        assert findings(page, "#response") == [], name
+        assert findings(page, f"#tab-{name.lower()}") == [], name
     second.get_by_role("textbox").fill('["flour"]')
     before = workbench.run
     second.get_by_role("button", name="Answer 2 calls").click()

@@ -26,7 +26,7 @@ def test_bytes_and_meanings_lead_to_each_other(workbench: Workbench) -> None:
 
     request.locator(".annotated-bytes [data-part]").first.click()
     expect(request.locator(".meaning-name[aria-current=true]")).to_contain_text("POST")
-    assert findings(page, both_themes=True) == []
+    assert findings(page, "#tab-wire", both_themes=True) == []
     panel.get_by_role("button", name="Explain frame").first.click()
     expect(page.locator(".wire-title:focus")).to_be_visible()
 
