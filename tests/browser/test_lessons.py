@@ -1,4 +1,7 @@
-"""Lessons in a browser: a learner who errs, asks for hints, and passes; look, fold and close."""
+"""Lessons in a browser: a learner who errs, asks for hints, and passes; look, fold and close.
+
+Every step of every lesson is taken without a browser by `tests/test_shipped_lessons.py`.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +12,20 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Route, expect
 
 from playground.collections.fixture_parser import parse_fixture
-from playground.collections.shipped import LESSON_FILES
 from playground.lessons import Lesson, LessonStep
 from tests.browser.axe import findings
 from tests.browser.client import client_of
 from tests.browser.workbench import Workbench
-from tests.support.playground_server import ROOT, PlaygroundServer
+from tests.support.playground_server import ROOT
 
-SLUGS = [name.removesuffix(".json") for name in LESSON_FILES]
-
-
-def lesson_of(slug: str) -> Lesson:
-    collection = parse_fixture((ROOT / "fixtures" / f"{slug}.json").read_text("utf-8")).collection
-    assert collection is not None
-    return Lesson.of(collection["lesson"])
-
-
-@pytest.fixture(autouse=True)
-def closed(playground: PlaygroundServer) -> Iterator[None]:
-    """Close the lesson after the test: the playground is that of other tests, too."""
-    yield
-    for slug in SLUGS:
-        client_of(playground).post(f"/lessons/{slug}/progress/", do="close")
-
+FIRST, FIELDS, CONTEXT = (
+    "lesson-01-the-first-question",
+    "lesson-02-fields-and-filters",
+    "lesson-03-context",
+)
 
 #: Sends requests with a demo agent that hardly waits, unless a step needs its delays.
 HASTEN = """
@@ -54,26 +45,32 @@ WRITE = """(text) => {
 NOTHING = {"query": {"text": "xyzzy"}}
 
 
-def start(workbench: Workbench, slug: str) -> Locator:
-    """Begin a lesson anew, from its page."""
-    client_of(workbench.server).post(f"/lessons/{slug}/progress/", do="restart")
-    client_of(workbench.server).post(f"/lessons/{slug}/progress/", do="close")
-    workbench.page.goto(f"{workbench.server.url}/lessons/{slug}/")
-    workbench.page.get_by_role("button", name="Continue").click()
-    pane = workbench.page.locator("#lesson")
-    expect(pane).to_be_visible()
-    expect(workbench.effective).to_contain_text("POST")
-    return pane
-
-
 class Walk:
-    """A learner who takes a lesson. `wait_for` notices at once what `expect` polls for."""
+    """A learner who begins a lesson anew. `wait_for` notices at once what `expect` polls for."""
 
     def __init__(self, workbench: Workbench, slug: str) -> None:
-        workbench.page.add_init_script(HASTEN)
         self.workbench, self.page = workbench, workbench.page
-        self.pane = start(workbench, slug)
+        self.page.add_init_script(HASTEN)
+        self.pane = self.page.locator("#lesson")
         self.response = self.page.locator("#response")
+        self.verdict = self.pane.locator("#lesson-check [data-verdict]")
+        text = (ROOT / "fixtures" / f"{slug}.json").read_text("utf-8")
+        collection = parse_fixture(text).collection
+        assert collection is not None
+        self.lesson = Lesson.of(collection["lesson"])
+        client_of(workbench.server).post(f"/lessons/{slug}/progress/", do="restart")
+        client_of(workbench.server).post(f"/lessons/{slug}/progress/", do="close")
+        self.page.goto(f"{workbench.server.url}/lessons/{slug}/")
+        self.page.get_by_role("button", name="Continue").click()
+        expect(self.pane).to_be_visible()
+        expect(workbench.effective).to_contain_text("POST")
+
+    def show(self, number: int) -> LessonStep:
+        """Go to a step, by its number."""
+        step = self.lesson.steps[number - 1]
+        self.pane.get_by_role("button", name=f"Step {number}").click()
+        self.pane.get_by_role("heading", name=step.title).wait_for()
+        return step
 
     def open(self, name: str) -> None:
         """Open a request from the pane."""
@@ -87,12 +84,12 @@ class Walk:
         field = self.page.locator(f'#composer [name="saved"][value="{saved}"]')
         field.wait_for(state="attached")
 
-    def send(self, document: Any = None, *, is_hasty: bool = True) -> None:
+    def send(self, document: Any = None, *, is_hasty: bool = True, ends: bool = True) -> None:
         """Send what is composed, or another document, and wait until its run has ended."""
         if document is not None:
             self.page.evaluate(WRITE, json.dumps(document))
         self.page.evaluate("isHasty => { window.isHasty = isHasty }", is_hasty)
-        with self.next_run():
+        with self.next_run(ends=ends):
             self.page.locator('#composer button[type="submit"]').click()
 
     @contextmanager
@@ -109,11 +106,9 @@ class Walk:
         assert step.solution is not None
         if step.check.needs_answer:
             self.answer(step, "wrong")
-        elif step.slug in BY_HAND or step.solution.request == step.request:
+        elif step.solution.request == step.request:
             self.page.get_by_role("link", name="New request").click()
             self.composing("")
-            if self.page.locator('#composer [name="agent"]').input_value() != "demo":
-                self.workbench.choose_agent("demo")
             self.send(NOTHING)
         else:
             self.open("Open the request")
@@ -129,6 +124,8 @@ class Walk:
             expect(self.pane.locator(".lesson-hints > li").last).to_be_focused()
         self.pane.locator("[data-solution]").click()
         expect(self.pane.get_by_role("region", name="Solution")).to_be_focused()
+        # What was entered and found stays.
+        expect(self.verdict).to_have_attribute("data-verdict", "fail")
         if step.check and step.check.needs_answer:
             assert self.pane.get_by_label(step.question).input_value() == "wrong"
 
@@ -138,38 +135,51 @@ class Walk:
         assert step.solution is not None
         if step.check.needs_answer:
             self.answer(step, step.solution.answer)
-        elif step.solution.request:
+        else:
             self.open("Open the solution")
             if not step.check.passes_unsent:
                 self.send()
-        else:
-            self.open("Open the request")
-            BY_HAND[step.slug](self)
         self.pane.locator('[data-verdict="pass"]').wait_for()
 
     def answer(self, step: LessonStep, text: str) -> None:
         self.pane.get_by_label(step.question).fill(text)
         self.pane.get_by_role("button", name="Check", exact=True).click()
 
-    def follow_up(self) -> None:
-        box = self.page.get_by_label("Ask a follow-up")
-        box.fill("without nuts")
-        with self.next_run():
-            box.press("Enter")
-
     def press(self, name: str) -> None:
         self.response.get_by_role("button", name=name, exact=True).first.click()
 
 
-def follow_up(walk: Walk) -> None:
-    walk.send()
-    walk.follow_up()
+@pytest.fixture
+def begin(workbench: Workbench) -> Iterator[Callable[[str], Walk]]:
+    """Begin a lesson, until the end of the test: the playground is that of others, too."""
+    begun: list[str] = []
+
+    def begin(slug: str) -> Walk:
+        begun.append(slug)
+        return Walk(workbench, slug)
+
+    yield begin
+    for slug in begun:
+        client_of(workbench.server).post(f"/lessons/{slug}/progress/", do="close")
+
+
+def test_a_learner_takes_a_lesson(begin: Callable[[str], Walk]) -> None:
+    """Every step wrong first, then hint by hint, then right."""
+    walk = begin(FIRST)
+    for step in walk.lesson.steps:
+        walk.pane.get_by_role("heading", name=step.title).wait_for()
+        walk.err(step)
+        walk.ask_for_help(step)
+        walk.solve(step)
+        if walk.lesson.after(step):
+            walk.pane.get_by_role("button", name="Next step").click()
+            expect(walk.page.locator("#lesson-body")).to_be_focused()
+    expect(walk.pane).to_contain_text("You have finished this lesson.")
+    expect(walk.pane.locator("[data-next]")).to_be_visible()
 
 
 def stop(walk: Walk) -> None:
-    walk.page.evaluate("window.isHasty = false")
-    with walk.next_run(ends=False):
-        walk.page.locator('#composer button[type="submit"]').click()
+    walk.send(is_hasty=False, ends=False)
     walk.press("Stop")
 
 
@@ -180,23 +190,9 @@ def answer_form(walk: Walk) -> None:
         walk.press("Answer")
 
 
-def await_by_hand(walk: Walk) -> None:
-    walk.send(is_hasty=False)
-    token = walk.response.locator(".promise dd code").get_attribute("title")
-    walk.send({"promise_token": token, "action": "checkin"})
-
-
 def cancel_task(walk: Walk) -> None:
     walk.send(is_hasty=False)
     walk.press("Cancel the task")
-
-
-def leave_out(walk: Walk) -> None:
-    walk.send()
-    walk.workbench.tab("Session").get_by_role("button", name="Don’t send").click()
-    walk.page.locator("#tab-session", has_text="Turned off by you").wait_for()
-    walk.workbench.tab("Results")
-    walk.follow_up()
 
 
 def run_action(walk: Walk) -> None:
@@ -204,70 +200,111 @@ def run_action(walk: Walk) -> None:
     card = walk.page.locator("#cards > .card").first
     card.locator("button[hx-get*='/actions/']").first.click()
     card.locator("action-panel").get_by_role("button", name="Run action").click()
-    confirm = card.locator("action-panel").get_by_role("button", name="Send POST")
-    confirm.click()
+    card.locator("action-panel").get_by_role("button", name="Send POST").click()
 
 
-def return_output(walk: Walk) -> None:
-    walk.send()
-    walk.response.locator("[name$='-output']").first.fill("eggs")
-    with walk.next_run():
-        walk.response.locator("form:has([name$='-output']) button[type=submit]").first.click()
+@pytest.mark.parametrize(
+    ("slug", "number", "act"),
+    [
+        pytest.param("lesson-05-streaming", 7, stop, id="stop"),
+        pytest.param("lesson-06-elicitation", 4, answer_form, id="answer-form"),
+        pytest.param("lesson-07-promises", 5, cancel_task, id="cancel"),
+        pytest.param("lesson-09-actions", 3, run_action, id="run"),
+    ],
+)
+def test_what_is_done_in_the_response_passes_a_step(
+    begin: Callable[[str], Walk], slug: str, number: int, act: Callable[[Walk], None]
+) -> None:
+    walk = begin(slug)
+    walk.show(number)
+    walk.open("Open the request")
+    act(walk)
+    walk.pane.locator('[data-verdict="pass"]').wait_for()
 
 
-#: Solutions that are done by hand, by step.
-BY_HAND: dict[str, Callable[[Walk], None]] = {
-    "follow-up": follow_up,
-    "send-back": follow_up,
-    "stop": stop,
-    "answer-form": answer_form,
-    "by-hand": await_by_hand,
-    "cancel": cancel_task,
-    "leave-out": leave_out,
-    "run": run_action,
-    "output": return_output,
-}
+class Verdicts:
+    """Checks of a lesson, which arrive when the test says so."""
+
+    def __init__(self, walk: Walk) -> None:
+        self._page = walk.page
+        self._held: list[Route] = []
+        self._page.route("**/check/", lambda route: self._held.append(route))
+
+    def arrive(self) -> None:
+        """Let those arrive that were asked for, and wait until the page has dealt with them."""
+        while self._held:
+            with self._page.expect_event("console", lambda message: message.text == "judged"):
+                self._held.pop(0).continue_()
 
 
-@pytest.mark.parametrize("slug", SLUGS)
-def test_a_learner_takes_each_lesson(workbench: Workbench, slug: str) -> None:
-    """Every step wrong first, then hint by hint, then right."""
-    walk, found = Walk(workbench, slug), lesson_of(slug)
-    for step in found.steps:
-        walk.pane.get_by_role("heading", name=step.title).wait_for()
-        walk.err(step)
-        walk.ask_for_help(step)
-        walk.solve(step)
-        if found.after(step):
-            walk.pane.get_by_role("button", name="Next step").click()
-    expect(walk.pane).to_contain_text("You have finished this lesson.")
-    expect(walk.pane.locator("[data-next]")).to_be_visible()
+#: Says when the page has dealt with a verdict.
+SAY_JUDGED = """() => {
+  const { open } = XMLHttpRequest.prototype;
+  XMLHttpRequest.prototype.open = function (method, url, ...rest) {
+    if (url.endsWith("/check/")) this.addEventListener("loadend", () => console.log("judged"));
+    return open.call(this, method, url, ...rest);
+  };
+}"""
 
 
-def test_requests_of_a_lesson_share_a_tab_until_one_is_edited(workbench: Workbench) -> None:
-    walk = Walk(workbench, SLUGS[1])
-    tabs = workbench.page.locator("request-tabs [role=tab]")
-    titles = [step.title for step in lesson_of(SLUGS[1]).steps]
+def test_a_verdict_takes_neither_a_click_nor_the_focus(begin: Callable[[str], Walk]) -> None:
+    walk = begin(FIRST)
+    pane, page = walk.pane, walk.page
+    page.evaluate(SAY_JUDGED)
+    solution = pane.locator("[data-solution]")
+    pane.locator("[data-hint]").click()
+    hint = pane.locator(".lesson-hints > li").first.element_handle()
+    pane.locator("[data-hint]").click()
+    solution.wait_for()
+    verdicts = Verdicts(walk)
+    # The verdict, which takes more room than what stood there, arrives between press and release.
+    with page.expect_request("**/check/"):
+        walk.send(NOTHING)
+    solution.hover()
+    page.mouse.down()
+    verdicts.arrive()
+    page.mouse.up()
+    expect(pane.get_by_role("region", name="Solution")).to_be_focused()
+    expect(walk.verdict).to_have_attribute("data-verdict", "fail")
+    # The step is passed while the focus is on a link of the pane.
+    with page.expect_request("**/check/"):
+        walk.send({"query": {"text": "soup"}})
+    link = pane.get_by_role("link", name="Open the request")
+    link.focus()
+    page.locator("#lesson-body").evaluate("body => { body.scrollTop = 7 }")
+    verdicts.arrive()
+    expect(walk.verdict).to_have_attribute("data-verdict", "pass")
+    expect(link).to_be_focused()
+    assert hint.evaluate("hint => hint.isConnected")
+    # One that arrives late, when another step is shown, is not about that one.
+    with page.expect_request("**/check/"):
+        pane.get_by_role("button", name="Next step").click()
+        walk.send(NOTHING)
+    walk.show(3)
+    verdicts.arrive()
+    expect(walk.verdict).to_have_count(0)
 
-    def show(number: int) -> None:
-        walk.pane.get_by_role("button", name=f"Step {number}").click()
-        walk.pane.get_by_role("heading", name=titles[number - 1]).wait_for()
 
+def test_requests_of_a_lesson_share_a_tab_until_one_is_edited(
+    begin: Callable[[str], Walk],
+) -> None:
+    walk = begin(FIELDS)
+    tabs = walk.page.locator("request-tabs [role=tab]")
     before = tabs.count()
     for number in (1, 2, 3):
-        show(number)
+        walk.show(number)
         walk.open("Open the request")
         walk.send()
     expect(tabs).to_have_count(before)
     walk.send(NOTHING)
-    show(2)
+    walk.show(2)
     walk.open("Open the request")
     expect(tabs).to_have_count(before + 1)
 
 
-def test_the_pane_stays_and_shows_where_to_look(workbench: Workbench) -> None:
-    page = workbench.page
-    pane = start(workbench, SLUGS[0])
+def test_the_pane_stays_and_shows_where_to_look(begin: Callable[[str], Walk]) -> None:
+    walk = begin(FIRST)
+    pane, page, workbench = walk.pane, walk.page, walk.workbench
     assert findings(page, both_themes=True) == []
     expect(pane.locator("code[data-explain$='#/query/text']")).to_have_text("text")
     pane.get_by_role("button", name="The text of the query").click()
@@ -278,6 +315,12 @@ def test_the_pane_stays_and_shows_where_to_look(workbench: Workbench) -> None:
     expect(pane.locator("[data-look-note]")).to_contain_text("appears after a request was sent")
     page.reload()
     expect(pane).to_contain_text("Send a question")
+    walk.open("Open the request")
+    walk.send()
+    expect(walk.verdict).to_contain_text("The outcome is answer")
+    walk.show(3)
+    pane.get_by_role("button", name="An event with a result").click()
+    expect(page.locator("#event-detail")).to_contain_text('"@type"')
     pane.get_by_role("button", name="The first question").click()
     expect(page.locator("#lesson-body")).to_be_hidden()
     page.set_viewport_size({"width": 390, "height": 844})
@@ -290,48 +333,33 @@ def test_the_pane_stays_and_shows_where_to_look(workbench: Workbench) -> None:
     assert findings(page, both_themes=True) == []
 
 
-def test_a_step_shows_an_event_and_opens_its_request_again(workbench: Workbench) -> None:
-    walk = Walk(workbench, SLUGS[0])
-    pane, page = walk.pane, workbench.page
-    walk.open("Open the request")
-    walk.send()
-    verdict = pane.locator("[data-verdict=pass]")
-    expect(verdict).to_contain_text("The outcome is answer")
-    pane.get_by_role("button", name="Step 3").click()
-    pane.get_by_role("button", name="An event with a result").click()
-    expect(page.locator("#event-detail")).to_contain_text('"@type"')
-    pane.get_by_role("button", name="Step 2").click()
+def test_an_edited_request_is_opened_again(begin: Callable[[str], Walk]) -> None:
+    walk = begin(FIRST)
+    walk.show(2)
     walk.open("Open the request")
     walk.send(NOTHING)
-    failed = pane.get_by_role("status").filter(has_text="Not passed yet:")
+    failed = walk.pane.get_by_role("status").filter(has_text="Not passed yet:")
     expect(failed).to_contain_text("query.text: ")
-    pane.get_by_role("link", name="Open the request").click()
-    page.get_by_role("button", name="Open it without them").click()
-    expect(workbench.effective).to_contain_text("soup")
-    verdict.wait_for(state="hidden")
+    walk.pane.get_by_role("link", name="Open the request").click()
+    walk.page.get_by_role("button", name="Open it without them").click()
+    expect(walk.workbench.effective).to_contain_text("soup")
     walk.send({"query": {"text": "eggs"}, "prefer": {"streaming": True}})
-    expect(verdict).to_contain_text('query.text: "eggs"')
+    expect(walk.pane.locator("[data-verdict=pass]")).to_contain_text('query.text: "eggs"')
 
 
-def test_a_composed_request_passes_unsent(workbench: Workbench) -> None:
-    slug = SLUGS[2]
-    pane = start(workbench, slug)
-    pane.get_by_role("button", name="Step 6").click()
-    expect(pane.get_by_role("heading", name="A context of your own")).to_be_visible()
-    workbench.write_json(
-        json.dumps(
-            {
-                "query": {"text": "lunch"},
-                "context": {"@type": "UserDiet", "@context": "https://example.com/diet"},
-            }
-        )
-    )
-    expect(pane.locator('[data-verdict="pass"]')).to_be_visible()
+def test_a_composed_request_passes_unsent(begin: Callable[[str], Walk]) -> None:
+    walk = begin(CONTEXT)
+    walk.show(6)
+    context = {"@type": "UserDiet", "@context": "https://example.com/diet"}
+    walk.workbench.write_json(json.dumps({"query": {"text": "lunch"}, "context": context}))
+    expect(walk.pane.locator('[data-verdict="pass"]')).to_be_visible()
 
 
-@pytest.mark.parametrize("path", ["", f"{SLUGS[1]}/edit/", f"{SLUGS[1]}/edit/site/"])
-def test_pages_of_lessons(workbench: Workbench, path: str) -> None:
-    workbench.page.goto(f"{workbench.server.url}/lessons/{path}")
-    assert findings(workbench.page, both_themes=True) == []
-    workbench.page.set_viewport_size({"width": 390, "height": 844})
-    assert workbench.page.evaluate("document.documentElement.scrollWidth") <= 390
+def test_pages_of_lessons(workbench: Workbench) -> None:
+    page = workbench.page
+    for path in ("", f"{FIELDS}/edit/", f"{FIELDS}/edit/site/"):
+        page.set_viewport_size({"width": 1280, "height": 720})
+        page.goto(f"{workbench.server.url}/lessons/{path}")
+        assert findings(page, both_themes=True) == []
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
