@@ -11,7 +11,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import reswap, retarget, trigger_client_event
 
 from playground.collections import ordering, shipped
 from playground.collections.disk import DiskError
@@ -33,8 +32,6 @@ from playground.startup import DEMOS
 from playground.views.composer import prepare_form
 from playground.views.helpers import is_htmx, refuse_without_room
 
-#: The event after which the page announces that a step has passed.
-PASSED = "lesson:passed"
 #: Most characters of an answer.
 MAX_ANSWER = 1_000
 
@@ -127,7 +124,8 @@ def open_workbench(request: HttpRequest, learner: LessonOfLearner) -> HttpRespon
 @require_POST
 def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     """Show a step of a lesson in the pane."""
-    return _pane(request, _show(request, slug, step)[0])
+    pane = LessonPane(_show(request, slug, step)[0], request.user)
+    return _part(request, "pane", pane, oob=False)
 
 
 @require_POST
@@ -136,7 +134,7 @@ def hints(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     learner, found = _show(request, slug, step)
     learner.progress.show_hint(found)
     learner.progress.save()
-    return _pane(request, learner, answer=request.POST.get("answer", "")[:MAX_ANSWER])
+    return _part(request, "help", LessonPane(learner, request.user))
 
 
 @require_POST
@@ -145,7 +143,7 @@ def solution(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     learner, found = _show(request, slug, step)
     learner.progress.show_solution(found)
     learner.progress.save()
-    return _pane(request, learner, answer=request.POST.get("answer", "")[:MAX_ANSWER])
+    return _part(request, "help", LessonPane(learner, request.user))
 
 
 @require_POST
@@ -167,18 +165,15 @@ def check(request: HttpRequest, slug: str, step: str) -> HttpResponse:
         has_passed = result.passed
     if has_passed and not learner.progress.has_passed(found):
         learner.pass_step(found)
-        pane = _pane(request, learner, checks=check_rows(found, result))
-        if is_htmx(request):
-            pane = reswap(retarget(pane, "#lesson"), "outerHTML")
-            text = f"Step passed: {found.title}."
-            return trigger_client_event(pane, PASSED, {"text": text}, after="settle")
-        return pane
-    context = {
-        "pane": LessonPane(learner, request.user, found),
-        "checks": check_rows(found, result),
-        "is_checked": result is not None and (bool(result.checks) or answer is not None),
-    }
-    return render(request, "lessons/check.html", context)
+        pane = LessonPane(learner, request.user)
+        return _part(request, "pane", pane, checks=check_rows(found, result))
+    return _part(
+        request,
+        "check",
+        LessonPane(learner, request.user, found),
+        checks=check_rows(found, result),
+        is_checked=result is not None and (bool(result.checks) or answer is not None),
+    )
 
 
 def get_lesson(request: HttpRequest, slug: str) -> LessonOfLearner:
@@ -201,15 +196,16 @@ def _show(request: HttpRequest, slug: str, step: str) -> tuple[LessonOfLearner, 
     return learner, found
 
 
-def _pane(request: HttpRequest, learner: LessonOfLearner, **result: Any) -> HttpResponse:
-    """Render the pane; without htmx, go to the workbench.
+def _part(
+    request: HttpRequest, part: str, pane: LessonPane, *, oob: bool = True, **result: Any
+) -> HttpResponse:
+    """Render the pane or a part of it; without htmx, go to the workbench.
 
-    `result` is `checks` of a step that has just passed, or the `answer` that was entered.
+    With `oob` the page changes the part in place. `result` is what a check has found.
     """
     if not is_htmx(request):
         return redirect("workbench")
-    context = {"pane": LessonPane(learner, request.user), **result}
-    return render(request, "lessons/pane.html", context)
+    return render(request, f"lessons/{part}.html", {"pane": pane, "oob": oob, **result})
 
 
 def _subjects(request: HttpRequest, learner: LessonOfLearner, step: LessonStep) -> list[Subject]:

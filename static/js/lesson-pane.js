@@ -107,13 +107,11 @@ class LessonPane extends HTMLElement {
     const values = "composed" in this.dataset && form ? Object.fromEntries(new FormData(form)) : {};
     const target = this.querySelector("#lesson-check");
     try {
-      await window.htmx.ajax("POST", this.dataset.check, { source: this, target, swap: "innerHTML", values });
+      await window.htmx.ajax("POST", this.dataset.check, { source: this, target, swap: "none", values });
     } catch {
       // The playground is not available; the next run is checked again.
     }
-    if (!this.isConnected) return;
-    this.#setStale(false);
-    showVerdict();
+    if (this.isConnected) this.#setStale(false);
   }
 
   #click(event) {
@@ -175,37 +173,35 @@ class LessonPane extends HTMLElement {
   }
 }
 
-/** What gets the focus after a button has replaced the pane: what was asked for, or the new step. */
-const FOLLOWING = [
-  ["[data-hint]", ".lesson-hints > li:last-child"],
-  ["[data-solution]", ".lesson-solution"],
-  [".lesson-dot, [data-next], .lesson-nav *", "#lesson-body"],
-  ["*", "[data-next]:not(.btn-quiet)"],
-];
-let following = "";
+// Another step replaces the pane, and gets the focus if the pane had it.
+let hadFocus = false;
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  // Nothing to judge, as before: a screen reader would say it again.
-  const { target, serverResponse = "" } = detail;
-  if (target.id === "lesson-check" && !serverResponse.includes("data-verdict") && target.textContent.trim())
-    detail.shouldSwap = Boolean(target.querySelector("[data-verdict]"));
-  const hadFocus = document.getElementById("lesson")?.contains(document.activeElement);
-  const match = hadFocus && FOLLOWING.find(([button]) => detail.requestConfig?.elt.matches(button));
-  following = match ? match[1] : "";
+  if (detail.target.id === "lesson") hadFocus = detail.target.contains(document.activeElement);
 });
-document.addEventListener("htmx:afterSettle", () => {
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  if (target.id !== "lesson" || !hadFocus) return;
+  hadFocus = false;
+  target.querySelector("#lesson-body").focus({ preventScroll: true });
+});
+// Hints and verdicts change it in place. What was asked for gets the focus.
+let said = "";
+document.addEventListener("part:patched", ({ target, detail }) => {
   const pane = document.getElementById("lesson");
-  if (!following || !pane || pane.contains(document.activeElement)) return;
-  const part = pane.querySelector(following) ?? pane.querySelector("#lesson-body");
-  const isText = part.matches("li, section");
-  following = "";
-  if (isText) part.tabIndex = -1;
-  part.focus({ preventScroll: !isText });
+  if (!pane?.contains(target)) return;
+  if (target.id === "lesson-help") {
+    const help = [...target.querySelectorAll(".lesson-hints > li, .lesson-solution")];
+    if (pane.contains(document.activeElement)) help.at(-1)?.focus();
+  } else {
+    const hasAnswered = document.activeElement?.closest(".lesson-answer");
+    if (detail.lostFocus || hasAnswered)
+      pane.querySelector(".lesson-verdict [data-next]")?.focus({ preventScroll: true });
+    showVerdict();
+    // A screen reader says by itself what has changed; the same verdict is said again.
+    const verdict = pane.querySelector(".lesson-verdict")?.textContent ?? "";
+    if (verdict && verdict === said) announce(verdict);
+    said = verdict;
+  }
 });
-document.addEventListener("lesson:passed", ({ detail }) => {
-  announce(detail.text);
-  showVerdict();
-});
-document.addEventListener("htmx:afterSettle", ({ target }) => target.id === "lesson-check" && showVerdict());
 
 /** Scrolls the pane alone, so that the result of a check is seen. */
 function showVerdict() {

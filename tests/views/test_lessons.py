@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from typing import Any
 
 import pytest
@@ -92,12 +93,24 @@ class TestLearner:
         assert "No answer yet." in failed
         assert "the outcome is answer. Actual: failure" in failed
         finished()
-        response = client.post("/lessons/basics/steps/s1/check/", headers=HTMX)
-        assert "<li>The outcome is answer" in response.content.decode()
-        assert response["HX-Retarget"] == "#lesson"
-        assert "lesson:passed" in str(response.headers)
-        assert "Step passed." in response.content.decode()
-        assert "Next step" in response.content.decode()
+        passed = post(client, "s1/check/")
+        assert "<li>The outcome is answer" in passed
+        assert "Step passed." in passed
+        assert "Next step" in passed
+
+    def test_a_page_changes_the_part_that_is_sent_in_place(self, client: Client) -> None:
+        """As long as it shows the step that the part is about."""
+        start(client)
+        finished("failure")
+        for path, part in (("check", "check"), ("hints", "help"), ("solution", "help")):
+            assert re.findall('id="([^"]+)" [^>]*hx-swap-oob', post(client, f"s1/{path}/")) == [
+                f"lesson-{part}"
+            ]
+        finished()
+        passed = post(client, "s1/check/")
+        assert re.findall('id="([^"]+)" [^>]*hx-swap-oob', passed) == ["lesson"]
+        assert set(re.findall('data-step="([^"]*)"', passed)) == {"s1"}
+        assert "hx-swap-oob" not in post(client, "s2/")
 
     def test_a_step_that_was_opened_while_another_one_was_checked_stays_open(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
@@ -181,14 +194,14 @@ class TestLearner:
         finished()
         assert text in html.unescape(post(client, "s1/check/"))
 
-    def test_hints_keep_the_answer(self, client: Client, collection: Collection) -> None:
+    def test_hints_leave_the_answer_alone(self, client: Client, collection: Collection) -> None:
         answer = {"answer": [{"type": "json", "path": "$", "equals": "@type"}]}
         collection.lesson = lesson(
             {"question": "Which?", "check": answer, "hints": ["No."], "solution": {"text": "It."}}
         )
         collection.save()
         for path in ("s1/hints/", "s1/solution/"):
-            assert 'value="na&quot;me"' in post(client, path, answer='na"me')
+            assert 'name="answer"' not in post(client, path)
 
     def test_continue_with_the_step_that_is_shown(self, client: Client) -> None:
         start(client)
@@ -334,7 +347,7 @@ class TestImport:
             assert "<img" not in page
             assert 'href="javascript:' not in page
             assert "(evil.example)" in page
-            assert "&lt;i&gt;T&lt;/i&gt;" in page
+            assert path or "&lt;i&gt;T&lt;/i&gt;" in page
 
     @pytest.mark.parametrize(
         ("steps", "words"),

@@ -1,29 +1,37 @@
 // Changes what stands under an entry in place, instead of replacing it as htmx would: a message
-// a second must not take away the focus, what is being typed, or a list that was opened.
+// a second must not take away the focus, what is being typed, a list that was opened, or a click.
 //
-// Works on any element with data-patched that comes out of band. Elements with data-kept are
-// left as they are inside; custom elements are, too, unless their attributes have changed.
+// Works on any element with data-patched that comes out of band, and tells it so ("part:patched",
+// with `lostFocus` if what had the focus is gone). Elements with data-kept are left as they are inside;
+// custom elements without data-patched are, too, unless their attributes have changed.
 
 import { highlight } from "../highlight.js";
+import { whenReleased } from "./pressed.js";
 
 /** What belongs to the page and its reader, and not to the server. */
-const PAGES_OWN = new Set(["open", "aria-expanded", "data-coloured", "data-marked", "style"]);
+const PAGES_OWN = new Set(["open", "aria-expanded", "data-coloured", "data-folded", "data-marked", "style"]);
 
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
   const fresh = fragment.firstElementChild;
   if (!target.matches("[data-patched]") || fresh?.id !== target.id) return;
   event.detail.shouldSwap = false;
-  const hadFocus = target.contains(document.activeElement);
-  patch(target, fresh);
-  highlight(target);
-  // A button that has done its work is gone: the focus stays nearby.
-  if (hadFocus && !target.contains(document.activeElement)) target.querySelector('[tabindex="-1"]')?.focus();
+  // It is about what the page showed before.
+  if (fresh.dataset.step !== target.dataset.step) return;
+  whenReleased(target, () => {
+    const hadFocus = target.contains(document.activeElement);
+    patch(target, fresh);
+    highlight(target);
+    const lostFocus = hadFocus && !target.contains(document.activeElement);
+    // A button that has done its work is gone: the focus stays nearby.
+    if (lostFocus) target.querySelector('[tabindex="-1"]')?.focus();
+    target.dispatchEvent(new CustomEvent("part:patched", { bubbles: true, detail: { lostFocus } }));
+  });
 });
 
 export function patch(old, fresh) {
   copyAttributes(old, fresh);
-  if ("kept" in old.dataset || isCustom(old)) return;
+  if ("kept" in old.dataset || (isCustom(old) && !("patched" in old.dataset))) return;
   const spare = [...old.childNodes];
   const pairs = [...fresh.childNodes].map((wanted) => [wanted, take(spare, wanted)]);
   // First what goes, so that what stays need not move: an element that moves loses the focus.
