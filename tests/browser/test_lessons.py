@@ -21,11 +21,7 @@ from tests.browser.client import client_of
 from tests.browser.workbench import Workbench
 from tests.support.playground_server import ROOT
 
-FIRST, FIELDS, CONTEXT = (
-    "lesson-01-the-first-question",
-    "lesson-02-fields-and-filters",
-    "lesson-03-context",
-)
+FIRST, FIELDS = "lesson-01-the-first-question", "lesson-02-fields-and-filters"
 
 #: Sends requests with a demo agent that hardly waits, unless a step needs its delays.
 HASTEN = """
@@ -195,6 +191,11 @@ def cancel_task(walk: Walk) -> None:
     walk.press("Cancel the task")
 
 
+def compose(walk: Walk) -> None:
+    context = {"@type": "UserDiet", "@context": "https://example.com/diet"}
+    walk.workbench.write_json(json.dumps({"query": {"text": "lunch"}, "context": context}))
+
+
 def run_action(walk: Walk) -> None:
     walk.send()
     card = walk.page.locator("#cards > .card").first
@@ -206,13 +207,14 @@ def run_action(walk: Walk) -> None:
 @pytest.mark.parametrize(
     ("slug", "number", "act"),
     [
+        pytest.param("lesson-03-context", 6, compose, id="unsent"),
         pytest.param("lesson-05-streaming", 7, stop, id="stop"),
         pytest.param("lesson-06-elicitation", 4, answer_form, id="answer-form"),
         pytest.param("lesson-07-promises", 5, cancel_task, id="cancel"),
         pytest.param("lesson-09-actions", 3, run_action, id="run"),
     ],
 )
-def test_what_is_done_in_the_response_passes_a_step(
+def test_what_is_done_by_hand_passes_a_step(
     begin: Callable[[str], Walk], slug: str, number: int, act: Callable[[Walk], None]
 ) -> None:
     walk = begin(slug)
@@ -297,6 +299,12 @@ def test_requests_of_a_lesson_share_a_tab_until_one_is_edited(
         walk.send()
     expect(tabs).to_have_count(before)
     walk.send(NOTHING)
+    failed = walk.pane.get_by_role("status").filter(has_text="Not passed yet:")
+    expect(failed).to_contain_text("query.")
+    walk.pane.get_by_role("link", name="Open the request").click()
+    walk.page.get_by_role("button", name="Open it without them").click()
+    expect(walk.workbench.effective).to_contain_text("POST")
+    walk.send(NOTHING)
     walk.show(2)
     walk.open("Open the request")
     expect(tabs).to_have_count(before + 1)
@@ -331,28 +339,6 @@ def test_the_pane_stays_and_shows_where_to_look(begin: Callable[[str], Walk]) ->
     pane.get_by_role("button", name="Close the lesson").click()
     expect(page.get_by_role("button", name="Continue")).to_be_visible()
     assert findings(page, both_themes=True) == []
-
-
-def test_an_edited_request_is_opened_again(begin: Callable[[str], Walk]) -> None:
-    walk = begin(FIRST)
-    walk.show(2)
-    walk.open("Open the request")
-    walk.send(NOTHING)
-    failed = walk.pane.get_by_role("status").filter(has_text="Not passed yet:")
-    expect(failed).to_contain_text("query.text: ")
-    walk.pane.get_by_role("link", name="Open the request").click()
-    walk.page.get_by_role("button", name="Open it without them").click()
-    expect(walk.workbench.effective).to_contain_text("soup")
-    walk.send({"query": {"text": "eggs"}, "prefer": {"streaming": True}})
-    expect(walk.pane.locator("[data-verdict=pass]")).to_contain_text('query.text: "eggs"')
-
-
-def test_a_composed_request_passes_unsent(begin: Callable[[str], Walk]) -> None:
-    walk = begin(CONTEXT)
-    walk.show(6)
-    context = {"@type": "UserDiet", "@context": "https://example.com/diet"}
-    walk.workbench.write_json(json.dumps({"query": {"text": "lunch"}, "context": context}))
-    expect(walk.pane.locator('[data-verdict="pass"]')).to_be_visible()
 
 
 def test_pages_of_lessons(workbench: Workbench) -> None:

@@ -81,7 +81,7 @@ def expect_shown(picture: Locator) -> None:
     assert image.evaluate("(image) => image.complete && image.naturalWidth") == 1
 
 
-def test_a_click_shows_a_picture(
+def test_a_click_shows_a_picture_or_all(
     page: Page, workbench: Workbench, kitchen: Kitchen, requested: list[str]
 ) -> None:
     pictures = ask(workbench, kitchen)
@@ -100,12 +100,7 @@ def test_a_click_shows_a_picture(
     expect(link).to_be_focused()
     expect(pictures.nth(1).get_by_role("button")).to_be_visible()
     assert kitchen.paths() == ["/a.png"]
-    hosts = {url.split("/")[2] for url in requested if url.startswith("http")}
-    assert hosts == {workbench.server.url.split("/")[2]}
-
-
-def test_all_pictures_of_a_response(page: Page, workbench: Workbench, kitchen: Kitchen) -> None:
-    pictures = ask(workbench, kitchen)
+    # All of the response.
     every = page.get_by_role("button", name="Show pictures")
     every.click()
     expect(every).to_be_hidden()
@@ -114,24 +109,30 @@ def test_all_pictures_of_a_response(page: Page, workbench: Workbench, kitchen: K
     failed = pictures.nth(2).get_by_role("button")
     expect(failed).to_have_text(re.compile("Unsupported.*Retry", re.DOTALL))
     expect(failed).to_have_attribute("title", re.compile("not a PNG, JPEG"))
-    assert findings(page) == []
     # It is tried again when the user asks for it.
     kitchen.files["/c.svg"] = PNG
     failed.click()
     expect_shown(pictures.nth(2))
     assert set(kitchen.paths()) == {"/a.png", "/b.png", "/c.svg"}
     # The page loads them anew, from the browser's cache.
-    before = kitchen.paths()
     page.reload()
+    until_they_work(page)
+    # Without scripts a click opens one.
+    pictures.first.locator("form").evaluate("(form) => form.replaceWith(form.cloneNode(true))")
+    with page.expect_popup() as opened:
+        pictures.first.get_by_role("button").click()
+    opened.value.wait_for_load_state()
+    assert opened.value.evaluate("document.images[0].naturalWidth") == 1
+    opened.value.close()
+    before = kitchen.paths()
     every.click()
     expect_shown(pictures.nth(2))
     assert kitchen.paths() == before
-
-
-def test_by_the_setting_of_the_agent(page: Page, workbench: Workbench, kitchen: Kitchen) -> None:
-    pictures = ask(workbench, kitchen, load_pictures="on")
-    expect_shown(pictures.first)
-    expect(page.get_by_role("button", name="Show pictures")).to_be_hidden()
+    hosts = {url.split("/")[2] for url in requested if url.startswith("http")}
+    assert hosts == {workbench.server.url.split("/")[2]}
+    # By the setting of the agent none waits for a click.
+    expect_shown(ask(workbench, kitchen, load_pictures="on").first)
+    expect(every).to_be_hidden()
 
 
 def test_a_part_of_a_message(page: Page, workbench: Workbench) -> None:
@@ -155,16 +156,3 @@ def test_a_part_of_a_message(page: Page, workbench: Workbench) -> None:
         agent.end("Soup and bread")
         expect(page.locator("run-cursor[data-final]")).to_be_attached()
         expect(picture.locator("img")).to_be_visible()
-
-
-def test_without_scripts_a_click_opens_it(
-    page: Page, workbench: Workbench, kitchen: Kitchen
-) -> None:
-    action = ask(workbench, kitchen).first.locator("form")
-    # What the browser does without the element's script.
-    action.evaluate("(form) => form.replaceWith(form.cloneNode(true))")
-    with page.expect_popup() as opened:
-        workbench.page.locator("agent-picture").first.get_by_role("button").click()
-    opened.value.wait_for_load_state()
-    assert opened.value.evaluate("document.images[0].naturalWidth") == 1
-    opened.value.close()

@@ -13,7 +13,7 @@ from tests.support.playground_server import PlaygroundServer
 
 PLAN = "make a weekly meal plan with a shopping list"
 IN_PROGRESS = re.compile("polling|checking")
-#: The demo's plan takes ten seconds, and somebody has to ask after it once more.
+#: What a promise takes that is kept, or broken, while a test waits for it.
 KEPT = 30_000
 
 
@@ -34,8 +34,10 @@ def button(page: Page, name: str) -> Locator:
     return page.locator(".promise-status").get_by_role("button", name=name)
 
 
-def test_from_the_promise_to_the_answer(page: Page, workbench: Workbench) -> None:
-    workbench.open().compose(PLAN).send()
+def test_from_the_promise_to_the_answer(still: Page, playground: PlaygroundServer) -> None:
+    page, workbench = still, Workbench(still, playground)
+    # The demo's plan takes ten seconds at its normal pace.
+    workbench.add_agent("Fast", f"{playground.url}/demo/ask?pace=0.4").compose(PLAN).send()
     expect(status_of(page)).to_be_visible()
     page.reload()
     expect(status_of(page)).to_be_visible()
@@ -48,47 +50,42 @@ def test_from_the_promise_to_the_answer(page: Page, workbench: Workbench) -> Non
         # The promise itself is one line now.
         expect(each.locator(".promise-own")).to_be_hidden()
         expect(button(each, "Check now")).to_have_count(0)
-    page.reload()
-    expect(page.get_by_role("region", name="Answer").locator(".card").first).to_be_visible()
+    status_of(page).locator("summary").click()
+    assert findings(page) == [], "answered"
     panel = workbench.tab("Timeline")
     expect(panel.get_by_role("row", name=re.compile("^Poll Complete")).first).to_be_visible()
     expect(panel.locator("rect.span").first).to_be_visible()
-
-
-def test_checking_by_hand_and_leaving_it_alone(page: Page, workbench: Workbench) -> None:
-    found = promised(workbench)
-    button(page, "Stop polling").click()
-    expect(found).to_have_attribute("data-status", "paused")
-    expect(found).to_contain_text("Polling paused")
-    rows = found.locator(".polls tbody tr")
-    found.locator("summary").click()
-    before = rows.count()
-    button(page, "Check now").click()
-    expect(rows).to_have_count(before + 1)
-    expect(found.locator(".promise-polls")).to_have_attribute("open", "")
-    found.get_by_label("Stop after").select_option("5 min")
-    button(page, "Resume polling").click()
-    expect(found).to_have_attribute("data-status", IN_PROGRESS)
-    expect(found.get_by_label("Stop after")).to_have_value("300")
-    button(page, "Cancel the task").click()
-    expect(found).to_have_attribute("data-status", "cancelled")
+    assert findings(page, both_themes=True) == [], "timeline"
 
 
 def test_messages_take_neither_the_focus_nor_what_was_opened(
-    page: Page, workbench: Workbench
+    still: Page, playground: PlaygroundServer
 ) -> None:
+    page, workbench = still, Workbench(still, playground)
     found = promised(workbench)
+    rows = found.locator(".polls tbody tr")
     found.locator("summary").click()
     button(page, "Stop polling").focus()
     other = page.context.new_page()
     other.goto(page.url)
     for count in (1, 2):
         button(other, "Check now").click()
-        expect(found.locator(".polls tbody tr")).to_have_count(count)
+        expect(rows).to_have_count(count)
     expect(button(page, "Stop polling")).to_be_focused()
     expect(found.locator(".promise-polls")).to_have_attribute("open", "")
+    assert findings(page, both_themes=True) == [], "polling"
+    button(page, "Stop polling").click()
+    expect(found).to_have_attribute("data-status", "paused")
+    assert findings(page) == [], "paused"
+    button(page, "Check now").click()
+    expect(rows).to_have_count(3)
+    found.get_by_label("Stop after").select_option("5 min")
+    button(page, "Resume polling").click()
+    expect(found).to_have_attribute("data-status", IN_PROGRESS)
+    expect(found.get_by_label("Stop after")).to_have_value("300")
     button(page, "Cancel the task").click()
     expect(found).to_have_attribute("data-status", "cancelled")
+    assert findings(page) == [], "cancelled"
 
 
 def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
@@ -113,53 +110,21 @@ def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
     expect(found).to_be_focused()
 
 
-def test_what_is_odd_about_a_promise_is_said(workbench: Workbench) -> None:
-    for slug, words in (
-        ("promise-no-token", "it cannot be polled"),
-        ("promise-progress-7", "not between 0 and 1"),
-        ("promise-half", "“half”, which is not a number"),
-    ):
-        workbench.scenario(slug).send()
-        expect(status_of(workbench.page)).to_contain_text(words)
-
-
-def test_a_promise_without_a_token_finds_its_place(page: Page, workbench: Workbench) -> None:
+def test_promises_that_are_not_kept(still: Page, playground: PlaygroundServer) -> None:
+    page, workbench = still, Workbench(still, playground)
+    status = status_of(page)
     errors: list[str] = []
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
     workbench.scenario("promise-no-token").send()
     expect(page.locator("run-cursor[data-settled]")).to_be_attached()
-    expect(status_of(page)).to_have_attribute("data-status", "paused")
-    expect(status_of(page)).not_to_contain_text(re.compile("left|any moment"))
+    expect(status).to_have_attribute("data-status", "paused")
+    expect(status).to_contain_text("it cannot be polled")
+    expect(status).not_to_contain_text(re.compile("left|any moment"))
     assert errors == []
-
-
-def test_an_agent_that_does_not_let_go(page: Page, workbench: Workbench) -> None:
     workbench.scenario("promise-stubborn").send()
     button(page, "Cancel the task").click()
-    expect(status_of(page)).to_have_attribute("data-status", "paused")
-    expect(status_of(page)).to_contain_text("did not confirm the cancellation")
-
-
-def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(still, playground)
-    found = promised(workbench)
-    found.locator("summary").click()
-    button(still, "Check now").click()
-    expect(found.locator(".polls tbody tr")).to_have_count(1)
-    assert findings(still, both_themes=True) == [], "polling"
-    button(still, "Stop polling").click()
-    expect(found).to_have_attribute("data-status", "paused")
-    assert findings(still) == [], "paused"
-    button(still, "Cancel the task").click()
-    expect(found).to_have_attribute("data-status", "cancelled")
-    assert findings(still) == [], "cancelled"
+    expect(status).to_have_attribute("data-status", "paused")
+    expect(status).to_contain_text("did not confirm the cancellation")
     workbench.scenario("promise-fails").send()
-    expect(found).to_have_attribute("data-status", "failed", timeout=KEPT)
-    assert findings(still, both_themes=True) == [], "failed"
-    workbench.scenario("promise-200").send()
-    expect(found).to_have_attribute("data-status", "fulfilled", timeout=KEPT)
-    found.locator("summary").click()
-    assert findings(still) == [], "answered"
-    workbench.tab("Timeline")
-    expect(still.locator("rect.span").first).to_be_visible()
-    assert findings(still, both_themes=True) == [], "timeline"
+    expect(status).to_have_attribute("data-status", "failed", timeout=KEPT)
+    assert findings(page, both_themes=True) == []

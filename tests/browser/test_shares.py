@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
@@ -28,25 +27,6 @@ def answered(workbench: Workbench, text: str) -> Page:
     workbench.open("/?agent=demo").compose(text).send()
     expect(workbench.badge).to_have_text("Completed")
     return workbench.page
-
-
-def test_a_run_in_a_private_window(workbench: Workbench, browser: Browser) -> None:
-    link = share(answered(workbench, "soup to be shared"))
-    private = browser.new_context()
-    page = private.new_page()
-    page.goto(link)
-    expect(page.get_by_role("heading", level=1)).to_have_text("soup to be shared")
-    expect(page.locator(".card").first).to_be_visible()
-    expect(page.get_by_text("Shared · read-only")).to_be_visible()
-    page.locator("#share-wire > summary").click()
-    expect(page.locator("#share-wire")).to_contain_text("POST /demo/ask")
-    page.get_by_role("link", name="Open in the workbench").click()
-    expect(page.locator('json-field[data-pointer="/query/text"] textarea')).to_have_value(
-        "soup to be shared"
-    )
-    # It is a copy to be sent, and nothing was sent.
-    assert not page.locator("#response").get_attribute("data-run")
-    private.close()
 
 
 def test_a_run_in_progress_is_followed(workbench: Workbench, browser: Browser) -> None:
@@ -82,48 +62,27 @@ def test_a_run_in_progress_is_followed(workbench: Workbench, browser: Browser) -
     reader.locator("#cards summary", has_text="JSON").click()
     expect(reader.locator("#cards pre").first).to_contain_text("Once upon a time.")
     assert not findings(reader, both_themes=True)
+    # It is a copy that is opened, to be sent.
+    reader.get_by_role("link", name="Open in the workbench").click()
+    expect(reader.locator("#composer")).to_be_visible()
+    assert not reader.locator("#response").get_attribute("data-run")
     assert not complaints
     private.close()
 
 
-def test_a_link_that_is_revoked_opens_nothing(workbench: Workbench, browser: Browser) -> None:
-    page = answered(workbench, "soup to be taken back")
-    link = share(page)
-    page.get_by_role("button", name="Revoke").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Shared links")
-    private = browser.new_context()
-    other = private.new_page()
-    response = other.goto(link)
-    assert response is not None
-    assert response.status == 404
-    private.close()
-
-
-def test_a_collection_is_copied(workbench: Workbench, browser: Browser) -> None:
-    page = workbench.page
-    page.goto(f"{workbench.server.url}/shares/new/?collection=tour")
+def test_a_collection_is_shared_and_copied(still: Page, playground: PlaygroundServer) -> None:
+    page = still
+    page.goto(f"{playground.url}/shares/new/?collection=tour")
     page.get_by_role("button", name="Create link").click()
     link = page.get_by_label("Link to the collection").input_value()
-    private = browser.new_context()
-    other = private.new_page()
-    other.goto(link)
-    other.locator(".share-request > summary").first.click()
-    expect(other.get_by_text("The state is completed").first).to_be_visible()
-    other.get_by_role("button", name="Copy to my collections").click()
-    expect(other).to_have_url(re.compile(r"/collections/a-tour-of-the-demo-agent(-\d+)?/$"))
-    private.close()
-
-
-def test_the_pages_are_accessible(still: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(still.context.new_page(), playground)
-    link: Any = share(answered(workbench, "soup for everybody"))
-    made = workbench.page.url
-    for address in (link, made, f"{workbench.server.url}/shares/"):
-        still.goto(address)
-        assert not findings(still, both_themes=True), address
-    workbench.page.goto(f"{workbench.server.url}/shares/new/?collection=tour")
-    workbench.page.get_by_role("button", name="Create link").click()
-    still.goto(workbench.page.get_by_label("Link to the collection").input_value())
-    for summary in still.locator(".share-request > summary").all()[:3]:
+    assert not findings(page, both_themes=True), "made"
+    page.goto(f"{playground.url}/shares/")
+    assert not findings(page, both_themes=True), "list"
+    page.context.clear_cookies()
+    page.goto(link)
+    for summary in page.locator(".share-request > summary").all()[:3]:
         summary.click()
-    assert not findings(still, both_themes=True)
+    expect(page.get_by_text("The state is completed").first).to_be_visible()
+    assert not findings(page, both_themes=True), "shared"
+    page.get_by_role("button", name="Copy to my collections").click()
+    expect(page).to_have_url(re.compile(r"/collections/a-tour-of-the-demo-agent(-\d+)?/$"))

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import findings
 from tests.browser.client import client_of
 from tests.browser.workbench import Workbench
-from tests.support.certificates import THIS_HOST, Certificate
 from tests.support.playground_server import PlaygroundServer
-from tests.support.servers import free_port
 
 
 def combobox(workbench: Workbench) -> Locator:
@@ -124,19 +116,14 @@ def test_another_url_does_not_keep_the_binding_of_an_agent(workbench: Workbench)
     expect(chip).to_have_text("NLWeb 0.55 · MCP")
     combobox(workbench).fill("localhost:9/ask")
     expect(chip).to_have_text("NLWeb 0.55 · HTTP")
+    page = workbench.page
+    page.get_by_role("button", name="Detect").click()
+    expect(page.locator("#address-note")).to_contain_text("Nothing listens on localhost:9")
     # One that was set for this URL stays while the URL is edited.
     with workbench.target_menu() as menu:
         menu.get_by_text("MCP").click()
     combobox(workbench).fill("localhost:9/mcp")
     expect(chip).to_have_text("NLWeb 0.55 · MCP")
-
-
-def test_detection_of_nothing_says_why(workbench: Workbench) -> None:
-    page = workbench.open("/?agent=demo").page
-    port = free_port()
-    combobox(workbench).fill(f"localhost:{port}")
-    page.get_by_role("button", name="Detect").click()
-    expect(page.locator("#address-note")).to_contain_text(f"Nothing listens on localhost:{port}")
 
 
 def test_mcp_taken_for_nlweb_is_one_click_away(workbench: Workbench) -> None:
@@ -175,65 +162,3 @@ def test_a_url_that_requires_a_token_becomes_an_agent(workbench: Workbench) -> N
     client_of(workbench.server).remove_later(page.locator("#agent-select").input_value())
     card(workbench).get_by_role("button", name="Retry").click()
     expect(workbench.badge).to_have_text("Completed")
-
-
-class Locked(http.server.BaseHTTPRequestHandler):
-    """A server that requires a user name and password for everything."""
-
-    def do_GET(self) -> None:
-        """Refuse."""
-        self.send_response(401)
-        self.send_header("WWW-Authenticate", 'Basic realm="kitchen"')
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def do_POST(self) -> None:
-        """Refuse."""
-        self.do_GET()
-
-
-def test_detection_of_a_server_that_requires_credentials_offers_them(workbench: Workbench) -> None:
-    page = workbench.open("/?agent=demo").page
-    with web_server(handler=Locked) as port:
-        combobox(workbench).fill(f"localhost:{port}/ask")
-        page.get_by_role("button", name="Detect").click()
-        note = page.locator("#address-note")
-        expect(note).to_contain_text("Authentication required")
-        note.get_by_role("link", name="Add user name and password").click()
-        expect(page.locator("#id_url")).to_have_value(f"http://localhost:{port}/ask")
-        expect(page.locator("#id_auth")).to_have_value("basic")
-
-
-@contextmanager
-def web_server(
-    certificate: Certificate | None = None,
-    handler: type[http.server.BaseHTTPRequestHandler] = http.server.BaseHTTPRequestHandler,
-) -> Iterator[int]:
-    """Serve errors, over TLS with a certificate; yields the port."""
-    server = http.server.HTTPServer(("127.0.0.1", 0), handler)
-    if certificate:
-        server.socket = certificate.server.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server.server_port
-    server.shutdown()
-    server.server_close()
-
-
-def test_each_wrong_agent_has_one_cause_and_one_button(
-    workbench: Workbench, tmp_path: Path
-) -> None:
-    base = workbench.server.url
-    workbench.open("/?agent=demo").compose("soup")
-    with web_server() as plain, web_server(Certificate(tmp_path, [THIS_HOST])) as tls:
-        cases = (
-            (f"http://127.0.0.1:{free_port()}", "Nothing listens on 127.0.0.1", "Retry"),
-            (f"{base}/rules/", "This URL serves a web page", "Diagnose connection"),
-            (f"{base}/demo/scenarios/html-error", "The server failed", "Retry"),
-            (f"https://127.0.0.1:{plain}", "does not speak TLS", "Use this URL and resend"),
-            (f"https://127.0.0.1:{tls}", "is self-signed", "Retry"),
-        )
-        for url, headline, button in cases:
-            send_to(workbench, url)
-            expect(card(workbench)).to_contain_text(headline)
-            expect(card(workbench).locator(".btn-primary")).to_have_text(button)
-    assert workbench.document["query"]["text"] == "soup"
