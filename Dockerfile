@@ -9,12 +9,10 @@ FROM python:3.13-slim AS install
 
 COPY requirements.lock dist/*.whl /build/
 WORKDIR /build
-# The versions of the lock, without the packages that only tests need. pip takes no hashes from
-# constraints.
-RUN sed -E '/^ +--hash/d; s/ \\$//' requirements.lock > constraints.txt \
-    && python -m venv /opt/playground \
-    && /opt/playground/bin/pip install --no-cache-dir --constraint constraints.txt \
-        "nlweb-playground[scale,uvicorn] @ file://$(echo /build/*.whl)"
+RUN python -m venv /opt/playground \
+    && /opt/playground/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock \
+    && /opt/playground/bin/pip install --no-cache-dir --no-deps /build/*.whl \
+    && /opt/playground/bin/pip check
 
 FROM python:3.13-slim
 

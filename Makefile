@@ -13,7 +13,8 @@ INSTALLED := $(VENV)/.installed
 MODULES := node_modules/.installed
 BUILT := static/build/.built
 # uv takes a fifth of the time of pip. It does not find an index that only pip is configured with.
-FROM_LOCK := --quiet --no-deps --require-hashes -r requirements.lock
+FROM_LOCK := --quiet --no-deps --require-hashes -r requirements-dev.lock
+COMPILE := uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
 
 # The machine's Node where it is one that package.json's "engines" name; otherwise the one that
 # came as a Python wheel.
@@ -34,7 +35,7 @@ PYTEST := $(BIN)/pytest --dist=worksteal
 # Runs the command of the second argument, and says how long the part in the first has taken.
 timed = @start=$$(date +%s); $(2); status=$$?; echo "$(1): $$(($$(date +%s) - start)) s"; exit $$status
 
-.PHONY: help setup run cluster quick test test-without-browser test-browser test-scale test-peers check format bench examples judge load faults build wheel browser clean
+.PHONY: help setup run cluster quick test test-without-browser test-browser test-scale test-lowest test-peers check format bench examples judge load faults lock build wheel browser clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -68,6 +69,9 @@ test-browser: setup $(MODULES) browser
 
 test-scale: setup ## Run what needs a database on PostgreSQL and Redis, and in two processes
 	@$(BIN)/python -m tests.qa.scale $(ARGS)
+
+test-lowest: setup ## Run tests with the lowest versions that pyproject.toml permits, in an environment of their own
+	@$(BIN)/python -m tests.qa.lowest $(ARGS)
 
 test-peers: setup ## Run actions and requests against servers of other packages (ARGS=--all: large ones too)
 	@$(BIN)/python -m tests.qa.peers $(ARGS)
@@ -105,6 +109,12 @@ load: setup ## Measure latency under load; prints the table of docs/benchmarks.m
 faults: setup ## Stop databases and processes under load; fails if a run loses anything
 	@$(BIN)/python -m tests.qa.faults $(ARGS)
 
+lock: $(INSTALLED) ## Write both locks after a change of pyproject.toml (ARGS=--upgrade: newest versions)
+	@$(BIN)/$(COMPILE) --all-extras --group dev $(ARGS) pyproject.toml -o requirements-dev.lock
+	@# The versions of an existing file are kept, so both locks have the same.
+	@cp requirements-dev.lock requirements.lock
+	@$(BIN)/$(COMPILE) --extra scale --extra uvicorn pyproject.toml -o requirements.lock
+
 build: $(BUILT)
 
 wheel: setup ## Build the sdist and the wheel in dist/
@@ -115,7 +125,7 @@ wheel: setup ## Build the sdist and the wheel in dist/
 browser: $(INSTALLED)
 	@$(BIN)/python -m tests.browser.chromium
 
-$(INSTALLED): requirements.lock
+$(INSTALLED): requirements-dev.lock
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11 …" if sys.version_info < (3, 11) else 0)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing Python packages (once) …"
