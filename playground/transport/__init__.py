@@ -6,6 +6,7 @@ use `check_url`; nothing in `protocols`, `conformance` or `consumers` does.
 =================  ==============================================================
 `transport`        `Transport.send`: one HTTP call as frames
 `http1`            request and response heads as HTTP/1.1 writes them
+`http_library`     names of httpx and httpx-sse, which no other module imports
 `backend`          connections: one DNS lookup, the policy, TLS, reuse, a tap on the reads
 `connection_pool`  connections kept between the requests of one collection run
 `policy`           outbound policy: permitted addresses and valid URLs

@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 
 import httpcore
-import httpx
 
 from playground.protocols.calls import HttpCall
 from playground.protocols.headers import is_credential
 from playground.protocols.origins import DEFAULT_PORTS
 from playground.transport import errors
 from playground.transport.errors import CallError
+from playground.transport.http_library import URL
 from playground.transport.redaction import MASK, Redactor
 
 _USERINFO = re.compile(r"//[^/?#]*@")
@@ -37,7 +37,7 @@ def prepare(call: HttpCall) -> WireRequest:
     the recorded bytes are readable; `Content-Length`, at the end. Raise `CallError` for a header
     that would change the framing or cannot be encoded.
     """
-    url = httpx.URL(call.url)
+    url = URL(call.url)
     try:
         method = call.method.encode("ascii")
         own = [(name.encode("ascii"), _value(value)) for name, value in call.headers]

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_network
 from typing import Self
 
-import httpx
-
 from playground.protocols.origins import origin_of
+from playground.transport.http_library import URL, InvalidURL
 from playground.transport.networks import Address, Network, NetworkRule, embedded, rule_for
 
 _FORBIDDEN_CHARACTER = re.compile(r"[\x00-\x20\x7f-\xa0\\]|\s")
@@ -96,9 +95,9 @@ def check_url(url: str) -> str | None:
     if _FORBIDDEN_CHARACTER.search(url):
         return "The URL contains a space, a backslash or a control character."
     try:
-        parsed = httpx.URL(url)
+        parsed = URL(url)
         host = parsed.host  # The property decodes lazily: punycode may be malformed.
-    except (httpx.InvalidURL, UnicodeError) as error:
+    except (InvalidURL, UnicodeError) as error:
         return f"The URL can’t be parsed: {error}."
     if parsed.scheme not in {"http", "https"}:
         return "The URL must start with http:// or https://."

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
-from httpx_sse import EventSource, ServerSentEvent, SSEError
+from playground.transport.http_library import EventSource, Response, ServerSentEvent, SSEError
 
 
 class NotAStreamError(Exception):
@@ -16,7 +15,7 @@ def standard_client(content_type: str, body: bytes) -> list[ServerSentEvent]:
     Raise `NotAStreamError` if httpx-sse raises: for anything but `text/event-stream`.
     """
     headers = [(b"Content-Type", content_type.encode("utf-8", "replace"))]
-    response = httpx.Response(200, headers=headers, content=body)
+    response = Response(200, headers=headers, content=body)
     try:
         return list(EventSource(response).iter_sse())
     except SSEError as error:

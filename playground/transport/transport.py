@@ -17,7 +17,6 @@ from ipaddress import ip_address
 from urllib.parse import parse_qsl
 
 import httpcore
-import httpx
 
 from playground.limits import RunLimits
 from playground.memory_budget import RunMemory
@@ -31,6 +30,7 @@ from playground.transport.connection_pool import ConnectionPool
 from playground.transport.deltas import DeltaRedactor
 from playground.transport.errors import CallError
 from playground.transport.frame_queue import FrameQueue
+from playground.transport.http_library import Headers, create_ssl_context
 from playground.transport.policy import OutboundPolicy, check_url
 from playground.transport.recorder import BodyRecorder, RemainingLimits
 from playground.transport.redaction import Redactor, credentials
@@ -309,7 +309,7 @@ class _Transfer:
             self._redactor,
         )
         self._count(FrameKind.HEAD, head, self._tap.read_at)
-        headers = httpx.Headers(response.headers)
+        headers = Headers(response.headers)
         return BodyRecorder(
             headers.get("content-type", ""),
             headers.get("content-encoding", ""),
@@ -380,6 +380,6 @@ def _printable(character: str) -> str:
 @cache
 def default_ssl_context() -> ssl.SSLContext:
     """Return a context that trusts the authorities of httpx and those of this machine."""
-    context = httpx.create_ssl_context(trust_env=False)
+    context = create_ssl_context(trust_env=False)
     context.load_default_certs()
     return context
