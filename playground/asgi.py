@@ -20,6 +20,7 @@ django_application = get_asgi_application()
 
 # Models can be imported only after Django is set up.
 from channels.auth import AuthMiddleware  # noqa: E402
+from channels.generic.websocket import AsyncWebsocketConsumer  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import WebsocketDenier  # noqa: E402
 from channels.sessions import CookieMiddleware, SessionMiddleware  # noqa: E402
@@ -36,15 +37,22 @@ from playground.memory_budget import limit_free_memory  # noqa: E402
 from playground.models.liveness import mark_interrupted  # noqa: E402
 from playground.startup import tune_garbage_collection  # noqa: E402
 
-Scope = dict[str, Any]
+#: The mapping of ASGI, with what the middleware of Channels adds.
+Scope = Any
 Application = Callable[[Scope, Any, Any], Awaitable[Any]]
 
+
+def _route(url: str, consumer: type[AsyncWebsocketConsumer]) -> Any:
+    """Return the route to a consumer. The annotations of `path` permit views only."""
+    application: Any = consumer.as_asgi()
+    return path(url, application)
+
+
 websocket_urlpatterns = [
-    path("ws/runs/<uuid:pk>/", RunConsumer.as_asgi()),
-    path("ws/shares/<str:token>/", SharedRunConsumer.as_asgi()),
-    path(
-        "ws/collection-runs/<uuid:pk>/<slug:show>/<int:page>/<str:known>/",
-        CollectionRunConsumer.as_asgi(),
+    _route("ws/runs/<uuid:pk>/", RunConsumer),
+    _route("ws/shares/<str:token>/", SharedRunConsumer),
+    _route(
+        "ws/collection-runs/<uuid:pk>/<slug:show>/<int:page>/<str:known>/", CollectionRunConsumer
     ),
 ]
 
@@ -73,8 +81,7 @@ class SameOriginValidator:
         """Pass the connection on, or deny it."""
         if is_same_origin(scope):
             return await self.application(scope, receive, send)
-        denier: Application = WebsocketDenier()
-        return await denier(scope, receive, send)
+        return await WebsocketDenier()(scope, receive, send)
 
 
 def is_same_origin(scope: Scope) -> bool:
