@@ -1,9 +1,10 @@
-"""The examples of deployments: compose.yaml, the units of systemd and the proxy."""
+"""The examples of deployments (compose.yaml, the units of systemd, the proxy) and the workflows."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +127,30 @@ class TestProxy:
     def test_a_request_that_changes_something_is_sent_once(self) -> None:
         [tries] = re.findall(r"^ *proxy_next_upstream (.*);", self.TEXT, re.MULTILINE)
         assert "non_idempotent" not in tries
+
+
+class TestWorkflows:
+    CI, RELEASE = (
+        (ROOT / ".github/workflows" / f"{name}.yml").read_text() for name in ("ci", "release")
+    )
+
+    def test_ci_has_the_versions_of_python_that_the_package_promises(self) -> None:
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+        promised = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
+        assert yaml.safe_load(self.CI)["jobs"]["check"]["strategy"]["matrix"]["python"] == promised
+        assert project["requires-python"] == f">={promised[0]}"
+
+    def test_what_they_call_exists(self) -> None:
+        targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        called = re.findall(r"\bmake ([a-z-]+)$", self.CI + self.RELEASE, re.MULTILINE)
+        assert called
+        assert set(called) <= set(targets)
+        assert "run: .ci/run\n" in self.CI
+        assert (ROOT / ".ci/run").stat().st_mode & 0o111
+
+    def test_only_the_job_that_publishes_gets_an_identity_and_only_after_the_checks(self) -> None:
+        jobs = yaml.safe_load(self.RELEASE)["jobs"]
+        assert [name for name, job in jobs.items() if "permissions" in job] == ["publish"]
+        assert jobs["publish"]["permissions"] == {"id-token": "write"}
+        assert (jobs["publish"]["needs"], jobs["build"]["needs"]) == ("build", "check")
+        assert "secrets." not in self.CI + self.RELEASE

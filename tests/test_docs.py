@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from playground import metrics
+from playground import __version__, metrics
 from playground.engine import background
 from playground.limits import RunLimits
 from tests.support import command_reference
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 #: Pages that name files as they were.
 HISTORY = {"CHANGELOG.md", "glossary.md"}
 
@@ -124,6 +124,12 @@ class TestCommands:
     @pytest.mark.parametrize("name", command_reference.COMMANDS)
     def test_every_option_has_a_meaning(self, name: str) -> None:
         assert "|  |" not in command_reference.options_table(name)
+
+
+def test_wheels_that_pages_name_are_of_this_version() -> None:
+    text = "".join(page.read_text() for page in PAGES)
+    named = re.findall(r"nlweb_playground-(\d[\w.]*)-py3", text)
+    assert set(named) == {__version__}
 
 
 class TestReadme:

@@ -11,6 +11,7 @@ import tomllib
 import venv
 import zipfile
 from email import message_from_bytes
+from email.message import Message
 from pathlib import Path
 
 import httpx
@@ -47,6 +48,11 @@ def names(wheel: Path) -> set[str]:
         return set(archive.namelist())
 
 
+def metadata(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as archive:
+        return message_from_bytes(archive.read(f"{NAME}.dist-info/METADATA"))
+
+
 def under(*folders: str) -> set[str]:
     """Return the files of folders at the top of the repository, as the wheel names them."""
     return {
@@ -69,10 +75,21 @@ class TestContents:
         assert tops == {"playground", f"{NAME}.dist-info"}
         assert not [name for name in names(wheel) if re.search(r"node_modules|\.pyc$|^tests", name)]
 
+    def test_types_and_licence_are_part_of_it(self, wheel: Path) -> None:
+        assert {"playground/py.typed", f"{NAME}.dist-info/licenses/LICENSE"} <= names(wheel)
+
+    def test_the_description_needs_no_file_of_the_repository(self, wheel: Path) -> None:
+        text = str(metadata(wheel).get_payload())
+        assert "# NLWeb Playground" in text
+        assert "| Guide |" in text
+        assert re.findall(r"\]\((?!https?://)[^)]*\)", text) == []
+
+    def test_developers_tools_are_no_extra(self, wheel: Path) -> None:
+        assert set(metadata(wheel).get_all("Provides-Extra") or []) == {"otel", "scale", "uvicorn"}
+
     def test_versions_of_dependencies_are_ranges(self, wheel: Path) -> None:
-        with zipfile.ZipFile(wheel) as archive:
-            metadata = message_from_bytes(archive.read(f"{NAME}.dist-info/METADATA"))
-        required = [each for each in metadata.get_all("Requires-Dist") or [] if "extra" not in each]
+        found = metadata(wheel)
+        required = [each for each in found.get_all("Requires-Dist") or [] if "extra" not in each]
         project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
         assert len(required) == len(project["dependencies"])
         assert not [each for each in required if "==" in each]
