@@ -47,8 +47,6 @@ async def others(count: int) -> list[Run]:
     ]  # fmt: skip
 
 
-
-
 async def test_runs_of_one_owner_never_pass_the_limit_together(narrow: None) -> None:
     async with serve(STREAM_HEAD, HOLD) as server:
         found = await new_collection(server.url, request("a", expectations=OK))
