@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -176,3 +177,19 @@ def test_both_readers_of_the_schema_agree(model: str, fields: Any, complete: boo
 def test_what_is_huge_is_refused_at_once(fields: dict[str, Any]) -> None:
     """Visiting each element would take longer than the timeout of this test."""
     assert len(list(schema_errors({**LEAST[REQUEST], **fields}, REQUEST))) == 1
+
+
+def test_large_expectations_do_not_stay_in_memory() -> None:
+    """Errors are cached, as many requests have the same few expectations."""
+    tracemalloc.start()
+    try:
+        for number in range(20):
+            large = {"type": "nothing", "equals": f"{number}" + "x" * 90_000}
+            fields = {**LEAST[REQUEST], "expectations": [large]}
+            items = [{"model": COLLECTION, "fields": LEAST[COLLECTION]},
+                     {"model": REQUEST, "fields": fields}]  # fmt: skip
+            with pytest.raises(FixtureError, match="/fields/expectations/0/type"):
+                parse_fixture(json.dumps(items))
+        assert tracemalloc.get_traced_memory()[0] < 1_000_000
+    finally:
+        tracemalloc.stop()
