@@ -81,6 +81,6 @@ def of(events: list[Event], kind: type[Any]) -> list[Any]:
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
     """Wait until a condition holds."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not await condition():
             await asyncio.sleep(0.01)

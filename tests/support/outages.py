@@ -32,7 +32,7 @@ class Outage:
 
     def begin(self, *about: str, times: float = math.inf, error: Exception | None = None) -> None:
         """Let the next statements fail: so many, of those in which each of `about` occurs."""
-        self._left, self._about = times, about
+        self._left, self._about = times, tuple(map(str.lower, about))
         self._error = error or OperationalError("connection refused")
 
     def end(self) -> None:
@@ -40,7 +40,7 @@ class Outage:
 
     def _failing(self, plain: Any) -> Any:
         def execute(cursor: CursorWrapper, sql: str, params: Any = None) -> Any:
-            whole = f"{sql} {params}"
+            whole = f"{sql} {params}".lower()
             if self._left > 0 and _WRITES.match(sql) and all(map(whole.__contains__, self._about)):
                 self._left -= 1
                 self.failures += 1

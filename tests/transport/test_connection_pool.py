@@ -124,7 +124,7 @@ async def test_callers_share_none(
 
 async def test_origins_share_none(pool: ConnectionPool, resolver: Any) -> None:
     """Another port, and another name for the same address."""
-    resolver(["127.0.0.1"], ["127.0.0.1"])
+    resolver(*[["127.0.0.1"]] * 4)
     async with serve(OK, keep=True) as one, serve(OK, keep=True) as two:
         urls = [one.url, two.url, *(f"http://{name}.example:{one.port}/" for name in "ab")]
         calls = [await call(pool, url) for url in urls]

@@ -88,6 +88,7 @@ async def test_a_database_that_is_busy_loses_nothing(outage: Outage) -> None:
         outage.begin("playground_step", "running", times=3)
         running = Step.objects.filter(verdict="running", run__isnull=False)
         await until(running.aexists)
+        assert outage.failures == 3
         outage.begin("playground_step", "met", times=3)
         go_on.set()
         await task
