@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
             [UV, "pip", "install", "--quiet", f"--python={python}", "-r", lock], check=True
         )
         named = any(Path(each.partition("::")[0]).exists() for each in arguments)
-        options = ["-q", "--numprocesses=2", "-p", "no:playwright", "-p", "no:base_url"]
+        options = ["-q", "--numprocesses=2"]
         command = [python, "-m", "pytest", *options, *([] if named else TESTS), *arguments]
         return subprocess.run(command, cwd=ROOT, check=False).returncode
 
