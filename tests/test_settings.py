@@ -7,7 +7,6 @@ import os
 import runpy
 import stat
 import threading
-import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from logging.config import DictConfigurator
@@ -345,7 +344,6 @@ class TestChecks:
 
 
 def test_there_is_one_version() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["version"] == playground.__version__
+    """The metadata of the package has the same one: tests/test_wheel.py."""
     assert site(HttpRequest())["site"]["version"] == playground.__version__
     assert f"## {playground.__version__}" in (ROOT / "CHANGELOG.md").read_text()
