@@ -103,6 +103,7 @@ class TestSparkline:
         ([update(0, 0), update(1), update(2, 0.4), update(3, 0.4), update(4, 1)], []),
         ([update(0, 0.6), update(1, 0.4), update(2, 0.9)],
          ["Progress decreased from 60 % to 40 %."]),
+        ([update(0, 1.5)], ["The agent reported 1.5, which is not between 0 and 1."]),
         ([update(0, 7.0)], ["The agent reported 7, which is not between 0 and 1."]),
         ([update(0, unread="half")], ["The agent reported “half”, which is not a number."]),
     ],
@@ -190,6 +191,10 @@ class TestFigures:
         assert "value" not in bar.attributes
         assert head(found) == "Polling 10.0 s so far"
 
+    @pytest.mark.parametrize(("progress", "value"), [(0, "0"), (1, "100")])
+    def test_the_ends_of_the_scale_have_a_bar(self, progress: int, value: str) -> None:
+        assert shown(update(0, progress)).find("progress")[0].attributes["value"] == value
+
     def test_progress_beyond_the_scale_has_no_bar(self) -> None:
         found = shown(update(0, 7.0), update(1, 7.0))
         assert not found.find("progress")
@@ -199,6 +204,7 @@ class TestFigures:
         ("updates", "remaining"),
         [
             ([update(0, estimated_time=9)], "any moment now"),
+            ([update(0, estimated_time=11)], "about 1 s left"),
             ([update(0, estimated_time=-9)], ""),
             ([update(0, estimated_time=31_536_010)], "about 365 d left"),
             ([update(0, estimated_time=5), *(update(at, estimated_time=3) for at in (2, 6, 9))],
@@ -244,7 +250,7 @@ class TestPolls:
             poll(run)
         found = status_of(run)
         assert len(found.find("tr")) == 1 + 50
-        assert "3 earlier not listed." in found.words
+        assert " 3 earlier not listed." in found.words
 
 
 class TestAnswer:
