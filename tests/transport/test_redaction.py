@@ -396,6 +396,14 @@ class TestPieces:
         assert MASKED in whole
         assert in_pieces(redactor, data, size) == whole
 
+    @pytest.mark.parametrize("outer", ENCODINGS)
+    def test_pairs_of_encodings_of_many_bytes(self, outer: str) -> None:
+        redactor = Redactor([SECRETS[1]])
+        for inner in ENCODINGS:
+            data = f'{{"a": "{ENCODINGS[outer](ENCODINGS[inner](SECRETS[1]))}"}}'.encode()
+            if len(data) > 1000:
+                assert in_pieces(redactor, data, 97) == redactor.data(data), inner
+
     def test_no_more_is_held_back_than_a_secret_may_have(self) -> None:
         """What is more is masked, because the rest of a secret may follow."""
         body = StreamRedactor(Redactor([CANARY]))
@@ -406,6 +414,11 @@ class TestPieces:
         shown += body.end()
         assert shown.replace(MASKED, b"", 1).strip() == b""
         assert shown.startswith(MASKED)
+
+    def test_only_the_beginning_of_a_secret_is_held_back(self) -> None:
+        body = StreamRedactor(Redactor(["secret"]))
+        assert body.add(b"some text") == b"some text"
+        assert (body.add(b" some sec"), body.add(b"ond")) == (b" some ", b"second")
 
 
 class TestRedactor:
