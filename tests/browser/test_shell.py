@@ -201,6 +201,7 @@ def test_sizes(page: Page, playground: PlaygroundServer) -> None:
         assert box["width"] > 250
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width
+    page.set_viewport_size({"width": 1440, "height": 800})
     run = page.url
     paths = ("/", "/history/", "/collections/", "/collections/tour/", "/agents/", "/rules/",
              "/environments/", "/demo/", "/collections/import/")  # fmt: skip
