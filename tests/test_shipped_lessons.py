@@ -98,6 +98,13 @@ def learner(playground: PlaygroundServer) -> Iterator[Learner]:
     found.http.close()
 
 
+@pytest.fixture(autouse=True)
+def own_runs(learner: Learner) -> Iterator[None]:
+    """Let no run of a test, or a poll of its promise, pass the step of the next one."""
+    yield
+    learner.forget()
+
+
 class Attempt:
     """A step that a learner has opened."""
 

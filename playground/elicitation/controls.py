@@ -1,7 +1,7 @@
 """Controls of questions: what each shows, accepts as a default and reads as an answer.
 
-A new type of question is a row of `CONTROLS`. The pages show the control of a row without options
-as a text field with its `inputmode` and input type.
+A new type of question is a row of `CONTROLS`. A type that no version of NLWeb defines is an
+extension: the rule `question-type-known` says so, and the form asks all the same.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Control:
     has_options: bool = False
     #: Labels by value, if the control has choices of its own.
     choices: Mapping[str, str] | None = None
-    #: The attribute `inputmode` of a text field.
-    inputmode: str = "text"
+    #: Attributes of an `input`. Without any, a text field grows with its text.
+    attributes: tuple[tuple[str, str], ...] = ()
 
 
 def _normalized(text: str) -> str:
@@ -168,7 +168,8 @@ CONTROLS: Mapping[str, Control] = {
         wanted="a number",
         read=_read_number,
         missing="Enter a number.",
-        inputmode="decimal",
+        # Not type=number, which would drop invalid input before it could be reported.
+        attributes=(("type", "text"), ("inputmode", "decimal")),
     ),
     "boolean": Control(
         "boolean",

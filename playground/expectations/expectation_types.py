@@ -26,12 +26,6 @@ from playground.protocols.text import shorten
 
 STATES = ("completed", "truncated", "failed", "refused", "cancelled", "interrupted")
 OUTCOMES = ("answer", "elicitation", "promise", "failure", "none")
-#: Kinds of events, as in the Events list.
-EVENTS = (
-    "started", "result", "text", "elicitation", "promise", "failure", "completed", "note",
-    "handshake", "unknown", "message", "content", "status", "tool call", "tool output",
-    "progress", "log", "tools",
-)  # fmt: skip
 #: The most values that are listed one by one.
 _MAX_LISTED_VALUES = 5
 #: The most events that are listed one by one.

@@ -15,6 +15,7 @@ from playground.expectations.expectation_types import EXPECTATION_TYPES, OPERATO
 from playground.expectations.jsonpath import PathError, compile_path
 from playground.expectations.regex import PatternError, compile_pattern
 from playground.expectations.values import type_of, value_as_text
+from playground.protocols.events import EVENT_LABELS
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.json_pointer import escape, pointer_of
 from playground.variables import is_name
@@ -31,6 +32,7 @@ def schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a list of expectations. Shared: do not modify it."""
     text = resources.files(__package__).joinpath("schema.json").read_text("utf-8")
     found: dict[str, Any] = json.loads(text)
+    found["$defs"]["order"]["properties"]["events"]["items"] = {"enum": list(EVENT_LABELS)}
     return found
 
 

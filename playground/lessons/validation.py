@@ -9,9 +9,9 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 from playground.expectations import check_schema
-from playground.expectations.expectation_types import EVENTS
 from playground.lessons.check import REQUEST_MEMBERS
 from playground.lessons.lesson import SLUG, VERSION
+from playground.protocols.events import EVENT_LABELS
 from playground.protocols.frames import FrameKind
 from playground.protocols.json_pointer import escape
 
@@ -227,8 +227,8 @@ def _place(kind: str, place: str) -> Iterator[LessonProblem]:
         yield "/place", "This tab has no places. Remove the member."
     elif kind == "pointer" and not place.startswith("/"):
         yield "/place", "Must be a JSON Pointer, such as /query/text."
-    elif kind == "event" and place not in EVENTS:
-        yield "/place", f"Must be the type of an event: {', '.join(EVENTS)}."
+    elif kind == "event" and place not in EVENT_LABELS:
+        yield "/place", f"Must be the type of an event: {', '.join(EVENT_LABELS)}."
     elif kind == "frame" and place not in FRAMES:
         yield "/place", f"Must be the type of a frame: {', '.join(FRAMES)}."
 

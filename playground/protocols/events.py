@@ -277,3 +277,11 @@ def event_label(event: Event) -> str:
     if kind not in _LABELS:
         _LABELS[kind] = kind.__name__.lower()
     return _LABELS[kind]
+
+
+#: The labels of all events, in the order of their classes.
+EVENT_LABELS = tuple(
+    _LABELS.get(kind, kind.__name__.lower())
+    for kind in list(globals().values())
+    if isinstance(kind, type) and issubclass(kind, Event) and kind is not Event
+)

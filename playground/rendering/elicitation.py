@@ -77,9 +77,9 @@ class QuestionControl:
     error: str
 
     @property
-    def inputmode(self) -> str:
-        """Return the attribute `inputmode` of a text control."""
-        return CONTROLS[self.field.control].inputmode
+    def attributes(self) -> tuple[tuple[str, str], ...]:
+        """Return the attributes of its `input`; empty for a text that grows."""
+        return CONTROLS[self.field.control].attributes
 
     @property
     def described_by(self) -> str:

@@ -1,6 +1,6 @@
 """Entries of a thread: events with the template and the context that show them.
 
-A new kind of event is one function here and one template under `templates/runs/entries/`.
+`python -m tests.scaffold event NAME` writes the places of a new kind of event.
 """
 
 from __future__ import annotations

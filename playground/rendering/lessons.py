@@ -14,11 +14,11 @@ from django.urls import reverse
 
 from playground.collections.shipped import LESSON_FILES
 from playground.expectations import EXPECTATION_TYPES, Check
-from playground.expectations.expectation_types import EVENTS
 from playground.lesson_progress import LessonOfLearner
 from playground.lessons import CheckResult, LessonStep
 from playground.lessons.validation import FRAMES, TABS
 from playground.models import Agent, Collection, LessonProgress, SavedRequest
+from playground.protocols.events import EVENT_LABELS
 from playground.rendering.explanations import ProtocolNames
 
 #: Paths into a request as `Subject` has it, beside its document.
@@ -44,7 +44,7 @@ EXPECTATION_EXAMPLES = (
 _PLACES = {
     "": "no places",
     "pointer": "a JSON Pointer into the request, such as /query/text",
-    "event": f"an event: {', '.join(EVENTS)}",
+    "event": f"an event: {', '.join(EVENT_LABELS)}",
     "frame": f"a frame: {', '.join(FRAMES)}",
 }
 

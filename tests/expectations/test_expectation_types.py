@@ -15,9 +15,9 @@ from playground.expectations import (
     evaluate,
     schema,
 )
-from playground.expectations.expectation_types import EVENTS, ExpectationField
+from playground.expectations.expectation_types import ExpectationField
 from playground.protocols import events
-from playground.protocols.events import event_label
+from playground.protocols.events import EVENT_LABELS, event_label
 from tests.expectations.samples import MET, RUN, UNMET, path
 
 
@@ -157,7 +157,7 @@ class TestTheTable:
     def test_knows_every_kind_of_event(self) -> None:
         classes = [each for each in vars(events).values() if isinstance(each, type)]
         found = {event_label(each.__new__(each)) for each in classes if is_event(each)}
-        assert found == set(EVENTS)
+        assert found == set(EVENT_LABELS)
 
     def test_choices_are_those_of_the_schema(self) -> None:
         for kind, name in [("state", "equals"), ("outcome", "equals"), ("json", "is")]:

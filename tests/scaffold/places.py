@@ -119,7 +119,7 @@ def protocol(name: str, label: str) -> list[Place]:
 def event(name: str, label: str) -> list[Place]:
     """Return the places of an event that is an entry of the thread, with a text."""
     kind = "".join(part.capitalize() for part in name.split("_"))
-    words = {"name": name, "kind": kind, "label": label}
+    words = {"name": name, "kind": kind, "label": label, "events_label": kind.lower()}
     return [
         *_files("event", {"entry.txt": f"templates/runs/entries/{name}.html"}, words),
         Insertion(
@@ -143,8 +143,26 @@ def event(name: str, label: str) -> list[Place]:
             f'    ev.{kind}: ("{name}", lambda e: {{"text": e.text}}),\n',
         ),
         Insertion(
-            "playground/expectations/expectation_types.py",
-            ")  # fmt: skip\n#: The most values",
-            f'    "{kind.lower()}",\n',
+            "playground/cli/output.py",
+            "ev.Text | ev.Failure | ev.Promise | ev.Unknown):",
+            f"ev.{kind} | ",
+        ),
+        Insertion(
+            "playground/protocols/schemas/playground-1/events.json",
+            '\n  },\n  "examples": [\n',
+            Template((_HERE / "event/meaning.txt").read_text("utf-8")).substitute(words).rstrip(),
+        ),
+        Insertion(
+            "tests/cli/test_output.py",
+            '    (ev.Tools(4, ({"name": "ask"}, "odd")),\n',
+            f'    (ev.{kind}(4, "a"), {{"type": "{name}", "text": "a"}}),\n',
+        ),
+        Insertion(
+            "tests/cli/test_output.py", '"tools ask",\n    ]', f'\n        "{name} a",\n        '
+        ),
+        Insertion(
+            "tests/support/strategies.py",
+            "    st.builds(ev.Started, seq=",
+            f"    st.builds(ev.{kind}, seq=st.just(7), text=texts, raw=json_values),\n",
         ),
     ]

@@ -29,6 +29,7 @@ class Learner:
             timeout=30,
             trust_env=False,
         )
+        self._runs: set[str] = set()
 
     def post(self, path: str, **fields: Any) -> str:
         """Post what a button of the page posts; returns the fragment, or where it leads to."""
@@ -53,8 +54,18 @@ class Learner:
 
     def wait(self, page: str) -> str:
         """Wait for the end of the run with this page, and return its key."""
+        run = page.split("/")[2]
+        self._runs.add(run)
         self.until(lambda: "data-final" in self.http.get(f"{page}response/").text)
-        return page.split("/")[2]
+        return run
+
+    def forget(self) -> None:
+        """Delete the runs, and with them the polls that a later step would count."""
+        if self._runs:
+            fields = {"run": sorted(self._runs)}
+            path = "/history/deletion/"
+            assert self.until(lambda: self.http.post(path, data=fields).status_code == 302)
+            self._runs.clear()
 
     def until(self, is_so: Callable[[], bool], seconds: float = 20) -> bool:
         """Return whether something becomes so."""
