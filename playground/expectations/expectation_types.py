@@ -274,7 +274,7 @@ class JsonExpectation(ExpectationType):
         value = expectation[operator]
         words = value if operator in ("matches", "is") else value_as_text(value)
         every = "every value at " if expectation.get("every") else ""
-        return f"{every}{expectation['path']} {OPERATORS[operator]} {words}"
+        return f"{every}{expectation['path']} {JSON_OPERATORS[operator]} {words}"
 
     def evaluate(
         self, expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit
@@ -349,11 +349,11 @@ def _one_of_several(words: str, selection: Selection) -> str:
 
 def operator_of(expectation: ExpectationValue) -> str:
     """Return the operator of a `json` expectation."""
-    return next(name for name in OPERATORS if name in expectation)
+    return next(name for name in JSON_OPERATORS if name in expectation)
 
 
 #: Words by the operators of a `json` expectation.
-OPERATORS = {field.name: field.operator for field in JsonExpectation.fields if field.operator}
+JSON_OPERATORS = {field.name: field.operator for field in JsonExpectation.fields if field.operator}
 
 
 # Times and order

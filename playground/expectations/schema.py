@@ -11,7 +11,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from playground.expectations.expectation_types import EXPECTATION_TYPES, OPERATORS
+from playground.expectations.expectation_types import EXPECTATION_TYPES, JSON_OPERATORS
 from playground.expectations.jsonpath import PathError, compile_path
 from playground.expectations.regex import PatternError, compile_pattern
 from playground.expectations.values import type_of, value_as_text
@@ -148,7 +148,7 @@ def _problems_of(error: ValidationError) -> Iterator[RequestProblem]:
 
 _UNKNOWN_MEMBER = "Unknown member."
 _MESSAGES = {
-    "oneOf": f"Use exactly one of {', '.join(OPERATORS)}.",
+    "oneOf": f"Use exactly one of {', '.join(JSON_OPERATORS)}.",
     "minProperties": "Add min, max or exact.",
     "type": "This must be of type {}.",
     "exclusiveMinimum": "This must be greater than {}.",

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describe } from "../../static/js/list-kinds.js";
 import { parse, toValue } from "../../static/js/json-text.js";
-import { freshText, language } from "../../static/js/protocols.js";
+import { freshText, language, PROTOCOL_NAMES } from "../../static/js/protocols.js";
 import { translated, versioned } from "../../static/js/translation.js";
 
 const agentApi = language("agent-api");
 const nlweb = language("nlweb");
 
 test("a first request of each protocol holds the words", () => {
-  for (const name of ["nlweb", "agent-api"]) {
+  for (const name of PROTOCOL_NAMES) {
     const document = JSON.parse(freshText(name, "soup", "0.55"));
     assert.equal(language(name).words(document), "soup");
     assert.equal(language(name).isEmpty(document), false);
@@ -34,7 +34,7 @@ test("the words are those of the user's last message", () => {
 
 test("whatever a document is, it has words or none", () => {
   for (const odd of [null, 1, "x", [], { input: 1 }, { input: [null, 1, { content: 5 }] }, { query: [] }]) {
-    for (const each of [agentApi, nlweb]) {
+    for (const each of PROTOCOL_NAMES.map(language)) {
       assert.equal(typeof each.words(odd), "string");
       assert.equal(typeof each.isEmpty(odd), "boolean");
     }

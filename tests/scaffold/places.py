@@ -111,7 +111,7 @@ def protocol(name: str, label: str) -> list[Place]:
         Insertion(
             "static/js/protocols.js",
             " };\n\n/** Their names, the default first",
-            f', "{key}": {name.upper()}',
+            f", {key if key == name else chr(34) + key + chr(34)}: {name.upper()}",
         ),
     ]
 

@@ -49,15 +49,15 @@ def _run(checkout: Path, *arguments: str) -> str:
 @pytest.mark.process
 @pytest.mark.slow
 def test_a_protocol_and_an_event(checkout: Path) -> None:
-    written = _run(checkout, "-m", "tests.scaffold", "protocol", "chat", "--label", "Chat")
+    written = _run(checkout, "-m", "tests.scaffold", "protocol", "parrot", "--label", "Parrot")
     assert "playground/migrations/" in written
     assert "playground/protocols/registry.py" in written
     _run(checkout, "-m", "tests.scaffold", "event", "source_list")
-    _run(checkout, "-m", "ruff", "check", "--quiet", "playground", "tests/protocols/chat")
-    _run(checkout, "-m", "ruff", "format", "--check", "playground", "tests/protocols/chat")
+    _run(checkout, "-m", "ruff", "check", "--quiet", "playground", "tests/protocols/parrot")
+    _run(checkout, "-m", "ruff", "format", "--check", "playground", "tests/protocols/parrot")
     passed = _run(
         checkout,
-        *("-m", "pytest", "-q", "tests/protocols/chat", "tests/protocols/test_registry.py"),
+        *("-m", "pytest", "-q", "tests/protocols/parrot", "tests/protocols/test_registry.py"),
         *("tests/test_package_tables.py", "tests/collections/test_fixture_schema.py"),
         *("tests/cli/test_output.py", "tests/protocols/test_schemas_explanations.py"),
     )
