@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -111,17 +110,11 @@ def notification(method: str, params: Mapping[str, Any]) -> Document:
 
 def _parsed(body: bytes) -> Document:
     try:
-        return requests.read_json(body)
+        document = requests.parse_json(body)
     except FailureError as failure:
-        batch = body.lstrip()[:1] == b"[" and _is_json(body)
-        if batch:
-            raise RpcError(INVALID_REQUEST, "Batches are not supported.") from None
         raise RpcError(PARSE_ERROR, f"Parse error: {failure.message}") from None
-
-
-def _is_json(body: bytes) -> bool:
-    try:
-        json.loads(body)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    if isinstance(document, list):
+        raise RpcError(INVALID_REQUEST, "Batches are not supported.")
+    if not isinstance(document, dict):
+        raise RpcError(INVALID_REQUEST, "The message must be a JSON object.")
+    return document

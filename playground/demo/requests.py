@@ -66,15 +66,20 @@ class AwaitRequest:
 
 def read_json(body: bytes) -> dict[str, Any]:
     """Return the body as a JSON object. Raise `FailureError` INVALID_QUERY for anything else."""
+    document = parse_json(body)
+    if not isinstance(document, dict):
+        raise FailureError("INVALID_QUERY", "The request must be a JSON object.")
+    return document
+
+
+def parse_json(body: bytes) -> Any:
+    """Return the body as JSON. Raise `FailureError` INVALID_QUERY if it is not JSON."""
     try:
-        document = json.loads(body, parse_constant=_reject_constant, parse_float=_finite_float)
+        return json.loads(body, parse_constant=_reject_constant, parse_float=_finite_float)
     except RecursionError:
         raise FailureError("INVALID_QUERY", "The request is nested too deeply.") from None
     except ValueError as error:
         raise FailureError("INVALID_QUERY", f"The request is not JSON: {error}.") from None
-    if not isinstance(document, dict):
-        raise FailureError("INVALID_QUERY", "The request must be a JSON object.")
-    return document
 
 
 def version_of(document: Mapping[str, Any]) -> str:
