@@ -68,12 +68,13 @@ class Page:
         return str(badge.attributes["data-state"])
 
 
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for something that another process does."""
-    deadline = time.monotonic() + 20
+def until(condition: Callable[[], bool], seconds: float = 20) -> float:
+    """Wait for something that another process does; return the seconds that it took."""
+    began = time.monotonic()
     while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
+        assert time.monotonic() - began < seconds, "it did not happen"
         time.sleep(0.05)
+    return time.monotonic() - began
 
 
 @contextlib.contextmanager

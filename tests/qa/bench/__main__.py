@@ -159,10 +159,10 @@ def main() -> None:
         rows.append(growing(viewer, url, options.pieces))
         rows.append(latency(viewer, url))
         rows += stored(viewer, options.results)
-        rows += [Row(*line) for line in imports.lines(server.url, server.pid)]
+        rows += imports.rows(server.url, server.pid)
         if not options.no_browser:
             rows += pages(server.url, url, options.results)
-    rows += [Row(*line) for line in history.lines()]
+    rows += history.rows()
     rows += collections(options.requests)
     print_table(rows)
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import httpx
 
+from tests.qa.bench.table import Row
 from tests.support.playground_server import ROOT, PlaygroundServer
 
 FEW, MANY = 100, 100_000
@@ -26,9 +27,6 @@ FEW, MANY = 100, 100_000
 PAGE = 40
 #: Fetches of each page, in turns; the quickest of each side counts.
 TIMES = 25
-
-#: One line of the table: what, measured, aim, whether it is met.
-Line = tuple[str, str, str, bool]
 
 #: Each of them shows a full page on both sides, so that only the finding differs.
 PAGES = {
@@ -47,7 +45,7 @@ PAGES = {
 }
 
 
-def lines() -> list[Line]:
+def rows() -> list[Row]:
     """Fill both, and measure."""
     with ExitStack() as stack:
         few, many = (_filled(stack, count) for count in (FEW, MANY))
@@ -60,19 +58,19 @@ def lines() -> list[Line]:
     told = ", ".join(f"{name} {ratio:.2f}" for name, (ratio, *_) in ratios.items())
     plain = ratios["plain"]
     return [
-        (
+        Row(
             f"history page with {MANY:,} runs, compared with {FEW} ({told})",
             f"{plain[1]:.0f} to {plain[2]:.0f} ms; at most {ratios[worst][0]:.2f} times",
             "≤ 1.3 times",
             ratios[worst][0] <= 1.3,
         ),
-        (
+        Row(
             f"search for a word that none of {MANY:,} runs contains",
             f"{absent:.0f} ms",
             "≤ 0.3 s",
             absent <= 300,
         ),
-        (
+        Row(
             f"search for two letters that none of {MANY:,} runs contains",
             f"{short:.0f} ms",
             "≤ 2 s",

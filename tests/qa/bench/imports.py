@@ -10,16 +10,14 @@ from typing import Any
 import httpx
 
 from tests.qa.bench.memory import PeakMemory
+from tests.qa.bench.table import Row
 
 REQUESTS, FOLDERS = 10_000, 20
 #: Seconds, and MB of memory.
 SECONDS, GROWTH = 10, 200
 
-#: One line of the table: what, measured, aim, whether it is met.
-Line = tuple[str, str, str, bool]
 
-
-def lines(url: str, pid: int) -> list[Line]:
+def rows(url: str, pid: int) -> list[Row]:
     """Import by the playground at `url`, whose process is `pid`."""
     with httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
         _bring(client, _collection(10, "warm-up"))
@@ -28,13 +26,13 @@ def lines(url: str, pid: int) -> list[Line]:
             changed = _bring(client, _collection(REQUESTS, "large", notes="Changed."))
     slower = max(added, changed)
     return [
-        (
+        Row(
             f"import of {REQUESTS:,} requests in the browser, including the preview",
             f"{added:.1f} s new, {changed:.1f} s all changed",
             f"≤ {SECONDS} s",
             slower <= SECONDS,
         ),
-        (
+        Row(
             f"peak memory growth for importing {REQUESTS:,} requests twice",
             f"{memory.growth:.0f} MB",
             f"≤ {GROWTH} MB",

@@ -13,7 +13,6 @@ import json
 import os
 import random
 import signal
-import socket
 import statistics
 import sys
 import tempfile
@@ -36,6 +35,7 @@ from tests.qa.bench.table import Row, print_table
 from tests.qa.load.cores import Cores
 from tests.qa.load.viewers import Audience, Viewer
 from tests.support.playground_server import DATABASE, ROOT, PlaygroundServer
+from tests.support.servers import free_port
 
 T = TypeVar("T")
 Sample = dict[str, Any]
@@ -200,9 +200,7 @@ class MixedLoad:
         self._deck: list[Kind] = []
         self._pool = ThreadPoolExecutor(SENDING)
         self._form = clients.Viewer(playground, agent)
-        with socket.socket() as unused:
-            unused.bind(("127.0.0.1", 0))
-            dead = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        dead = f"http://127.0.0.1:{free_port()}"
         self._form.add_agent("dead", dead, clients.AGENTS["source"])
 
     async def keep(self, seconds: float, rate: float) -> None:

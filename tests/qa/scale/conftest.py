@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
 from tests.qa.scale.services import shared_settings
@@ -36,3 +38,10 @@ def agent(tmp_path: Path) -> Iterator[PlaygroundServer]:
     """An agent that neither of them serves."""
     with PlaygroundServer(tmp_path / "agent") as server:
         yield server
+
+
+@pytest.fixture
+def rows(shared: dict[str, str]) -> Iterator[Any]:
+    """Reads the database behind the back of the processes: (SQL) to rows."""
+    with psycopg.connect(shared["DATABASE_URL"], autocommit=True) as connection:
+        yield lambda sql: connection.execute(sql).fetchall()

@@ -5,18 +5,18 @@ from __future__ import annotations
 import signal
 import statistics
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
 from tests.models.test_liveness_processes import Page
+from tests.models.test_liveness_processes import until as until_within
 from tests.qa.scale.agent import PromisingAgent
 from tests.support.markup import read
 from tests.support.playground_server import PlaygroundServer
@@ -28,13 +28,6 @@ Pair = list[PlaygroundServer]
 def promising() -> Iterator[PromisingAgent]:
     with PromisingAgent() as agent:
         yield agent
-
-
-@pytest.fixture
-def rows(shared: dict[str, str]) -> Iterator[Any]:
-    """Reads the database behind the back of both: (SQL) to rows."""
-    with psycopg.connect(shared["DATABASE_URL"], autocommit=True) as connection:
-        yield lambda sql: connection.execute(sql).fetchall()
 
 
 def watch(server: PlaygroundServer, run: str) -> ClientConnection:
@@ -60,12 +53,8 @@ def promised(page: Page, agent: PromisingAgent, count: int) -> list[str]:
     return [page.ask_at(f"promising-{n}", agent.url, "a menu") for n in range(count)]
 
 
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for something that other processes do; longer than whoever claims has it claimed."""
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.1)
+#: Waits for something that other processes do; longer than whoever claims has it claimed.
+until = partial(until_within, seconds=60)
 
 
 def test_both_start_at_once_on_an_empty_database(tmp_path: Path, shared: dict[str, str]) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from tests.models.test_liveness_processes import Page
+from tests.models.test_liveness_processes import until as until_within
 from tests.qa.faults.stages import INSIDE
 from tests.qa.scale.agent import PromisingAgent
 from tests.qa.scale.test_two_processes import cursor, watch
@@ -54,22 +55,7 @@ def new_worker(tmp_path: Path, shared: dict[str, str]) -> Iterator[Callable[[], 
             worker.stop()
 
 
-@pytest.fixture
-def rows(shared: dict[str, str]) -> Iterator[Any]:
-    """Reads the database: (SQL) to rows."""
-    with psycopg.connect(shared["DATABASE_URL"], autocommit=True) as connection:
-        yield lambda sql: connection.execute(sql).fetchall()
-
-
-def until(condition: Callable[[], bool], seconds: float = 30) -> float:
-    """Wait for something that other processes do; return the seconds that it took."""
-    began = time.monotonic()
-    while not condition():
-        assert time.monotonic() - began < seconds, "it did not happen"
-        time.sleep(0.05)
-    return time.monotonic() - began
-
-
+until = partial(until_within, seconds=30)
 ENDLESS = "/demo/scenarios/endless?every=0.1"
 #: SQL that ends the connections of all processes, as a restart of PostgreSQL does.
 END_CONNECTIONS = (
@@ -131,7 +117,7 @@ def test_a_web_process_without_viewers_uses_no_connection_again_that_was_ended(
     rows(END_CONNECTIONS)
     time.sleep(3)  # It looks for dead processes each second.
     worker.stop(signal.SIGKILL)
-    until(lambda: states() == ["interrupted"], 15)
+    until(lambda: states() == ["interrupted"], seconds=15)
 
 
 @pytest.mark.usefixtures("sooner")
@@ -164,7 +150,7 @@ def test_a_worker_uses_no_connection_again_that_was_ended(
         rows(END_CONNECTIONS)
         return failures() > 0
 
-    until(end_connections, 60)
+    until(end_connections, seconds=60)
     page = Page(web)
     run = page.ask("demo", "/demo", "soup")
     until(lambda: page.badge(run) == "completed")
@@ -185,7 +171,7 @@ def test_the_promise_of_a_killed_worker_is_polled_by_another(
         killed.stop(signal.SIGKILL)
         agent.gate.set()
         new_worker()
-        until(lambda: page.promise(run) == "fulfilled", 60)
+        until(lambda: page.promise(run) == "fulfilled", seconds=60)
         assert agent.overlaps == []
 
 
@@ -205,12 +191,11 @@ def test_a_worker_that_is_stopped_ends_its_runs_and_leaves_those_that_wait(
 
 
 def test_a_job_that_was_lost_is_deferred_again(
-    web: PlaygroundServer, new_worker: Any, rows: Any, shared: dict[str, str]
+    web: PlaygroundServer, new_worker: Any, rows: Any
 ) -> None:
     page = Page(web)
     run = page.ask("demo", "/demo", "soup")
-    with psycopg.connect(shared["DATABASE_URL"], autocommit=True) as connection:
-        connection.execute("DELETE FROM procrastinate_jobs")
+    rows("DELETE FROM procrastinate_jobs RETURNING id")
     new_worker()
     until(lambda: page.badge(run) == "completed")
 

@@ -7,19 +7,20 @@ else the machine does hits all alike.
 
 from __future__ import annotations
 
-import contextlib
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.qa.bench.runners import sources
+from tests.qa.bench.serving import served
 from tests.support.playground_server import ROOT, PlaygroundServer
 
 HERE = Path(__file__).parent
+#: The module of an agent that answers at once.
+AGENT = "tests.qa.bench.runners.agent"
 #: How often each of them runs.
 TURNS = 3
 #: How often a command is tried.
@@ -42,31 +43,16 @@ def install() -> None:
         subprocess.run(npm, cwd=HERE, check=True)
 
 
-@contextlib.contextmanager
-def agent() -> Iterator[str]:
-    """The fast agent, a process of its own."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.qa.bench.runners.agent"],
-        cwd=ROOT, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-    finally:
-        process.terminate()
-        process.wait()
-
-
 def measure(count: int) -> Times:
     """Send `count` requests with each of the three. Raises where one of them fails."""
     install()
-    with tempfile.TemporaryDirectory() as data, agent() as url:
+    with tempfile.TemporaryDirectory() as data, served(AGENT) as agent:
         folder = Path(data)
         playground = PlaygroundServer(folder / "data")
         assert playground.manage("migrate", "-v", "0").returncode == 0
-        ours = sources.for_us(folder, url, count)
-        newman = sources.for_newman(folder, url, count)
-        bruno = sources.for_bruno(folder, url, count)
+        ours = sources.for_us(folder, agent.url, count)
+        newman = sources.for_newman(folder, agent.url, count)
+        bruno = sources.for_bruno(folder, agent.url, count)
         programs = HERE / "node_modules" / ".bin"
         commands = [
             ([sys.executable, "manage.py", "run_collection", str(ours)], ROOT),
