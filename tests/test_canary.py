@@ -1,11 +1,11 @@
 """Canaries: secrets that go to an agent which sends them back, searched for in every artefact.
 
-One is the credential of a saved agent, or a variable of an environment; it goes along in every
-way there is (a header, the document, the query of the address, Basic). Others are typed into
-headers. The agent sends them back in every way it can. What is made of such a run is looked
-through: pages, fragments, downloads, shares, the websocket, the database's own files, a dump of
-it, the log, and what the command line prints. Whoever adds a page or an export adds it to `PAGES`,
-`OTHERS`, `POSTS`, `ARTEFACTS` or `OUTPUTS`.
+They are credentials of saved agents, variables of an environment, and typed into headers. They go
+along in every way there is (a header, the document, the query of the address, Basic). The agent
+sends them back as they are and in every encoding, over every protocol. Then everything that was
+made of the runs is looked through: pages, fragments, downloads, shares, the websocket, the
+database's own files, a dump of it, the log, and what the command line prints. Whoever adds a page
+or an export adds it to `RUN_PAGES`, `PAGES`, `POSTS`, `Site.artefacts` or `OUTPUTS`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import logging
 import re
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -42,11 +42,11 @@ from tests.support.servers import (
     LAST_CHUNK,
     STREAM_HEAD,
     Script,
+    Server,
     chunk,
     closing,
     head,
     reply,
-    serve,
     serving,
 )
 
@@ -61,33 +61,52 @@ HEADERS = [["X-API-Key", "{{token}}"], ["X-Note", "say {{token}}"], ["X-Plain", 
 BASIC = json.dumps({"type": "basic", "user": "ada", "secret": "token"})
 
 #: What is made of a run, below its address.
-PAGES = [
-    "", "response/", "next/", "turn/", "session/", "results/", "events/", "events/?order=index",
-    "timeline/", "sequence/", "sequence.svg", "sequence.mmd", "wire/", "wire.txt",
-    "standard-client/", "conformance/", "conformance.json",
-    "conformance/count/", "checks/", "document/", "pane/", "code/", "run.har",
+RUN_PAGES = [
+    "", "response/", "next/", "turn/", "turns/", "session/", "results/", "events/",
+    "events/?order=index", "timeline/", "sequence/", "sequence.svg", "sequence.mmd", "wire/",
+    "wire.txt", "request/", "server-log/", "failure/", "standard-client/", "conformance/",
+    "conformance.json", "conformance/count/", "checks/", "checks/count/", "document/", "pane/",
+    "code/", "run.har",
 ]  # fmt: skip
 #: Pages that show runs, environments, or what was saved.
-OTHERS = [
-    "/", "/runs/", "/history/", "/agents/", "/environments/", "/environments/canary/",
-    "/collections/", "/collections/kept/", "/collections/kept/requests/canary/",
-    "/collections/kept/export/", "/collections/kept/postman/", "/sidebar/", "/shares/",
-    "/collections/search/?q=canary", "/compare/", "/nowhere-at-all/",
+PAGES = [
+    "/", "/runs/", "/history/", "/history/?q=echo", "/agents/", "/environments/",
+    "/environments/canary/", "/collections/", "/collections/kept/", "/collections/kept/export/",
+    "/collections/kept/postman/", "/collections/search/?q=canary", "/collection-runs/",
+    "/sidebar/", "/shares/", "/compare/", "/nowhere-at-all/",
 ]  # fmt: skip
+#: What is asked for with the composer's form.
+POSTS = ["/compose/preview/", "/compose/code/", "/twins/choices/"]
+BASIC_OF_AGENT = {"auth": "basic", "auth_user": "ada"}
+KEY = {"auth": "api_key", "auth_header": "X-API-Key"}
+#: Saved agents: the path, which chooses the answer, and the fields of the form.
+AGENTS: dict[str, tuple[str, dict[str, str]]] = {
+    "bearer": ("stream", {"auth": "bearer"}),
+    "shop": ("stream", {"auth": "api_key", "auth_header": "X-Shop"}),
+    "basic": ("stream", BASIC_OF_AGENT),
+    "basic, unreadable": ("broken", BASIC_OF_AGENT),
+    "key, unreadable": ("broken", KEY),
+    "server": ("server/mcp", {"auth": "bearer", "binding": "mcp"}),
+    "encoded": ("encoded", KEY),
+    "failing": ("failing", KEY),
+    "agent-api": ("process", {**KEY, "protocol": "agent-api", "version": "1"}),
+    "mcp": ("mcp", {**KEY, "binding": "mcp"}),
+    "deltas": ("deltas", KEY),
+}
+#: Requests with variables of the environment, by how they are answered and authenticated.
+OF_ENVIRONMENT = {
+    f"{answer}, {name}": (answer, auth)
+    for answer in ("stream", "broken", "unframed", "moved")
+    for name, auth in (("bearer", ""), ("basic", BASIC))
+}
+#: Runs in which the secret comes in every encoding and divided, besides those of NLWeb over HTTP.
+OVER_OTHER_PROTOCOLS = ["agent-api", "mcp", "deltas", "a2a"]
+RUNS = [*AGENTS, *OF_ENVIRONMENT, "a2a"]
 #: A request of the Agent API.
 AGENT_API = {
     "input": [{"role": "user", "type": "message", "content": [{"type": "text", "text": "a"}]}],
     "stream": True,
 }
-#: Saved agents, by the kind of their credential.
-AGENTS = {
-    "bearer": {"auth": "bearer"},
-    "basic": {"auth": "basic", "auth_user": "ada"},
-    "key": {"auth": "api_key", "auth_header": "X-API-Key"},
-    "shop": {"auth": "api_key", "auth_header": "X-Shop"},
-}
-#: What is asked for with the composer's form.
-POSTS = ["/compose/preview/", "/compose/code/", "/twins/choices/"]
 
 
 @functools.cache
@@ -108,6 +127,43 @@ def assert_clean(where: str, data: bytes | str) -> None:
     text = data.encode() if isinstance(data, str) else data
     for form in forms():
         assert form not in text, f"a secret in {where}"
+
+
+@functools.cache
+def encoded() -> dict[str, str]:
+    """The secret in every encoding, by its name."""
+    return {encoding: write(SECRET) for encoding, write in ENCODINGS.items()}
+
+
+@functools.cache
+def needles() -> tuple[list[bytes], list[bytes]]:
+    """How the secret may be written after all that is usual was decoded: in any case, as it is."""
+    data = SECRET.encode()
+    inner = [
+        base64.b64encode(bytes(at) + data)[-(-8 * at // 6) : 8 * (at + len(data)) // 6]
+        for at in range(3)
+    ]
+    return [data.lower(), data.hex().encode()], inner
+
+
+def assert_no_encoding(where: str, data: bytes | str) -> None:
+    """Assert that the secret is not found, also after decoding what is usual several times."""
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    assert_clean(where, data)
+    for encoding, written in encoded().items():
+        assert written not in text, f"{encoding} in {where}"
+    folded, exact = needles()
+    for reading in map(str.encode, readings(text)):
+        standard = reading.translate(bytes.maketrans(b"-_", b"+/"))
+        joined = re.sub(rb"(?:\\\\*[rn]|\s)+", b"", standard)
+        for needle in exact:
+            assert needle not in standard, f"Base64 in {where}"
+            assert needle not in joined, f"Base64 in lines in {where}"
+        lower = reading.lower()
+        bare = re.sub(rb"[\s,:]|0x", b"", lower)
+        for needle in folded:
+            assert needle not in lower, f"a secret in {where}"
+            assert needle not in bare, f"a secret with separators in {where}"
 
 
 def said(request: bytes) -> list[str]:
@@ -178,328 +234,6 @@ def echo_rpc(request: bytes) -> Script:
     own = head(content_type="application/json", content_length=str(len(data)),
                mcp_session_id=SESSION)  # fmt: skip
     return (own, data)
-
-
-class Site:
-    """A playground with agents, or an environment, that hold the canary."""
-
-    def __init__(self, server: PlaygroundServer) -> None:
-        self.server = server
-        self.http = httpx.Client(base_url=server.url, timeout=30)
-        self.http.get("/")
-        self.http.headers["X-CSRFToken"] = self.http.cookies[settings.CSRF_COOKIE_NAME]
-
-    def keep_secret(self, origin: str) -> None:
-        """Make the environment anew, with the canary bound to this origin."""
-        self.http.post("/environments/canary/deletion/")
-        assert self.http.post("/environments/", data={"name": "Canary"}).status_code == 302
-        rows = [("token", "secret", SECRET, origin), ("city", "text", "Paris", ""),
-                ("number", "json", "[7]", "")]  # fmt: skip
-        fields = {"variables-TOTAL_FORMS": "3", "variables-INITIAL_FORMS": "0"}
-        for number, row in enumerate(rows):
-            for name, value in zip(("name", "kind", "value", "allowed_origins"), row, strict=True):
-                fields[f"variables-{number}-{name}"] = value
-        saved = self.http.post("/environments/canary/", data=fields)
-        assert saved.status_code == 302, saved.text
-
-    def add(self, slug: str, url: str, **auth: str) -> None:
-        """Save an agent with a credential."""
-        fields = {"name": slug, "url": url, "version": "0.55", "headers": "[]",
-                  "auth_secret": SECRET, **auth}  # fmt: skip
-        assert self.http.post("/agents/", data=fields).status_code == 302
-
-    def remove(self, *slugs: str) -> None:
-        for slug in slugs:
-            self.http.post(f"/agents/{slug}/deletion/")
-
-    def fields_of(self, slug: str) -> dict[str, str]:
-        """A request to a saved agent, with other secrets typed into its headers."""
-        headers = [["Authorization", f"Token {HEADER}"], ["X-Session-Token", CUSTOM]]
-        if AGENTS[slug]["auth"] != "api_key":
-            headers = headers[1:]
-        return {"agent": slug, "document": '{"query": {"text": "a"}}',
-                "headers": json.dumps(headers)}  # fmt: skip
-
-    def fields(self, address: str, auth: str) -> dict[str, str]:
-        """A request to an address, with variables of the environment everywhere."""
-        headers = [*HEADERS, *([] if auth else [["Authorization", "Bearer {{token}}"]])]
-        return {
-            "agent": "", "address": f"{address}?key={{{{token}}}}", "protocol": "nlweb",
-            "document": json.dumps(TEMPLATE), "headers": json.dumps(headers), "auth": auth,
-            "environment": "canary", "expectations": "[]", "captures": "{}",
-        }  # fmt: skip
-
-    def send(self, fields: dict[str, str]) -> str:
-        sent = self.http.post("/runs/", data=fields)
-        assert sent.status_code == 302, sent.text
-        return str(sent.headers["Location"])
-
-    def keep_request(self, fields: dict[str, str]) -> None:
-        saved = self.http.post(
-            "/saved-requests/", data={**fields, "name": "Canary", "collection": "Kept"}
-        )
-        assert saved.status_code < 400, saved.text
-
-    def wait(self, url: str) -> None:
-        while "data-final" not in self.http.get(f"{url}response/").text:
-            time.sleep(0.1)
-
-    def look_everywhere(self, url: str, fields: dict[str, str]) -> int:
-        """Look through every page there is; returns how many frames the run has."""
-        for path in PAGES:
-            answer = self.http.get(url + path)
-            assert answer.status_code < 500, path
-            assert_clean(f"{url}{path}", answer.content)
-        wire = self.http.get(f"{url}wire.txt").text
-        last = re.search(r'data-last="(\d+)"', self.http.get(url).text)
-        assert last
-        for number in range(1, int(last[1]) + 1):
-            for path in (f"events/{number}/", f"items/{number}/0/"):
-                assert_clean(path, self.http.get(url + path).content)
-        own = [f"/agents/{fields['agent']}/", f"/?agent={fields['agent']}"]
-        for path in [*OTHERS, *(own if fields["agent"] else [])]:
-            assert_clean(path, self.http.get(path).content)
-        for path in POSTS:
-            assert_clean(path, self.http.post(path, data=fields).content)
-        self._share(url)
-        # It did come back: what stood there are dots.
-        assert "••••••" in wire
-        assert "••••••" in self.http.get(f"{url}wire/").text
-        return int(last[1])
-
-    def _share(self, url: str) -> None:
-        pk = urlsplit(url).path.split("/")[2]
-        made = self.http.post("/shares/", data={"run": pk, "expires": ""}, follow_redirects=True)
-        assert_clean("the page of a share", made.content)
-        for path in set(re.findall(r"/s/[\w-]+/", made.text)):
-            assert_clean("a share", self.http.get(path).content)
-            assert_clean("the file of a share", self.http.get(f"{path}fixture.json").content)
-
-    def search_files(self) -> None:
-        """Look through everything that is on the disk but the static files, and in the log."""
-        static = self.server.data / "static"
-        files = [path for path in self.server.data.rglob("*") if static not in path.parents]
-        assert any(path.name == "playground.sqlite3" for path in files)
-        for path in filter(Path.is_file, files):
-            assert_clean(path.name, path.read_bytes())
-        assert_clean("the log", "".join(self.server.log))
-
-    async def watch(self, url: str) -> AsyncIterator[str]:
-        address = f"{self.server.url.replace('http', 'ws')}/ws{url}"
-        async with connect(address, origin=self.server.url) as socket:  # type: ignore[arg-type]
-            async for message in socket:
-                yield str(message)
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    data = tmp_path_factory.mktemp("canary")
-    with PlaygroundServer(data, PLAYGROUND_LOG_LEVEL="DEBUG") as server:
-        yield Site(server)
-
-
-@pytest.mark.parametrize(
-    ("slug", "answer"),
-    [("bearer", stream), ("basic", broken), ("key", broken), ("shop", stream), ("basic", stream)],
-)
-async def test_a_secret_of_an_agent_is_nowhere(site: Site, slug: str, answer: object) -> None:
-    async with serve(answer=answer) as agent:  # type: ignore[arg-type]
-        site.add(slug, agent.url, **AGENTS[slug])
-        try:
-            fields = site.fields_of(slug)
-            url = await asyncio.to_thread(site.send, fields)
-            messages = [message async for message in site.watch(url)]
-            frames = await asyncio.to_thread(site.look_everywhere, url, fields)
-        finally:
-            site.remove(slug)
-    (request,) = agent.requests
-    assert CUSTOM.encode() in request
-    assert (SECRET if slug != "basic" else PAIR) in request.decode("latin-1")
-    assert frames > 4
-    assert "data-final" in messages[-1]
-    assert_clean("the websocket", "".join(messages))
-    site.search_files()
-
-
-@pytest.mark.parametrize("auth", ["", BASIC], ids=["bearer", "basic"])
-@pytest.mark.parametrize("answer", [stream, broken, unframed, moved])
-async def test_a_secret_of_an_environment_is_nowhere(site: Site, answer: object, auth: str) -> None:
-    async with serve(answer=answer) as agent:  # type: ignore[arg-type]
-        await asyncio.to_thread(site.keep_secret, agent.url)
-        fields = site.fields(f"{agent.url}/{answer.__name__}", auth)  # type: ignore[attr-defined]
-        url = await asyncio.to_thread(site.send, fields)
-        messages = [message async for message in site.watch(url)]
-        assert_clean("the websocket", "".join(messages))
-        await asyncio.to_thread(site.keep_request, fields)
-        await asyncio.to_thread(site.look_everywhere, url, fields)
-        # Once more, and on from there: nothing of it comes into what is kept then.
-        for path, data in (("repetition/", {}), ("next/", {"text": "and then"})):
-            sent = await asyncio.to_thread(site.http.post, url + path, data=data)
-            if sent.status_code == 302:
-                await asyncio.to_thread(site.wait, sent.headers["Location"])
-                assert_clean(path, site.http.get(sent.headers["Location"]).content)
-    first, again, *_ = agent.requests
-    for request in (first, again):
-        line, _, rest = request.partition(b"\r\n")
-        assert f"key={quote(SECRET, safe='')}".encode() in line
-        assert b"X-API-Key: " + SECRET.encode() in rest
-        assert b"Paris" in rest
-        assert (f"Basic {PAIR}" if auth else f"Bearer {SECRET}").encode() in rest
-        assert json.dumps(f"what is {SECRET}").encode() in rest
-        assert b'"n": [7]' in rest
-    site.search_files()
-
-
-async def test_what_is_found_out_of_a_server_tells_no_secret(site: Site) -> None:
-    """Its tools, what the doctor sees of it, and two replies side by side."""
-    async with serve(answer=echo_rpc) as agent:
-        site.add("bearer", f"{agent.url}/mcp", binding="mcp", **AGENTS["bearer"])
-        try:
-            url = await asyncio.to_thread(site.send, site.fields_of("bearer"))
-            assert_clean("the websocket", "".join([each async for each in site.watch(url)]))
-            await asyncio.to_thread(site.look_everywhere, url, site.fields_of("bearer"))
-            await asyncio.to_thread(_look_at_what_was_found, site)
-        finally:
-            site.remove("bearer")
-    asked = [each for each in agent.requests if b"agent-card" not in each]
-    assert len(asked) > 10
-    for request in asked:
-        assert f"Bearer {SECRET}".encode() in request
-    site.search_files()
-
-
-def _look_at_what_was_found(site: Site) -> None:
-    own = "/agents/bearer/"
-    tools = site.http.post(f"{own}tools/", headers={"HX-Request": "true"})
-    assert "••••••" in tools.text
-    assert site.http.post(f"{own}doctor/").status_code == 302
-    while 'aria-busy="true"' in (report := site.http.get(f"{own}doctor/report/").text):
-        time.sleep(0.1)
-    assert "Found: NLWeb" in report
-    fields = {"agent": "bearer", "document": '{"query": {"text": "a"}}', "other": "binding:http"}
-    sent = site.http.post("/twins/", data=fields)
-    assert sent.status_code == 302, sent.text
-    twin = sent.headers["Location"]
-    while "Waiting for both replies" in (difference := site.http.get(f"{twin}difference/").text):
-        time.sleep(0.1)
-    seen = {"tools": tools.text, "report": report, "difference": difference}
-    for path in (own, f"{own}doctor/", twin, "/agents/"):
-        seen[path] = site.http.get(path).text
-    for name, text in seen.items():
-        assert_clean(name, text)
-        assert SESSION not in text, f"the session in {name}"
-
-
-async def test_a_secret_goes_to_its_agent_only(site: Site) -> None:
-    """Another agent, and a redirect to elsewhere, get nothing of it."""
-    async with serve(STREAM_HEAD, LAST_CHUNK) as elsewhere:
-        away = head("307 Temporary Redirect", location=f"{elsewhere.url}/ask", content_length="0")
-        async with serve(away) as agent:
-            site.add("bearer", agent.url, **AGENTS["bearer"])
-            site.add("other", elsewhere.url, auth="none")
-            try:
-                url = await asyncio.to_thread(site.send, site.fields_of("bearer"))
-                assert [m async for m in site.watch(url)]
-                assert elsewhere.requests == []
-                fields = {"agent": "other", "document": '{"query": {"text": "a"}}'}
-                sent = await asyncio.to_thread(site.http.post, "/runs/", data=fields)
-                assert [m async for m in site.watch(sent.headers["Location"])]
-            finally:
-                site.remove("bearer", "other")
-    assert len(elsewhere.requests) == 1
-    assert_clean("another agent's request", elsewhere.requests[0])
-    cookie = site.http.cookies[settings.CSRF_COOKIE_NAME].encode()
-    for request in (*elsewhere.requests, *agent.requests):
-        assert cookie not in request
-
-
-async def test_a_secret_goes_to_its_origins_only(site: Site) -> None:
-    async with serve(answer=stream) as agent:
-        await asyncio.to_thread(site.keep_secret, "https://allowed.example")
-        fields = site.fields(agent.url, BASIC)
-        refused = await asyncio.to_thread(site.http.post, "/runs/", data=fields)
-        shown = await asyncio.to_thread(site.http.post, "/compose/preview/", data=fields)
-    assert refused.status_code == 422
-    for text in (refused.text, shown.text):
-        assert "The secret “token” may be sent to https://allowed.example" in text
-        assert agent.url in text
-        assert_clean("the refusal", text)
-    assert agent.requests == []
-
-
-async def test_a_dump_of_the_database_tells_no_secret(site: Site) -> None:
-    async with serve(answer=stream) as agent:
-        await asyncio.to_thread(site.keep_secret, agent.url)
-        fields = site.fields(agent.url, "")
-        site.add("basic", agent.url, **AGENTS["basic"])
-        try:
-            for sent in (fields, site.fields_of("basic")):
-                await asyncio.to_thread(site.wait, await asyncio.to_thread(site.send, sent))
-            await asyncio.to_thread(site.keep_request, fields)
-            dump = await asyncio.to_thread(site.server.manage, "dumpdata", "playground")
-        finally:
-            site.remove("basic")
-    assert '"token"' in dump.stdout
-    assert '"basic"' in dump.stdout
-    assert_clean("dumpdata", dump.stdout)
-
-
-@pytest.mark.sqlite
-@pytest.mark.django_db(transaction=True)
-def test_the_command_line_prints_no_secret() -> None:
-    for output in ("jsonl", "text"):
-        for answer in (stream, broken):
-            with serving(answer=answer) as agent:
-                done = run_command(
-                    "send", agent.url, "--text", "a", "--output", output,
-                    "--header", f"Authorization: Bearer {HEADER}",
-                    "--header", f"X-API-Key: {SECRET}",
-                )  # fmt: skip
-            assert HEADER.encode() in agent.requests[0]
-            assert "echo" in done.stdout or done.returncode == 3
-            assert_clean("the output", done.stdout + done.stderr)
-    database = Path(connection.settings_dict["NAME"])
-    files = list(database.parent.glob(f"{database.name}*"))
-    assert database in files
-    assert any(agent.url.encode() in path.read_bytes() for path in files)
-    for path in files:
-        assert_clean(path.name, path.read_bytes())
-
-
-@functools.cache
-def encoded() -> dict[str, str]:
-    """The secret in every encoding, by its name."""
-    return {encoding: write(SECRET) for encoding, write in ENCODINGS.items()}
-
-
-@functools.cache
-def needles() -> tuple[list[bytes], list[bytes]]:
-    """How the secret may be written after all that is usual was decoded: in any case, as it is."""
-    data = SECRET.encode()
-    inner = [
-        base64.b64encode(bytes(at) + data)[-(-8 * at // 6) : 8 * (at + len(data)) // 6]
-        for at in range(3)
-    ]
-    return [data.lower(), data.hex().encode()], inner
-
-
-def assert_no_encoding(where: str, data: bytes | str) -> None:
-    """Assert that the secret is not found, also after decoding what is usual several times."""
-    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-    for encoding, written in encoded().items():
-        assert written not in text, f"{encoding} in {where}"
-    folded, exact = needles()
-    for reading in map(str.encode, readings(text)):
-        standard = reading.translate(bytes.maketrans(b"-_", b"+/"))
-        joined = re.sub(rb"(?:\\\\*[rn]|\s)+", b"", standard)
-        for needle in exact:
-            assert needle not in standard, f"Base64 in {where}"
-            assert needle not in joined, f"Base64 in lines in {where}"
-        lower = reading.lower()
-        bare = re.sub(rb"[\s,:]|0x", b"", lower)
-        for needle in folded:
-            assert needle not in lower, f"a secret in {where}"
-            assert needle not in bare, f"a secret with separators in {where}"
 
 
 def echo_encoded(request: bytes) -> Script:
@@ -638,34 +372,112 @@ def _streamed(documents: Iterable[dict[str, Any]]) -> Script:
     return (STREAM_HEAD, *events, LAST_CHUNK)
 
 
-@dataclass
-class Traces:
-    """What was made of runs whose responses had the secret in every encoding."""
+ANSWERS: dict[str, Callable[[bytes], Script]] = {
+    "stream": stream,
+    "broken": broken,
+    "unframed": unframed,
+    "moved": moved,
+    "server": echo_rpc,
+    "encoded": echo_encoded,
+    "failing": broken_encoded,
+}
 
-    site: Site
+
+def answer_by_path(request: bytes) -> Script:
+    """Answer as the first part of the path says; without one, over any protocol."""
+    found = re.match(rb"\w+ /(\w+)", request)
+    return ANSWERS.get(found[1].decode() if found else "", echo_over)(request)
+
+
+@dataclass
+class EchoedRun:
+    """A run whose response has the secrets."""
+
+    #: Of the composer's form; none of an action.
     fields: dict[str, str]
-    #: Addresses of two runs, the second one failed.
-    run: str
-    failed: str
-    twin: str = ""
-    share: str = ""
-    shared_collection: str = ""
-    collection_run: str = ""
-    #: Runs of other protocols, by their names.
-    others: dict[str, str] = field(default_factory=dict)
-    #: Messages of the websockets of the run and of its share.
-    messages: list[str] = field(default_factory=list)
-    shared_messages: list[str] = field(default_factory=list)
+    url: str
+    #: What was sent, and what the websocket pushed.
+    requests: list[bytes]
+    messages: str
+    #: Path of the shared run.
+    share: str
+
+
+class Site:
+    """A playground with agents, or an environment, that hold the canary."""
+
+    def __init__(self, server: PlaygroundServer) -> None:
+        self.server = server
+        #: Number of saved requests.
+        self.kept = 0
+        self.http = httpx.Client(base_url=server.url, timeout=30)
+        self.http.get("/")
+        self.http.headers["X-CSRFToken"] = self.http.cookies[settings.CSRF_COOKIE_NAME]
+
+    def add_environment(self, slug: str, origin: str) -> None:
+        """Make an environment with the canary bound to this origin."""
+        assert self.http.post("/environments/", data={"name": slug}).status_code == 302
+        rows = [("token", "secret", SECRET, origin), ("city", "text", "Paris", ""),
+                ("number", "json", "[7]", "")]  # fmt: skip
+        fields = {"variables-TOTAL_FORMS": "3", "variables-INITIAL_FORMS": "0"}
+        for number, row in enumerate(rows):
+            for name, value in zip(("name", "kind", "value", "allowed_origins"), row, strict=True):
+                fields[f"variables-{number}-{name}"] = value
+        saved = self.http.post(f"/environments/{slug}/", data=fields)
+        assert saved.status_code == 302, saved.text
+
+    def add_agent(self, name: str, url: str, **auth: str) -> str:
+        """Save an agent with a credential; return its slug."""
+        fields = {"name": name, "url": url, "version": "0.55", "headers": "[]",
+                  "auth_secret": SECRET, **auth}  # fmt: skip
+        assert self.http.post("/agents/", data=fields).status_code == 302
+        return name.replace(", ", "-")
+
+    def send(self, fields: dict[str, str], path: str = "/runs/") -> str:
+        """Post a form that makes something; return the address of that."""
+        sent = self.http.post(path, data=fields)
+        assert sent.status_code == 302, sent.text
+        return str(sent.headers["Location"])
+
+    def keep_request(self, name: str, fields: dict[str, str]) -> None:
+        place = {"place": "kept"} if self.kept else {"collection": "Kept"}
+        saved = self.http.post("/saved-requests/", data={**fields, "name": name, **place})
+        self.kept += 1
+        assert saved.status_code < 400, saved.text
+
+    def wait(self, path: str, unfinished: str) -> None:
+        while unfinished in self.http.get(path).text:
+            time.sleep(0.1)
+
+    def share(self, **subject: str) -> str:
+        """Share a run or a collection; return the path of the share."""
+        made = self.http.post("/shares/", data={**subject, "expires": ""}, follow_redirects=True)
+        assert_clean("the page of a share", made.content)
+        found = re.search(r"/s/[\w-]+/", made.text)
+        assert found
+        return found[0]
+
+    def watch(self, path: str) -> str:
+        """Return all that the websocket pushes until the run has ended."""
+
+        async def messages() -> list[str]:
+            address = f"{self.server.url.replace('http', 'ws')}/ws{path}"
+            async with connect(address, origin=self.server.url) as socket:  # type: ignore[arg-type]
+                return [str(message) async for message in socket]
+
+        *_, last = received = asyncio.run(messages())
+        assert "data-final" in last
+        return "".join(received)
 
     def get(self, path: str) -> bytes:
-        answer = self.site.http.get(path)
+        answer = self.http.get(path)
         assert answer.status_code == (404 if "nowhere" in path else 200), path
         return answer.content
 
     def rows(self, prefix: str) -> str:
         """Return all values of the tables whose names begin so."""
         with contextlib.closing(
-            sqlite3.connect(self.site.server.data / "playground.sqlite3")
+            sqlite3.connect(self.server.data / "playground.sqlite3")
         ) as database:
             names = database.execute(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '% VIRTUAL %'"
@@ -681,238 +493,298 @@ class Traces:
         return "\n".join(rows)
 
 
-def _of_run(path: str) -> Callable[[Traces], bytes]:
-    return lambda traces: traces.get(traces.run + path)
+def fields_for_agent(name: str, slug: str) -> dict[str, str]:
+    """Return a request to a saved agent, with other secrets typed into its headers."""
+    headers = [["X-Session-Token", CUSTOM]]
+    if AGENTS[name][1]["auth"] == "api_key":
+        headers.insert(0, ["Authorization", f"Token {HEADER}"])
+    document = AGENT_API if name == "agent-api" else {"query": {"text": "a"}}
+    return {"agent": slug, "document": json.dumps(document), "headers": json.dumps(headers)}
 
 
-def _page(path: str) -> Callable[[Traces], bytes]:
-    return lambda traces: traces.get(path)
+def fields_for_address(address: str, auth: str, environment: str = "canary") -> dict[str, str]:
+    """Return a request to an address, with variables of the environment everywhere."""
+    headers = [*HEADERS, *([] if auth else [["Authorization", "Bearer {{token}}"]])]
+    return {
+        "agent": "", "address": f"{address}?key={{{{token}}}}", "protocol": "nlweb",
+        "document": json.dumps(TEMPLATE), "headers": json.dumps(headers), "auth": auth,
+        "environment": environment, "expectations": "[]", "captures": "{}",
+    }  # fmt: skip
 
 
-def _posted(path: str) -> Callable[[Traces], bytes]:
-    return lambda traces: traces.site.http.post(path, data=traces.fields).raise_for_status().content
+class Traces:
+    """Everything that was made of runs whose responses had the secrets."""
 
+    def __init__(self, site: Site, agent: Server) -> None:
+        self.site = site
+        self.agent = agent
+        self.runs: dict[str, EchoedRun] = {}
+        #: Pages with what was found out of servers.
+        self.found: dict[str, str] = {}
+        site.add_environment("canary", agent.url)
+        for name, (path, fields) in AGENTS.items():
+            slug = site.add_agent(name, f"{agent.url}/{path}", **fields)
+            self._run(name, fields_for_agent(name, slug))
+        for name, (answer, auth) in OF_ENVIRONMENT.items():
+            self._run(name, fields_for_address(f"{agent.url}/{answer}", auth))
+        self._take_action()
+        for name in ("stream, bearer", "stream, basic", "encoded"):
+            site.keep_request(f"Canary {name}", self.runs[name].fields)
+        self.collection = site.share(collection="kept")
+        self.follow_ups = [
+            site.send(data, self.runs[name].url + path)
+            for name in OF_ENVIRONMENT
+            for path, data in (("repetition/", {}), ("next/", {"text": "and then"}))
+            if path == "repetition/" or name.startswith("stream")
+        ]
+        first = len(agent.requests)
+        self._find_out("server", "binding:http")
+        #: What was sent to find that out.
+        self.asked = [each for each in agent.requests[first:] if b"agent-card" not in each]
+        self._find_out("encoded", "version:0.54")
+        subject = {"collection": "kept", "parallel": "1"}
+        self.collection_run = site.send(subject, "/collection-runs/")
+        site.wait(self.collection_run, "data-cancel")
+        for url in self.follow_ups:
+            site.watch(url)
 
-#: Agents of other protocols than NLWeb over HTTP, and NLWeb with deltas and an action over A2A.
-OTHER_PROTOCOLS: dict[str, dict[str, str]] = {
-    "Agent API": {"path": "/process", "protocol": "agent-api", "version": "1"},
-    "MCP": {"path": "/mcp", "binding": "mcp"},
-    "deltas": {"path": "/ask"},
-    "A2A": {},
-}
-#: All that is looked through, besides the outputs of commands.
-ARTEFACTS: dict[str, Callable[[Traces], bytes | str]] = {
-    **{f"run: {path}": _of_run(path) for path in PAGES},
-    **{
-        f"run: {path}": _of_run(path)
+    def _run(self, name: str, fields: dict[str, str], url: str = "") -> None:
+        first = len(self.agent.requests)
+        url = url or self.site.send(fields)
+        messages = self.site.watch(url)
+        share = self.site.share(run=urlsplit(url).path.split("/")[2])
+        requests = self.agent.requests[first:]
+        self.runs[name] = EchoedRun(fields, url, requests, messages, share)
+
+    def _take_action(self) -> None:
+        """Take the action over A2A that a response with deltas has offered."""
+        offered = self.runs["deltas"]
+        entry = re.search(rb"/actions/\d+/\d+/0/", self.site.get(offered.url))
+        assert entry
+        path = offered.url.rstrip("/") + entry[0].decode()
+        assert self.site.http.post(f"{path}server/").status_code == 200
+        sent = {"confirmed": "1", "as_agent": "1"}
+        html = self.site.http.post(path, data=sent, headers={"HX-Request": "true"}).text
+        child = re.search(r'id="child-([\w-]+)"', html)
+        assert child, html
+        self._run("a2a", {}, f"/runs/{child[1]}/")
+
+    def _find_out(self, slug: str, other: str) -> None:
+        """Fetch the tools of an agent, examine it, and compare two responses of it."""
+        site, own = self.site, f"/agents/{slug}/"
+        tools = site.http.post(f"{own}tools/", headers={"HX-Request": "true"})
+        site.send({}, f"{own}doctor/")
+        site.wait(f"{own}doctor/report/", 'aria-busy="true"')
+        twin = site.send({**self.runs[slug].fields, "headers": "[]", "other": other}, "/twins/")
+        site.wait(f"{twin}difference/", "Waiting for both")
+        self.found[f"tools of {slug}"] = tools.text
+        for path in (own, f"{own}doctor/", f"{own}doctor/report/", twin, f"{twin}difference/"):
+            self.found[path] = site.get(path).decode()
+
+    def of_run(self, run: EchoedRun) -> Iterator[tuple[str, bytes | str]]:
+        """Yield what is made of a run."""
+        yield "websocket", run.messages
+        for path in RUN_PAGES:
+            if run.fields or path != "next/":  # An action has no next request.
+                yield path, self.site.get(run.url + path)
+        last = re.search(rb'data-last="(\d+)"', self.site.get(run.url))
+        assert last
+        frames = int(last[1])
+        assert frames > 2
+        for number in range(1, frames + 1, max(1, frames // 12)):
+            for path in (f"events/{number}/", f"items/{number}/0/"):
+                yield path, self.site.http.get(run.url + path).content
+        yield "share", self.site.get(run.share)
+        yield "share, websocket", self.site.watch(run.share.replace("/s/", "/shares/"))
+        for path in POSTS if run.fields else []:
+            yield path, self.site.http.post(path, data=run.fields).raise_for_status().content
+
+    def artefacts(self) -> Iterator[tuple[str, bytes | str]]:
+        """Yield all other artefacts."""
+        yield from self.found.items()
+        compared = [self.runs[name].url.split("/")[2] for name in ("encoded", "failing")]
+        slugs = [slug for run in self.runs.values() if (slug := run.fields.get("agent"))]
+        requests = re.findall(r"/collections/kept/requests/[\w-]+/",
+                              self.site.get("/collections/kept/").decode())  # fmt: skip
+        assert len(set(requests)) == self.site.kept
         for path in (
-            "events/7/", "items/80/0/", "checks/count/", "failure/", "turns/", "request/",
-            "server-log/",
-        )
-    },
-    **{path: _page(path) for path in (*OTHERS, "/collection-runs/")},
-    "agent": _page("/agents/encoded/"),
-    "workbench of the agent": _page("/?agent=encoded"),
-    **{path: _posted(path) for path in POSTS},
-    "search of the history": _page("/history/?q=echo"),
-    "failed run": lambda traces: traces.get(traces.failed),
-    "failed run: response": lambda traces: traces.get(f"{traces.failed}response/"),
-    "failed run: wire": lambda traces: traces.get(f"{traces.failed}wire.txt"),
-    "failed run: HAR": lambda traces: traces.get(f"{traces.failed}run.har"),
-    "comparison of both": lambda traces: traces.get(
-        "/compare/?left={}&right={}".format(*(
-            url.split("/")[2] for url in (traces.run, traces.failed)
-        ))
-    ),
-    "twin": lambda traces: traces.get(traces.twin),
-    "twin: difference": lambda traces: traces.get(f"{traces.twin}difference/"),
-    "doctor": _page("/agents/encoded/doctor/"),
-    "doctor: report": _page("/agents/encoded/doctor/report/"),
-    "share": lambda traces: traces.get(traces.share),
-    "share of a collection": lambda traces: traces.get(traces.shared_collection),
-    "share of a collection: fixture": lambda traces: traces.get(
-        f"{traces.shared_collection}fixture.json"
-    ),
-    "share: websocket": lambda traces: "".join(traces.shared_messages),
-    "websocket": lambda traces: "".join(traces.messages),
-    "collection run": lambda traces: traces.get(traces.collection_run),
-    **{
-        f"collection run: {kind}": lambda traces, kind=kind: traces.get(
-            f"{traces.collection_run}report.{kind}"
-        )
-        for kind in ("junit", "json", "html")
-    },
-    **{
-        f"{protocol}: {path}": lambda traces, protocol=protocol, path=path: traces.get(
-            traces.others[protocol] + path
-        )
-        for protocol in OTHER_PROTOCOLS
-        for path in ("", "response/", "results/", "events/", "wire.txt", "document/", "run.har")
-    },
-    **{
-        f"{protocol}: {kind}": lambda traces, key=f"{protocol}: {kind}": traces.others[key]
-        for protocol in OTHER_PROTOCOLS
-        for kind in ("websocket", "share")
-    },
-    "log": lambda traces: "".join(traces.site.server.log),
-    "tables of the database": lambda traces: traces.rows("playground_"),
-    "index of the search": lambda traces: traces.rows("playground_run_words"),
-    "files of the database": lambda traces: b"".join(
-        path.read_bytes() for path in traces.site.server.data.glob("playground.sqlite3*")
-    ),
-}  # fmt: skip
+            *PAGES, *self.follow_ups, *set(requests), self.collection,
+            f"{self.collection}fixture.json", self.collection_run,
+            *(f"{self.collection_run}report.{kind}" for kind in ("junit", "json", "html")),
+            *(page.format(slug) for slug in slugs for page in ("/agents/{}/", "/?agent={}")),
+            "/compare/?left={}&right={}".format(*compared),
+        ):  # fmt: skip
+            yield path, self.site.get(path)
+        dump = self.site.server.manage("dumpdata", "playground").stdout
+        assert '"token"' in dump
+        assert '"basic"' in dump
+        yield "a dump of the database", dump
+        yield "tables of the database", self.site.rows("playground_")
+        yield "index of the search", self.site.rows("playground_run_words")
+        yield "the log", "".join(self.site.server.log)
+        static = self.site.server.data / "static"
+        files = [path for path in self.site.server.data.rglob("*") if static not in path.parents]
+        assert any(path.name == "playground.sqlite3" for path in files)
+        yield from ((path.name, path.read_bytes()) for path in files if path.is_file())
 
 
 @pytest.fixture(scope="module")
-def traces(site: Site) -> Traces:
-    """Send a request to an agent with each of the answers, and make of it what can be made."""
-    fields = {"agent": "encoded", "document": '{"query": {"text": "a"}}', "headers": "[]"}
-    with serving(answer=broken_encoded) as agent:
-        site.add("encoded", agent.url, **AGENTS["key"])
-        failed = site.send(fields)
-        site.wait(failed)
-    site.remove("encoded")
-    with serving(answer=echo_encoded) as agent:
-        site.add("encoded", agent.url, **AGENTS["key"])
-        made = Traces(site, fields, site.send(fields), failed)
-        made.messages = asyncio.run(_messages(site, made.run))
-        site.keep_secret(agent.url)
-        site.keep_request(fields)
-        made.share = _shared(site, run=urlsplit(made.run).path.split("/")[2])
-        made.shared_collection = _shared(site, collection="kept")
-        made.shared_messages = asyncio.run(_messages(site, made.share.replace("/s/", "/shares/")))
-        site.http.post("/agents/encoded/tools/", headers={"HX-Request": "true"})
-        twin = site.http.post("/twins/", data={**fields, "other": "version:0.54"})
-        made.twin = twin.headers["Location"]
-        doctor = site.http.post("/agents/encoded/doctor/")
-        started = site.http.post("/collection-runs/", data={"collection": "kept", "parallel": "1"})
-        made.collection_run = started.headers["Location"]
-        assert doctor.status_code == 302
-        for path, unfinished in (
-            (f"{made.twin}difference/", "Waiting for both"),
-            ("/agents/encoded/doctor/report/", 'aria-busy="true"'),
-            (made.collection_run, "data-cancel"),
-        ):
-            while unfinished in site.http.get(path).text:
-                time.sleep(0.1)
-    assert SECRET.encode() in agent.requests[0]
-    _send_to_others(site, made)
-    return made
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    data = tmp_path_factory.mktemp("canary")
+    with PlaygroundServer(data, PLAYGROUND_LOG_LEVEL="DEBUG") as server:
+        yield Site(server)
 
 
-def _send_to_others(site: Site, made: Traces) -> None:
-    """Send requests to agents of other protocols; the last of them offers an action over A2A."""
-    with serving(answer=echo_over) as agent:
-        for protocol, (fields, document) in {
-            protocol: (
-                dict(fields),
-                AGENT_API if protocol == "Agent API" else {"query": {"text": "a"}},
-            )
-            for protocol, fields in OTHER_PROTOCOLS.items()
-            if fields
-        }.items():
-            site.add("others", agent.url + fields.pop("path"), **{**AGENTS["key"], **fields})
-            sent = {"agent": "others", "document": json.dumps(document), "headers": "[]"}
-            _note(site, made, protocol, site.send(sent))
-            if protocol != "deltas":
-                site.remove("others")
-        entry = re.search(r"/actions/\d+/\d+/0/", made.get(made.others["deltas"]).decode())
-        assert entry
-        path = made.others["deltas"].rstrip("/") + entry[0]
-        assert site.http.post(f"{path}server/").status_code == 200
-        sent = {"confirmed": "1", "as_agent": "1"}
-        html = site.http.post(path, data=sent, headers={"HX-Request": "true"}).text
-        child = re.search(r'id="child-([\w-]+)"', html)
-        assert child, html
-        _note(site, made, "A2A", f"/runs/{child[1]}/")
-        site.remove("others")
-    calls = [request for request in agent.requests if b"agent-card" not in request]
-    assert all(SECRET.encode() in request for request in calls)
+@pytest.fixture(scope="module")
+def traces(site: Site) -> Iterator[Traces]:
+    with serving(answer=answer_by_path) as agent:
+        yield Traces(site, agent)
 
 
-def _note(site: Site, made: Traces, protocol: str, url: str) -> None:
-    """Keep what is made of a run."""
-    made.others[protocol] = url
-    made.others[f"{protocol}: websocket"] = "".join(asyncio.run(_messages(site, url)))
-    share = _shared(site, run=urlsplit(url).path.split("/")[2])
-    made.others[f"{protocol}: share"] = made.get(share).decode()
+def test_a_secret_goes_to_its_agent_only(site: Site) -> None:
+    """Another agent, and a redirect to elsewhere, get nothing of it."""
+    with serving(STREAM_HEAD, LAST_CHUNK) as elsewhere:
+        away = head("307 Temporary Redirect", location=f"{elsewhere.url}/ask", content_length="0")
+        with serving(away) as agent:
+            fields = {"document": '{"query": {"text": "a"}}'}
+            slug = site.add_agent("leaving", agent.url, auth="bearer")
+            site.watch(site.send({**fields, "agent": slug}))
+            assert elsewhere.requests == []
+            slug = site.add_agent("other", elsewhere.url, auth="none")
+            site.watch(site.send({**fields, "agent": slug}))
+    assert len(elsewhere.requests) == 1
+    assert_clean("another agent's request", elsewhere.requests[0])
+    cookie = site.http.cookies[settings.CSRF_COOKIE_NAME].encode()
+    for request in (*elsewhere.requests, *agent.requests):
+        assert cookie not in request
 
 
-async def _messages(site: Site, path: str) -> list[str]:
-    return [message async for message in site.watch(path)]
+def test_a_secret_goes_to_its_origins_only(site: Site) -> None:
+    with serving(answer=stream) as agent:
+        site.add_environment("elsewhere", "https://allowed.example")
+        fields = fields_for_address(agent.url, BASIC, "elsewhere")
+        refused = site.http.post("/runs/", data=fields)
+        shown = site.http.post("/compose/preview/", data=fields)
+    assert refused.status_code == 422
+    for text in (refused.text, shown.text):
+        assert "The secret “token” may be sent to https://allowed.example" in text
+        assert agent.url in text
+        assert_clean("the refusal", text)
+    assert agent.requests == []
 
 
-def _shared(site: Site, **subject: str) -> str:
-    """Share a run or a collection; return the path of the share."""
-    made = site.http.post("/shares/", data={**subject, "expires": ""}, follow_redirects=True)
-    found = re.search(r"/s/[\w-]+/", made.text)
-    assert found
-    return found[0]
+def test_secrets_of_agents_were_sent(traces: Traces) -> None:
+    for name, (_, fields) in AGENTS.items():
+        calls = [each for each in traces.runs[name].requests if b"agent-card" not in each]
+        assert calls
+        for request in calls:
+            assert (PAIR if fields["auth"] == "basic" else SECRET).encode() in request
+            assert CUSTOM.encode() in request
 
 
-@pytest.mark.parametrize("artefact", ARTEFACTS)
-def test_no_encoding_is_in_any_artefact(traces: Traces, artefact: str) -> None:
-    data = ARTEFACTS[artefact](traces)
-    assert data
-    assert_no_encoding(artefact, data)
+def test_secrets_of_an_environment_were_sent(traces: Traces) -> None:
+    for name, (_, auth) in OF_ENVIRONMENT.items():
+        (request,) = traces.runs[name].requests
+        line, _, rest = request.partition(b"\r\n")
+        assert f"key={quote(SECRET, safe='')}".encode() in line
+        assert b"X-API-Key: " + SECRET.encode() in rest
+        assert b"Paris" in rest
+        assert (f"Basic {PAIR}" if auth else f"Bearer {SECRET}").encode() in rest
+        assert json.dumps(f"what is {SECRET}").encode() in rest
+        assert b'"n": [7]' in rest
 
 
-def test_the_secret_was_echoed(traces: Traces) -> None:
+def test_what_is_found_out_of_a_server(traces: Traces) -> None:
+    """All calls of the doctor have the credential; no page has the session."""
+    assert len(traces.asked) > 10
+    for request in traces.asked:
+        assert f"Bearer {SECRET}".encode() in request
+    assert "••••••" in traces.found["tools of server"]
+    assert "Found: NLWeb" in traces.found["/agents/server/doctor/report/"]
+    for path, text in traces.found.items():
+        assert SESSION not in text, path
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_no_secret_is_in_what_is_made_of_a_run(traces: Traces, name: str) -> None:
+    for path, data in traces.of_run(traces.runs[name]):
+        assert_no_encoding(f"{name}: {path}", data)
+    # It did come back: what stood there are dots.
+    for path in ("wire.txt", "wire/"):
+        assert "••••••" in traces.site.get(traces.runs[name].url + path).decode()
+
+
+def test_no_secret_is_in_any_other_artefact(traces: Traces) -> None:
+    for where, data in traces.artefacts():
+        assert data, where
+        assert_no_encoding(where, data)
+
+
+def test_the_secret_was_echoed_in_every_encoding(traces: Traces) -> None:
     """As often as there are encodings, in a head, and in more than one way in the events."""
-    wire = traces.get(f"{traces.run}wire.txt").decode()
+    wire = traces.site.get(f"{traces.runs['encoded'].url}wire.txt").decode()
     start, _, body = wire.partition("event: result")
     assert start.count("X-Echo") == start.count("X-Echo-") == len(ENCODINGS)
     assert start.count("••••••") >= 4 * len(ENCODINGS)
     assert body.count("••••••") >= len(ENCODINGS)
-    assert "••••••" in traces.get(f"{traces.failed}wire.txt").decode()
 
 
-#: What commands print, by their arguments.
+@pytest.mark.parametrize("name", OVER_OTHER_PROTOCOLS)
+def test_the_secret_was_echoed_over_other_protocols(traces: Traces, name: str) -> None:
+    """In every encoding, and divided: what is said behind that has a mask before it."""
+    wire = traces.site.get(f"{traces.runs[name].url}wire.txt").decode()
+    masks = wire.count("••••••") + wire.count("\\u2022" * 6)
+    assert masks > len(ENCODINGS)
+    assert SECRET[-4:] not in wire.partition(" so ")[2]
+
+
+#: What commands print, by their arguments; `canary` is the agent, `kept` the collection.
 OUTPUTS = {
-    "send: text": ("send", "canary", "--text", "a"),
-    "send: jsonl": ("send", "canary", "--text", "a", "--output", "jsonl"),
-    "twin: text": ("twin", "canary", "canary", "--text", "a"),
-    "twin: json": ("twin", "canary", "canary", "--text", "a", "--output", "json"),
-    "doctor: text": ("doctor", "canary"),
-    "doctor: json": ("doctor", "canary", "--output", "json"),
-    "run_collection: text": ("run_collection", "kept", "--reporter", "text"),
-    "run_collection: junit": ("run_collection", "kept", "--reporter", "junit"),
-    "run_collection: json": ("run_collection", "kept", "--reporter", "json"),
-    "run_collection: html": ("run_collection", "kept", "--reporter", "html"),
-    "export_collection": ("export_collection", "kept"),
+    "send: text": "send canary --text a",
+    "send: jsonl": "send canary --text a --output jsonl",
+    "twin: text": "twin canary canary --text a",
+    "twin: json": "twin canary canary --text a --output json",
+    "doctor: text": "doctor canary",
+    "doctor: json": "doctor canary --output json",
+    "run_collection: text": "run_collection kept --reporter text",
+    "run_collection: junit": "run_collection kept --reporter junit",
+    "run_collection: json": "run_collection kept --reporter json",
+    "run_collection: html": "run_collection kept --reporter html",
+    "export_collection": "export_collection kept",
 }
 
 
 @pytest.mark.sqlite
 @pytest.mark.django_db(transaction=True)
-def test_no_encoding_is_in_any_output() -> None:
+def test_no_secret_is_in_any_output() -> None:
     """On both streams of commands, and in what they store."""
     with connection.cursor() as cursor:  # Free pages have what large tests have stored.
         cursor.execute("VACUUM")
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    with serving(answer=echo_encoded) as agent:
-        Agent.objects.create(
-            name="Canary", url=agent.url, auth="api_key", auth_header="X-K", auth_secret=SECRET
-        )
+    outputs = {name: command.split() for name, command in OUTPUTS.items()}
+    with serving(answer=answer_by_path) as agent:
+        for answer in ("stream", "broken"):
+            for output in ("text", "jsonl"):
+                outputs[f"{answer}: {output}"] = [
+                    "send", f"{agent.url}/{answer}", "--text", "a", "--output", output,
+                    "--header", f"Authorization: Bearer {HEADER}", "--header", f"X-Key: {SECRET}",
+                ]  # fmt: skip
+        url = f"{agent.url}/encoded"
+        key = {"auth": "api_key", "auth_header": "X-K", "auth_secret": SECRET}
+        Agent.objects.create(name="Canary", url=url, **key)
         saved(Collection.objects.create(name="Kept"), "echo", agent="canary")
-        for output, (command, *arguments) in OUTPUTS.items():
-            done = run_command(command, *arguments)
+        for output, arguments in outputs.items():
+            done = run_command(*arguments)
             assert done.stdout, (output, done.stderr)
             assert_no_encoding(output, done.stdout)
             assert_no_encoding(f"{output}, standard error", done.stderr)
     assert SECRET.encode() in agent.requests[0]
+    assert HEADER.encode() in agent.requests[-1]
     database = Path(connection.settings_dict["NAME"])
-    for path in database.parent.glob(f"{database.name}*"):
+    files = list(database.parent.glob(f"{database.name}*"))
+    assert any(agent.url.encode() in path.read_bytes() for path in files)
+    for path in files:
         assert_no_encoding(path.name, path.read_bytes())
-
-
-@pytest.mark.parametrize("protocol", OTHER_PROTOCOLS)
-def test_the_secret_was_echoed_over_other_protocols(traces: Traces, protocol: str) -> None:
-    """In every encoding, and divided: what is said behind that has a mask before it."""
-    wire = traces.get(f"{traces.others[protocol]}wire.txt").decode()
-    masks = wire.count("••••••") + wire.count("\\u2022" * 6)
-    assert masks > len(ENCODINGS)
-    assert SECRET[-4:] not in wire.partition(" so ")[2]
 
 
 @pytest.mark.django_db(transaction=True)

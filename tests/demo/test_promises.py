@@ -76,40 +76,10 @@ async def test_pace(post: Ask, clock: Clock) -> None:
     assert slow["estimated_time"] == 20
 
 
-async def test_cancel(post: Ask, clock: Clock) -> None:
-    token = (await post("ask", PLAN)).document["promise"]["token"]
-    clock.now += 5
-    for action in ("cancel", "checkin", "cancel"):
-        reply = await checkin(post, token, action)
-        assert (reply.status, reply.code) == (200, "CANCELLED")
-        check("0.55", "failure", reply.document)
-        clock.now += 60
-
-
-async def test_too_late_to_cancel(post: Ask, clock: Clock) -> None:
-    token = (await post("ask", PLAN)).document["promise"]["token"]
-    clock.now += 10
-    assert (await checkin(post, token, "cancel")).meta["response_type"] == "answer"
-
-
 async def test_an_unknown_token(post: Ask, clock: Clock) -> None:
     reply = await checkin(post, "promise_of_nothing")
     assert reply.code == "INVALID_QUERY"
     assert "promise_token" in reply.document["error"]["message"]
-
-
-@pytest.mark.parametrize(
-    ("request_", "code"),
-    [
-        ({}, "INVALID_QUERY"),
-        ({"promise_token": 7, "action": "checkin"}, "INVALID_QUERY"),
-        ({"promise_token": "x"}, "INVALID_QUERY"),
-        ({"promise_token": "x", "action": "hurry"}, "INVALID_QUERY"),
-    ],
-)
-async def test_malformed_await(post: Ask, request_: dict[str, Any], code: str) -> None:
-    reply = await post("await", request_)
-    assert (reply.status, reply.code) == (400, code)
 
 
 async def test_a_promise_is_not_streamed(post: Ask, clock: Clock) -> None:

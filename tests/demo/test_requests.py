@@ -53,6 +53,7 @@ INVALID = [
     *(("ask", {**ASK, **sections}, name) for sections, name in SECTIONS),
     ("await", {"action": "checkin"}, "promise_token"),
     ("await", {**AWAIT, "promise_token": 7}, "promise_token"),
+    ("await", {"promise_token": "x"}, "action"),
     ("await", {**AWAIT, "action": "hurry"}, "action"),
 ]
 #: The code of an invalid request in each version.

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from itertools import combinations
 from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from playground.protocols.diff import compare_documents
 from playground.protocols.diff.json_values import (
     MAX_DEPTH,
     MISSING,
-    ValueChange,
     Values,
-    align,
     identical,
-    moved_items,
 )
 from playground.protocols.json_pointer import resolve
 from tests.support import json_values
@@ -88,28 +82,11 @@ def test_changes(left: Any, right: Any, wanted: list[tuple[str, Any, Any]]) -> N
     assert back == {(pointer.count("/"), repr(a), repr(b)) for pointer, a, b in wanted}
 
 
-def test_what_moved_is_told_with_its_places() -> None:
-    a, b, c = ({"@id": name} for name in "abc")
-    assert list(Values().changes([a, b, c], [c, a, b])) == [ValueChange("/2", 3, 1, moved=True)]
-    assert list(Values(ordered=False).changes([a, b, c], [c, a, b])) == []
-
-
 def test_by_place_the_elements_beside_each_other_are_compared() -> None:
     assert changes([1, 2, 3], [1, 3], by_place=True) == [("/1", 2, 3), ("/2", 3, MISSING)]
     left, right = [{"url": "a"}, {"url": "b"}], [{"url": "b"}]
     found = [("/0/url", "a", "b"), ("/1", {"url": "b"}, MISSING)]
     assert changes(left, right, by_place=True) == found
-
-
-def test_members_can_be_left_out_or_folded() -> None:
-    left, right = {"id": 1, "a": {"id": 1, "b": 1}}, {"id": 2, "a": {"b": 2}}
-    assert changes(left, right, skip=lambda name: name == "id") == [("/a/b", 1, 2)]
-    folded = list(Values(lambda name: name == "id", folded=True).changes(left, right))
-    assert [(each.pointer, each.ignored) for each in folded] == [
-        ("/id", True),
-        ("/a/id", True),
-        ("/a/b", False),
-    ]
 
 
 @pytest.mark.parametrize("levels", [0, 1, 12, MAX_DEPTH])
@@ -160,29 +137,3 @@ def test_what_was_written_and_read_again_is_the_same(value: Any) -> None:
 def test_time_is_bounded(left: Any, right: Any, ordered: bool) -> None:
     """Comparing each with each would take longer than this test may."""
     changes(left, right, ordered=ordered)
-
-
-def _rising(indexes: list[int]) -> Iterator[tuple[int, ...]]:
-    """Yield every rising selection of the indexes."""
-    for size in range(len(indexes) + 1):
-        for some in combinations(indexes, size):
-            if list(some) == sorted(some):
-                yield some
-
-
-@given(st.permutations(range(7)))
-def test_the_fewest_have_moved(indexes: list[int]) -> None:
-    pairs = list(enumerate(indexes))
-    moved = moved_items(pairs)
-    staying = [pair for pair in pairs if pair not in moved]
-    assert staying == sorted(staying, key=lambda pair: pair[1])
-    assert len(staying) == max(map(len, _rising(indexes)))
-
-
-@given(st.lists(st.binary(max_size=1), max_size=8), st.lists(st.binary(max_size=1), max_size=8))
-def test_every_element_has_one_place(left: list[bytes], right: list[bytes]) -> None:
-    for ordered in (True, False):
-        pairs = align(left, right, left, right, ordered=ordered)
-        for side, elements in enumerate((left, right)):
-            found = sorted(index for pair in pairs if (index := pair[side]) is not None)
-            assert found == list(range(len(elements)))

@@ -157,3 +157,32 @@ def test_any_two_documents(left: Any, right: Any, order: OrderScope) -> None:
 )
 def test_in_any_order_an_order_is_no_difference(both: tuple[list[Any], list[Any]]) -> None:
     assert compare_documents({"a": both[0]}, {"a": both[1]}, OrderScope.NOWHERE).total == 0
+
+
+def longest_rising(numbers: list[int]) -> int:
+    """Return the length of the longest rising selection."""
+    lengths: list[int] = []
+    for place, number in enumerate(numbers):
+        before = (lengths[n] for n in range(place) if numbers[n] < number)
+        lengths.append(1 + max(before, default=0))
+    return max(lengths)
+
+
+@given(st.permutations(range(7)))
+def test_the_fewest_have_moved(numbers: list[int]) -> None:
+    left, right = [[{"name": str(n)} for n in order] for order in (range(7), numbers)]
+    changes = [change for change, *_ in documents(left, right)]
+    assert changes == ["moved"] * (7 - longest_rising(numbers))
+
+
+SCALARS = st.lists(st.integers(0, 5), max_size=8)
+
+
+@given(SCALARS, SCALARS, st.sampled_from(list(OrderScope)))
+def test_every_element_of_a_list_is_paired_added_or_removed(
+    left: list[int], right: list[int], order: OrderScope
+) -> None:
+    count = Counter(change for change, *_ in documents(left, right, order))
+    assert len(left) - count["removed"] == len(right) - count["added"]
+    if order is OrderScope.NOWHERE:
+        assert count["removed"] + count["changed"] == (Counter(left) - Counter(right)).total()
