@@ -16,43 +16,6 @@ from playground.protocols.explanations import (
 ACTION: dict[str, Any] = {"protocol": "HTTP", "method": "POST"}
 
 
-def test_a_member_of_a_member() -> None:
-    found = explain("nlweb", "0.55", "ask-request", "/query/text")
-    assert found
-    assert (found.name, found.is_listed) == ("text", True)
-    assert found.text
-    assert isinstance(found.example, str)
-
-
-def test_an_element_of_an_array_is_explained_by_its_schema() -> None:
-    found = explain("nlweb", "0.55", "answer", "/results/17/@type")
-    assert found
-    assert found.name == "@type"
-
-
-def test_a_name_that_is_not_listed_is_an_extension() -> None:
-    found = explain("nlweb", "0.55", "ask-request", "/query/diet")
-    assert found
-    assert not found.is_listed
-
-
-def test_a_place_that_no_schema_describes() -> None:
-    assert explain("nlweb", "0.55", "failure", "/error/message/nested/9") is None
-
-
-def test_an_unknown_schema() -> None:
-    with pytest.raises(ValueError, match="No schema"):
-        explain("nlweb", "0.55", "nothing", "")
-
-
-def test_conditions_apply_as_to_the_document() -> None:
-    answer = {"results": [{"actions": [ACTION, {"protocol": "MCP", "tool": "x"}]}]}
-    at = "/results/0/actions/{}/{}"
-    assert explain("nlweb", "0.55", "answer", at.format(0, "method"), answer)
-    assert not explain("nlweb", "0.55", "answer", at.format(1, "method"), answer)
-    assert explain("nlweb", "0.55", "answer", at.format(1, "method"))
-
-
 SCHEMA: dict[str, Any] = {
     "title": "Thing",
     "description": "A thing.",
@@ -77,34 +40,58 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def test_section_example_values_and_effect() -> None:
-    found = explain_in(SCHEMA, "/kind")
+@pytest.mark.parametrize(
+    ("pointer", "name", "text", "section"),
+    [
+        ("", "Thing", "A thing.", "1"),
+        ("/kind", "kind", "Kind of the thing.", "1"),
+        # The section of the nearest schema counts, and the description beside a reference.
+        ("/part/part/size", "size", "Size.", "2"),
+        ("/own", "own", "Of its own.", "1"),
+    ],
+)
+def test_the_parts_of_a_schema(pointer: str, name: str, text: str, section: str) -> None:
+    found = explain_in(SCHEMA, pointer)
     assert found
-    assert (found.section, found.example, found.values) == ("1", "a", {"a": "First kind."})
-    assert found.otherwise == "Without it, the thing is an a."
+    assert (found.name, found.text, found.section) == (name, text, section)
+    is_kind = pointer == "/kind"
+    assert found.example == ("a" if is_kind else None)
+    assert found.values == ({"a": "First kind."} if is_kind else {})
+    assert found.otherwise == ("Without it, the thing is an a." if is_kind else "")
 
 
-def test_the_section_of_the_nearest_schema_counts() -> None:
-    found = explain_in(SCHEMA, "/part/part/size")
-    assert found
-    assert found.section == "2"
+@pytest.mark.parametrize(
+    ("schema", "pointer", "listed"),
+    [
+        ("ask-request", "/query/text", True),
+        ("answer", "/results/17/@type", True),
+        # An extension, and a place that no schema describes.
+        ("ask-request", "/query/diet", False),
+        ("failure", "/error/message/nested/9", None),
+    ],
+)
+def test_the_places_of_a_document(schema: str, pointer: str, listed: bool | None) -> None:
+    found = explain("nlweb", "0.55", schema, pointer)
+    assert (found and found.is_listed) is listed
+    assert found is None or found.name == pointer.rpartition("/")[2]
 
 
-def test_the_description_beside_a_reference_has_precedence() -> None:
-    found = explain_in(SCHEMA, "/own")
-    assert found
-    assert found.text == "Of its own."
+def test_an_unknown_schema() -> None:
+    with pytest.raises(ValueError, match="No schema"):
+        explain("nlweb", "0.55", "nothing", "")
+
+
+def test_conditions_apply_as_to_the_document() -> None:
+    answer = {"results": [{"actions": [ACTION, {"protocol": "MCP", "tool": "x"}]}]}
+    at = "/results/0/actions/{}/{}"
+    assert explain("nlweb", "0.55", "answer", at.format(0, "method"), answer)
+    assert not explain("nlweb", "0.55", "answer", at.format(1, "method"), answer)
+    assert explain("nlweb", "0.55", "answer", at.format(1, "method"))
 
 
 def test_schemas_that_refer_to_each_other_end() -> None:
     endless = {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
     assert explain_in({**endless, "$ref": "#/$defs/a"}, "/x") is None
-
-
-def test_the_document_itself() -> None:
-    found = explain_in(SCHEMA, "")
-    assert found
-    assert (found.name, found.text) == ("Thing", "A thing.")
 
 
 @pytest.mark.parametrize(

@@ -158,10 +158,13 @@ def readings(data: str) -> Iterator[str]:
     """Yield a text, and what common decoders make of it, one after the other."""
     yield data
     for _ in range(3):
-        data = re.sub(
+        decoded = re.sub(
             r"\\+u\{?([0-9A-Fa-f]{4}|[0-9A-Fa-f]{2}(?=\}))\}?|\\+x([0-9A-Fa-f]{2})",
             lambda found: chr(int(found[1] or found[2], 16)),
             data,
         )
-        data = unescape(unquote(data))
+        decoded = unescape(unquote(decoded))
+        if decoded == data:
+            return
+        data = decoded
         yield data
