@@ -26,7 +26,7 @@ def follow_up_document(run: Run, text: str = "") -> dict[str, Any]:
     turns = branch_to(run)
     last = turns[-1]
     document = registry.follow_up_document(
-        run.protocol,
+        last.run.protocol,  # That of the turn, also for an action in it.
         document_of(last.run.request),
         prev=branch_queries(turns),
         session_context=last.next_session_context,
@@ -38,8 +38,9 @@ def follow_up_document(run: Run, text: str = "") -> dict[str, Any]:
 def follow_up_omissions(run: Run) -> list[str]:
     """Return sentences about what a follow-up to `run` omits."""
     turns = branch_to(run)
+    last = turns[-1].run
     sentence = registry.omitted_previous(
-        run.protocol, document_of(turns[-1].run.request), branch_queries(turns)
+        last.protocol, document_of(last.request), branch_queries(turns)
     )
     return [sentence] if sentence else []
 

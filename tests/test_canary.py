@@ -587,8 +587,7 @@ class Traces:
         """Yield what is made of a run."""
         yield "websocket", run.messages
         for path in RUN_PAGES:
-            if run.fields or path != "next/":  # An action has no next request.
-                yield path, self.site.get(run.url + path)
+            yield path, self.site.get(run.url + path)
         last = re.search(rb'data-last="(\d+)"', self.site.get(run.url))
         assert last
         frames = int(last[1])
