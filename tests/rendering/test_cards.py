@@ -127,6 +127,14 @@ def folded(card: Element, name: str = "card-list") -> dict[str, list[str]]:
     }
 
 
+def nested(card: Element) -> dict[str, list[str]]:
+    """Return the groups of nested items: their label and count, and their titles."""
+    return {
+        each.find("summary")[0].words: [p.words for p in each.select(class_="mini-title")]
+        for each in card.select("details", class_="nested")
+    }
+
+
 def test_each_type_has_its_facts() -> None:
     found = cards(*(item for item, _ in FACTS))
     assert [facts(card) for card in found] == [wanted for _, wanted in FACTS]
@@ -274,13 +282,10 @@ class TestNested:
             "keywords": ["a", "b"],
             "schema_object": {"hasPart": [{"name": "B"}]},
         }
-        (card,) = cards(item)
-        titles = {
-            each.find("summary")[0].words: [p.words for p in each.select(class_="mini-title")]
-            for each in card.select("details", class_="nested")
-        }
-        assert titles == {"Items 3": ["Soup", "Bread", "Butter"], "Parts 1": ["Part"],
-                          "Offers 1": ["One"]}  # fmt: skip
+        card, wrapped = cards(item, {"name": "A", "schema_object": {"hasPart": [{"name": "B"}]}})
+        assert nested(card) == {"Items 3": ["Soup", "Bread", "Butter"], "Parts 1": ["Part"],
+                                "Offers 1": ["One"]}  # fmt: skip
+        assert nested(wrapped) == {"Parts 1": ["B"]}
 
     def test_what_is_nested_is_no_fact(self) -> None:
         (card,) = cards({
@@ -290,9 +295,9 @@ class TestNested:
             "aggregateRating": {"@type": "AggregateRating", "ratingValue": 4, "ratingCount": 2},
         })  # fmt: skip
         assert facts(card) == {"Author": "Ann", "Rating": "4 (2)"}
-        (nested,) = card.select("details", class_="nested")
-        assert nested.find("summary")[0].words == "Stop 1"
-        assert nested.facts == {"Latitude": "59.9", "Longitude": "10.7"}
+        assert nested(card) == {"Stop 1": ["Oslo"]}
+        (stop,) = card.select("details", class_="nested")
+        assert stop.facts == {"Latitude": "59.9", "Longitude": "10.7"}
 
     def test_what_a_card_says_is_not_said_twice(self) -> None:
         offer = {"@type": "Offer", "price": 9}
@@ -322,6 +327,8 @@ class TestNested:
         item = {f"k{n}": [{"hasPart": [inner] * 15, "@type": "T", "n": n}] * 15 for n in range(9)}
         (card,) = cards(item)
         assert len(card.select("li", class_="mini")) == 60
+        # All are counted, also those that are not shown.
+        assert card.select("details", class_="nested")[0].find("summary")[0].words == "K0 15"
         assert "3 more in the JSON." in card.words
 
 

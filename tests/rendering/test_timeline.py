@@ -250,9 +250,13 @@ class TestChildRuns:
         ]  # fmt: skip
 
     def test_those_at_one_time_have_lanes_of_their_own(self) -> None:
-        ys = [int(y) for y, *_ in self.bars(self.run_with(1_000, *[(0, 1_000)] * 8))]
-        assert len(set(ys)) == 6
-        assert ys[5:] == [max(ys)] * 3
+        for count in (1, 2, 8):
+            page = part(self.run_with(1_000, *[(0, 1_000)] * count), "timeline/")
+            ys = [int(y) for y, *_ in places(page, "span", "y")]
+            assert ys == [106 + 16 * min(n, 5) for n in range(count)]
+            # There is room for the last lane, a gap, and the labels of the axis.
+            (drawing,) = page.select("svg", class_="timeline-plot")
+            assert drawing.attributes["height"] == str(ys[-1] + 16 + 12 + 26)
 
     def test_each_run_below_has_a_row_that_can_be_read(self) -> None:
         run = offering(started_at=timezone.now())
