@@ -184,7 +184,10 @@ HEADS: list[tuple[Any, str, str]] = [
     ({"@context": ["https://schema.org", {"x": "y"}]},
      'untyped @context https://schema.org, {"x": "y"}', ""),
     ({"@context": {"diet": "d"}}, 'untyped @context {"diet": "d"}', ""),
+    # Without a name the URL is the title.
+    ({"url": "https://a.example/" + "x" * 200}, "untyped", "https://a.example/" + "x" * 181 + "…"),
     # The object within an item fills in, and the item wins.
+    ({"schema_object": '{"@type": "Recipe", "name": "Encoded twice"}'}, "Recipe", "Encoded twice"),
     ({"name": "A", "schema_object": "no object"}, "untyped", "A"),
     ({"name": "", "schema_object": {"@type": "Recipe", "name": "Inside"}}, "Recipe", "Inside"),
     *(({"@type": "Recipe", "name": "A", "schema_object": wrapped}, "Recipe", "A")
@@ -195,6 +198,33 @@ HEADS: list[tuple[Any, str, str]] = [
 def test_kinds_and_titles() -> None:
     found = cards(*(item for item, _, _ in HEADS))
     assert [(kind(card), title(card)) for card in found] == [row[1:] for row in HEADS]
+
+
+PICTURE = "https://pictures.example/1"
+
+
+@pytest.mark.parametrize(
+    ("item", "is_shown"),
+    [
+        ({"image": {"url": PICTURE}}, True),
+        ({"image": {"contentUrl": PICTURE}}, True),
+        ({"thumbnailUrl": PICTURE}, True),
+        ({"@type": "ImageObject", "contentUrl": PICTURE}, True),
+        ({"@type": "ImageObject", "encodingFormat": "image/svg+xml", "contentUrl": PICTURE}, False),
+        ({"encodingFormat": "IMAGE/png", "contentUrl": PICTURE}, True),
+    ],
+    ids=str,
+)
+def test_the_picture_of_a_card(item: dict[str, Any], is_shown: bool) -> None:
+    (card,) = cards(item)
+    assert bool(card.find("agent-picture")) is is_shown
+
+
+def test_a_title_leads_to_the_url_else_to_the_id() -> None:
+    one, other = "https://a.example", "https://b.example"
+    found = cards({"url": one, "@id": other}, {"@id": other}, {"@id": "urn:b"})
+    links = [[link.attributes["href"] for link in card.find("a")] for card in found]
+    assert links == [[one], [other], []]
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,20 @@ def test_phases_and_marks_of_a_run_that(name: str) -> None:
     assert marks(page) == found
 
 
+@pytest.mark.parametrize(
+    ("end_us", "labels"),
+    [
+        (1_000, ["0 ms", "0.2 ms", "0.4 ms", "0.6 ms", "0.8 ms", "1 ms"]),
+        (4_000_000, ["0 ms", "500 ms", "1 s", "1.5 s", "2 s", "2.5 s", "3 s", "3.5 s", "4 s"]),
+        (70_000_000, ["0 ms", "10 s", "20 s", "30 s", "40 s", "50 s", "60 s", "70 s"]),
+    ],
+    ids=["1 ms", "4 s", "70 s"],
+)
+def test_labels_of_the_axis_are_round(end_us: int, labels: list[str]) -> None:
+    page = drawn((K.CALL, 0), (K.HEAD, end_us), end_us=end_us)
+    assert [each.words for each in page.select("text", class_="tick-label")] == labels
+
+
 def test_a_reused_connection_has_no_phase_of_connecting() -> None:
     reused = Frame(0, 2_000, K.OPEN, b'{"tls": null, "peer": "a:80", "reused": true}')
     page = drawn((K.CALL, 0), reused, end_us=10_000)

@@ -122,12 +122,6 @@ class TestPanel:
         run = offering(GET)
         assert client.get(f"/runs/{run.pk}/actions/{where}").status_code == 404
 
-    def test_is_its_owners_alone(self, client: Client) -> None:
-        run = offering(GET, owner=User.objects.create(username="somebody"))
-        for response in (client.get(path(run)), client.post(path(run)),
-                         client.post(path(run, 0, "preview/"))):  # fmt: skip
-            assert response.status_code == 404
-
     def test_an_agent_that_was_deleted(self, client: Client) -> None:
         run = offering(GET)
         assert run.agent is None

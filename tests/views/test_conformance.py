@@ -240,21 +240,6 @@ class TestReport:
         assert values == ["0.54", "0.55"]
         assert "sent as legacy" in part(client, run, version="0.54").text
 
-    def test_a_check_is_judged_with_the_checks_before_it(self, client: Client) -> None:
-        turn = streamed(*GOOD)
-        promise = ('{"_meta": {"response_type": "promise", "version": "0.55"}, '
-                   '"promise": {"token": "t", "progress": 0.2}}')  # fmt: skip
-        run = recorded([[CALL, OPEN, HEAD, Frame(0, 30, FrameKind.BODY, promise.encode()), END]])
-        promise = PolledPromise.objects.create(run=turn, entry_seq=5, token="t", polling_seconds=60)
-        PolledPromise.objects.update(updates=[{"at": 0.0, "progress": 0.9}])
-        Run.objects.filter(pk=run.pk).update(
-            kind=RunKind.POLL,
-            parent=turn,
-            request={"promise_token": "t", "action": "checkin"},
-            started_at=promise.started_at.replace(year=promise.started_at.year + 1),
-        )
-        assert verdicts(part(client, run))["promise-progress-monotone"] == "fail"
-
 
 class TestConversation:
     """Facts of earlier responses, for a poll and for an await request that the user wrote."""
@@ -570,15 +555,6 @@ class TestRule:
     @pytest.mark.parametrize("path", ["nlweb/nope/", "nope/item-type/", "mcp/item-type/", "nlweb/"])
     def test_there_is_no_other(self, client: Client, path: str) -> None:
         assert client.get(f"/rules/{path}").status_code == 404
-
-    def test_only_for_reading(self, client: Client) -> None:
-        assert client.post("/rules/nlweb/item-type/").status_code == 405
-
-
-@pytest.mark.parametrize("path", ["conformance/", "conformance/count/", "conformance.json"])
-def test_only_for_reading(client: Client, path: str) -> None:
-    assert client.post(f"/runs/{streamed(*GOOD).pk}/{path}").status_code == 405
-    assert client.get(f"/runs/00000000-0000-4000-8000-000000000000/{path}").status_code == 404
 
 
 def test_the_tab_asks_for_its_count_and_its_report(client: Client) -> None:

@@ -213,10 +213,6 @@ class TestComposing:
         assert target.url == "https://b.example/x"
         assert (run.environment, run.request["query"]["text"]) == ("staging", "Paris")
 
-    def test_an_environment_that_is_gone_is_said(self, client: Client) -> None:
-        refused = client.post("/runs/", self.fields("a"))
-        assert "“staging” was deleted" in refused.content.decode()
-
 
 class TestAMissingVariable:
     URL = "/environments/new/variable/"

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
-from django.contrib.auth.models import User
 from django.test import AsyncClient
 
-from playground.models import PolledPromise, PollingStatus, Run
+from playground.models import PolledPromise, PollingStatus
 from playground.views import promises
 from tests.support.stored_runs import Recording
 
@@ -22,7 +20,10 @@ PARTS = ("polls", "cancellation", "polling")
 @pytest.fixture
 def promise(transactional_db: None) -> PolledPromise:
     """A promise that is followed."""
-    return promised()
+    found: PolledPromise = PolledPromise.objects.create(
+        run=Recording().end(), entry_seq=4, token="t", polling_seconds=60
+    )
+    return found
 
 
 @pytest.fixture
@@ -35,14 +36,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
             found.append((name, *arguments))
 
         monkeypatch.setattr(promises.promise_polling, name, record)
-    return found
-
-
-def promised(**fields: Any) -> PolledPromise:
-    run: Run = Recording(**fields).end()
-    found: PolledPromise = PolledPromise.objects.create(
-        run=run, entry_seq=4, token="t", polling_seconds=60
-    )
     return found
 
 
@@ -115,30 +108,11 @@ async def test_without_scripts_it_leads_back(
     assert (response.status_code, response["Location"]) == (302, f"/runs/{promise.run_id}/")
 
 
-@pytest.mark.parametrize("part", PARTS)
-async def test_only_posts(async_client: AsyncClient, promise: PolledPromise, part: str) -> None:
-    assert (await async_client.get(path(promise, part))).status_code == 405
-
-
 @pytest.mark.database
 @pytest.mark.parametrize("part", PARTS)
-class TestNobodyElse:
-    async def test_a_run_without_a_promise(
-        self, async_client: AsyncClient, asked: list[Any], part: str
-    ) -> None:
-        promise = await _promised()
-        await promise.adelete()
-        assert (await async_client.post(path(promise, part))).status_code == 404
-        assert asked == []
-
-    async def test_the_promise_of_somebody_else(
-        self, async_client: AsyncClient, asked: list[Any], part: str
-    ) -> None:
-        owner = await User.objects.acreate(username="somebody")
-        promise = await _promised(owner=owner)
-        assert (await async_client.post(path(promise, part))).status_code == 404
-        assert asked == []
-
-
-async def _promised(**fields: Any) -> PolledPromise:
-    return await sync_to_async(promised)(**fields)
+async def test_a_run_without_a_promise(
+    async_client: AsyncClient, promise: PolledPromise, asked: list[Any], part: str
+) -> None:
+    await promise.adelete()
+    assert (await async_client.post(path(promise, part))).status_code == 404
+    assert asked == []

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from django.test import Client
-from django.urls import reverse
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
@@ -243,13 +242,6 @@ def test_a_window_and_its_pages_have_every_card_once(client: Client) -> None:
     while more := values(part(client, run, "results/", offset=len(ids)), "article", "id"):
         ids += more
     assert ids == [f"entry-{n + 4}-0" for n in range(150)]
-
-
-def test_pages_answer_to_reading_only(client: Client, run: Run) -> None:
-    for name in ("run", "run-results", "run-events", "run-timeline", "run-wire", "run-wire-text",
-                 "run-sse-reference"):  # fmt: skip
-        assert client.post(reverse(name, args=[run.pk])).status_code == 405, name
-    assert client.post("/").status_code == 405
 
 
 def test_an_interrupted_run_says_what_was_not_stored(client: Client) -> None:

@@ -136,9 +136,3 @@ def test_without_a_response(client: Client) -> None:
     run = Recording(state="queued").run
     assert "Queued" in tab(client, run).text
     assert ET.fromstring(client.get(f"/runs/{run.pk}/sequence.svg").content) is not None
-
-
-@pytest.mark.parametrize("name", ["sequence/", "sequence.svg", "sequence.mmd"])
-def test_only_for_reading_and_for_its_owner(client: Client, run: Run, name: str) -> None:
-    assert client.post(f"/runs/{run.pk}/{name}").status_code == 405
-    assert client.get(f"/runs/00000000-0000-4000-8000-000000000000/{name}").status_code == 404

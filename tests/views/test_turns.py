@@ -277,10 +277,6 @@ class TestCompose:
         )
         assert composed(get(client, first, "next/"))["meta"]["session_context"] == {"n": 2}
 
-    def test_other_methods(self, client: Client, talk: list[Run]) -> None:
-        response = client.delete(f"/runs/{talk[0].pk}/next/")
-        assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, POST")
-
 
 @pytest.mark.django_db(transaction=True)
 class TestAsk:

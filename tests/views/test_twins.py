@@ -241,11 +241,3 @@ class TestPane:
             }  # fmt: skip
             response = client.post(f"/runs/{run.pk}/repetition/", headers=headers)
             assert ("HX-Push-Url" in response) is pushed
-
-
-def test_somebody_elses_twin(client: Client, django_user_model: Any) -> None:
-    other = django_user_model.objects.create_user("other")
-    left, right = ended(owner=other), ended(owner=other)
-    twin = Twin.objects.create(owner=other, left=left, right=right)
-    for url in (twin.get_absolute_url(), f"/twins/{twin.pk}/difference/", f"/runs/{left.pk}/pane/"):
-        assert client.get(url).status_code == 404
