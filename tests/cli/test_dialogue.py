@@ -1,9 +1,8 @@
-"""Dialogue of a command: polling a promise, and being stopped."""
+"""Dialogue of a command: stopped between two runs."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,9 +12,8 @@ from asgiref.sync import sync_to_async
 from playground import engine
 from playground.cli.dialogue import Dialogue, SendOptions
 from playground.cli.output import Printer
-from playground.engine import poll_until_settled, promises
-from playground.models import Agent
-from tests.commands.test_send_dialogue import ANSWER, PROMISE, promise_then
+from playground.models import Agent, Run
+from tests.commands.test_send_dialogue import PROMISE
 from tests.support.servers import HOLD, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,37 +31,16 @@ def dialogue(transactional_db: None) -> Callable[..., Dialogue]:
     return talk_to
 
 
-async def test_a_server_was_told_the_end_of_the_promise(
-    dialogue: Callable[..., Dialogue], capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    """The command and a server poll the promise; the first poll gets the answer."""
-
-    async def elsewhere(pk: int, **_: Any) -> None:
-        await poll_until_settled(pk)
-
-    monkeypatch.setattr(promises, "MIN_POLL_INTERVAL", 0.0)
-    monkeypatch.setattr(engine, "poll_until_settled", elsewhere)
-    async with serve(answer=lambda request: promise_then(request, ANSWER)) as server:
-        held = await sync_to_async(dialogue)(server.url, poll_promises=True)
-        await held.run()
-    assert (held.last.kind, held.last.outcome, held.timed_out) == ("check", "answer", False)
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [line["type"] for line in lines] == [
-        "started", "promise", "completed", "run", "started", "result", "completed",
-    ]  # fmt: skip
-
-
 async def test_stopped_before_the_first_check(
     dialogue: Callable[..., Dialogue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send = Dialogue._send
+    send = engine.send
 
-    async def stopped(held: Dialogue, *arguments: Any) -> None:
-        await send(held, *arguments)
+    async def stopped(*arguments: Any, **options: Any) -> None:
+        await send(*arguments, **options)
         held.stop()
 
-    monkeypatch.setattr(Dialogue, "_send", stopped)
+    monkeypatch.setattr(engine, "send", stopped)
     async with serve(PROMISE) as server:
         held = await sync_to_async(dialogue)(server.url, poll_promises=True)
         await held.run()
@@ -73,15 +50,16 @@ async def test_stopped_before_the_first_check(
 async def test_stopped_while_the_run_was_recorded(
     dialogue: Callable[..., Dialogue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    record = engine.create_run
+
+    def stopped(*arguments: Any) -> Run:
+        run = record(*arguments)
+        held.stop()
+        return run
+
+    monkeypatch.setattr(engine, "create_run", stopped)
     async with serve(HOLD) as server:
         held = await sync_to_async(dialogue)(server.url)
-        announce = Dialogue._announce
-
-        def stopping(held: Dialogue, run: Any) -> None:
-            announce(held, run)
-            held.stop()
-
-        monkeypatch.setattr(Dialogue, "_announce", stopping)
         async with asyncio.timeout(20):
             await held.run()
     assert held.last.state == "cancelled"

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import pytest
 
+from playground import engine
 from playground.engine import promises
 from tests.support.commands import Result, run_command
 from tests.support.playground_server import ROOT, PlaygroundServer
@@ -81,10 +82,6 @@ def file(folder: Path, content: Any) -> str:
     return str(path)
 
 
-def promise_then(request: bytes, then: bytes) -> list[Step]:
-    return [then if b"promise_token" in request else PROMISE]
-
-
 def promising(then: bytes, checks: int = 1) -> Answer:
     """Return an agent that replies with a promise until the last poll, then with `then`."""
     left = [PROMISE] * checks + [then]
@@ -98,7 +95,12 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_promise_is_followed() -> None:
+@pytest.mark.parametrize("who", ["the command", "a server"])
+def test_a_promise_is_followed(monkeypatch: pytest.MonkeyPatch, who: str) -> None:
+    """Both poll it, and either may be told the answer."""
+    if who == "a server":
+        poll = engine.poll_until_settled
+        monkeypatch.setattr(engine, "poll_until_settled", lambda pk, **_: poll(pk))
     done = talk(promising(ANSWER), "--follow")
     assert done.code == 0, done.err
     assert [line["type"] for line in done.lines] == [

@@ -133,8 +133,9 @@ class TestForm:
         } <= rows  # fmt: skip
 
 
+@pytest.mark.usefixtures("agent")
 class TestToolsOfAnAgent:
-    def test_are_shown_with_what_they_are_used_for(self, client: Client, agent: Agent) -> None:
+    def test_are_shown_with_what_they_are_used_for(self, client: Client) -> None:
         html = client.get("/agents/recipes/").content.decode()
         markup = read(html)
         text = " ".join(markup.text.split())
@@ -146,7 +147,7 @@ class TestToolsOfAnAgent:
         assert "Default: search" in text
         assert "s-canary" not in html
 
-    def test_can_be_chosen(self, client: Client, agent: Agent) -> None:
+    def test_can_be_chosen(self, client: Client) -> None:
         client.post("/agents/recipes/", own(ask_tool="later", await_tool="hidden"))
         markup = read(client.get("/agents/recipes/").content.decode())
         text = " ".join(markup.text.split())
@@ -181,9 +182,7 @@ class TestToolsOfAnAgent:
         agent.save()
         assert message in read(client.get("/agents/recipes/").content.decode()).text
 
-    def test_of_an_agent_over_http_are_those_at_its_other_address(
-        self, client: Client, agent: Agent
-    ) -> None:
+    def test_of_an_agent_over_http_are_those_at_its_other_address(self, client: Client) -> None:
         Agent.objects.create(name="Plain", url="http://127.0.0.1:8001/ask")
         assert URL in read(client.get("/agents/plain/").content.decode()).text
 

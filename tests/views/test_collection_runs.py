@@ -53,8 +53,9 @@ def stored(collection: Collection | None, *verdicts: str, **fields: Any) -> Coll
     return run
 
 
+@pytest.mark.usefixtures("collection")
 class TestStarting:
-    def test_the_form_offers_what_there_is(self, client: Client, collection: Collection) -> None:
+    def test_the_form_offers_what_there_is(self, client: Client) -> None:
         Environment.objects.create(name="Staging")
         Agent.objects.create(name="Fits", url="http://a.example")
         Agent.objects.create(name="Another", url="http://b.example", protocol="agent-api")
@@ -64,7 +65,7 @@ class TestStarting:
             assert told in page
         assert "Another" not in page
 
-    async def test_it_starts(self, async_client: Any, collection: Collection) -> None:
+    async def test_it_starts(self, async_client: Any) -> None:
         address = reverse("collection-runs")
         answer = await async_client.post(address, {"collection": "tour", "parallel": "2"})
         run = await CollectionRun.objects.aget()
@@ -76,9 +77,7 @@ class TestStarting:
         await run.arefresh_from_db()
         assert run.is_final
 
-    async def test_of_one_folder_and_with_rows(
-        self, async_client: Any, collection: Collection
-    ) -> None:
+    async def test_of_one_folder_and_with_rows(self, async_client: Any) -> None:
         rows = SimpleUploadedFile("rows.csv", b"a\n1\n2\n3\n")
         form = {"collection": "tour", "folder": "soups", "rows": rows, "bail": "on"}
         await async_client.post(reverse("collection-runs"), form)
@@ -86,9 +85,7 @@ class TestStarting:
         assert (run.planned, run.options["bail"], run.options["rows"]) == (3, True, 3)
         await async_client.post(reverse("collection-run-cancellation", args=[run.pk]))
 
-    async def test_of_single_requests_at_an_address_with_values(
-        self, async_client: Any, collection: Collection
-    ) -> None:
+    async def test_of_single_requests_at_an_address_with_values(self, async_client: Any) -> None:
         address = f"http://127.0.0.1:{free_port()}"
         form = {
             "collection": "tour", "requests": ["two"], "address": address,
@@ -125,7 +122,7 @@ class TestStarting:
         # JSON where it is JSON, as on the command line.
         assert sent["query"] == {"text": "Oslo", "n": 5}
 
-    def test_what_was_given_is_there_again(self, client: Client, collection: Collection) -> None:
+    def test_what_was_given_is_there_again(self, client: Client) -> None:
         form = {
             "collection": "tour", "requests": ["two"], "iterations": "0",
             "variables": "city=Oslo", "address": "http://a.example/ask",
@@ -136,7 +133,7 @@ class TestStarting:
         assert "\ncity=Oslo</textarea>" in page
         assert 'value="http://a.example/ask"' in page
 
-    def test_a_link_offers_requests(self, client: Client, collection: Collection) -> None:
+    def test_a_link_offers_requests(self, client: Client) -> None:
         about = {"collection": "tour", "request": ["two", EVIL]}
         page = client.get(reverse("collection-run-new"), about).content.decode()
         assert re.findall(r'value="(\w+)" checked', page) == ["two"]
@@ -167,7 +164,7 @@ class TestStarting:
         ids=range(15),
     )
     def test_what_does_not_fit_is_said(
-        self, client: Client, collection: Collection, form: dict[str, Any], told: str
+        self, client: Client, form: dict[str, Any], told: str
     ) -> None:
         Agent.objects.create(name="Fits", url="http://a.example")
         if form.get("rows"):
@@ -179,7 +176,7 @@ class TestStarting:
 
     @pytest.mark.usefixtures("heartbeats_count")
     async def test_as_many_at_once_as_may_be(
-        self, async_client: Any, collection: Collection, monkeypatch: pytest.MonkeyPatch
+        self, async_client: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(plan, "MAX_AT_ONCE", 2)
         now = {"driver": "elsewhere:1:1", "heartbeat_at": timezone.now(), "state": "running"}

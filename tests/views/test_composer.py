@@ -242,8 +242,9 @@ def test_missing_fields_are_no_crash(client: Client, agent: Agent) -> None:
     assert problems(response.content.decode()) == []
 
 
+@pytest.mark.usefixtures("agent")
 class TestPreview:
-    def test_shows_the_call_that_would_be_made(self, client: Client, agent: Agent) -> None:
+    def test_shows_the_call_that_would_be_made(self, client: Client) -> None:
         fields = form({"query": {"text": "é <b>"}}, headers='[["X-Trace", "t1"]]')
         html = client.post(PREVIEW, fields).content.decode()
         text = read(html).text
@@ -276,7 +277,7 @@ class TestPreview:
         assert html.count('class="dots"') == 2
 
     @pytest.mark.database
-    def test_flags_an_origin_that_is_new(self, client: Client, agent: Agent) -> None:
+    def test_flags_an_origin_that_is_new(self, client: Client) -> None:
         def flagged() -> bool:
             return "new origin" in client.post(PREVIEW, form()).content.decode()
 
@@ -288,18 +289,16 @@ class TestPreview:
         past_run(url="http://agent.example/other")
         assert not flagged()
 
-    def test_does_not_flag_the_playground_itself(self, client: Client, agent: Agent) -> None:
+    def test_does_not_flag_the_playground_itself(self, client: Client) -> None:
         Agent.objects.update(url="http://testserver/demo")
         assert "new origin" not in client.post(PREVIEW, form()).content.decode()
 
-    def test_warns_and_shows_the_call_all_the_same(self, client: Client, agent: Agent) -> None:
+    def test_warns_and_shows_the_call_all_the_same(self, client: Client) -> None:
         html = client.post(PREVIEW, form({"query": {"text": "a"}, "extra": 1})).content.decode()
         assert 'data-level="warning"' in html
         assert "effective-line" in html
 
-    def test_shows_what_is_carried_before_there_is_a_text(
-        self, client: Client, agent: Agent
-    ) -> None:
+    def test_shows_what_is_carried_before_there_is_a_text(self, client: Client) -> None:
         document = {
             "query": {"text": ""},
             "context": {"@type": "ConversationalContext", "prev": ["pasta"]},
@@ -312,19 +311,16 @@ class TestPreview:
         sendable = client.post(PREVIEW, form({"query": {"text": "a"}})).content.decode()
         assert "incomplete" not in sendable
 
-    def test_half_a_surrogate_pair_is_the_escape_that_it_was(
-        self, client: Client, agent: Agent
-    ) -> None:
+    def test_half_a_surrogate_pair_is_the_escape_that_it_was(self, client: Client) -> None:
         response = client.post(PREVIEW, form('{"query": {"text": "\\ud83d"}}'))
         assert "\\ud83d" in read(response.content.decode()).text
 
-    def test_an_unknown_version_falls_back_to_the_agents(
-        self, client: Client, agent: Agent
-    ) -> None:
+    def test_an_unknown_version_falls_back_to_the_agents(self, client: Client) -> None:
         response = client.post(PREVIEW, form(version="9.9"))
         assert "effective-line" in response.content.decode()
 
 
+@pytest.mark.usefixtures("target", "ended")
 @pytest.mark.django_db(transaction=True)
 class TestSend:
     @pytest.fixture
@@ -342,7 +338,7 @@ class TestSend:
             await engine.cancel(run)
 
     async def test_creates_a_run_and_pushes_its_address(
-        self, async_client: AsyncClient, target: Agent, ended: None
+        self, async_client: AsyncClient, target: Agent
     ) -> None:
         fields = form(
             {"query": {"text": "soup"}},
@@ -358,23 +354,19 @@ class TestSend:
         assert run.headers == [["X-A", "1"], ["Authorization", ""]]
         assert run.request == {"query": {"text": "soup"}}
 
-    async def test_without_scripts_it_redirects_to_the_run(
-        self, async_client: AsyncClient, target: Agent, ended: None
-    ) -> None:
+    async def test_without_scripts_it_redirects_to_the_run(self, async_client: AsyncClient) -> None:
         response = await async_client.post("/runs/", form())
         run = await Run.objects.aget()
         assert (response.status_code, response["Location"]) == (302, f"/runs/{run.pk}/")
 
-    async def test_two_sends_are_two_runs(
-        self, async_client: AsyncClient, target: Agent, ended: None
-    ) -> None:
+    async def test_two_sends_are_two_runs(self, async_client: AsyncClient) -> None:
         for _ in range(2):
             await async_client.post("/runs/", form())
         assert await Run.objects.acount() == 2
 
     @pytest.mark.database
     async def test_a_text_with_half_a_surrogate_pair_is_sent(
-        self, async_client: AsyncClient, target: Agent, ended: None
+        self, async_client: AsyncClient
     ) -> None:
         response = await async_client.post("/runs/", form('{"query": {"text": "a\\ud83db"}}'))
         run = await Run.objects.aget()
@@ -383,7 +375,7 @@ class TestSend:
         assert page.status_code == 200
         assert "a\\ud83db" in page.content.decode()
 
-    async def test_stopping(self, async_client: AsyncClient, target: Agent, ended: None) -> None:
+    async def test_stopping(self, async_client: AsyncClient) -> None:
         await async_client.post("/runs/", form())
         run = await Run.objects.aget()
         url = f"/runs/{run.pk}/cancellation/"
@@ -416,10 +408,9 @@ def test_unknown_schemas_are_not_found(client: Client, path: str) -> None:
     assert client.get(f"/schemas/{path}.json").status_code == 404
 
 
+@pytest.mark.usefixtures("agent")
 class TestBinding:
-    def test_the_other_binding_shows_its_call_and_its_address(
-        self, client: Client, agent: Agent
-    ) -> None:
+    def test_the_other_binding_shows_its_call_and_its_address(self, client: Client) -> None:
         text = read(client.post(PREVIEW, form(binding="mcp")).content.decode()).text
         assert "http://agent.example/api/mcp" in text
         assert '"method": "tools/call"' in text
@@ -447,13 +438,11 @@ class TestBinding:
         assert "3 headers" in read(page).text
 
     @pytest.mark.parametrize("binding", ["", "carrier-pigeon", "http"])
-    def test_any_other_value_is_the_agents_own(
-        self, client: Client, agent: Agent, binding: str
-    ) -> None:
+    def test_any_other_value_is_the_agents_own(self, client: Client, binding: str) -> None:
         text = read(client.post(PREVIEW, form(binding=binding)).content.decode()).text
         assert "http://agent.example/api/ask" in text
 
-    def test_mcp_carries_nothing_but_nlweb(self, client: Client, agent: Agent) -> None:
+    def test_mcp_carries_nothing_but_nlweb(self, client: Client) -> None:
         Agent.objects.update(protocol="agent-api", version="1")
         document = {"input": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]}
         fields = form(document, binding="mcp", version="1")

@@ -62,8 +62,9 @@ def page(client: Client, path: str = PATH) -> str:
     return response.content.decode()
 
 
+@pytest.mark.usefixtures("agent")
 class TestBeforeAnythingIsSent:
-    def test_it_says_what_will_be(self, client: Client, agent: Agent) -> None:
+    def test_it_says_what_will_be(self, client: Client) -> None:
         html = page(client)
         assert "Diagnose connection" in html
         for line in (f"{URL}/ask", f"{URL}/await", f"{URL}/mcp", ".well-known/agent-card.json"):
@@ -71,7 +72,7 @@ class TestBeforeAnythingIsSent:
         assert "none are sent" in html
         assert "Apply detected settings" not in html
 
-    def test_it_says_what_goes_along(self, client: Client, agent: Agent) -> None:
+    def test_it_says_what_goes_along(self, client: Client) -> None:
         Agent.objects.update(auth="bearer", auth_secret="canary-91", headers=[["X-A", "1"]])
         html = page(client)
         assert "bearer token, extra headers" in html

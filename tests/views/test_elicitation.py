@@ -52,13 +52,6 @@ class TestForm:
         assert (classes.count("question"), classes.count("ways")) == (3, 1)
         assert "Input required Recipes http://agent.example" in " ".join(markup.text.split())
 
-    def test_chooses_the_defaults(self, client: Client, agent: Agent) -> None:
-        markup = read(page(client, elicitation_run(agent)))
-        assert controls(markup, "q2")[0]["value"] == "4"
-        chosen = [c["value"] for c in controls(markup, "q3") if "checked" in c]
-        assert chosen == ["false"]
-        assert not [c for c in controls(markup, "q0") if "checked" in c]
-
     @pytest.mark.parametrize(
         ("question", "values"),
         [
@@ -246,12 +239,9 @@ class TestAnswer:
         ("fields", "error"),
         [
             ({"q0": None}, "Choose one of the options."),
-            ({"q0": "blue"}, "This is not one of the options."),
             ({"q0": ["red", "white"]}, "Enter exactly one answer."),
             ({"q1": None}, "Choose at least one option."),
-            ({"q1": ["vegan", "meat"]}, "Some of the choices"),
             ({"q2": "many"}, "Enter a number such as"),
-            ({"q2": ""}, "Enter a number."),
             ({"q3": "maybe"}, "Answer yes or no."),
             ({"strategy": "telepathy"}, "Choose how the answers are sent."),
             ({"strategy": None}, "Choose how the answers are sent."),

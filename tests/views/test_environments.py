@@ -176,6 +176,7 @@ def test_a_new_name_keeps_the_slug_and_a_deleted_one_is_gone(
     assert client.post("/environments/active/", {"environment": "staging"}).status_code == 404
 
 
+@pytest.mark.usefixtures("environment")
 class TestComposing:
     @pytest.fixture(autouse=True)
     def agent(self) -> Agent:
@@ -184,7 +185,7 @@ class TestComposing:
     def fields(self, text: str, **more: str) -> dict[str, str]:
         return form({"query": {"text": text}}, environment="staging", **more)
 
-    def test_a_look_at_what_would_be_sent(self, client: Client, environment: Environment) -> None:
+    def test_a_look_at_what_would_be_sent(self, client: Client) -> None:
         fields = self.fields("{{city}} {{token}} {{nobody}} {{$uuid}}")
         page = client.post("/compose/preview/", fields).content.decode()
         assert "Paris" in page
@@ -193,18 +194,14 @@ class TestComposing:
         assert "$uuid generated at Send" in page
         assert SECRET not in page
 
-    def test_names_without_a_value_are_not_sent(
-        self, client: Client, environment: Environment, started: list[Any]
-    ) -> None:
+    def test_names_without_a_value_are_not_sent(self, client: Client, started: list[Any]) -> None:
         refused = client.post("/runs/", self.fields("{{nobody}} {{else}}"))
         assert refused.status_code == 422
         assert "{{else}} is not defined" in refused.content.decode()
         assert not started
         assert not Run.objects.exists()
 
-    def test_a_url_is_sent_to_without_an_agent(
-        self, client: Client, environment: Environment, started: list[Any]
-    ) -> None:
+    def test_a_url_is_sent_to_without_an_agent(self, client: Client, started: list[Any]) -> None:
         fields = self.fields("{{city}}") | {"agent": "", "address": "https://b.example/x"}
         client.post("/runs/", fields)
         ((run, target),) = started

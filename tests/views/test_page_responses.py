@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from tests.cases import Answer, ask, page_text
+from tests.support.certificates import THIS_HOST, Certificate
 from tests.support.commands import run_command
 from tests.support.replay import CAPTURES, reply_bytes
-from tests.support.servers import LAST_CHUNK, RESET, STREAM_HEAD, chunk, free_port, head, reply
+from tests.support.servers import (
+    LAST_CHUNK,
+    RESET,
+    STREAM_HEAD,
+    chunk,
+    closing,
+    free_port,
+    head,
+    reply,
+    serving,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -83,6 +99,55 @@ def test_what_came_is_shown_as_what_it_is(response: bytes, words: list[str]) -> 
     assert [each for each in words if each not in page] == [], page
 
 
+def ending(url: str) -> tuple[str, str, bool]:
+    """Send a request; return how it ended, the first button, and if a follow-up is offered."""
+    line = run_command("send", url, "--text", "soup", "--output", "jsonl").json_lines[-1]
+    page = f"/runs/{line['run']}/"
+    html = Client().get(page).content.decode().partition('id="run-ending"')[2]
+    button = re.search(r'class="btn btn-primary"[^>]*>([^<]*)', html)
+    assert button
+    return page_text(page, "run-ending"), button[1].strip(), 'id="follow-up-text"' in html
+
+
+@pytest.mark.parametrize(
+    ("status", "headline", "button"),
+    [
+        ("200 OK", "This URL serves a web page", "Diagnose connection"),
+        ("500 Internal Server Error", "The server failed", "Retry"),
+    ],
+)
+def test_a_web_page(status: str, headline: str, button: str) -> None:
+    page = b"<!doctype html><title>Kitchen</title>"
+    with serving(closing(reply(page, "text/html", status=status))) as server:
+        text, label, _ = ending(server.url)
+    assert headline in text
+    assert label == button
+
+
+@contextmanager
+def web_server(certificate: Certificate | None = None) -> Iterator[str]:
+    """Serve errors, over TLS with a certificate; yields host and port."""
+    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    if certificate:
+        server.socket = certificate.server.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_no_connection(tmp_path: Path) -> None:
+    with web_server() as plain, web_server(Certificate(tmp_path, [THIS_HOST])) as tls:
+        for url, headline, button in (
+            (f"http://127.0.0.1:{free_port()}", "Nothing listens on 127.0.0.1", "Retry"),
+            (f"https://{plain}", "does not speak TLS", "Use this URL and resend"),
+            (f"https://{tls}", "is self-signed", "Retry"),
+        ):
+            text, *others = ending(url)
+            assert headline in text
+            assert others == [button, False]
+
+
 #: How a response ends, in the words of its page; there is always something to try.
 ENDINGS: dict[str, tuple[tuple[Any, ...], str, str]] = {
     "cut off in an event": (
@@ -111,17 +176,8 @@ def test_an_ending_says_what_happened_and_what_to_do(
     assert found.end["state"] == state
     path = f"/runs/{found.end['run']}/"
     assert words in page_text(path, "response")
-    ending = Client().get(path).content.decode().partition('id="run-ending"')[2]
-    assert re.search(r'class="problem-fix"[^>]*>\s*\S', ending)
-
-
-def test_nobody_listens() -> None:
-    done = run_command(
-        "send", f"http://127.0.0.1:{free_port()}", "--text", "x", "--output", "jsonl"
-    )
-    page = page_text(f"/runs/{done.json_lines[-1]['run']}/", "response")
-    assert "Connection failed" in page
-    assert "Nothing listens on 127.0.0.1:" in page
+    html = Client().get(path).content.decode().partition('id="run-ending"')[2]
+    assert re.search(r'class="problem-fix"[^>]*>\s*\S', html)
 
 
 @pytest.mark.parametrize("place", [0, 1, 2], ids=["first", "between", "last"])

@@ -54,10 +54,9 @@ def told(response: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.usefixtures("agent", "collection")
 class TestSavingAs:
-    def test_keeps_every_field_of_the_composer(
-        self, client: Client, agent: Agent, collection: Collection
-    ) -> None:
+    def test_keeps_every_field_of_the_composer(self, client: Client) -> None:
         response = create(
             client,
             version="0.54",
@@ -87,30 +86,26 @@ class TestSavingAs:
         assert found.captures == {"id": "$.id"}
         assert found.notes == "why"
 
-    def test_touches_the_collection(self, client: Client, agent: Agent, collection: Any) -> None:
+    def test_touches_the_collection(self, client: Client, collection: Any) -> None:
         create(client)
         before = collection.modified_at
         collection.refresh_from_db()
         assert collection.modified_at > before
 
-    def test_into_a_new_collection_after_the_others(self, client: Client, agent: Agent) -> None:
+    def test_into_a_new_collection_after_the_others(self, client: Client) -> None:
         Collection.objects.create(name="First", position=7)
         client.post(SAVED, form(name="Eggs", place="", collection="Mine"))
         found = SavedRequest.objects.get()
         assert (found.collection.slug, found.collection.position > 7) == ("mine", True)
 
-    def test_at_the_end_of_a_folder(
-        self, client: Client, agent: Agent, collection: Collection
-    ) -> None:
+    def test_at_the_end_of_a_folder(self, client: Client, collection: Collection) -> None:
         folder = Folder.objects.create(collection=collection, name="Warm")
         SavedRequest.objects.create(collection=collection, folder=folder, name="a", position=5)
         client.post(SAVED, form(name="Eggs", place="kept/warm"))
         found = SavedRequest.objects.get(slug="eggs")
         assert (found.folder, found.position) == (folder, 5 + STEP)
 
-    def test_with_the_reply_that_is_shown(
-        self, client: Client, agent: Agent, collection: Collection, run: Run
-    ) -> None:
+    def test_with_the_reply_that_is_shown(self, client: Client, run: Run) -> None:
         asked = client.get(SAVED, {"name": "Eggs", "run": str(run.pk)}).content.decode()
         assert "Include this response" in asked
         create(client, run=str(run.pk), keep_reply="1")
@@ -119,15 +114,13 @@ class TestSavingAs:
         assert reply["frames"]
 
     @pytest.mark.parametrize("run_pk", ["", "no-uuid", "00000000-0000-0000-0000-000000000000"])
-    def test_without_a_reply_where_there_is_none(
-        self, client: Client, agent: Agent, collection: Collection, run_pk: str
-    ) -> None:
+    def test_without_a_reply_where_there_is_none(self, client: Client, run_pk: str) -> None:
         asked = client.get(SAVED, {"run": run_pk}).content.decode()
         assert "Include this response" not in asked
         create(client, run=run_pk, keep_reply="1")
         assert SavedRequest.objects.get().reply is None
 
-    def test_to_an_address_of_its_own(self, client: Client, collection: Collection) -> None:
+    def test_to_an_address_of_its_own(self, client: Client) -> None:
         fields = form(agent="", address=" {{base}}/ask ", protocol="agent-api", version="1")
         client.post(SAVED, fields | {"name": "Eggs", "place": "kept"})
         found = SavedRequest.objects.get()
@@ -153,7 +146,7 @@ class TestSavingAs:
         ],
     )  # fmt: skip
     def test_what_cannot_be_kept_is_said_and_what_was_filled_in_stays(
-        self, client: Client, agent: Agent, collection: Any, fields: dict[str, str], message: str
+        self, client: Client, collection: Any, fields: dict[str, str], message: str
     ) -> None:
         filled = form(name="Eggs", place="kept", notes="mine", agent="recipes")
         response = client.post(SAVED, filled | fields)
@@ -164,6 +157,7 @@ class TestSavingAs:
         assert list(Collection.objects.all()) == [collection]
 
 
+@pytest.mark.usefixtures("warm")
 class TestWhereItIsProposed:
     def proposed(self, client: Client, **query: str) -> str:
         """The place that is chosen in the form that asks for one."""
@@ -181,14 +175,12 @@ class TestWhereItIsProposed:
         Collection.objects.create(name="Newest", modified_at=timezone.now())
         return folder
 
-    def test_is_the_folder_of_what_is_open(self, client: Client, warm: Folder) -> None:
+    def test_is_the_folder_of_what_is_open(self, client: Client) -> None:
         assert self.proposed(client, saved="kept/eggs") == "kept/warm"
         SavedRequest.objects.update(folder=None)
         assert self.proposed(client, saved="kept/eggs") == "kept"
 
-    def test_is_the_collection_of_what_was_open_and_is_gone(
-        self, client: Client, warm: Folder
-    ) -> None:
+    def test_is_the_collection_of_what_was_open_and_is_gone(self, client: Client) -> None:
         assert self.proposed(client, saved="kept/gone") == "kept"
         assert self.proposed(client, saved="gone/gone") == "newest"
 
@@ -202,17 +194,14 @@ class TestWhereItIsProposed:
         warm.delete()
         assert self.proposed(client) == "newest"
 
-    def test_is_what_was_chosen_where_something_else_was_wrong(
-        self, client: Client, warm: Folder
-    ) -> None:
+    def test_is_what_was_chosen_where_something_else_was_wrong(self, client: Client) -> None:
         page = client.post(SAVED, form(name="", place="kept", saved="kept/eggs"))
         assert b'<option value="kept" selected>' in page.content
 
 
+@pytest.mark.usefixtures("collection")
 class TestCredentials:
-    def test_are_stored_as_placeholders_only(
-        self, client: Client, agent: Agent, collection: Collection
-    ) -> None:
+    def test_are_stored_as_placeholders_only(self, client: Client, agent: Agent) -> None:
         headers = [
             ["Authorization", "Bearer literal"],
             ["X-Api-Key", "{{key}}"],
@@ -229,7 +218,7 @@ class TestCredentials:
 
     @pytest.mark.parametrize("secret", ["", "sk/literal+=="], ids=["none", "a value"])
     def test_of_a_secret_only_the_name_is_kept_and_its_file_can_be_taken_in(
-        self, client: Client, collection: Collection, secret: str
+        self, client: Client, secret: str
     ) -> None:
         auth = {"type": "api_key", "header": "", "secret": secret}
         response = create(client, agent="", address="http://a.example", auth=json.dumps(auth))
@@ -239,9 +228,7 @@ class TestCredentials:
         taken = parse_fixture(fixture.dump(found.collection))
         assert taken.requests[found.slug]["auth"] == found.auth
 
-    def test_in_the_address_are_dropped_and_named(
-        self, client: Client, collection: Collection
-    ) -> None:
+    def test_in_the_address_are_dropped_and_named(self, client: Client) -> None:
         address = "https://me:literal@agent.example/?token=literal"
         response = create(client, agent="", address=address)
         assert "literal" not in SavedRequest.objects.get().address
@@ -467,6 +454,7 @@ def test_the_response_of_a_run_comes_by_itself(client: Client, run: Run) -> None
     assert f'data-run="{run.pk}"' in part
 
 
+@pytest.mark.usefixtures("tour")
 class TestShipped:
     """Collections that come with the playground are changed by choice only."""
 
@@ -478,7 +466,7 @@ class TestShipped:
             collection=collection, name="Eggs", agent=agent.slug, document={}
         )
 
-    def test_the_first_save_creates_a_collection(self, client: Client, tour: Any) -> None:
+    def test_the_first_save_creates_a_collection(self, client: Client) -> None:
         html = client.get(SAVED, {"name": "x", "saved": "tour/eggs"}).content.decode()
         assert '<option value="" selected>New collection…</option>' in html
         assert 'name="collection" dir="auto" maxlength="120" value="My requests"' in html
@@ -487,7 +475,7 @@ class TestShipped:
         assert '<option value="my-requests" selected>My requests</option>' in html
         assert html.index('value="my-requests"') < html.index('value="tour"')
 
-    def test_one_that_was_chosen_before_is_not_proposed(self, client: Client, tour: Any) -> None:
+    def test_one_that_was_chosen_before_is_not_proposed(self, client: Client) -> None:
         assert client.post(SAVED, form(name="x", place="tour")).status_code == 200
         assert 'value="" selected' in client.get(SAVED).content.decode()
 

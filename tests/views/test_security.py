@@ -86,13 +86,13 @@ POST = by_route(
         (302, 404, 302): (
             "run-cancellation run-promise-polls run-promise-cancellation run-promise-polling "
             "run-repeat agent-doctor agent-doctor-apply saved-response environment-duplicate "
-            "lesson-progress lesson-edit lesson-step lesson-hints lesson-solution "
+            "lesson-progress lesson-edit lesson-step lesson-check lesson-hints lesson-solution "
             "collection-position collection-duplicate folder-move folder-duplicate "
             "saved-request-move saved-request-duplicate trash-restore collection-run-cancellation "
             "agent-tools"
         ),
         # The owner's alone, with a fragment.
-        (200, 404, 302): "run-action run-action-preview lesson-check saved-request-notes",
+        (200, 404, 302): "run-action run-action-preview saved-request-notes",
         # The owner's alone, and nothing is filled in.
         (422, 404, 302): (
             "run-follow-up run-session saved-request environment environment-rename "

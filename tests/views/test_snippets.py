@@ -36,8 +36,9 @@ class TestCurl:
         assert client.post("/formats/curl/").json()["refusals"]
 
 
+@pytest.mark.usefixtures("agent")
 class TestCode:
-    def test_what_is_composed_is_there_in_each_language(self, client: Client, agent: Agent) -> None:
+    def test_what_is_composed_is_there_in_each_language(self, client: Client) -> None:
         html = client.post("/compose/code/", form()).content.decode()
         for words in ("curl --url http://agent.example/api/ask", "import httpx", "await fetch(",
                       "&quot;tools/call&quot;", "Mcp-Method: tools/call"):  # fmt: skip
@@ -62,11 +63,11 @@ class TestCode:
         assert "$OWN_KEY" in html
         assert "<code>TOKEN</code>" in html
 
-    def test_a_name_without_a_value_is_said(self, client: Client, agent: Agent) -> None:
+    def test_a_name_without_a_value_is_said(self, client: Client) -> None:
         html = client.post("/compose/code/", form({"query": {"text": "{{who}}"}})).content.decode()
         assert "Not defined: <code>who</code>" in html
 
-    def test_what_cannot_be_read_has_no_code(self, client: Client, agent: Agent) -> None:
+    def test_what_cannot_be_read_has_no_code(self, client: Client) -> None:
         html = client.post("/compose/code/", form("{")).content.decode()
         assert "Fix first" in html
 

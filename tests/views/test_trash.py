@@ -170,7 +170,7 @@ class TestShipped:
         found.write_text(dump(soups), "utf-8")
         return found
 
-    def test_one_that_was_deleted_is_loaded_again(self, client: Client, soups: Collection) -> None:
+    def test_one_that_was_deleted_is_loaded_again(self, client: Client) -> None:
         assert "Load again" not in client.get("/collections/").content.decode()
         page = client.post("/collections/soups/deletion/", follow=True).content.decode()
         address = reverse("collection-shipped", args=["soups"])
@@ -182,9 +182,7 @@ class TestShipped:
         assert "Load again" not in client.get("/collections/").content.decode()
         assert client.post(address).status_code == 404
 
-    def test_what_says_that_it_stays_deleted_cannot_be_undone(
-        self, client: Client, soups: Collection
-    ) -> None:
+    def test_what_says_that_it_stays_deleted_cannot_be_undone(self, client: Client) -> None:
         client.post("/collections/soups/deletion/")
         statuses = [
             client.post(f"/collections/undo/{each.pk}/").status_code
@@ -192,9 +190,7 @@ class TestShipped:
         ]
         assert sorted(statuses) == [302, 404]
 
-    def test_a_file_that_is_broken_by_then(
-        self, client: Client, soups: Collection, file: Path
-    ) -> None:
+    def test_a_file_that_is_broken_by_then(self, client: Client, file: Path) -> None:
         client.post("/collections/soups/deletion/")
         file.write_text(file.read_text("utf-8")[:-9], "utf-8")
         response = client.post(reverse("collection-shipped", args=["soups"]), follow=True)

@@ -61,6 +61,7 @@ class TestChoices:
         assert "Nothing to compare with" in html
 
 
+@pytest.mark.usefixtures("agent")
 @pytest.mark.django_db(transaction=True)
 class TestSending:
     @pytest.fixture
@@ -72,9 +73,7 @@ class TestSending:
         fields = form(document, other=other, headers='[["X-A", "1"], ["X-Token", "canary"]]')
         return await client.post("/twins/", fields, headers={"HX-Request": "true"})
 
-    async def test_both_ways(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any]
-    ) -> None:
+    async def test_both_ways(self, async_client: AsyncClient, started: list[Any]) -> None:
         response = await self.send(async_client, "binding:mcp")
         twin = await Twin.objects.select_related("left", "right").aget()
         assert response["HX-Redirect"] == f"/twins/{twin.pk}/"
@@ -85,9 +84,7 @@ class TestSending:
         assert left.request == right.request
         assert http.headers == mcp.headers
 
-    async def test_as_both_versions(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any]
-    ) -> None:
+    async def test_as_both_versions(self, async_client: AsyncClient, started: list[Any]) -> None:
         document = {"query": {"text": "eggs"}, "meta": {"version": "0.55", "user": "a"}}
         await self.send(async_client, "version:0.54", document)
         (left, _), (right, _) = started
@@ -96,7 +93,7 @@ class TestSending:
         assert right.request == {**document, "meta": {"version": "0.54", "user": "a"}}
 
     async def test_to_two_agents_without_the_credentials_of_one(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any]
+        self, async_client: AsyncClient, started: list[Any]
     ) -> None:
         await Agent.objects.acreate(name="Other", url="http://b.example")
         await Agent.objects.acreate(name="Beside", url="http://agent.example/b", version="0.54")
@@ -133,12 +130,7 @@ class TestSending:
         ],
     )
     async def test_what_cannot_be_sent(
-        self,
-        async_client: AsyncClient,
-        agent: Agent,
-        started: list[Any],
-        fields: dict[str, str],
-        message: str,
+        self, async_client: AsyncClient, started: list[Any], fields: dict[str, str], message: str
     ) -> None:
         response = await async_client.post("/twins/", fields, headers={"HX-Request": "true"})
         assert response.status_code == 422
