@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from playground.collections import fixture_parser, trash
-from playground.collections.fixture import dump_part
+from playground.collections.fixture import FixtureError, dump, dump_part
 from playground.models import (
     Collection,
     CollectionRun,
@@ -66,7 +66,8 @@ def test_runs_and_moments_come_back(collection: Collection, which: int) -> None:
     SavedRequest.objects.filter(pk=leek.pk).update(recorded_run=reply)
     runs = [run_of(leek) for _ in range(3)]
     step = step_of(leek, CollectionRun.objects.create(collection=collection, name="Tour"))
-    restored(parts_of(collection)[which])
+    before = dump(collection)
+    assert dump(restored(parts_of(collection)[which])) == before
     again = SavedRequest.objects.get(slug="leek")
     assert again.pk != leek.pk
     assert set(again.runs.all()) == set(runs)
@@ -114,7 +115,7 @@ class TestCollection:
         removal = trash.delete(collection)
         Collection.objects.create(name="Other", slug=collection.slug)
         found = trash.restore(removal)
-        assert found.slug != collection.slug
+        assert (found.slug, found.requests.count()) == ("soups-2", 4)
         assert found.shares.get().token == share.token
         assert found.requests.get(slug="leek").runs.get() == run
 
@@ -129,6 +130,32 @@ class TestPart:
         trash.restore(removal)
         assert collection.requests.exclude(pk=instead.pk).get(runs=run).slug == "leek-2"
         assert instead.runs.get() == other
+
+    def test_a_folder_under_another_slug(self, collection: Collection) -> None:
+        removal = trash.delete(collection.folders.get(slug="hot"))
+        Folder.objects.create(collection=collection, name="New", slug="hot")
+        trash.restore(removal)
+        assert collection.folders.get(slug="hot").name == "New"
+        leek = collection.requests.get(slug="leek")
+        assert leek.folder == collection.folders.get(slug="hot-2")
+
+    def test_a_request_whose_folder_is_gone(self, collection: Collection) -> None:
+        removal = trash.delete(collection.requests.get(slug="leek"))
+        collection.folders.get(slug="hot").delete()
+        trash.restore(removal)
+        assert collection.requests.get(slug="leek").folder is None
+
+    def test_a_request_whose_collection_is_gone(self, collection: Collection) -> None:
+        removal = trash.delete(collection.requests.get(slug="leek"))
+        collection.delete()
+        with pytest.raises(FixtureError, match="The collection “soups” no longer exists"):
+            trash.restore(removal)
+
+    def test_an_unfinished_request(self, collection: Collection) -> None:
+        unfinished = [{"type": "json", "path": "$["}]
+        collection.requests.filter(slug="leek").update(expectations=unfinished, name="")
+        restored(collection.requests.get(slug="leek"))
+        assert collection.requests.get(slug="leek").expectations == unfinished
 
     def test_the_collection_has_changed(self, collection: Collection) -> None:
         removal = trash.delete(collection.requests.get(slug="leek"))

@@ -216,9 +216,7 @@ class TestRunning:
         (run,) = await self._ended()
         return run
 
-    async def test_a_get_runs_at_once(
-        self, async_client: AsyncClient, transactional_db: None
-    ) -> None:
+    async def test_a_get_runs_at_once(self, async_client: AsyncClient) -> None:
         async with serve(reply(b'{"items": []}')) as server:
             run = await _offering({**GET, "endpoint": f"{server.url}/cart"})
             response = await async_client.post(path(run), headers=self.htmx)
@@ -232,9 +230,7 @@ class TestRunning:
         assert (child.protocol, child.text) == (registry.ACTION, "look")
         assert server.requests[0].startswith(b"GET /cart HTTP/1.1\r\n")
 
-    async def test_anything_else_asks_first(
-        self, async_client: AsyncClient, transactional_db: None
-    ) -> None:
+    async def test_anything_else_asks_first(self, async_client: AsyncClient) -> None:
         async with serve(reply(b'{"saved": true}')) as server:
             run = await _offering({**POST, "endpoint": f"{server.url}/cart"})
             for confirmed in ("", "0", "yes"):
@@ -253,9 +249,7 @@ class TestRunning:
         assert b"X-Mine: 1\r\n" in server.requests[0]
         assert child.request["body"] == {"items": ["soup"]}
 
-    async def test_the_users_secrets_are_not_kept(
-        self, async_client: AsyncClient, transactional_db: None
-    ) -> None:
+    async def test_the_users_secrets_are_not_kept(self, async_client: AsyncClient) -> None:
         async with serve(reply(b"{}")) as server:
             run = await _offering({**GET, "endpoint": f"{server.url}/cart"})
             fields = {"headers": '[["Authorization", "Bearer canary"]]'}
@@ -264,16 +258,14 @@ class TestRunning:
         assert b"Bearer canary" in server.requests[0]
         assert "canary" not in json.dumps([child.request, child.headers])
 
-    async def test_without_scripts_it_leads_back(
-        self, async_client: AsyncClient, transactional_db: None
-    ) -> None:
+    async def test_without_scripts_it_leads_back(self, async_client: AsyncClient) -> None:
         run = await _offering({**GET, "endpoint": f"http://127.0.0.1:{free_port()}/"})
         response = await async_client.post(path(run))
         assert (response.status_code, response["Location"]) == (302, f"/runs/{run.pk}/")
         await self._ended()
 
     async def test_an_action_of_a_reply_belongs_to_that_and_shows_on_the_page(
-        self, async_client: AsyncClient, transactional_db: None
+        self, async_client: AsyncClient
     ) -> None:
         async with serve(reply(b"{}")) as server:
             run = await _offering(GET)
@@ -291,7 +283,7 @@ class TestRunning:
         assert f'ws-connect="/ws/runs/{run.pk}/"' in html
 
     async def test_a_page_that_it_did_not_come_of_is_not_believed(
-        self, async_client: AsyncClient, transactional_db: None
+        self, async_client: AsyncClient
     ) -> None:
         run = await _offering({**GET, "endpoint": f"http://127.0.0.1:{free_port()}/"})
         other = await _offering(GET)

@@ -16,10 +16,14 @@ pytestmark = pytest.mark.django_db
 REQUEST = {"query": {"text": "eggs"}, "meta": {"version": "0.54"}}
 
 
+#: What was handed to the engine.
+Calls = list[dict[str, Any]]
+
+
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def started(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """What was handed to the engine; nothing is sent."""
-    calls: list[dict[str, Any]] = []
+    calls: Calls = []
 
     async def submit(run: Run, prepared: Any) -> None:
         shown = {"redact": prepared.redact, "headers": prepared.headers}
@@ -44,23 +48,16 @@ def first(agent: Agent) -> Run:
     return run
 
 
-def test_is_the_same_request_at_the_same_place(
-    client: Client, first: Run, started: list[dict[str, Any]]
-) -> None:
+def repeat(client: Client, run: Run, **fields: str) -> Any:
+    return client.post(f"/runs/{run.pk}/repetition/", fields, headers={"HX-Request": "true"})
+
+
+def test_is_the_same_request_at_the_same_place(client: Client, first: Run, started: Calls) -> None:
     Agent.objects.update(auth="bearer", auth_secret="s3cret")
     response = client.post(f"/runs/{first.pk}/repetition/")
     again = Run.objects.exclude(pk__in=[first.pk, first.parent_id]).get()
     assert response["Location"] == again.get_absolute_url()
-    for name in (
-        "agent",
-        "request",
-        "version",
-        "kind",
-        "parent",
-        "parent_entry",
-        "answers",
-        "text",
-    ):
+    for name in "agent request version kind parent parent_entry answers text".split():
         assert getattr(again, name) == getattr(first, name), name
     (call,) = started
     headers = dict(call["target"].headers)
@@ -70,10 +67,8 @@ def test_is_the_same_request_at_the_same_place(
     assert "s3cret" in call["redact"]
 
 
-def test_takes_the_place_of_the_response(
-    client: Client, first: Run, started: list[dict[str, Any]]
-) -> None:
-    response = client.post(f"/runs/{first.pk}/repetition/", headers={"HX-Request": "true"})
+def test_takes_the_place_of_the_response(client: Client, first: Run, started: Calls) -> None:
+    response = repeat(client, first)
     (call,) = started
     assert response["HX-Push-Url"] == call["run"].get_absolute_url()
     assert 'id="response"' in response.content.decode()
@@ -91,24 +86,19 @@ def test_takes_the_place_of_the_response(
     ],
 )
 def test_what_cannot_be_sent_again(
-    client: Client, first: Run, started: list[dict[str, Any]], fields: dict[str, Any]
+    client: Client, first: Run, started: Calls, fields: dict[str, Any]
 ) -> None:
     Run.objects.filter(pk=first.pk).update(**fields)
-    assert client.post(f"/runs/{first.pk}/repetition/").status_code == 404
+    assert repeat(client, first).status_code == 404
     assert not started
     assert Run.objects.count() == 2
 
 
-def test_needs_a_post(client: Client, first: Run, started: list[dict[str, Any]]) -> None:
-    assert client.get(f"/runs/{first.pk}/repetition/").status_code == 405
-    assert not started
-
-
 def test_too_many_at_once_are_refused_and_shown(
-    client: Client, first: Run, started: list[dict[str, Any]], settings: Any
+    client: Client, first: Run, started: Calls, settings: Any
 ) -> None:
     settings.RUN_LIMITS = settings.RUN_LIMITS.__class__(max_runs=0)
-    response = client.post(f"/runs/{first.pk}/repetition/", headers={"HX-Request": "true"})
+    response = repeat(client, first)
     assert "Too many" in response.content.decode()
 
 
@@ -117,16 +107,10 @@ class TestSwitching:
 
     FIELDS = {"protocol": "nlweb", "binding": "mcp", "version": "0.54"}
 
-    def test_an_agent_is_set_to_it(
-        self, client: Client, first: Run, started: list[dict[str, Any]]
-    ) -> None:
+    def test_an_agent_is_set_to_it(self, client: Client, first: Run, started: Calls) -> None:
         Run.objects.filter(pk=first.pk).update(url="http://agent.example/api")
         Agent.objects.update(handshake={"session": "s"})
-        response = client.post(
-            f"/runs/{first.pk}/repetition/",
-            {**self.FIELDS, "url": "http://agent.example/mcp"},
-            headers={"HX-Request": "true"},
-        )
+        response = repeat(client, first, **self.FIELDS, url="http://agent.example/mcp")
         (call,) = started
         assert (call["target"].url, call["target"].binding) == ("http://agent.example/mcp", "mcp")
         agent = Agent.objects.get()
@@ -134,22 +118,15 @@ class TestSwitching:
         assert call["run"].request == first.request
         assert '"agent": "recipes"' in response["HX-Trigger"]
 
-    def test_an_agent_keeps_its_origin(
-        self, client: Client, first: Run, started: list[dict[str, Any]]
-    ) -> None:
-        url = "http://evil.example/mcp"
-        response = client.post(f"/runs/{first.pk}/repetition/", {**self.FIELDS, "url": url})
+    def test_an_agent_keeps_its_origin(self, client: Client, first: Run, started: Calls) -> None:
+        response = repeat(client, first, **self.FIELDS, url="http://evil.example/mcp")
         assert (response.status_code, started) == (422, [])
         assert Agent.objects.get().binding == "http"
 
-    def test_a_url_gets_a_run_of_its_own(
-        self, client: Client, first: Run, started: list[dict[str, Any]]
-    ) -> None:
+    def test_a_url_gets_a_run_of_its_own(self, client: Client, first: Run, started: Calls) -> None:
         Run.objects.filter(pk=first.pk).update(agent=None, sent_to_url=True, url="http://b.example")
-        client.post(
-            f"/runs/{first.pk}/repetition/",
-            {"protocol": "agent-api", "binding": "http", "version": "1", "url": "http://c.example"},
-        )
+        target = {"protocol": "agent-api", "binding": "http", "version": "1"}
+        repeat(client, first, **target, url="http://c.example")
         (call,) = started
         assert call["target"].url == "http://c.example"
         assert call["target"].protocol == "agent-api"
@@ -157,15 +134,15 @@ class TestSwitching:
         assert (call["run"].sent_to_url, call["run"].agent) == (True, None)
 
     def test_another_version_is_named_in_the_document(
-        self, client: Client, first: Run, started: list[dict[str, Any]]
+        self, client: Client, first: Run, started: Calls
     ) -> None:
-        client.post(f"/runs/{first.pk}/repetition/", {"version": "0.55"})
+        repeat(client, first, version="0.55")
         assert started[0]["run"].request["meta"]["version"] == "0.55"
 
     @pytest.mark.parametrize("url", ["ftp://b.example", "http://u:p@b.example", "x"])
     def test_a_url_that_cannot_be_called(
-        self, client: Client, first: Run, started: list[dict[str, Any]], url: str
+        self, client: Client, first: Run, started: Calls, url: str
     ) -> None:
         Run.objects.filter(pk=first.pk).update(agent=None, sent_to_url=True)
-        response = client.post(f"/runs/{first.pk}/repetition/", {"url": url})
+        response = repeat(client, first, url=url)
         assert (response.status_code, started) == (422, [])

@@ -60,13 +60,13 @@ class TestForm:
 
     def test_an_answered_call_no_longer_waits(self, client: Client, agent: Agent) -> None:
         run = calling(agent)
-        Run.objects.create(
-            kind=RunKind.ANSWER, parent=run, parent_entry_seq=5, parent_entry_part=0,
-            agent_name="Talker", url=run.url, protocol="agent-api", state="completed",
-        )  # fmt: skip
+        about = {"kind": RunKind.ANSWER, "parent": run, "parent_entry_seq": 5}
+        own = {"conversation": run.conversation, "answers": {"look_up": "42"}}
+        reply(agent, **about, parent_entry_part=0, **own)
         shown = page(client, run)
         assert "Waiting for output" not in shown
         assert ">Answered</span>" in shown
+        assert "Answer again" in shown
 
     def test_none_is_asked_for_by_a_reply_that_did_not_come_whole(
         self, client: Client, agent: Agent
@@ -201,15 +201,6 @@ def test_the_answer_is_previewed(client: Client, agent: Agent) -> None:
     assert "s1" in shown
     shown = client.post(url, filled(output="{", format="json")).content.decode()
     assert "Line 1" in shown
-
-
-def test_an_answered_call_says_so(client: Client, agent: Agent) -> None:
-    run = calling(agent)
-    about = {"kind": RunKind.ANSWER, "parent": run, "parent_entry_seq": 5, "parent_entry_part": 0}
-    reply(agent, **about, conversation=run.conversation, answers={"look_up": "42"})
-    shown = page(client, run)
-    assert "Answered" in shown
-    assert "Answer again" in shown
 
 
 def test_only_what_is_there_can_be_fetched(client: Client, agent: Agent) -> None:
