@@ -67,14 +67,6 @@ SHOWN: dict[str, tuple[bytes, list[str]]] = {
         ["Agent error", "NLWeb failure", "INVALID_QUERY", "Meaning", "expected_formatISO 8601",
          "HTTP 400", "Retry"],
     ),
-    "an error of a framework": (
-        document({"error": "Internal Server Error"}, "500 Internal Server Error"),
-        ["JSON error message", "Internal Server Error", "Retry"],
-    ),
-    "a page of a proxy": (
-        reply(b"<!doctype html><title>Bad</title>", "text/html", "502 Bad Gateway"),
-        ["HTML page", "Retry"],
-    ),
     "an empty error": (
         head("503 Service Unavailable", content_length="0"), ["is empty", "Empty", "Retry"],
     ),
@@ -85,10 +77,6 @@ SHOWN: dict[str, tuple[bytes, list[str]]] = {
     "the two halves of ChatGPT": (
         document(CHATGPT),
         ["For the model", "In words", "For the widget", "Soup", "ui://widget"],
-    ),
-    "items within an item": (
-        answer(results=[{**SOUP, "hasPart": [{"@type": "HowToStep", "name": "Stir slowly"}]}]),
-        ["Stir slowly"],
     ),
 }  # fmt: skip
 
