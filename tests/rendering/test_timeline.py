@@ -323,7 +323,10 @@ class TestChildRuns:
     def test_every_child_is_on_the_drawing_and_time_never_runs_backwards(
         self, end: int, moments: list[tuple[int, int | None]]
     ) -> None:
-        spans = sorted((at, None if took is None else at + took) for at, took in moments)
+        spans = [
+            (at, None if took is None else at + took)
+            for at, took in sorted(moments, key=lambda each: each[0])
+        ]
         page = part(self.run_with(end, *spans), "timeline/")
         check_drawing(page)
         found = [x for x, _ in places(page, "span")]
