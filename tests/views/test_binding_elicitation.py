@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from django.test import AsyncClient, Client
 from playground.models import Agent, Run, RunKind, Share
 from playground.processes import this_process
 from playground.protocols.frames import Frame, FrameKind
+from tests.support.background_tasks import wait_for_tasks
 from tests.support.markup import read
 from tests.support.servers import reply, serve
 from tests.support.stored_runs import END, OPEN, Recording, event
@@ -147,6 +149,12 @@ class TestAnswers:
 
 @pytest.mark.django_db(transaction=True)
 class TestSending:
+    @pytest.fixture(autouse=True)
+    async def ended(self) -> AsyncIterator[None]:
+        """Let the runs end before the tables are emptied: PostgreSQL would find a deadlock."""
+        yield
+        await wait_for_tasks()
+
     async def test_into_the_call(self, async_client: AsyncClient, agent: Agent) -> None:
         async with serve(reply(b"", status="202 Accepted")) as server:
             await sync_to_async(speak_mcp)(agent, f"{server.url}/mcp")
