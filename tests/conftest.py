@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ _PROCESS_FIXTURES = {"hosted", "pair", "playground", "site"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark tests by their directory and their fixtures, and put the browser's last.
+    """Mark tests by their directory, fixtures and markers, and put the browser's last.
 
     Playwright's event loop would be in the way of asyncio tests.
 
@@ -55,12 +55,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.database)
         if _PROCESS_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.process)
+        if _commits(item):
+            item.add_marker(pytest.mark.commits)
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
     if _on_postgresql():
         config.hook.pytest_deselected(
             items=[item for item in items if not _is_about_the_database(item)]
         )
         items[:] = filter(_is_about_the_database, items)
+
+
+def _commits(item: pytest.Item) -> bool:
+    """Whether the tables are emptied after a test, because it commits what it writes."""
+    marker = item.get_closest_marker("django_db")
+    fixtures: Sequence[str] = getattr(item, "fixturenames", ())
+    return "transactional_db" in fixtures or bool(marker and marker.kwargs.get("transaction"))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
