@@ -123,6 +123,7 @@ def django_db_setup(
 ) -> None:
     """Make the test database look migrated."""
     without_migrations.undo()
+    schema.delete_instead_of_truncate()
     with django_db_blocker.unblock():
         schema.record_migrations()
 

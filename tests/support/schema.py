@@ -6,6 +6,8 @@ not is made by a signal (`playground.apps`). tests/models/test_schema.py compare
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from django.apps import apps
 from django.conf import settings
@@ -29,6 +31,23 @@ def disable_migrations() -> pytest.MonkeyPatch:
         settings, "MIGRATION_MODULES", {app.label: None for app in apps.get_app_configs()}
     )
     return patch
+
+
+def delete_instead_of_truncate() -> None:
+    """Let PostgreSQL empty tables after a test with DELETE.
+
+    TRUNCATE writes new files for each table and index, which takes 200 ms for tables with a few
+    rows.
+    """
+    if connection.vendor != "postgresql":
+        return
+
+    def sql_flush(style: object, tables: Sequence[str], **_: object) -> list[str]:
+        # Without the triggers of foreign keys, tables have no order.
+        rows = (f"DELETE FROM {connection.ops.quote_name(table)};" for table in tables)
+        return ["SET LOCAL session_replication_role = replica;" + "".join(rows)]
+
+    connection.ops.sql_flush = sql_flush
 
 
 def record_migrations() -> None:
