@@ -11,6 +11,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+from django.conf import settings
 
 from tests.support import schema
 from tests.support.isolation import DATABASE
@@ -36,6 +37,19 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "dev")
 
 #: Fixtures that start a process.
 _PROCESS_FIXTURES = {"hosted", "pair", "playground", "site"}
+
+
+def pytest_configure() -> None:
+    """Serve pages without static files, and commit without waiting for the disk.
+
+    The middleware for static files is asynchronous: with it, each request of Django's client
+    takes a thread and an event loop of its own.
+    """
+    backend = "django.contrib.staticfiles.storage.StaticFilesStorage"
+    settings.STORAGES["staticfiles"] = {"BACKEND": backend}
+    settings.MIDDLEWARE.remove("servestatic.middleware.ServeStaticMiddleware")
+    if not _on_postgresql():
+        settings.DATABASES["default"]["OPTIONS"]["init_command"] += "PRAGMA synchronous=OFF;"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -29,13 +29,6 @@ HOSTED = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(autouse=True)
-def _static_files(settings: Any) -> None:
-    """Pages need no collected files."""
-    backend = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    settings.STORAGES = {**settings.STORAGES, "staticfiles": backend}
-
-
 def policy_of(response: HttpResponse) -> dict[str, str]:
     directives = response.headers["Permissions-Policy"].split(", ")
     return dict(each.split("=", 1) for each in directives)

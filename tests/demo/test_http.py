@@ -37,13 +37,6 @@ def is_error(document: Document) -> bool:
     return list(document) == ["error"] and isinstance(document["error"], str)
 
 
-@pytest.fixture(autouse=True)
-def _static_files(settings: Any) -> None:
-    """Pages need no collected files."""
-    backend = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    settings.STORAGES = {**settings.STORAGES, "staticfiles": backend}
-
-
 #: Every route with the form of its refusal; None for pages, where CSRF tokens protect.
 ROUTES: Mapping[str, tuple[str, Callable[[Document], bool] | None]] = {
     "": ("/demo/", None),

@@ -39,13 +39,6 @@ PATIENCE = 20
 KEPT = (FrameKind.BODY, FrameKind.EVENT, FrameKind.COMMENT, FrameKind.TAIL)
 
 
-@pytest.fixture(autouse=True)
-def plain_assets(settings: Any) -> None:
-    """Pages that need no `collectstatic` before them."""
-    backend = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    settings.STORAGES = {**settings.STORAGES, "staticfiles": backend}
-
-
 def rpc(own_id: Any, result: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": own_id, "result": result}).encode()
 

@@ -30,13 +30,6 @@ def index(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bo
     return bool(request.param)
 
 
-@pytest.fixture(autouse=True)
-def plain_assets(settings: Any) -> None:
-    """Pages that need no `collectstatic` before them."""
-    backend = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    settings.STORAGES = {**settings.STORAGES, "staticfiles": backend}
-
-
 def make(text: str = "eggs", **fields: Any) -> Run:
     found: Run = Run.objects.create(
         **{

@@ -70,8 +70,6 @@ class TestAsset:
     @pytest.fixture
     def directory(self, settings: Any, tmp_path: Path) -> Path:
         """The directory of a playground whose front end was not built."""
-        backend = "django.contrib.staticfiles.storage.StaticFilesStorage"
-        settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": backend}}
         settings.BASE_DIR = tmp_path
         return tmp_path
 

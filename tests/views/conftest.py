@@ -12,13 +12,6 @@ from playground.models import Agent, Run
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, PIECES, event, recorded, result
 
 
-@pytest.fixture(autouse=True)
-def plain_assets(settings: Any) -> None:
-    """Pages that need no `collectstatic` before them."""
-    backend = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    settings.STORAGES = {**settings.STORAGES, "staticfiles": backend}
-
-
 @pytest.fixture
 def agent(db: None) -> Agent:
     found: Agent = Agent.objects.create(name="Recipes", url="http://agent.example/api")
