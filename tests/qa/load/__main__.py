@@ -3,8 +3,7 @@
 Run some rows with `--rows 1,4`, another checkout with `--tree`, and the short form, which fails if
 an event is lost or repeated, with `--short`. `--cluster` measures rows with one process, and again
 with two web processes and two workers behind nginx. `--soak 20` keeps a mixed load for 20 minutes
-instead, and fails also if anything is left over. `--memory` measures the memory under large
-responses.
+instead, and fails also if anything is left over.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import importlib.util
 import os
 import resource
 import statistics
@@ -23,8 +21,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import httpx
-
 from tests.qa.bench.clients import Started
 from tests.qa.bench.serving import served
 from tests.qa.bench.table import Row, print_table
@@ -32,8 +28,6 @@ from tests.qa.cluster.processes import cluster
 from tests.qa.load import interim
 from tests.qa.load.cores import Cores
 from tests.qa.load.costs import Costs
-from tests.qa.load.large import measure as measure_memory
-from tests.qa.load.profile import Profiler
 from tests.qa.load.soak import soak
 from tests.qa.load.streams import Streams
 from tests.qa.load.viewers import Audience
@@ -58,7 +52,6 @@ class Options:
     tree: Path
     python: str
     compression: bool
-    profiler: Profiler | None
     #: Whether the playground is a cluster.
     cluster: bool = False
 
@@ -72,9 +65,7 @@ class Totals:
     #: Milliseconds of the 99th percentile of each row.
     percentiles: list[float] = field(default_factory=list)
 
-    def add(
-        self, what: str, aim: float | None, audience: Audience, cores: Cores, costs: str = ""
-    ) -> None:
+    def add(self, what: str, aim: float, audience: Audience, cores: Cores, costs: str = "") -> None:
         """Add the row of a measurement; its aim is the milliseconds of the 99th percentile."""
         latencies = audience.latencies
         if len(latencies) > 1:
@@ -92,10 +83,8 @@ class Totals:
             f"{cores.of('server'):.2f} cores ({cores.others('server')})"
             f"{costs}"
         )
-        met = None if aim is None else p99 <= aim and not faults
-        self.add_row(
-            Row(what, figure, "–" if aim is None else f"p99 ≤ {aim:.0f} ms, none lost", met)
-        )
+        met = p99 <= aim and not faults
+        self.add_row(Row(what, figure, f"p99 ≤ {aim:.0f} ms, none lost", met))
 
     def add_idle(self, what: str, aim: float, cores: Cores) -> None:
         """Add the row of idling; its aim is a number of cores."""
@@ -111,12 +100,8 @@ class Totals:
 class Load(Streams):
     """A playground, its agent, and the form that starts runs."""
 
-    def __init__(
-        self, url: str, pid: int, agent: str, cores: Cores, costs: Costs | None = None
-    ) -> None:
-        """Start runs at the playground of a URL; `pid` is the process that is profiled."""
+    def __init__(self, url: str, agent: str, cores: Cores, costs: Costs | None = None) -> None:
         super().__init__(url, agent)
-        self.pid = pid
         self.cores = cores
         self.costs = costs
 
@@ -155,7 +140,7 @@ def playground(options: Options) -> Iterator[Load]:
                 viewers=os.getpid(),
             )
             costs = Costs(parts.settings["DATABASE_URL"], parts.settings["REDIS_URL"])
-            yield Load(parts.url, parts.servers[0].pid, agent.url, cores, costs)
+            yield Load(parts.url, agent.url, cores, costs)
             return
         server = stack.enter_context(
             PlaygroundServer(
@@ -164,25 +149,21 @@ def playground(options: Options) -> Iterator[Load]:
             )
         )  # fmt: skip
         cores = Cores(server=server.pid, agent=agent.pid, viewers=os.getpid())
-        yield Load(server.url, server.pid, agent.url, cores)
+        yield Load(server.url, agent.url, cores)
 
 
 @contextlib.contextmanager
-def measuring(options: Options, load: Load) -> Iterator[None]:
-    """Measure the CPU time of the block, and profile it."""
-    profiler = options.profiler
-    recording = profiler.recording(load.pid) if profiler else contextlib.nullcontext()
+def measuring(load: Load) -> Iterator[None]:
+    """Measure the CPU time of the block, and what it costs the servers of a cluster."""
     measuring_costs = load.costs.measuring() if load.costs else contextlib.nullcontext()
-    with recording, measuring_costs, load.cores.measuring():
+    with measuring_costs, load.cores.measuring():
         yield
 
 
-async def stream(
-    options: Options, load: Load, audience: Audience, watched: list[Started], results: int
-) -> None:
+async def stream(load: Load, audience: Audience, watched: list[Started], results: int) -> None:
     """Open a websocket for each of `watched`, let the agent stream, and wait for the end."""
     await audience.open(watched, results)
-    with measuring(options, load):
+    with measuring(load):
         load.release()
         await audience.finish()
     await audience.close()
@@ -196,7 +177,7 @@ def many_streams(streams: int, aim: float) -> Callable[[Options, Totals], None]:
         audience = Audience(options.compression)
         with playground(options) as load:
             started = load.start(streams, results, SLOW)
-            asyncio.run(stream(options, load, audience, started, results))
+            asyncio.run(stream(load, audience, started, results))
             what = f"{streams} streams of {1 / SLOW:.0f} events/s, one viewer each"
             what += ", cluster" * options.cluster
             costs = load.costs_of(streams * results)
@@ -214,7 +195,7 @@ def many_viewers(viewers: int, runs: int, aim: float) -> Callable[[Options, Tota
             count = 2 if options.short else runs
             for _ in range(count):
                 [started] = load.start(1, RESULTS, FAST)
-                asyncio.run(stream(options, load, audience, [started] * viewers, RESULTS))
+                asyncio.run(stream(load, audience, [started] * viewers, RESULTS))
             what = f"one run of {1 / FAST:.0f} events/s, {viewers:,} viewers"
             what += ", cluster" * options.cluster
             totals.add(what, aim, audience, load.cores, load.costs_of(count * RESULTS))
@@ -228,7 +209,7 @@ def idle(options: Options, totals: Totals) -> None:
     async def watched(load: Load) -> None:
         audience = Audience(options.compression)
         await audience.open(load.start(1, 0, 0) * 500, 0)
-        with measuring(options, load):
+        with measuring(load):
             await asyncio.sleep(IDLE)
         load.release()
         await audience.finish()
@@ -240,7 +221,7 @@ def idle(options: Options, totals: Totals) -> None:
     with playground(options) as load:
         load.start(500, 0, 0)
         time.sleep(2)
-        with measuring(options, load):
+        with measuring(load):
             time.sleep(IDLE)
         load.release()
         totals.add_idle("idle: 500 silent streams without viewers", 0.1, load.cores)
@@ -257,32 +238,6 @@ def interim_responses(lines: int) -> Callable[[Options, Totals], None]:
     return measure
 
 
-def baselines(options: Options, totals: Totals) -> None:
-    """Measure servers that do nothing but send."""
-    needed = {"daphne": ("daphne",), "uvicorn": ("uvicorn", "uvloop", "httptools")}
-    for name, modules in needed.items():
-        if all(importlib.util.find_spec(module) for module in modules):
-            for viewers in (500, 1000):
-                asyncio.run(_baseline(name, viewers, options, totals))
-
-
-async def _baseline(name: str, viewers: int, options: Options, totals: Totals) -> None:
-    ticks = 200
-    audience = Audience(options.compression)
-    with served("tests.qa.load.baseline", name) as bare:
-        cores = Cores(server=bare.pid, viewers=os.getpid())
-        started = Started("", bare.url.replace("http", "ws", 1), bare.url, 0)
-        await audience.open([started] * viewers, ticks)
-        with cores.measuring():
-            url = f"{bare.url}/go?ticks={ticks}&rate={1 / FAST}"
-            async with httpx.AsyncClient(trust_env=False) as client:
-                (await client.post(url)).raise_for_status()
-            await audience.finish()
-        await audience.close()
-    what = f"baseline: bare {name}, 2 KB, {1 / FAST:.0f} times a second to {viewers:,} websockets"
-    totals.add(what, None, audience, cores)
-
-
 ROWS: dict[str, Callable[[Options, Totals], None]] = {
     "1": many_streams(50, 50),
     "2": many_streams(200, 150),
@@ -291,9 +246,8 @@ ROWS: dict[str, Callable[[Options, Totals], None]] = {
     "5": many_viewers(500, 8, 170),
     "6": many_viewers(1000, 6, 400),
     "7": idle,
-    "8": baselines,
-    "9": interim_responses(interim.PLAIN),
-    "10": interim_responses(interim.LONG),
+    "8": interim_responses(interim.PLAIN),
+    "9": interim_responses(interim.LONG),
 }
 #: The rows of `--short`, and of `--cluster`.
 SHORT, CLUSTER = "1,4", "3,5"
@@ -330,16 +284,11 @@ def arguments() -> argparse.Namespace:
         help=f"rows with one process and with a cluster; default: {CLUSTER}",
     )
     parser.add_argument("--soak", type=float, metavar="MINUTES", help="a mixed load, and no rows")
-    parser.add_argument(
-        "--memory", action="store_true", help="memory under large responses, and no rows"
-    )
     parser.add_argument("--samples", type=Path, help="file for the samples of the soak, as JSON")
     parser.add_argument("--server", help="passed to manage.py serve --server")
     parser.add_argument("--tree", type=Path, default=ROOT, help="the checkout to measure")
     parser.add_argument("--python", default=sys.executable, help="the interpreter of that checkout")
     parser.add_argument("--compression", action="store_true", help="offer permessage-deflate")
-    parser.add_argument("--profile", type=Path, help="file for the stacks that py-spy records")
-    parser.add_argument("--gil", action="store_true", help="profile what holds the GIL only")
     given = parser.parse_args()
     default = CLUSTER if given.cluster else SHORT if given.short else ",".join(ROWS)
     given.rows = (given.rows or default).split(",")
@@ -354,30 +303,19 @@ def main() -> None:
     """Measure and print."""
     given = arguments()
     raise_descriptor_limit()
-    if given.soak:
-        server = ("--server", given.server) if given.server else ()
-        tree, python = given.tree.resolve(), given.python
-        is_sound = soak(given.soak, tree=tree, python=python, options=server, record=given.samples)
-        sys.exit(0 if is_sound else 1)
-    if given.memory:
-        server = ("--server", given.server) if given.server else ()
-        rows = []
-        for row in measure_memory(server, given.tree.resolve(), given.python):
-            print(f"{row.what}: {row.figure} {row.verdict}", file=sys.stderr, flush=True)
-            rows.append(row)
-        print_table(rows)
-        return
-    profiler = Profiler(gil=given.gil) if given.profile else None
-    if profiler and not profiler.command:
-        print("py-spy is not installed: there will be no profile.", file=sys.stderr)
     options = Options(
         short=given.short,
         server=("--server", given.server) if given.server else (),
         tree=given.tree.resolve(),
         python=given.python,
         compression=given.compression,
-        profiler=profiler,
     )
+    if given.soak:
+        is_sound = soak(
+            given.soak, tree=options.tree, python=options.python, options=options.server,
+            record=given.samples,
+        )  # fmt: skip
+        sys.exit(0 if is_sound else 1)
     totals = Totals()
     for number in given.rows:
         if given.cluster:
@@ -385,9 +323,6 @@ def main() -> None:
         else:
             ROWS[number](options, totals)
     print_table(totals.rows)
-    if profiler and profiler.stacks:
-        profiler.write(given.profile)
-        profiler.print_functions()
     if given.short and totals.faults:
         sys.exit(1)
 
