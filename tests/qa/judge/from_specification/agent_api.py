@@ -15,9 +15,7 @@ from tests.qa.judge.from_specification.replies import (
     CALL,
     JSON,
     OUTPUT,
-    first_example,
     refused,
-    second_example,
     sequence,
     whole,
 )
@@ -373,8 +371,8 @@ def _orders() -> Iterator[Sent]:
         return {**item, **members}
 
     yield "stream as it is", _stream(sequence()), "", "The second example, its types corrected."
-    yield "stream of the first example", _stream(first_example()), "", "As it stands."
-    yield "stream of the second example", _stream(second_example()), "", "As it stands."
+    yield "stream of the first example", _stream(sequence("first-example")), "", "As it stands."
+    yield "stream of the second example", _stream(sequence("second-example")), "", "As it stands."
     must: Level = "must"
     full = (created, running, message, hello, world, text, done, completed)
     yield "stream without an end", made(*full[:-1]), must, flow

@@ -225,9 +225,8 @@ def _stream_attributes(index: int, name: str, *, old: bool) -> list[Attribute]:
 
 def _streams(version: str, *, old: bool) -> Iterator[Mutant]:
     reply = Reply("stream", {}, requests(version))
-    for base, events in (("stream", streamed(version)), ("broken off", broken_off(version))):
-        if old and base == "broken off":
-            continue  # 0.54 knows no error event
+    bases = {"stream": streamed(version), **({} if old else {"broken off": broken_off()})}
+    for base, events in bases.items():
         for index, (name, data) in enumerate(events):
             rows = _stream_attributes(index, name, old=old)
             seen = [*vary(data, rows)]
