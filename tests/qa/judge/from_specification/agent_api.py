@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from tests.qa.judge.from_specification.grammar import Attribute, Variation, turned, vary
+from tests.qa.judge.from_specification.grammar import (
+    Attribute,
+    Variation,
+    others,
+    put,
+    turned,
+    vary,
+)
 from tests.qa.judge.from_specification.replies import (
     CALL,
     JSON,
@@ -157,6 +164,10 @@ def _content(at: str, kind: str) -> list[Attribute]:
     }.get(kind, [])
 
 
+def _text_content(at: str) -> list[Attribute]:
+    return _content(at, "text")
+
+
 def _whole_attributes(document: JSON) -> list[Attribute]:
     rows = _response("")
     if document.get("error"):
@@ -190,24 +201,23 @@ def broken(name: str, made: Any, level: Level, sentence: str, *pointers: str) ->
 
 
 def _by_text(document: JSON) -> Iterator[Variation]:
-    for sample, value in (("array", [document]), ("string", "text"), ("number", 7), ("null", None)):
-        said = "§6: a response is an object."
-        yield broken(f"the reply is of type {sample}", value, "must", said, "")
+    for sample, value in others(document):
+        yield broken(
+            f"the reply is of type {sample}", value, "must", "§6: a response is an object.", ""
+        )
     if document["status"] == "failed":
         made = without(document, "/error")
         yield broken("failed without an error", made, "should", "Error Handling.", "/error")
-        errors: tuple[Any, ...] = ("The model did not answer.", ["MODEL_UNAVAILABLE"])
-        for value in errors:
-            said = "§7: an error is an object with a code and a message."
-            yield broken(
-                f"error is {value!r}", changed(document, "/error", value), "must", said, "/error"
-            )
+        said = "§7: an error is an object with a code and a message."
+        values = ("The model did not answer.", ["MODEL_UNAVAILABLE"])
+        rows = ((f"error is {value!r}", "/error", value, said) for value in values)
+        yield from put(document, "must", *rows)
         return
     done = "State table: completed means that the operation has finished."
     for pointer in ("/output/0", "/output/2", "/output/2/content/0"):
-        for status in ("in_progress", "created"):
-            made = changed(document, f"{pointer}/status", status)
-            yield broken(f"{pointer} is still {status}", made, "must", done, f"{pointer}/status")
+        rows = ((f"{pointer} is still {status}", f"{pointer}/status", status, done)
+                for status in ("in_progress", "created"))  # fmt: skip
+        yield from put(document, "must", *rows)
     said = "§4: the id of a message is unique."
     made = changed(document, "/output/1", {**OUTPUT, "id": CALL["id"]})
     made = changed(made, "/output/1/content/0/msg_id", CALL["id"])
@@ -225,35 +235,28 @@ def _by_text(document: JSON) -> Iterator[Variation]:
     made = changed(document, "/output", [CALL, OUTPUT, again])
     yield broken("two calls of one id", made, "must", said, "/output")
     said = "§2: arguments are JSON in a string; output is a string."
-    wrong: dict[str, Any] = {
-        "/output/0/content/0/data/arguments": {"city": "Riga"},
-        "/output/1/content/0/data/output": {"rain": True},
-    }
-    for pointer, value in wrong.items():
-        made = changed(document, pointer, value)
-        yield broken(f"{pointer} is an object", made, "must", said, pointer)
+    for pointer, value in (
+        ("/output/0/content/0/data/arguments", {"city": "Riga"}),
+        ("/output/1/content/0/data/output", {"rain": True}),
+    ):
+        yield from put(document, "must", (f"{pointer} is an object", pointer, value, said))
     yield from _lists(document)
     made = {"response": document}
     yield broken("the response within another object", made, "must", "§6: the object itself.", "")
 
 
 def _lists(document: JSON) -> Iterator[Variation]:
-    for kind in ("reasoning", "assistant_message", "tool_call"):
-        made = changed(document, "/output/2/type", kind)
-        yield broken(
-            f"a message of type {kind}", made, "must", "§1: a closed list.", "/output/2/type"
-        )
-    for kind in ("audio", "video", "input_text", "refusal"):
-        made = changed(document, "/output/2/content/0/type", kind)
-        said = "§3: there are text, image and data."
-        yield broken(f"a content of type {kind}", made, "must", said, "/output/2/content/0/type")
-    for status in ("cancelled", "in-progress", "InProgress", "done", "queued"):
-        made = changed(document, "/status", status)
-        yield broken(f"status {status}", made, "must", "§1: a closed list.", "/status")
-    for role in ("tool", "agent", "developer"):
-        made = changed(document, "/output/2/role", role)
-        said = "§4: the role should be user, system or assistant."
-        yield broken(f"role {role}", made, "should", said, "/output/2/role")
+    closed, role = "§1: a closed list.", "§4: the role should be user, system or assistant."
+    for what, pointer, values, level, said in (
+        ("a message of type", "/output/2/type", "reasoning assistant_message tool_call", "must",
+         closed),
+        ("a content of type", "/output/2/content/0/type", "audio video input_text refusal", "must",
+         "§3: there are text, image and data."),
+        ("status", "/status", "cancelled in-progress InProgress done queued", "must", closed),
+        ("role", "/output/2/role", "tool agent developer", "should", role),
+    ):  # fmt: skip
+        rows = ((f"{what} {value}", pointer, value, said) for value in values.split())
+        yield from put(document, level, *rows)  # type: ignore[arg-type]
 
 
 def _conforming(document: JSON) -> Iterator[Variation]:
@@ -267,28 +270,26 @@ def _conforming(document: JSON) -> Iterator[Variation]:
             yield Variation(f"{pointer or 'top'} has {name}", made, "", reason)
     if document["status"] == "failed":
         return
-    for kind in MESSAGE_TYPES:
-        made = changed(document, "/output/2/type", kind)
-        if kind.startswith(("function", "error")):
-            continue  # these say more about their contents
-        yield Variation(f"a message of type {kind}", made, "", "§1 lists it.")
-    for role in ("user", "system"):
-        made = changed(document, "/output/2/role", role)
-        yield Variation(f"a message of the {role}", made, "", "§1 lists it.")
-    for name in ("session_id", "usage", "sequence_number", "completed_at"):
-        made = {**document, name: None}
-        yield Variation(f"{name} is null", made, "", "§6: its default is None.")
-    for name, output in (("no messages", []), ("one message", [document["output"][2]])):
-        yield Variation(name, changed(document, "/output", output), "", "No stated length.")
-    made = changed(document, "/output/0/content/0/data/arguments", '{"city": Riga')
-    yield Variation("arguments are no JSON", made, "", "§2 itself says that they may not be.")
-    made = changed(document, "/output/2/content/0/text", "Ünïcødé 🍳 مرحبا \u2028 <b>&amp;")
-    yield Variation("text of many scripts", made, "", "Any text is a string.")
-    made = changed(document, "/output/2/content", None)
-    yield Variation("a message without contents", made, "", "§4: content is optional.")
-    made = changed(document, "/output/2/status", "incomplete")
+    # A call, an output and an error say more about their contents.
+    kinds = [kind for kind in MESSAGE_TYPES if not kind.startswith(("function", "error"))]
     reason = "§4 names incomplete, the list of §1 does not: both readings pass."
-    yield Variation("a message that is incomplete", made, "", reason)
+    null, message = "§6: its default is None.", document["output"][2]
+    yield from put(
+        document, "",
+        *((f"a message of type {kind}", "/output/2/type", kind, "§1 lists it.") for kind in kinds),
+        *((f"a message of the {role}", "/output/2/role", role, "§1 lists it.")
+          for role in ("user", "system")),
+        *((f"{name} is null", f"/{name}", None, null)
+          for name in ("session_id", "usage", "sequence_number", "completed_at")),
+        ("no messages", "/output", [], "No stated length."),
+        ("one message", "/output", [message], "No stated length."),
+        ("arguments are no JSON", "/output/0/content/0/data/arguments", '{"city": Riga',
+         "§2 itself says that they may not be."),
+        ("text of many scripts", "/output/2/content/0/text",
+         "Ünïcødé 🍳 مرحبا \u2028 <b>&amp;", "Any text is a string."),
+        ("a message without contents", "/output/2/content", None, "§4: content is optional."),
+        ("a message that is incomplete", "/output/2/status", "incomplete", reason),
+    )  # fmt: skip
 
 
 # Streams
@@ -306,7 +307,7 @@ def _streamed_events() -> Iterator[Mutant]:
     """Break each object of the stream, one at a time."""
     objects = sequence()
     for index, item in enumerate(objects):
-        rows = {"response": _response, "message": _message}.get(item["object"], _stream_content)("")
+        rows = {"response": _response, "message": _message}.get(item["object"], _text_content)("")
         if item["object"] == "content" and item["delta"]:
             said = "Content Streaming: each segment has an index."
             rows = [row for row in rows if row.pointer != "/index"]
@@ -319,9 +320,8 @@ def _streamed_events() -> Iterator[Mutant]:
             rows += [A("/content/0", "object", "§4: content holds contents.")]
             rows += _content("/content/0", "text")
         seen = [*vary(item, rows)]
-        for sample, value in (("array", [item]), ("string", "x"), ("number", 1), ("null", None)):
-            said = "Content Streaming: the stream is of objects."
-            seen.append(Variation(f"of type {sample}", value, "must", said, ("",)))
+        said = "Content Streaming: the stream is of objects."
+        seen += [broken(f"of type {kind}", value, "must", said, "") for kind, value in others(item)]
         reason = "The models do not close their objects."
         seen.append(Variation("an unknown member", {**item, "x_vendor": {"a": 1}}, "", reason))
         seen.append(Variation("turned round", turned(item), "", "JSON objects have no order."))
@@ -337,10 +337,6 @@ def _streamed_events() -> Iterator[Mutant]:
             )
 
 
-def _stream_content(at: str) -> list[Attribute]:
-    return _content(at, "text")
-
-
 def _another_deviation(item: JSON, variation: Variation) -> bool:
     """Say whether leaving out an optional attribute takes away what the sequence needs.
 
@@ -351,147 +347,78 @@ def _another_deviation(item: JSON, variation: Variation) -> bool:
     """
     left = variation.name
     if item["object"] == "content":
-        return left in (
-            "/status is left out",
-            "/delta is left out",
-            "/text is left out",
-            "/index is left out",
-        )
+        return left in {f"/{name} is left out" for name in ("status", "delta", "text", "index")}
     return item["status"] == "completed" and left == "/status is missing"
 
 
 def _orders() -> Iterator[Sent]:
-    created, running, message, hello, world, text, done, completed = sequence()
-    flow = "Request/Response Lifecycle: created, in_progress, completed."
-
-    def made(*objects: JSON) -> Response:
-        return _stream([*objects])
-
-    def of(item: JSON, **members: Any) -> JSON:
-        return {**item, **members}
-
     yield "stream as it is", _stream(sequence()), "", "The second example, its types corrected."
-    yield "stream of the first example", _stream(sequence("first-example")), "", "As it stands."
-    yield "stream of the second example", _stream(sequence("second-example")), "", "As it stands."
-    must: Level = "must"
-    full = (created, running, message, hello, world, text, done, completed)
-    yield "stream without an end", made(*full[:-1]), must, flow
-    yield "stream without an end after a delta", made(*full[:5]), must, flow
-    yield "stream of created only", made(created), must, flow
-    ended = "The example sequence: what was created is also completed."
-    yield (
-        "stream without a completed message",
-        made(*full[:6], of(completed, output=None)),
-        "should",
-        ended,
-    )
-    final = "Content Streaming: the final segment marks completion."
-    no_text = made(*full[:5], of(done, content=None), of(completed, output=None))
-    yield "stream without a completed content", no_text, must, final
-    over = "State table: completed means that the operation has finished."
-    yield "stream on after the end, a message", made(*full, message), must, over
-    yield "stream on after the end, a response", made(*full, running), must, over
-    yield (
-        "stream with a message that goes back",
-        (made(*full[:7], of(message, status="in_progress"), completed)),
-        must,
-        over,
-    )
-    yield (
-        "stream with a delta after its content",
-        made(*full[:6], world, done, completed),
-        must,
-        over,
-    )
-    another = "§6: the id is that of the response."
-    yield (
-        "stream with another response at the end",
-        (made(*full[:-1], of(completed, id="response_999"))),
-        must,
-        another,
-    )
-    yield (
-        "stream with another message at the end",
-        (made(*full[:6], of(done, id="msg_999"), of(completed, output=None))),
-        "should",
-        ended,
-    )
-    yield (
-        "stream with a content of no message",
-        (made(*full[:3], of(hello, msg_id="msg_999"), *full[3:])),
-        must,
-        "§3: msg_id is the id of a message.",
-    )
-    yield (
-        "stream with another session",
-        (made(*full[:-1], of(completed, session_id="session_2"))),
-        "should",
-        "State Management: session_id is for continuity.",
-    )
-    yield (
-        "stream with a message that changes its type",
-        (made(*full[:6], of(done, type="plugin_call"), of(completed, output=None))),
-        "should",
-        "The examples: a message stays what it was created as.",
-    )
-    yield (
-        "stream with a message that changes its role",
-        (made(*full[:6], of(done, role="user"), of(completed, output=None))),
-        "should",
-        "The examples: a message stays what it was created as.",
-    )
-    yield (
-        "stream with a content that changes its type",
-        (
-            made(
-                *full[:5],
-                of(text, type="image"),
-                of(done, content=None),
-                of(completed, output=None),
-            )
-        ),
-        "should",
-        "Content Streaming: index points to one content slot.",
-    )
-    shown = "The example sequence."
-    yield "stream without created", made(*full[2:]), must, flow
-    yield (
-        "stream with content before its message",
-        (made(created, running, hello, message, world, text, done, completed)),
-        "should",
-        shown,
-    )
-    yield (
-        "stream that begins with its message",
-        (made(message, created, running, hello, world, text, done, completed)),
-        "should",
-        shown,
-    )
-    yield (
-        "stream without msg_id for two messages",
-        _two_messages(),
-        "should",
-        ("Stream Handling: msg_id relates content to its message."),
-    )
-    order = "State Management: sequence_number is for ordering."
-    yield "stream out of sequence", _numbered(1, 2, 3, 5, 4, 6, 7, 8), "should", order
-    yield "stream with a sequence number twice", _numbered(1, 2, 3, 4, 4, 6, 7, 8), "should", order
-    yield "stream in sequence", _numbered(*range(1, 9)), "", order
-    yield "stream in sequence beyond ten", _numbered(*range(7, 15)), "", order
-    yield "stream with a gap in sequence", _numbered(1, 2, 3, 4, 9, 10, 11, 12), "", order
-    yield (
-        "stream still running with its message at the end",
-        (made(*full[:-1], changed(completed, "/output/0/status", "in_progress"))),
-        must,
-        over,
-    )
-    yield (
-        "stream still running with its content at the end",
-        (made(*full[:-1], changed(completed, "/output/0/content/0/status", "in_progress"))),
-        must,
-        over,
-    )
+    for example in ("first", "second"):
+        objects = sequence(f"{example}-example")
+        yield f"stream of the {example} example", _stream(objects), "", "As it stands."
+    for name, objects, level, said in _orders_by_text():
+        yield f"stream {name}", _stream([*objects]), level, said
+    said = "Stream Handling: msg_id relates content to its message."
+    yield "stream without msg_id for two messages", _two_messages(), "should", said
+    said = "State Management: sequence_number is for ordering."
+    for name, numbers, level in (
+        ("out of sequence", (1, 2, 3, 5, 4, 6, 7, 8), "should"),
+        ("with a sequence number twice", (1, 2, 3, 4, 4, 6, 7, 8), "should"),
+        ("in sequence", range(1, 9), ""),
+        ("in sequence beyond ten", range(7, 15), ""),
+        ("with a gap in sequence", (1, 2, 3, 4, 9, 10, 11, 12), ""),
+    ):
+        yield f"stream {name}", _numbered(*numbers), level, said  # type: ignore[misc]
     yield from _conforming_streams()
+
+
+def _orders_by_text() -> list[tuple[str, tuple[JSON, ...], Level, str]]:
+    """Return streams in which objects are missing, out of place or not what they were."""
+    full = created, running, message, hello, world, text, done, completed = tuple(sequence())
+    bare = {**completed, "output": None}
+    empty = {**done, "content": None}
+    late = changed(completed, "/output/0/status", "in_progress")
+    late_content = changed(completed, "/output/0/content/0/status", "in_progress")
+    flow = "Request/Response Lifecycle: created, in_progress, completed."
+    ended = "The example sequence: what was created is also completed."
+    final = "Content Streaming: the final segment marks completion."
+    over = "State table: completed means that the operation has finished."
+    stays = "The examples: a message stays what it was created as."
+    shown = "The example sequence."
+    return [
+        ("without an end", full[:-1], "must", flow),
+        ("without an end after a delta", full[:5], "must", flow),
+        ("of created only", (created,), "must", flow),
+        ("without created", full[2:], "must", flow),
+        ("without a completed message", (*full[:6], bare), "should", ended),
+        ("without a completed content", (*full[:5], empty, bare), "must", final),
+        ("on after the end, a message", (*full, message), "must", over),
+        ("on after the end, a response", (*full, running), "must", over),
+        ("with a message that goes back",
+         (*full[:7], {**message, "status": "in_progress"}, completed), "must", over),
+        ("with a delta after its content", (*full[:6], world, done, completed), "must", over),
+        ("with another response at the end", (*full[:-1], {**completed, "id": "response_999"}),
+         "must", "§6: the id is that of the response."),
+        ("with another message at the end", (*full[:6], {**done, "id": "msg_999"}, bare), "should",
+         ended),
+        ("with a content of no message", (*full[:3], {**hello, "msg_id": "msg_999"}, *full[3:]),
+         "must", "§3: msg_id is the id of a message."),
+        ("with another session", (*full[:-1], {**completed, "session_id": "session_2"}), "should",
+         "State Management: session_id is for continuity."),
+        ("with a message that changes its type", (*full[:6], {**done, "type": "plugin_call"}, bare),
+         "should", stays),
+        ("with a message that changes its role", (*full[:6], {**done, "role": "user"}, bare),
+         "should", stays),
+        ("with a content that changes its type",
+         (*full[:5], {**text, "type": "image"}, empty, bare), "should",
+         "Content Streaming: index points to one content slot."),
+        ("with content before its message",
+         (created, running, hello, message, world, text, done, completed), "should", shown),
+        ("that begins with its message",
+         (message, created, running, hello, world, text, done, completed), "should", shown),
+        ("still running with its message at the end", (*full[:-1], late), "must", over),
+        ("still running with its content at the end", (*full[:-1], late_content), "must", over),
+    ]  # fmt: skip
 
 
 def _two_messages() -> Response:
@@ -505,12 +432,8 @@ def _two_messages() -> Response:
 
 
 def _numbered(*numbers: int) -> Response:
-    return _stream(
-        [
-            {**item, "sequence_number": str(number)}
-            for number, item in zip(numbers, sequence(), strict=True)
-        ]
-    )
+    pairs = zip(numbers, sequence(), strict=True)
+    return _stream([{**item, "sequence_number": str(number)} for number, item in pairs])
 
 
 def _conforming_streams() -> Iterator[Sent]:

@@ -53,6 +53,11 @@ class Variation:
         return {"level": self.level, "sentence": self.sentence, "pointers": places}
 
 
+def others(document: Any) -> Iterator[tuple[str, Any]]:
+    """Return values that are not of the type of a document, which is an object, by their types."""
+    yield from (("array", [document]), ("string", "text"), ("number", 7), ("null", None))
+
+
 def put(document: Any, level: Level, *rows: tuple[str, str, Any, str]) -> Iterator[Variation]:
     """Put values into a document, one in each variation: its name, pointer, value and sentence."""
     for name, pointer, value, sentence in rows:

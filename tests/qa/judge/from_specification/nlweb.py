@@ -5,11 +5,13 @@ what it shows in examples only has the level "should" there.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from tests.qa.judge.from_specification.grammar import (
     Attribute,
     Variation,
+    others,
     put,
     turned,
     unknown_members,
@@ -242,10 +244,11 @@ def _conforming(reply: Reply) -> Iterator[Variation]:
             yield from put(document, "", ("no results", "/results", [], said))
 
 
-def _moved(document: JSON, source: str, target: str) -> JSON:
-    moved: JSON = changed(document, target, pointed(document, source))
-    result: JSON = without(moved, source)
-    return result
+def _moved(document: JSON, *rows: tuple[str, str, str, str]) -> Iterator[Variation]:
+    """Move values within a document, one in each variation: its name, from, to, and sentence."""
+    for name, source, target, sentence in rows:
+        made = without(changed(document, target, pointed(document, source)), source)
+        yield Variation(name, made, "must", sentence, (source, target))
 
 
 def _by_text(reply: Reply) -> Iterator[Variation]:
@@ -262,35 +265,17 @@ def _by_text(reply: Reply) -> Iterator[Variation]:
     ) -> Variation:
         return Variation(name, made, level, sentence, pointers)
 
-    for sample, value in (
-        ("array", [document]),
-        ("string", "answer"),
-        ("number", 7),
-        ("null", None),
-    ):
+    for sample, value in others(document):
         yield broken(f"the reply is of type {sample}", value, "§4: responses are objects.", "")
-    yield broken(
-        "`meta` for `_meta`",
-        _moved(document, "/_meta", "/meta"),
-        "§4: a response's metadata is `_meta`, a request's `meta`.",
-        "/_meta",
-        "/meta",
-    )
-    for name in ("response_type", "version"):
-        yield broken(
-            f"{name} outside _meta",
-            _moved(document, f"/_meta/{name}", f"/{name}"),
-            f"§4: {name} is an attribute of `_meta`.",
-            f"/_meta/{name}",
-            f"/{name}",
-        )
-    yield broken(
-        f"{content} within _meta",
-        _moved(document, f"/{content}", f"/_meta/{content}"),
-        "§4: the content stands beside `_meta`.",
-        f"/{content}",
-        f"/_meta/{content}",
-    )
+    yield from _moved(
+        document,
+        ("`meta` for `_meta`", "/_meta", "/meta",
+         "§4: a response's metadata is `_meta`, a request's `meta`."),
+        *((f"{name} outside _meta", f"/_meta/{name}", f"/{name}",
+           f"§4: {name} is an attribute of `_meta`.") for name in ("response_type", "version")),
+        (f"{content} within _meta", f"/{content}", f"/_meta/{content}",
+         "§4: the content stands beside `_meta`."),
+    )  # fmt: skip
     for other in RESPONSE_TYPES:
         if other != kind:
             yield broken(
@@ -324,13 +309,8 @@ def _promises_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
     ):
         rows = ((f"{name} {value}", f"/promise/{name}", value, said) for value in values)
         yield from put(document, "", *rows)
-    yield broken(
-        "the token beside the promise",
-        _moved(document, "/promise/token", "/token"),
-        "§4.1.2: the token is an attribute of the promise.",
-        "/promise/token",
-        "/token",
-    )
+    said = "§4.1.2: the token is an attribute of the promise."
+    yield from _moved(document, ("the token beside the promise", "/promise/token", "/token", said))
     said = "§4.1.2: the promise has attributes."
     token = document["promise"]["token"]
     yield from put(document, "must", ("the promise is only its token", "/promise", token, said))
@@ -403,12 +383,12 @@ def _failures_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
     for level, codes, said in levels:
         rows = ((f"code {code}", "/error/code", code, said) for code in codes)
         yield from put(document, level, *rows)
-    yield broken(
-        "the code in _meta",
-        _moved(document, "/error/code", "/_meta/code"),
-        "§4.1.4: the code is an attribute of the error.",
-        "/error/code",
-    )
+    [moved] = _moved(
+        document,
+        ("the code in _meta", "/error/code", "/_meta/code",
+         "§4.1.4: the code is an attribute of the error."),
+    )  # fmt: skip
+    yield replace(moved, pointers=("/error/code",))
     yield broken(
         "the code beside the error",
         {"_meta": document["_meta"], "code": "NO_RESULTS", "message": "None."},
@@ -432,13 +412,8 @@ def _answers_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
         ("@type is a list of types", "/results/0/@type", ["Recipe", "HowTo"],
          "§4.1.1: @type is a string."),
     )  # fmt: skip
-    yield broken(
-        "results called items",
-        _moved(document, "/results", "/items"),
-        "§4.1.1: the attribute is called results.",
-        "/results",
-        "/items",
-    )
+    said = "§4.1.1: the attribute is called results."
+    yield from _moved(document, ("results called items", "/results", "/items", said))
     yield broken(
         "an app without content",
         changed(document, "/_meta/response_format", "chatgpt_app"),
@@ -456,29 +431,13 @@ def _answers_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
 
 def _summaries_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
     said = "§4.1.1: with mode summarize, a summary item has a text."
-    yield broken(
-        "no summary",
-        changed(document, "/results", document["results"][1:]),
-        said,
-        "/results",
-        level="should",
-    )
-    yield broken(
-        "a summary without text",
-        without(document, "/results/0/text"),
-        said,
-        "/results",
-        "/results/0/text",
-        level="should",
-    )
-    yield broken(
-        "a summary whose text is a list",
-        changed(document, "/results/0/text", ["Here", "are"]),
-        said,
-        "/results",
-        "/results/0/text",
-        level="should",
-    )
+    text = "/results/0/text"
+    for name, made, *places in (
+        ("no summary", changed(document, "/results", document["results"][1:])),
+        ("a summary without text", without(document, text), text),
+        ("a summary whose text is a list", changed(document, text, ["Here", "are"]), text),
+    ):
+        yield broken(name, made, said, "/results", *places, level="should")
     yield from put(
         document, "",
         ("a summary of another type", "/results/0/@type", "RecipeOverview",
@@ -526,13 +485,9 @@ def _widgets_by_text(document: JSON, broken: Any) -> Iterator[Variation]:
     said = "§4.1.1: content is an array of objects."
     one = ("content is one text", "/content", "Here are quick lunch ideas.", said)
     yield from put(document, "must", one)
-    yield broken(
-        "structuredData called structured_data",
-        _moved(document, "/structuredData", "/structured_data"),
-        "§4.1.1: the attribute is called structuredData.",
-        "/structuredData",
-        "/structured_data",
-    )
+    said = "§4.1.1: the attribute is called structuredData."
+    moved = ("structuredData called structured_data", "/structuredData", "/structured_data", said)
+    yield from _moved(document, moved)
     made = without(document, "/_meta/response_format")
     yield Variation("asked for and not named", made, "", "§4: response_format is optional.")
     more = [*document["content"], {"type": "text", "text": "And more."}]
@@ -550,12 +505,7 @@ def _by_text_older(reply: Reply) -> Iterator[Variation]:
         "",
         "§4: a field for metadata (meta or _meta).",
     )
-    for sample, value in (
-        ("array", [document]),
-        ("string", "answer"),
-        ("number", 7),
-        ("null", None),
-    ):
+    for sample, value in others(document):
         yield Variation(
             f"the reply is of type {sample}",
             value,
@@ -567,40 +517,36 @@ def _by_text_older(reply: Reply) -> Iterator[Variation]:
         made = {"response_type": "promise", **rest}
         yield Variation("no _meta, as in its example", made, "", "§4.1.2 shows it so.")
     if reply.name == "elicitation":
-        made = changed(document, "/elicitation", {"text": "What type of sauce do you prefer?"})
-        yield Variation("text alone", made, "", "Example 3 asks so.")
-        for kind in ("free_text", "number", "date"):
-            made = changed(document, "/elicitation/questions/0/type", kind)
-            yield Variation(f"a question of type {kind}", made, "", "0.54 lists no types.")
+        alone, at = {"text": "What type of sauce do you prefer?"}, "/elicitation/questions/0/type"
+        yield from put(
+            document, "",
+            ("text alone", "/elicitation", alone, "Example 3 asks so."),
+            *((f"a question of type {kind}", at, kind, "0.54 lists no types.")
+              for kind in ("free_text", "number", "date")),
+        )  # fmt: skip
     if reply.name == "failure":
-        for code in ("NO_RESULTS", "SOLD_OUT", "TOKEN_LIMIT"):
-            made = changed(document, "/error/code", code)
-            yield Variation(f"code {code}", made, "", "0.54 lists no codes.")
-        yield Variation(
-            "no details", without(document, "/error/details"), "", "§4.1.4: no details."
-        )
+        codes = ("NO_RESULTS", "SOLD_OUT", "TOKEN_LIMIT")
+        rows = ((f"code {code}", "/error/code", code, "0.54 lists no codes.") for code in codes)
+        yield from put(document, "", *rows)
+        bare = without(document, "/error/details")
+        yield Variation("no details", bare, "", "§4.1.4: no details.")
     if reply.name == "answer":
-        action = pointed(document, "/results/0/actions/0")
+        at = "/results/0/actions"
         said = "§7 shows one object, §4.1.1 says an array: both are read."
-        made = changed(document, "/results/0/actions", action)
-        yield Variation("one action without its array", made, "info", said, ("/results/0/actions",))
-        for value in ("save", 7, True):
-            yield Variation(
-                f"actions is {value!r}",
-                changed(document, "/results/0/actions", value),
-                "must",
-                "§4.1.1: actions is an array.",
-                ("/results/0/actions",),
-            )
-        made = changed(document, "/results/0/actions/0", {**HTTP_ACTION})
-        yield Variation("the action of section 7", made, "", "§7.")
-        made = changed(document, "/_meta/summary", "Found 2 protein-rich recipes")
-        yield Variation("a summary in _meta", made, "", "Example 2.")
+        one = ("one action without its array", at, pointed(document, f"{at}/0"), said)
+        yield from put(document, "info", one)
+        said = "§4.1.1: actions is an array."
+        wrong = ((f"actions is {value!r}", at, value, said) for value in ("save", 7, True))
+        yield from put(document, "must", *wrong)
+        yield from put(
+            document, "",
+            ("the action of section 7", f"{at}/0", HTTP_ACTION, "§7."),
+            ("a summary in _meta", "/_meta/summary", "Found 2 protein-rich recipes", "Example 2."),
+        )  # fmt: skip
     if reply.name == "widget":
         parts = [{"Type": "text", "Text": "Here are quick lunch ideas."}]
         said = "§4.1.1 writes Type and Text, the example type and text: both pass."
-        made = changed(document, "/content", parts)
-        yield Variation("Type and Text", made, "info", said, ("/content",))
+        yield from put(document, "info", ("Type and Text", "/content", parts, said))
 
 
 def requests(version: str) -> JSON:
