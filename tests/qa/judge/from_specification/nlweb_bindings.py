@@ -3,9 +3,17 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from tests.qa.judge.from_specification.grammar import Attribute, Variation, turned, vary
+from tests.qa.judge.from_specification.grammar import (
+    Attribute,
+    Variation,
+    others,
+    put,
+    turned,
+    vary,
+)
 from tests.qa.judge.from_specification.nlweb import requests, variations
 from tests.qa.judge.from_specification.replies import (
     JSON,
@@ -23,7 +31,6 @@ from tests.qa.judge.mutants import (
     Headers,
     Level,
     Mutant,
-    Place,
     Response,
     changed,
     encoded,
@@ -34,7 +41,6 @@ from tests.qa.judge.mutants import (
 )
 
 A = Attribute
-Events = list[tuple[str, Any]]
 
 
 def mutants() -> Iterator[Mutant]:
@@ -68,15 +74,10 @@ def _mutant(
 
 
 def _http(version: str, reply: Reply, *, old: bool) -> Iterator[Mutant]:
+    made = partial(_mutant, version, "http", reply)
     for variation in variations(reply, old=old):
-        yield _mutant(
-            version,
-            "http",
-            reply,
-            variation.name,
-            json_response(variation.document, reply.status),
-            **variation.verdict(),
-        )
+        response = json_response(variation.document, reply.status)
+        yield made(variation.name, response, **variation.verdict())
     good = json_response(reply.document, reply.status)
     for name, response, level, sentence in (
         *_statuses(reply, good, old=old),
@@ -84,7 +85,7 @@ def _http(version: str, reply: Reply, *, old: bool) -> Iterator[Mutant]:
         # The two versions leave open what a body that is no JSON means beside a 400.
         *(_texts(good) if reply.status != 400 else ()),
     ):
-        yield _mutant(version, "http", reply, name, response, level=level, sentence=sentence)
+        yield made(name, response, level=level, sentence=sentence)
 
 
 Sent = tuple[str, Response, Level, str]
@@ -99,31 +100,30 @@ def _statuses(reply: Reply, good: Response, *, old: bool) -> Iterator[Sent]:
     }.get(kind, (201, 202, 400, 401, 404, 429, 500)):
         sentence = f"{said}: a {kind} should not be sent with {status}."
         yield f"status {status}", replace(good, status=status), "should", sentence
-    if kind == "failure" and reply.name == "failure":
-        for code, status in (
-            ("INTERNAL_ERROR", 500),
-            ("RATE_LIMITED", 429),
-            ("INVALID_QUERY", 400),
-        ):
-            made = json_response(changed(reply.document, "/error/code", code), status)
-            if status == 429:  # §2.5 recommends the header
-                made = replace(made, headers=(*made.headers, ("Retry-After", "30")))
-            yield f"{code} with {status}", made, "", f"{said}: the status fits the code."
-        for code, status in (("NO_RESULTS", 401), ("INTERNAL_ERROR", 401), ("TIMEOUT", 429)):
-            made = json_response(changed(reply.document, "/error/code", code), status)
-            if status == 429:
-                made = replace(made, headers=(*made.headers, ("Retry-After", "30")))
-            yield f"{code} with {status}", made, "should", f"{said}: the status does not fit."
+    if reply.name == "failure":
+        rows: tuple[tuple[Level, str, str], ...] = (
+            ("", "fits the code", "INTERNAL_ERROR 500 RATE_LIMITED 429 INVALID_QUERY 400"),
+            ("should", "does not fit", "NO_RESULTS 401 INTERNAL_ERROR 401 TIMEOUT 429"),
+        )
+        for level, fits, codes in rows:
+            words = codes.split()
+            for code, status in zip(words[::2], map(int, words[1::2]), strict=True):
+                made = json_response(changed(reply.document, "/error/code", code), status)
+                if status == 429:  # §2.5 recommends the header
+                    made = replace(made, headers=(*made.headers, ("Retry-After", "30")))
+                yield f"{code} with {status}", made, level, f"{said}: the status {fits}."
         if not old:
             made = json_response(reply.document)
             yield "status 200", made, "", f"{said}: an application-level response."
         empty = Response(400, (("Content-Type", "text/plain"),), b"Bad request")
         yield "400 in plain text", empty, "should", "§4: responses are always JSON objects."
         if not old:
-            for status, name in ((401, "WWW-Authenticate"), (429, "Retry-After")):
-                value = "Bearer" if status == 401 else "30"
-                bare = Response(status, (("Content-Type", "text/plain"), (name, value)), b"No")
-                reason = "§2.4, §2.5: a matter of the transport, out of scope."
+            reason = "§2.4, §2.5: a matter of the transport, out of scope."
+            for status, field in (
+                (401, ("WWW-Authenticate", "Bearer")),
+                (429, ("Retry-After", "30")),
+            ):
+                bare = Response(status, (("Content-Type", "text/plain"), field), b"No")
                 yield f"{status} in plain text", bare, "", reason
 
 
@@ -149,7 +149,6 @@ def _texts(good: Response) -> Iterator[Sent]:
     """Return what JSON itself, RFC 8259, says of the text."""
     body = good.body
     document = json.loads(body)
-    must: Level = "must"
     objects = "§4: a response is a JSON object."
     for name, text in (
         ("broken off", body[: len(body) // 2]),
@@ -167,7 +166,7 @@ def _texts(good: Response) -> Iterator[Sent]:
         ("with a byte order mark", b"\xef\xbb\xbf" + body),
         ("in UTF-16", body.decode().encode("utf-16")),
     ):
-        yield f"the body is {name}", replace(good, body=text), must, f"{objects} RFC 8259."
+        yield f"the body is {name}", replace(good, body=text), "must", f"{objects} RFC 8259."
     double = body[:-1] + b', "x_name": 1, "x_name": 2}'
     said = "RFC 8259, 4: names should be unique."
     yield "the body has a name twice", replace(good, body=double), "should", said
@@ -189,7 +188,7 @@ def _texts(good: Response) -> Iterator[Sent]:
 # Server-Sent Events
 
 
-def _stream_attributes(index: int, name: str, *, old: bool) -> list[Attribute]:
+def _stream_attributes(name: str, *, old: bool) -> list[Attribute]:
     loose: Level = "should" if old else "must"
     where = "example 5" if old else "§6.1"
     if name == "result":
@@ -224,125 +223,121 @@ def _stream_attributes(index: int, name: str, *, old: bool) -> list[Attribute]:
 
 
 def _streams(version: str, *, old: bool) -> Iterator[Mutant]:
-    reply = Reply("stream", {}, requests(version))
+    made = partial(_mutant, version, "http", Reply("stream", {}, requests(version)))
     bases = {"stream": streamed(version), **({} if old else {"broken off": broken_off()})}
     for base, events in bases.items():
         for index, (name, data) in enumerate(events):
-            rows = _stream_attributes(index, name, old=old)
-            seen = [*vary(data, rows)]
-            for sample, value in (
-                ("array", [data]),
-                ("string", "x"),
-                ("number", 1),
-                ("null", None),
-            ):
-                if old and name == "result" and sample == "array":
-                    continue  # 0.54 shows the shape of a result only, and an array may hold some
-                said = "§6.1: the data of an event is an object with what is listed."
-                level: Level = "should" if old and name == "start" else "must"
-                seen.append(Variation(f"data of type {sample}", value, level, said, ("",)))
-            seen.append(
-                Variation(
-                    "an unknown member", {**data, "x_vendor": {"a": 1}}, "", "§2.2: extensible."
-                )
-            )
-            seen.append(Variation("turned round", turned(data), "", "JSON objects have no order."))
-            for variation in seen:
-                if old and variation.name == "/_meta/response_type is “Answer”":
-                    variation = replace(variation, level="", sentence="§4 writes it so.")
-                made = [*events[:index], (name, variation.document), *events[index + 1 :]]
-                yield _mutant(
-                    version,
-                    "http",
-                    reply,
+            for variation in _varied_data(name, data, old=old):
+                changed_events = [*events[:index], (name, variation.document), *events[index + 1 :]]
+                yield made(
                     f"{base}, event {index} {name}: {variation.name}",
-                    stream_response(sse(made)),
+                    stream_response(sse(changed_events)),
                     **variation.verdict(index),
                 )
-    for name, response, level, sentence in (
-        *_orders(version, old=old),
-        *_bytes(version),
-        *_stream_labels(version),
-    ):
-        yield _mutant(version, "http", reply, name, response, level=level, sentence=sentence)
+    sent = (*_orders(version, old=old), *_bytes(version), *_stream_labels(version))
+    for name, response, level, sentence in sent:
+        yield made(name, response, level=level, sentence=sentence)
+
+
+def _varied_data(name: str, data: JSON, *, old: bool) -> Iterator[Variation]:
+    """Vary the data of an event."""
+    for variation in vary(data, _stream_attributes(name, old=old)):
+        if old and variation.name == "/_meta/response_type is “Answer”":
+            yield replace(variation, level="", sentence="§4 writes it so.")
+        else:
+            yield variation
+    said = "§6.1: the data of an event is an object with what is listed."
+    level: Level = "should" if old and name == "start" else "must"
+    for sample, value in others(data):
+        if old and name == "result" and sample == "array":
+            continue  # 0.54 shows the shape of a result only, and an array may hold some
+        yield Variation(f"data of type {sample}", value, level, said, ("",))
+    more = {**data, "x_vendor": {"a": 1}}
+    yield Variation("an unknown member", more, "", "§2.2: extensible.")
+    yield Variation("turned round", turned(data), "", "JSON objects have no order.")
 
 
 def _orders(version: str, *, old: bool) -> Iterator[Sent]:
+    rows = [*_orders_of_both(version, old=old)]
+    rows += _orders_older(version) if old else _orders_newer(version)
+    for name, events, level, said in rows:
+        yield name, stream_response(sse(events)), level, said
+
+
+Order = tuple[str, tuple[tuple[str, Any], ...], Level, str]
+
+
+def _at(event: tuple[str, Any], index: int) -> tuple[str, Any]:
+    return event[0], {**event[1], "index": index}
+
+
+def _orders_of_both(version: str, *, old: bool) -> list[Order]:
     start, first, second, third, complete = streamed(version)
     must: Level = "should" if old else "must"
     where = "example 5" if old else "§6.1"
-
-    def made(*events: tuple[str, Any]) -> Response:
-        return stream_response(sse(events))
-
-    def renamed(event: tuple[str, Any], name: str) -> tuple[str, Any]:
-        return name, event[1]
-
-    def at(event: tuple[str, Any], index: Any) -> tuple[str, Any]:
-        return event[0], {**event[1], "index": index}
-
     begins = f"{where}: start is sent once, at the beginning."
+    # 0.54 says what the final event includes (notes 4), not that there has to be one (8.4).
     ends = "notes 4: the final complete event has _meta" if old else "§6.1: complete is sent once"
     # 0.54 only says that one of the events has the metadata (8.4).
-    none, said = (
-        ("info", "8.4: one of the events must contain the meta block") if old else (must, begins)
+    none, said = must, begins
+    if old:
+        none, said = "info", "8.4: one of the events must contain the meta block"
+    silent = ("start", changed(start[1], "/_meta/streaming", False))
+    true = f"{where}: start's _meta has streaming, true."
+    position = f"{where}: index is the position in the final array."
+    free, gaps = (
+        "Results may arrive out of order.",
+        "Index values are not guaranteed to be sequential.",
     )
-    yield "no start", made(first, second, third, complete), none, said
-    yield "no metadata", made(first, second, third), "must", said
-    yield "two starts", made(start, start, first, second, complete), must, begins
-    yield "start after a result", made(first, start, second, complete), must, begins
-    yield "start at the end", made(first, second, complete, start), must, begins
-    # 0.54 says what the final event includes (notes 4), not that there has to be one (8.4).
-    yield "no complete", made(start, first, second, third), must, ends
-    yield "two completes", made(start, first, second, complete, complete), must, ends
-    yield "complete before a result", made(start, first, complete, second), must, ends
-    yield "complete only", made(complete), none, said
-    silent = changed(start[1], "/_meta/streaming", False)
-    said = f"{where}: start's _meta has streaming, true."
-    yield "start with streaming false", made(("start", silent), first, complete), must, said
-    yield "start only", made(start), must, ends
-    yield (
-        "a start and a complete in the middle",
-        (made(start, first, complete, start, second, complete)),
-        must,
-        begins,
-    )
-    where_at = f"{where}: index is the position in the final array."
-    yield "two results of one index", made(start, first, at(second, 0), complete), must, where_at
-    yield "a negative index", made(start, at(first, -1), complete), must, where_at
-    yield "Start with a capital", made(renamed(start, "Start"), first, complete), none, begins
-    yield (
-        "events without a name",
-        (made(*(renamed(event, "") for event in (start, first, complete)))),
-        must,
-        f"{where}: the types of events are defined by name.",
-    )
-    if not old:
-        said = "§6.1: the event types are listed; another is not among them."
-        for name in ("progress", "thinking", "content", "end"):
-            events = (start, first, (name, {"text": "Searching…"}), second, complete)
-            yield f"an event called {name}", made(*events), "info", said
-        failure = {**head("failure", version), "error": {"code": "TIMEOUT", "message": "Late."}}
-        after = "§6.1: after an error the stream may go on."
-        yield (
-            "on after an error",
-            made(start, first, ("error", failure), second, complete),
-            "",
-            after,
-        )
-    else:
-        said = "Example 5 has events called content and end."
-        text = ("content", {"type": "text", "text": "Making pasta is easy."})
-        step = ("content", {"type": "instruction", "step": 1, "text": "Pour the flour."})
-        end = ("end", {"message": "Tutorial complete"})
-        yield "content events", made(start, text, first, step, second, complete), "", said
-        yield "an end event", made(start, first, complete, end), "", said
-    free = "Results may arrive out of order."
-    yield "out of order", made(start, third, first, second, complete), "", free
-    yield "the summary last", made(start, second, third, first, complete), "", free
-    gaps = "Index values are not guaranteed to be sequential."
-    yield "indexes with a gap", made(start, first, at(second, 3), complete), "", gaps
-    yield "no results", made(start, complete), "", "No stated number of results."
+    return [
+        ("no start", (first, second, third, complete), none, said),
+        ("no metadata", (first, second, third), "must", said),
+        ("two starts", (start, start, first, second, complete), must, begins),
+        ("start after a result", (first, start, second, complete), must, begins),
+        ("start at the end", (first, second, complete, start), must, begins),
+        ("no complete", (start, first, second, third), must, ends),
+        ("two completes", (start, first, second, complete, complete), must, ends),
+        ("complete before a result", (start, first, complete, second), must, ends),
+        ("complete only", (complete,), none, said),
+        ("start with streaming false", (silent, first, complete), must, true),
+        ("start only", (start,), must, ends),
+        ("a start and a complete in the middle", (start, first, complete, start, second, complete),
+         must, begins),
+        ("two results of one index", (start, first, _at(second, 0), complete), must, position),
+        ("a negative index", (start, _at(first, -1), complete), must, position),
+        ("Start with a capital", (("Start", start[1]), first, complete), none, begins),
+        ("events without a name", tuple(("", data) for _, data in (start, first, complete)), must,
+         f"{where}: the types of events are defined by name."),
+        ("out of order", (start, third, first, second, complete), "", free),
+        ("the summary last", (start, second, third, first, complete), "", free),
+        ("indexes with a gap", (start, first, _at(second, 3), complete), "", gaps),
+        ("no results", (start, complete), "", "No stated number of results."),
+    ]  # fmt: skip
+
+
+def _orders_newer(version: str) -> list[Order]:
+    start, first, second, _, complete = streamed(version)
+    said = "§6.1: the event types are listed; another is not among them."
+    failure = {**head("failure", version), "error": {"code": "TIMEOUT", "message": "Late."}}
+    after = (start, first, ("error", failure), second, complete)
+    searching = {"text": "Searching…"}
+    return [
+        *((f"an event called {name}", (start, first, (name, searching), second, complete), "info",
+           said) for name in ("progress", "thinking", "content", "end")),
+        ("on after an error", after, "", "§6.1: after an error the stream may go on."),
+    ]  # fmt: skip
+
+
+def _orders_older(version: str) -> list[Order]:
+    start, first, second, _, complete = streamed(version)
+    said = "Example 5 has events called content and end."
+    text = ("content", {"type": "text", "text": "Making pasta is easy."})
+    step = ("content", {"type": "instruction", "step": 1, "text": "Pour the flour."})
+    end = ("end", {"message": "Tutorial complete"})
+    return [
+        ("content events", (start, text, first, step, second, complete), "", said),
+        ("an end event", (start, first, complete, end), "", said),
+    ]
 
 
 def _bytes(version: str) -> Iterator[Sent]:
@@ -397,9 +392,8 @@ def _stream_labels(version: str) -> Iterator[Sent]:
     for kind in ("text/event-stream; charset=utf-8", "Text/Event-Stream"):
         made = replace(good, headers=(("Content-Type", kind),))
         yield f"stream sent as {kind}", made, "", "The same media type (RFC 9110, 8.3.1)."
-    whole = json_response(
-        {**head("answer", version), "results": [{"@type": "Recipe", "name": "Egg"}]}
-    )
+    answer = {**head("answer", version), "results": [{"@type": "Recipe", "name": "Egg"}]}
+    whole = json_response(answer)
     said = "§3.3: prefer has expectations; a request without Accept accepts any type."
     yield "whole although a stream was asked for", whole, "info", said
 
@@ -414,89 +408,52 @@ def _enveloped(document: Any, *, direct: bool) -> JSON:
 
 def _mcp(version: str, reply: Reply, *, old: bool) -> Iterator[Mutant]:
     """Carry each variation as the version's examples do: 0.54 in `result`, 0.55 as a text."""
+    made = partial(_mutant, version, "mcp", reply)
     before = "/result" if old else "/result/content/0/text"
     for variation in variations(reply, old=old):
         if old and not isinstance(variation.document, dict):
             continue  # a result of another type is a break of JSON-RPC, made below
-        yield _mutant(
-            version,
-            "mcp",
-            reply,
-            variation.name,
-            json_response(_enveloped(variation.document, direct=old)),
-            level=variation.level,
-            sentence=variation.sentence,
-            pointers=tuple(
-                Place(start + pointer) for pointer in variation.pointers for start in ("", before)
-            ),
-        )
+        response = json_response(_enveloped(variation.document, direct=old))
+        pointers = [start + each for each in variation.pointers for start in ("", before)]
+        both = replace(variation, pointers=tuple(pointers))
+        yield made(variation.name, response, **both.verdict())
     if old and reply.name == "failure":
         error = {"code": -32602, "message": "Invalid params", "data": reply.document}
-        made = json_response({"jsonrpc": "2.0", "id": RPC_ID, "error": error})
+        response = json_response({"jsonrpc": "2.0", "id": RPC_ID, "error": error})
         said = "MCP example 6: a failure in the data of an error."
-        yield _mutant(version, "mcp", reply, "as an error", made, level="", sentence=said)
+        yield made("as an error", response, level="", sentence=said)
 
 
 def _rpc(version: str) -> Iterator[Mutant]:
     """Break JSON-RPC 2.0 and the result of an MCP tool around a good reply."""
     old = version == "0.54"
     reply = (older() if old else newer())[0]
+    made = partial(_mutant, version, "mcp", reply)
     good = _enveloped(reply.document, direct=old)
     for variation in (*vary(good, _rpc_attributes(old=old)), *_rpc_by_text(good, reply, old=old)):
-        yield _mutant(
-            version,
-            "mcp",
-            reply,
-            f"JSON-RPC, {variation.name}",
-            json_response(variation.document),
-            **variation.verdict(),
-        )
-    failed = {
-        "jsonrpc": "2.0",
-        "id": RPC_ID,
-        "error": {"code": -32602, "message": "Invalid params"},
-    }
+        response = json_response(variation.document)
+        yield made(f"JSON-RPC, {variation.name}", response, **variation.verdict())
+    error = {"code": -32602, "message": "Invalid params"}
     rows = [
         A("/error", "object", "JSON-RPC 5: error is an object."),
         A("/error/code", "integer", "JSON-RPC 5.1: code must be an integer.", "must"),
         A("/error/message", "string", "JSON-RPC 5.1: an error has a message.", "must"),
     ]
-    for variation in vary(failed, rows):
-        if variation.name.startswith("/error is left out"):
-            continue
-        yield _mutant(
-            version,
-            "mcp",
-            reply,
-            f"JSON-RPC error, {variation.name}",
-            json_response(variation.document),
-            **variation.verdict(),
-        )
+    for variation in vary({"jsonrpc": "2.0", "id": RPC_ID, "error": error}, rows):
+        if not variation.name.startswith("/error is left out"):
+            response = json_response(variation.document)
+            yield made(f"JSON-RPC error, {variation.name}", response, **variation.verdict())
     body = encoded(good)
-    for name, response, level, sentence in (
-        ("cut in half", Response(200, JSON_HEADERS, body[: len(body) // 2]), "must", "RFC 8259."),
-        (
-            "empty",
-            Response(200, JSON_HEADERS, b""),
-            "must",
-            "JSON-RPC 5: a request has a response.",
-        ),
-        (
-            "as a stream",
-            Response(200, STREAM_HEADERS, b"event: message\ndata: " + body + b"\n\n"),
-            "",
-            "MCP: a response may come as a stream.",
-        ),
-        (
-            "as a stream with a ping",
-            Response(200, STREAM_HEADERS, b": ping\n\nid: 1\ndata: " + body + b"\n\n"),
-            "",
-            "MCP: a response may come as a stream.",
-        ),
-    ):
-        yield _mutant(
-            version, "mcp", reply, f"JSON-RPC, {name}", response, level=level, sentence=sentence
-        )
+    said = "MCP: a response may come as a stream."
+    for name, headers, text, level, sentence in (
+        ("cut in half", JSON_HEADERS, body[: len(body) // 2], "must", "RFC 8259."),
+        ("empty", JSON_HEADERS, b"", "must", "JSON-RPC 5: a request has a response."),
+        ("as a stream", STREAM_HEADERS, b"event: message\ndata: " + body + b"\n\n", "", said),
+        ("as a stream with a ping", STREAM_HEADERS, b": ping\n\nid: 1\ndata: " + body + b"\n\n",
+         "", said),
+    ):  # fmt: skip
+        response = Response(200, headers, text)
+        yield made(f"JSON-RPC, {name}", response, level=level, sentence=sentence)
 
 
 def _rpc_attributes(*, old: bool) -> list[Attribute]:
@@ -524,40 +481,35 @@ def _rpc_by_text(good: JSON, reply: Reply, *, old: bool) -> Iterator[Variation]:
     yield Variation("neither result nor error", without(good, "/result"), "must", said, ("",))
     said = "JSON-RPC 5: the id must be that of the request."
     yield Variation("the id of another", {**good, "id": RPC_ID + 4000}, "must", said, ("/id",))
-    yield Variation(
-        "the reply bare", reply.document, "must", "JSON-RPC 5: an object of its own.", ("",)
-    )
+    said = "JSON-RPC 5: an object of its own."
+    yield Variation("the reply bare", reply.document, "must", said, ("",))
     yield Variation("members turned round", turned(good), "", "JSON objects have no order.")
     if old:
         return
     text = good["result"]["content"][0]["text"]
+    at = "/result/content/0/text"
+    said = "Appendix C: the text is the response; §4: with a required _meta."
     for name, value in (
         ("empty", ""),
         ("broken off", text[:-20]),
         ("prose", "Here are 5 recipes."),
     ):
-        yield Variation(
-            f"the text is {name}",
-            changed(good, "/result/content/0/text", value),
-            "must",
-            "Appendix C: the text is the response; §4: with a required _meta.",
-            ("/result",),
-        )
-    no_content = changed(good, "/result/content", [])
-    said = "§4: a response has _meta and content."
-    yield Variation("no content", no_content, "must", said, ("/result",))
-    for name, value in (
-        ("isError false", {**good["result"], "isError": False}),
-        ("structuredContent beside", {**good["result"], "structuredContent": reply.document}),
-        (
-            "annotations",
-            {"content": [{"type": "text", "text": text, "annotations": {"priority": 1}}]},
-        ),
-    ):
-        yield Variation(name, changed(good, "/result", value), "", "MCP defines it; §2.2.")
+        made = changed(good, at, value)
+        yield Variation(f"the text is {name}", made, "must", said, ("/result",))
+    no_content = ("no content", "/result/content", [], "§4: a response has _meta and content.")
+    [emptied] = put(good, "must", no_content)
+    yield replace(emptied, pointers=("/result",))
+    result, part = good["result"], {"type": "text", "text": text, "annotations": {"priority": 1}}
+    said = "MCP defines it; §2.2."
+    yield from put(
+        good, "",
+        ("isError false", "/result", {**result, "isError": False}, said),
+        ("structuredContent beside", "/result",
+         {**result, "structuredContent": reply.document}, said),
+        ("annotations", "/result", {"content": [part]}, said),
+    )  # fmt: skip
     indented = json.dumps(reply.document, indent=2)
-    made = changed(good, "/result/content/0/text", indented)
-    yield Variation("the text is indented", made, "", "The same JSON value.")
+    yield from put(good, "", ("the text is indented", at, indented, "The same JSON value."))
 
 
 def _plain_content() -> Iterator[Mutant]:
@@ -581,17 +533,7 @@ def _plain_content() -> Iterator[Mutant]:
     ]  # fmt: skip
     shown = Variation("as it is", good, "", "Appendix A.3, against 4.1.1: both readings pass.")
     for variation in (shown, *vary(good, rows)):
-        yield _mutant(
-            version,
-            "mcp",
-            reply,
-            f"A.3, {variation.name}",
-            json_response(variation.document),
-            level=variation.level,
-            sentence=variation.sentence,
-            pointers=tuple(
-                Place(pointer[len(start) :])
-                for pointer in variation.pointers
-                for start in ("", "/result")
-            ),
-        )
+        pointers = [each[len(cut) :] for each in variation.pointers for cut in ("", "/result")]
+        both = replace(variation, pointers=tuple(pointers))
+        response = json_response(variation.document)
+        yield _mutant(version, "mcp", reply, f"A.3, {variation.name}", response, **both.verdict())
