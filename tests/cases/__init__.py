@@ -86,24 +86,35 @@ MCP_ARGUMENTS = ("--binding", "mcp", "--mcp-version", "2025-06-18")
 
 
 def mcp_server(
-    called: Callable[[Any], Script], *tools: dict[str, Any]
+    called: Callable[[Any], Script],
+    *tools: dict[str, Any],
+    version: str = "2025-06-18",
+    members: dict[str, Any] | None = None,
 ) -> Callable[[bytes], Script]:
-    """The `answer` of an MCP server with sessions: `called` scripts a tool call, by its id."""
-    opened = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
+    """The `answer` of an MCP server: `called` scripts a tool call, by its id.
+
+    It keeps sessions, unless it is of the version 2026-07-28. `members` are in every result.
+    """
+    capabilities = {"capabilities": {"tools": {}}}
     results: dict[str, Any] = {
-        "initialize": {**opened, "serverInfo": {"name": "a", "version": "1"}},
+        "initialize": {"protocolVersion": version, "serverInfo": {"name": "a", "version": "1"}},
         "tools/list": {"tools": tools or [*MCP_TOOLS.values()]},
     }
+    results["initialize"] |= capabilities
+    if version == "2026-07-28":
+        results["server/discover"] = {"supportedVersions": [version], **capabilities}
 
     def answer(request: bytes) -> Script:
-        message = json.loads(request.partition(b"\r\n\r\n")[2] or b"{}")
+        if not request.startswith(b"POST"):
+            return [reply(b"", status="405 Method Not Allowed")]
+        message = json.loads(request.partition(b"\r\n\r\n")[2])
         if "id" not in message:
             return [head("202 Accepted", content_length="0")]
         if (method := message["method"]) == "tools/call":
             return called(message["id"])
         found: dict[str, Any] = {"error": {"code": -32601, "message": "Method not found"}}
         if method in results:
-            found = {"result": results[method]}
+            found = {"result": {**results[method], **(members or {})}}
         return [reply(json.dumps({"jsonrpc": "2.0", "id": message["id"], **found}).encode())]
 
     return answer

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.cases import Answer, ask
+from tests.cases import Answer, ask, mcp_server
 from tests.support.servers import Script, reply
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -37,13 +37,10 @@ class Example:
     #: Files in `tests/examples/`, "" where none is printed.
     request: str
     response: str = ""
-    outcome: str = "answer"
-    #: Types of the events, each with its number.
+    #: Types of the events, each with its number; "" for just what the response is.
     events: str = ""
     #: Rules that fail, with their levels.
     findings: Mapping[str, str] = field(default_factory=dict)
-    #: Status that the text prints, or that belongs to the response by section 7.4 of 0.55.
-    status: str = "200 OK"
     #: Whether objects are served as lines without the framing of events.
     lines: bool = False
 
@@ -52,6 +49,27 @@ class Example:
         """The name in the table."""
         lines = " as lines" if self.lines else ""
         return " → ".join(filter(None, (self.request, self.response))) + lines
+
+    @property
+    def outcome(self) -> str:
+        """What the response says that it is."""
+        named = re.search(
+            r'response_type\\*": *\\*"(\w+)', text_of(self.response) if self.response else ""
+        )
+        return named[1] if named else "answer"
+
+    @property
+    def status(self) -> str:
+        """Status that the text prints, or that belongs to the response by section 7.4 of 0.55."""
+        if self.response == "nlweb-0.54/response-http-6.json":
+            return "400 Bad Request"
+        return "202 Accepted" if self.outcome == "promise" else "200 OK"
+
+    @property
+    def types(self) -> str:
+        """Types of all events."""
+        shown = "result" if self.outcome == "answer" else self.outcome
+        return self.events or f"started {shown} completed"
 
     @property
     def ending(self) -> tuple[str, str, int]:
@@ -175,39 +193,27 @@ def _agent_api(example: Example) -> bytes:
 
 def _mcp_server(example: Example, generation: str) -> Callable[[bytes], Script]:
     """A server with the printed tools. Without a session it responds in an event stream."""
-    wrapped = {"content": [{"type": "text", "text": _answer(example.version)}]}
-    tools = [json.loads(text_of(f"mcp-{example.version}/tool-{name}.json"))
-             for name in ("ask", "await")]  # fmt: skip
-    server = {"name": "recipes", "version": "1"}
-    results = {
-        "server/discover": {"supportedVersions": [generation], "capabilities": {"tools": {}}},
-        "initialize": {"protocolVersion": generation, "capabilities": {"tools": {}},
-                       "serverInfo": server},
-        "tools/list": {"tools": tools},
-        "tools/call": wrapped,
-    }  # fmt: skip
-    if is_stateless := generation == GENERATIONS[1]:
-        for result in results.values():
-            result |= {"resultType": "complete", "ttlMs": 0, "cacheScope": "private",
-                              "_meta": {"io.modelcontextprotocol/serverInfo": server}}  # fmt: skip
+    tools = (
+        json.loads(text_of(f"mcp-{example.version}/tool-{name}.json")) for name in ("ask", "await")
+    )
+    is_stateless = generation == GENERATIONS[1]
+    members: dict[str, Any] = {}
+    if is_stateless:
+        server = {"io.modelcontextprotocol/serverInfo": {"name": "recipes", "version": "1"}}
+        members = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "_meta": server}
 
-    def answer(raw: bytes) -> Script:
-        if not raw.startswith(b"POST"):
-            return [reply(b"", status="405 Method Not Allowed")]
-        message = body_of(raw)
-        if "id" not in message:
-            return [reply(b"", status="202 Accepted")]
-        own, method = json.dumps(message["id"]), message["method"]
-        if method != "tools/call" or not example.response:
-            found = {"jsonrpc": "2.0", "id": message["id"], "result": results[method]}
-            return [reply(json.dumps(found).encode())]
-        text = re.sub(r'"id": [^,]+', lambda _: f'"id": {own}', text_of(example.response), count=1)
+    def called(number: Any) -> Script:
+        if not example.response:
+            result = {"content": [{"type": "text", "text": _answer(example.version)}], **members}
+            return [reply(json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode())]
+        own = f'"id": {json.dumps(number)}'
+        text = re.sub(r'"id": [^,]+', lambda _: own, text_of(example.response), count=1)
         if not is_stateless:
             return [reply(text.encode())]
         data = "".join(f"data: {line}\n" for line in text.splitlines())
         return [reply(f"event: message\n{data}\n".encode(), _STREAM)]
 
-    return answer
+    return mcp_server(called, *tools, version=generation, members=members)
 
 
 def body_of(raw: bytes) -> Any:
@@ -255,195 +261,108 @@ _UNWRAPPED = {"mcp.reply-shape": "info", "mcp.result-content": "info"}
 _STREAMS_OF_002 = {"agent-api.message-type-used": "info", "agent-api.sequence-present": "info"}
 #: Members that MCP 2026-07-28 requires of a result and that no text prints.
 STATELESS = {"mcp.result-type": "must", "mcp.server-named": "should"}
+#: The printed action is a placeholder: `{"...": "..."}`.
+_PLACEHOLDER = {"action-complete": "must", "action-protocol": "must", "action-target": "must"}
+_PLACEHOLDER_54 = {**_NO_PROTOCOL, "action-complete": "should", "action-target": "should"}
+#: An answer of text alone, with the metadata beside the content.
+_TEXT_ALONE = {"answer-structured": "info", "mcp.reply-shape": "info"}
+#: Parts of the type `instruction`.
+_INSTRUCTIONS = {"content-parts-spelled": "info", "mcp.reply-shape": "info",
+                 "mcp.content-parts": "info"}  # fmt: skip
 
-_V55, _V54, _MCP55, _MCP54 = "nlweb-0.55/", "nlweb-0.54/", "mcp-0.55/", "mcp-0.54/"
-_USE_CASE = "agent-api/request-use-case.json"
-_ACCEPTED = "202 Accepted"
+
+def _printed(folder: str, *rows: tuple[Any, ...]) -> Iterator[Example]:
+    """Yield the examples of a folder.
+
+    A row is request, response, the events after `started` if they are not just what the response
+    is, and findings.
+    """
+    for request, response, *rest in rows:
+        files = (
+            name and f"{folder}/{name}" + ".json" * (not name.endswith(".sse"))
+            for name in (request, response)
+        )
+        events, findings = rest if len(rest) == 2 else (*rest, *("", {})[len(rest) :])
+        yield Example(*files, events=events and f"started {events}", findings=findings)
+
 
 TABLE = [
     # 000: NLWeb 0.55
-    Example(
-        _V55 + "ask-3.1.json", _V55 + "response-4.1.1-conversational-search.json",
-        events="started result*3 completed",
-        # The action is a placeholder: `{"...": "..."}`.
-        findings={"action-complete": "must", "action-protocol": "must", "action-target": "must"},
-    ),
-    Example(_V55 + "section-3.2-default.json", events="started result completed"),
-    Example(_V55 + "section-3.2-custom.json", events="started result completed"),
-    Example(
-        _V55 + "section-3.3.json", _V55 + "response-4.1.1-chatgpt-app.json",
-        events="started text result completed",
-    ),
-    Example(
-        _V55 + "section-3.4-text-user.json", events="started result completed",
-        findings=_NOT_RETURNED,
-    ),
-    Example(_V55 + "section-3.4-object-user.json", events="started result completed"),
-    Example(
-        "", _V55 + "response-4.1.2-promise.json", "promise", "started promise completed",
-        status=_ACCEPTED,
-    ),
-    Example(
-        _V55 + "ask-4.1.3.json", _V55 + "response-4.1.3-elicitation.json", "elicitation",
-        "started elicitation completed",
-    ),
-    Example("", _V55 + "response-4.1.4-failure.json", "failure", "started failure completed"),
-    Example(_V55 + "await-4.2.json", events="started result completed"),
-    Example("", _V55 + "actions-5-http.json", events="started result completed"),
-    Example("", _V55 + "actions-5-mcp.json", events="started result completed"),
-    Example(
-        _V55 + "ask-6.2.json", _V55 + "stream-6.2.sse", events="started result*3 completed"
-    ),
-    Example(
-        _V55 + "ask-B.1.json", _V55 + "response-B.1-answer.json",
-        events="started result completed",
-    ),
-    Example(
-        _V55 + "ask-B.2.json", _V55 + "response-B.2-elicitation.json", "elicitation",
-        "started elicitation completed",
-    ),
-    Example(
-        _V55 + "ask-B.3.json", _V55 + "response-B.3-promise.json", "promise",
-        "started promise completed", status=_ACCEPTED,
-    ),
-    Example(_V55 + "await-B.3.json", events="started result completed"),
-    Example(
-        _V55 + "ask-B.4.json", _V55 + "stream-B.4.sse", events="started result*3 completed"
-    ),
-    Example(
-        _V55 + "ask-B.5.json", _V55 + "response-B.5-failure.json", "failure",
-        "started failure completed",
+    *_printed(
+        "nlweb-0.55",
+        ("ask-3.1", "response-4.1.1-conversational-search", "result*3 completed", _PLACEHOLDER),
+        ("section-3.2-default", ""),
+        ("section-3.2-custom", ""),
+        ("section-3.3", "response-4.1.1-chatgpt-app", "text result completed"),
+        ("section-3.4-text-user", "", "", _NOT_RETURNED),
+        ("section-3.4-object-user", ""),
+        ("", "response-4.1.2-promise"),
+        ("ask-4.1.3", "response-4.1.3-elicitation"),
+        ("", "response-4.1.4-failure"),
+        ("await-4.2", ""),
+        ("", "actions-5-http"),
+        ("", "actions-5-mcp"),
+        ("ask-6.2", "stream-6.2.sse", "result*3 completed"),
+        ("ask-B.1", "response-B.1-answer"),
+        ("ask-B.2", "response-B.2-elicitation"),
+        ("ask-B.3", "response-B.3-promise"),
+        ("await-B.3", ""),
+        ("ask-B.4", "stream-B.4.sse", "result*3 completed"),
+        ("ask-B.5", "response-B.5-failure"),
     ),
     # 000, appendices A and C: over MCP
-    Example(
-        _MCP55 + "ask-A.3.json", _MCP55 + "response-A.3.json", events="started text completed",
-        # An answer of text alone, with the metadata beside the content.
-        findings={"answer-structured": "info", "mcp.reply-shape": "info"},
+    *_printed(
+        "mcp-0.55",
+        ("ask-A.3", "response-A.3", "text completed", _TEXT_ALONE),
+        ("ask-C.1", "response-C.1"),
+        ("", "response-C.2"),
+        ("await-C.2", ""),
     ),
-    Example(
-        _MCP55 + "ask-C.1.json", _MCP55 + "response-C.1.json", events="started result completed"
-    ),
-    Example("", _MCP55 + "response-C.2.json", "promise", "started promise completed"),
-    Example(_MCP55 + "await-C.2.json", events="started result completed"),
-    # 001: NLWeb 0.54
-    Example(
-        _V54 + "ask-3.1.json", _V54 + "response-4.1.1-conversational-search.json",
-        events="started result*2 completed",
-        # The action is a placeholder.
-        findings={**_NO_PROTOCOL, "action-complete": "should", "action-target": "should"},
-    ),
-    Example(_V54 + "section-3.2.json", events="started result completed"),
-    # A plain answer is not in the format that the request prefers.
-    Example(
-        _V54 + "section-3.3.json", events="started result completed",
-        findings={"format-honoured": "should"},
-    ),
-    Example(
-        _V54 + "section-3.4.json", events="started result completed", findings=_NOT_RETURNED
-    ),
-    Example(
-        "", _V54 + "response-4.1.2-promise.json", "promise", "started promise completed",
+    # 001: NLWeb 0.54, and 003: 0.54 over HTTP
+    *_printed(
+        "nlweb-0.54",
+        ("ask-3.1", "response-4.1.1-conversational-search", "result*2 completed", _PLACEHOLDER_54),
+        ("section-3.2", ""),
+        # A plain answer is not in the format that the request prefers.
+        ("section-3.3", "", "", {"format-honoured": "should"}),
+        ("section-3.4", "", "", _NOT_RETURNED),
         # `response_type` is at the top, without `_meta`.
-        findings={"meta-top-level": "info"}, status=_ACCEPTED,
-    ),
-    Example(
-        _V54 + "ask-4.1.3.json", _V54 + "response-4.1.3-elicitation.json", "elicitation",
-        "started elicitation completed",
-    ),
-    Example(
-        "", _V54 + "response-4.1.4-failure.json", "failure", "started failure completed",
+        ("", "response-4.1.2-promise", "", {"meta-top-level": "info"}),
+        ("ask-4.1.3", "response-4.1.3-elicitation"),
         # The metadata lack the version.
-        findings={"version-in-failure": "info"},
-    ),
-    Example(_V54 + "await-4.2.json", events="started result completed"),
-    Example(
-        "", _V54 + "actions-7.json", events="started result completed",
+        ("", "response-4.1.4-failure", "", {"version-in-failure": "info"}),
+        ("await-4.2", ""),
         # One action without a list around it.
-        findings={"actions-single": "info"},
-    ),
-    # 003: 0.54 over HTTP
-    Example(
-        _V54 + "ask-http-1.json", _V54 + "response-http-1.json",
-        events="started result*2 completed", findings=_NO_PROTOCOL,
-    ),
-    Example(
-        _V54 + "ask-http-2.json", _V54 + "response-http-2.json",
-        events="started text result*3 completed",
+        ("", "actions-7", "", {"actions-single": "info"}),
+        ("ask-http-1", "response-http-1", "result*2 completed", _NO_PROTOCOL),
         # The session context comes back without the preferences of the user.
-        findings=_NOT_RETURNED,
-    ),
-    Example(
-        _V54 + "ask-http-3.json", _V54 + "response-http-3.json", "elicitation",
-        "started elicitation completed",
-    ),
-    Example(
-        _V54 + "ask-http-4.json", _V54 + "response-http-4.json", "promise",
-        "started promise completed", status=_ACCEPTED,
-    ),
-    Example(
-        _V54 + "await-http-4.json", _V54 + "response-http-4-processing.json", "promise",
-        "started promise completed", findings=_NOT_RETURNED, status=_ACCEPTED,
-    ),
-    Example(
-        _V54 + "await-http-4.json", _V54 + "response-http-4-final.json",
-        events="started result completed", findings=_NO_PROTOCOL,
-    ),
-    Example(
-        _V54 + "ask-http-5.json", _V54 + "stream-http-5.sse",
-        # Also the message of the event `end`.
-        events="started result*4 text*4 completed unknown",
-    ),
-    Example(
-        _V54 + "ask-http-6.json", _V54 + "response-http-6.json", "failure",
-        "started failure completed", status="400 Bad Request",
-    ),
-    Example(
-        _V54 + "ask-http-7.json", _V54 + "response-http-7.json",
-        events="started text*4 result*3 completed",
+        ("ask-http-2", "response-http-2", "text result*3 completed", _NOT_RETURNED),
+        ("ask-http-3", "response-http-3"),
+        ("ask-http-4", "response-http-4"),
+        ("await-http-4", "response-http-4-processing", "", _NOT_RETURNED),
+        ("await-http-4", "response-http-4-final", "", _NO_PROTOCOL),
+        # Also the message of the event `end`, which comes after the last one.
+        ("ask-http-5", "stream-http-5.sse", "result*4 text*4 completed unknown"),
+        ("ask-http-6", "response-http-6"),
+        ("ask-http-7", "response-http-7", "text*4 result*3 completed"),
     ),
     # 004: 0.54 over MCP
-    Example(
-        _MCP54 + "ask-1.json", _MCP54 + "response-1.json", events="started result*2 completed",
-        findings={**_NO_PROTOCOL, **_UNWRAPPED},
-    ),
-    Example(
-        _MCP54 + "ask-2.json", _MCP54 + "response-2.json",
-        events="started text result*3 completed", findings={**_NOT_RETURNED, **_UNWRAPPED},
-    ),
-    Example(
-        _MCP54 + "ask-3.json", _MCP54 + "response-3.json", "elicitation",
-        "started elicitation completed", _UNWRAPPED,
-    ),
-    Example(
-        _MCP54 + "ask-4.json", _MCP54 + "response-4.json", "promise",
-        "started promise completed", _UNWRAPPED,
-    ),
-    Example(
-        _MCP54 + "await-4.json", _MCP54 + "response-4-processing.json", "promise",
-        "started promise completed", {**_NOT_RETURNED, **_UNWRAPPED},
-    ),
-    Example(
-        _MCP54 + "await-4-final.json", _MCP54 + "response-4-final.json",
-        events="started result completed", findings={**_NO_PROTOCOL, **_UNWRAPPED},
-    ),
-    Example(
-        _MCP54 + "ask-5.json", _MCP54 + "response-5.json",
-        events="started text*3 result*4 completed",
-        # Parts of the type `instruction`.
-        findings={"content-parts-spelled": "info", "mcp.reply-shape": "info",
-                  "mcp.content-parts": "info"},
-    ),
-    Example(
-        _MCP54 + "ask-6.json", _MCP54 + "response-6.json", "failure", "started failure completed"
-    ),
-    Example(
-        _MCP54 + "ask-7.json", _MCP54 + "response-7.json",
-        events="started text*4 result*3 completed", findings={"mcp.reply-shape": "info"},
+    *_printed(
+        "mcp-0.54",
+        ("ask-1", "response-1", "result*2 completed", {**_NO_PROTOCOL, **_UNWRAPPED}),
+        ("ask-2", "response-2", "text result*3 completed", {**_NOT_RETURNED, **_UNWRAPPED}),
+        ("ask-3", "response-3", "", _UNWRAPPED),
+        ("ask-4", "response-4", "", _UNWRAPPED),
+        ("await-4", "response-4-processing", "", {**_NOT_RETURNED, **_UNWRAPPED}),
+        ("await-4-final", "response-4-final", "", {**_NO_PROTOCOL, **_UNWRAPPED}),
+        ("ask-5", "response-5", "text*3 result*4 completed", _INSTRUCTIONS),
+        ("ask-6", "response-6"),
+        ("ask-7", "response-7", "text*4 result*3 completed", {"mcp.reply-shape": "info"}),
     ),
     # 002: Agent API. It prints the objects as lines, and requests an event stream.
     *(
         Example(
-            _USE_CASE, "agent-api/stream-sequence.jsonl",
+            "agent-api/request-use-case.json", "agent-api/stream-sequence.jsonl",
             events="status unknown*3 message content*4" if lines
             else "status message content*4 unknown*2",
             lines=lines,
@@ -458,7 +377,7 @@ TABLE = [
     ),
     *(
         Example(
-            _USE_CASE, "agent-api/stream-use-case.jsonl",
+            "agent-api/request-use-case.json", "agent-api/stream-use-case.jsonl",
             # A remark on the framing.
             events="status*4 unknown message content*2" if lines
             else "status*4 message content*2",

@@ -29,7 +29,7 @@ def _check(example: Example, generation: str, more: dict[str, str]) -> None:
     answer = run(example, generation)
     assert answer.ending == example.ending
     assert answer.stderr == ""
-    assert events_of(answer) == example.events
+    assert events_of(answer) == example.types
     assert answer.findings == {**example.findings, **more}
     assert not_shown(example, answer) == set()
     # Whatever is printed of a request is what the agent gets.

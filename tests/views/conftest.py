@@ -12,6 +12,12 @@ from playground.models import Agent, Run
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, PIECES, event, recorded, result
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Give every test of a page a database."""
+    if not item.get_closest_marker("django_db"):
+        item.add_marker(pytest.mark.django_db)
+
+
 @pytest.fixture
 def agent(db: None) -> Agent:
     found: Agent = Agent.objects.create(name="Recipes", url="http://agent.example/api")

@@ -85,7 +85,6 @@ PANELS: list[tuple[Any, list[str], bool]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.django_db
 class TestPanel:
     @pytest.mark.parametrize(("action", "words", "is_runnable"), PANELS)
     def test_shows_the_exact_call_or_why_it_cannot_be_sent(
@@ -151,7 +150,6 @@ PREVIEWS: list[tuple[Any, dict[str, str], list[str], list[str], bool]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("action", "fields", "words", "absent", "is_runnable"), PREVIEWS)
 def test_the_preview_follows_what_is_filled_in(
     client: Client, action: Any, fields: Any, words: list[str], absent: list[str], is_runnable: bool
@@ -173,7 +171,6 @@ def test_the_preview_follows_what_is_filled_in(
     assert Run.objects.count() == 1
 
 
-@pytest.mark.django_db
 class TestCredentials:
     @pytest.fixture
     def agent(self) -> Agent:
@@ -296,7 +293,6 @@ async def _offering(*actions: Any, **fields: Any) -> Run:
     return await sync_to_async(offering)(*actions, **fields)
 
 
-@pytest.mark.django_db
 @hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     VALUES,

@@ -127,7 +127,6 @@ PANELS: dict[str, tuple[Any, Any, list[str], dict[str, str], bool]] = {
 }  # fmt: skip
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("name", PANELS)
 def test_the_panel_by_what_is_known_of_the_server(client: Client, name: str) -> None:
     server, action, words, values, is_runnable = PANELS[name]
@@ -143,7 +142,6 @@ def test_the_panel_by_what_is_known_of_the_server(client: Client, name: str) -> 
         assert field(markup, "message_id")["value"] in text
 
 
-@pytest.mark.django_db
 class TestMcp:
     def test_knows_its_version_from_then_on(self, client: Client) -> None:
         known("mcp", "kitchen", mcp_version="2025-06-18")
@@ -236,7 +234,6 @@ class TestMcp:
         assert not Run.objects.filter(kind=RunKind.ACTION).exists()
 
 
-@pytest.mark.django_db
 class TestA2A:
     def test_another_origin_has_to_be_agreed_to(self, client: Client) -> None:
         known("a2a", "http://asked.example/", CARD, url=CARD["url"])

@@ -12,7 +12,7 @@ from playground.models import Agent
 from tests.support.markup import read
 from tests.support.stored_runs import past_run
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 SECRET = "canary-3f9a"
 

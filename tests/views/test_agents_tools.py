@@ -13,8 +13,6 @@ from tests.support.mcp_servers import TOKEN, Recipes, serving
 from tests.support.servers import free_port
 from tests.views.test_agents import fields
 
-pytestmark = pytest.mark.django_db
-
 ASK = {
     "name": "search",
     "description": "<b>Finds</b>",

@@ -113,7 +113,6 @@ def replies(draw: st.DrawFn) -> list[Frame]:
 
 
 @pytest.mark.slow
-@pytest.mark.django_db
 @hypothesis(suppress_health_check=list(HealthCheck))
 @given(replies())
 def test_every_view_of_a_run(frames: list[Frame]) -> None:

@@ -78,7 +78,6 @@ def page(client: Client, run: Run) -> Any:
     return read(client.get(f"/runs/{run.pk}/").content.decode())
 
 
-@pytest.mark.django_db
 class TestForm:
     def test_shows_titles_bounds_and_what_is_said_beside(
         self, client: Client, agent: Agent
@@ -118,7 +117,6 @@ class TestForm:
         assert "Mcp-Session-Id" in text
 
 
-@pytest.mark.django_db
 class TestAnswers:
     """Answers are shown by the titles of the options that were chosen."""
 
@@ -212,7 +210,6 @@ class TestSending:
         assert [each.resume for each in children] == [child.resume] * 2
 
 
-@pytest.mark.django_db
 class TestRefusal:
     def test_answers_out_of_bounds_come_back(self, client: Client, agent: Agent) -> None:
         run = in_call(speak_mcp(agent))

@@ -13,7 +13,7 @@ from playground.rendering import outline
 from tests.support.collections import HTMX, make_collection, names, order, saved, url
 from tests.support.markup import read
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 
 def texts(client: Client, address: str) -> str:

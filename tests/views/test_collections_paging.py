@@ -12,7 +12,7 @@ from playground.models import Collection, Folder, SavedRequest
 from playground.rendering import outline, sidebar
 from tests.support.collections import make_collection, names, url
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 PAGE = "/collections/many/"
 BRANCH = "/sidebar/many/"

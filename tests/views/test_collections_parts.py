@@ -12,7 +12,7 @@ from playground.models import Collection, Folder, SavedRequest
 from tests.support.collections import HTMX, make_collection, order, saved, url
 from tests.support.markup import read
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 PARTS = ["/collections/soups/folders/hot/details/", "/collections/soups/requests/a/details/"]
 

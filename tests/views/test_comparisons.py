@@ -16,8 +16,6 @@ from tests.support.markup import read
 from tests.support.run_page import result_of, streamed
 from tests.support.stored_runs import Recording
 
-pytestmark = pytest.mark.django_db
-
 EGGS = {"@type": "Recipe", "url": "http://a.example/eggs", "name": "Eggs", "n": 1}
 SOUP = {"@type": "Recipe", "name": "Soup", "text": "A soup of red tomatoes, slowly cooked"}
 

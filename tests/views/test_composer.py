@@ -26,8 +26,6 @@ from tests.support.servers import free_port
 from tests.support.stored_runs import past_run
 from tests.views.conftest import form
 
-pytestmark = pytest.mark.django_db
-
 PREVIEW = "/compose/preview/"
 
 SAVED = "/saved-requests/"

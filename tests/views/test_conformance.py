@@ -20,8 +20,6 @@ from tests.support.markup import Element, read
 from tests.support.run_page import replied
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
 
-pytestmark = pytest.mark.django_db
-
 GOOD = [
     'event: start\ndata: {"_meta": {"response_type": "answer", "version": "0.55", '
     '"streaming": true}}',

@@ -13,7 +13,7 @@ from playground.collections import fixture
 from playground.models import SavedRequest
 from tests.support import example_collections
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 
 def text_in(html: str) -> str:

@@ -40,7 +40,6 @@ def controls(markup: Element, name: str) -> list[dict[str, str | None]]:
     return [attributes for attributes in elements if attributes.get("name") == name]
 
 
-@pytest.mark.django_db
 class TestForm:
     def test_has_a_control_for_each_question(self, client: Client, agent: Agent) -> None:
         markup = read(page(client, elicitation_run(agent)))
@@ -390,7 +389,6 @@ class TestAnswer:
         assert (response.status_code, started) == (422, [])
 
 
-@pytest.mark.django_db
 class TestPreview:
     def preview(self, client: Client, run: Run, **fields: Any) -> str:
         response = client.post(f"/runs/{run.pk}/answers/preview/", {**FILLED, **fields})
@@ -429,7 +427,6 @@ class TestPreview:
         assert "was deleted" in self.preview(client, elicitation_run(None))
 
 
-@pytest.mark.django_db
 class TestDecline:
     def decline(self, client: Client, run: Run, **fields: str) -> Element:
         url = f"/runs/{run.pk}/answers/declined/"

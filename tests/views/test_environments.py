@@ -11,7 +11,7 @@ from django.test import Client
 from playground.models import Agent, Environment, Run, Variable
 from tests.views.conftest import form
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 SECRET = "canary-4711"
 

@@ -22,8 +22,6 @@ from tests.support.markup import read
 from tests.support.stored_runs import Recording
 from tests.views.conftest import form
 
-pytestmark = pytest.mark.django_db
-
 
 def test_a_body_that_is_too_large(client: Client, settings: Any) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100

@@ -14,8 +14,6 @@ from playground.views import expectations
 from tests.support.markup import Element, read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
 
-pytestmark = pytest.mark.django_db
-
 LINES = (
     'event: start\ndata: {"_meta": {"response_type": "answer", "version": "0.55"}}',
     'event: result\ndata: {"index": 0, "item": {"@type": "Recipe", "name": "<b>Soup</b>"}}',

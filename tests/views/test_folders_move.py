@@ -12,7 +12,7 @@ from playground.views import folders
 from tests.support.collections import HTMX, make_collection, order
 from tests.support.markup import read
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 HERE = "/collections/soups/folders/hot/place/"
 

@@ -16,8 +16,6 @@ from playground.models.liveness import HEARTBEAT_TIMEOUT
 from playground.views.helpers import make_download
 from tests.support.stored_runs import Recording
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.mark.parametrize(
     ("hosted", "owner", "user", "is_found"),

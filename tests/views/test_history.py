@@ -56,7 +56,6 @@ def shown(client: Client, address: str = "/history/", **headers: str) -> list[st
     return [str(Run.objects.get(pk=row.attributes["data-run"]).text) for row in rows]
 
 
-@pytest.mark.django_db
 class TestPage:
     def test_says_what_it_is_for_before_anything_was_sent(self, client: Client) -> None:
         html = client.get("/history/").content.decode()
@@ -122,7 +121,6 @@ class TestPage:
         assert 'href="/history/"' in client.get("/").content.decode()
 
 
-@pytest.mark.django_db
 class TestFilters:
     @pytest.fixture(autouse=True)
     def runs(self, agent: Agent) -> None:
@@ -191,7 +189,6 @@ class TestFilters:
         assert 'href="/history/">Show all runs' in html
 
 
-@pytest.mark.django_db
 class TestPaging:
     def every(self, filters: HistoryFilters, **options: Any) -> list[Run]:
         """All runs, page by page."""
@@ -287,7 +284,6 @@ class TestPaging:
             assert "COUNT" not in query
 
 
-@pytest.mark.django_db
 class TestDeletion:
     def test_asks_first(self, client: Client) -> None:
         run = make(bytes=2048)
@@ -343,7 +339,6 @@ class TestDeletion:
         assert client.post("/history/deletion/", {"run": key}).status_code == 404
 
 
-@pytest.mark.django_db
 def test_somebody_elses_run_is_not_there(client: Client, django_user_model: Any) -> None:
     theirs = make(owner=django_user_model.objects.create(username="u"), text="confidential")
     assert "confidential" not in client.get("/history/").content.decode()
@@ -351,7 +346,6 @@ def test_somebody_elses_run_is_not_there(client: Client, django_user_model: Any)
     assert Run.objects.exists()
 
 
-@pytest.mark.django_db
 class TestSidebar:
     def pages(self, client: Client, address: str) -> list[str]:
         """The keys of the runs on all pages, and the last words at the end."""

@@ -19,7 +19,7 @@ from tests.support import example_collections
 from tests.support.example_collections import COLLECTION, FOLDER, REQUEST, with_fields
 from tests.support.servers import Script, head, reply, serve
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 PAGE = "/collections/import/"
 TEXT = json.dumps([COLLECTION, FOLDER, REQUEST])
 

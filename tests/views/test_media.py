@@ -16,8 +16,6 @@ from tests.support.pictures import OTHERS, PNG
 from tests.support.run_page import entries, offered, part, shared
 from tests.support.stored_runs import CALL, END, HEAD, OPEN
 
-pytestmark = pytest.mark.django_db
-
 INVALID = "The data is not valid base64."
 
 

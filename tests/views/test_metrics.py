@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from django.test import Client
-
-pytestmark = pytest.mark.django_db
 
 
 def test_without_a_login(client: Client, settings: Any) -> None:

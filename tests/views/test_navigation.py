@@ -14,8 +14,6 @@ from tests.support.collections import make_collection
 from tests.support.markup import read
 from tests.support.stored_runs import past_run
 
-pytestmark = pytest.mark.django_db
-
 #: A page, and a page near it that leads there.
 NEIGHBOURS = [
     ("collection-runs", "collections"),

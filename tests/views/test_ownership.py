@@ -30,8 +30,6 @@ from tests.support.collections import make_collection
 from tests.views.conftest import form
 from tests.views.test_recordings import archived
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture(params=["local", "hosted"], autouse=True)
 def user(request: pytest.FixtureRequest, settings: Any, client: Client) -> User:

@@ -11,8 +11,6 @@ from django.test import Client
 from playground import engine
 from playground.views import readiness
 
-pytestmark = pytest.mark.django_db
-
 
 def ready(client: Client) -> tuple[int, dict[str, Any]]:
     response = client.get("/ready/")

@@ -15,8 +15,6 @@ from playground.models import Collection, Run, SavedRequest
 from tests.formats.test_har_import import CALL as POSTED
 from tests.support.stored_runs import END, HEAD, OPEN, recorded, result
 
-pytestmark = pytest.mark.django_db
-
 
 def archived(*frames: Any) -> SimpleUploadedFile:
     run = recorded([[POSTED, OPEN, HEAD, result(1), END, *frames]])

@@ -25,7 +25,6 @@ from playground.rendering.rules import rule_groups
 from playground.views.deep_links import read_link
 from tests.support.markup import Element, read
 
-pytestmark = pytest.mark.django_db
 VERSIONS = schemas.versions()
 #: Versions whose requests the demo agent answers.
 TRIED = {("nlweb", "0.54"), ("nlweb", "0.55"), ("agent-api", "1")}

@@ -37,7 +37,6 @@ def make(days: float = 0, **fields: Any) -> Run:
     return past_run(days=days, **{"bytes": 1024 * 1024, **fields})
 
 
-@pytest.mark.django_db
 class TestPreview:
     def test_nothing_goes_without_a_limit(self, client: Client) -> None:
         make(900)
@@ -123,7 +122,6 @@ class TestSaving:
         assert await task == 1
 
 
-@pytest.mark.django_db
 class TestStorage:
     @pytest.fixture(autouse=True)
     def _no_counts(self) -> None:
@@ -188,7 +186,6 @@ def values_of_rows() -> Iterator[dict[str, Any]]:
         yield from model.objects.order_by("pk").values()
 
 
-@pytest.mark.django_db
 class TestNoRoom:
     """Nothing is created once there is no room, and the page says why."""
 

@@ -18,8 +18,6 @@ from playground.protocols.frames import Frame, FrameKind
 from tests.support.markup import Element, read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, recorded, result
 
-pytestmark = pytest.mark.django_db
-
 
 def part(client: Client, run: Run, path: str, **query: Any) -> Element:
     response = client.get(f"/runs/{run.pk}/{path}", query)

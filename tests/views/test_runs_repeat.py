@@ -11,8 +11,6 @@ from playground.models import Agent, Run, RunKind
 from playground.views import runs
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, recorded
 
-pytestmark = pytest.mark.django_db
-
 REQUEST = {"query": {"text": "eggs"}, "meta": {"version": "0.54"}}
 
 

@@ -14,8 +14,6 @@ from tests.support.elicitations import elicitation_run
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, recorded
 from tests.views.conftest import form
 
-pytestmark = pytest.mark.django_db
-
 URL = "http://agent.example/api"
 
 

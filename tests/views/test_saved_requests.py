@@ -21,7 +21,7 @@ from playground.views import saved_requests as saved_views
 from playground.views.saved_requests import ComposerFields, saved_fields
 from tests.views.conftest import form
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 SAVED = "/saved-requests/"
 JSON = {"Accept": "application/json"}

@@ -372,7 +372,6 @@ def csrf(client: httpx.Client) -> dict[str, str]:
     return {"X-CSRFToken": client.cookies[settings.CSRF_COOKIE_NAME]}
 
 
-@pytest.mark.django_db
 class TestLocal:
     """In local mode nobody logs in, and a page of another site still can do nothing."""
 

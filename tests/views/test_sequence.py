@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
-import pytest
 from django.test import Client
 
 from playground.models import Run
@@ -13,8 +12,6 @@ from tests.support.action_runs import action, offering
 from tests.support.elicitations import turn
 from tests.support.markup import Element, read
 from tests.support.stored_runs import CALL, HEAD, OPEN, Recording, event
-
-pytestmark = pytest.mark.django_db
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "</title><script>alert(1)</script>\x00 \u202e&amp; {{ 7 }}" + "x" * 400

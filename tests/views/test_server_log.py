@@ -14,8 +14,6 @@ from tests.support.markup import Element
 from tests.support.run_page import Viewer, part, streamed
 from tests.support.stored_runs import END, HEAD, OPEN, Recording, event
 
-pytestmark = pytest.mark.django_db
-
 ASK = {"query": {"text": "eggs"}}
 TOOLS = [{"name": "ask", "description": "<i>Asks</i>"}, {"name": "later"}, "nonsense", {"name": 7}]
 ANSWER = {"content": [{"type": "text", "text": '{"results": [{"name": "Eggs"}]}'}]}

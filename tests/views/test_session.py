@@ -16,8 +16,6 @@ from tests.support.json_values import values
 from tests.support.markup import Element, read
 from tests.support.run_page import part
 
-pytestmark = pytest.mark.django_db
-
 HTMX = {"HX-Request": "true"}
 OBJECTS = st.dictionaries(
     st.sampled_from(["turn", "topics", "a/b", "~"]), values(["turn", "topics", "a/b", "~"]),

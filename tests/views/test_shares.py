@@ -19,7 +19,7 @@ from playground.protocols.frames import Frame
 from tests.support.markup import read
 from tests.support.stored_runs import END, HEAD, OPEN, K, Recording, event, result
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 
 def ended(*frames: Frame, call: bytes = b"POST /ask HTTP/1.1\r\n\r\n{}", **fields: Any) -> Run:

@@ -11,7 +11,7 @@ from playground.rendering import search, sidebar
 from tests.support.collections import HTMX, make_collection, saved
 from tests.support.markup import read
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 
 def links(html: str) -> list[str]:

@@ -10,7 +10,6 @@ from tests.formats.test_har_import import CALL as POSTED
 from tests.support.stored_runs import END, HEAD, OPEN, recorded, result
 from tests.views.conftest import form
 
-pytestmark = pytest.mark.django_db
 CANARY = "canary-3e77a1"
 
 

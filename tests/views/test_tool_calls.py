@@ -17,8 +17,6 @@ PLACE = {"seq": "5", "part": "0"}
 SESSION = {"session_id": "s1", "response_id": "response_1"}
 ASKED = {"id": "a1", "name": "cart_add", "arguments": '{"items": ["salt"]}'}
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def agent(db: None) -> Agent:

@@ -22,7 +22,7 @@ JOINT: dict[str, str] = {
     f"{APPROVAL}-decision": "refuse",
 }
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 
 @pytest.fixture

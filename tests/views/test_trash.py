@@ -17,7 +17,7 @@ from playground.collections.fixture import dump
 from playground.models import Collection, SavedRequest, Share, TrashedItem
 from tests.support.collections import HTMX, make_collection, order, saved, url
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 BEFORE = "a b | Hot: c d | Cold:"
 

@@ -57,7 +57,6 @@ def talk(agent: Agent) -> list[Run]:
     return [first, second, third]
 
 
-@pytest.mark.django_db
 class TestThread:
     def test_earlier_turns_stand_above_the_results(self, client: Client, talk: list[Run]) -> None:
         first, second, third = talk
@@ -198,7 +197,6 @@ class TestThread:
         assert markup.text.count("Follow-up: ") == 2
 
 
-@pytest.mark.django_db
 class TestCompose:
     def test_the_next_request_is_prefilled(self, client: Client, talk: list[Run]) -> None:
         html = get(client, talk[1], "next/")
@@ -393,7 +391,6 @@ class TestComposer:
         assert "The turn that this request continues was deleted" in response.content.decode()
 
 
-@pytest.mark.django_db
 def test_answers_are_words_of_the_user_and_stay_text(client: Client, agent: Agent) -> None:
     hostile = "<b>x</b>"
     first = elicitation_run(agent)

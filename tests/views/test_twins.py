@@ -14,7 +14,7 @@ from tests.support.markup import read
 from tests.support.run_page import offered
 from tests.views.conftest import form
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 EGGS = {"@type": "Recipe", "name": "Eggs", "url": "http://a.example/eggs"}
 

@@ -12,7 +12,7 @@ from django.test import Client
 
 from playground.models import Agent, Environment, Run, Variable
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.database
 
 BANNER = re.compile(r'<div class="linked"[^>]*?( hidden)?>')
 
