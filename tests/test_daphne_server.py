@@ -31,8 +31,7 @@ def port() -> Iterator[int]:
 
 
 def state(port: int) -> dict[str, Any]:
-    found: dict[str, Any] = httpx.get(f"http://127.0.0.1:{port}/").json()
-    return found
+    return httpx.get(f"http://127.0.0.1:{port}/").json()
 
 
 def test_bytes_that_a_client_does_not_read(port: int) -> None:

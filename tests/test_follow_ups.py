@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 def asked(**fields: Any) -> Run:
-    run: Run = Run.objects.create(
+    return Run.objects.create(
         url="http://agent.example/ask",
         protocol="nlweb",
         version="0.55",
@@ -21,12 +21,10 @@ def asked(**fields: Any) -> Run:
         request={"query": {"text": "soup"}, "meta": {"version": "0.55", "request_id": "req_1"}},
         **fields,
     )
-    return run
 
 
 def request_id(run: Run) -> str:
-    found: str = follow_up_document(run, "and dessert?")["meta"]["request_id"]
-    return found
+    return follow_up_document(run, "and dessert?")["meta"]["request_id"]
 
 
 def test_is_the_same_until_a_turn_follows() -> None:

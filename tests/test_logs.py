@@ -31,8 +31,7 @@ def record(message: str = "It failed: %s", *args: Any, **options: Any) -> loggin
 def parsed(made: logging.LogRecord) -> dict[str, Any]:
     line = JSONFormatter().format(made)
     assert "\n" not in line
-    found: dict[str, Any] = json.loads(line)
-    return found
+    return json.loads(line)
 
 
 class TestText:

@@ -22,8 +22,7 @@ _STEPS = 300
 
 def focused(page: Page) -> str:
     """The name of what has the focus."""
-    name: str = page.evaluate(_FOCUSED)
-    return name
+    return page.evaluate(_FOCUSED)
 
 
 def tab_to(page: Page, name: str) -> None:

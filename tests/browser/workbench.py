@@ -127,8 +127,7 @@ class Workbench:
     def document(self) -> dict[str, Any]:
         """The document that would be sent."""
         value = self.page.locator("textarea[name=document]").input_value()
-        document: dict[str, Any] = json.loads(value)
-        return document
+        return json.loads(value)
 
     @property
     def run(self) -> str | None:
@@ -158,5 +157,4 @@ class Workbench:
     def seqs(self) -> list[int]:
         """The frame numbers of the cards, in the order of the page."""
         script = "cards => cards.map(card => Number(card.dataset.seq))"
-        numbers: list[int] = self.cards.evaluate_all(script)
-        return numbers
+        return self.cards.evaluate_all(script)

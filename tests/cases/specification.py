@@ -93,8 +93,7 @@ class Example:
             return {"query": {"text": "eggs"}}
         printed: dict[str, Any] = json.loads(text_of(self.request))
         if "jsonrpc" in printed:
-            arguments: dict[str, Any] = printed["params"]["arguments"]
-            return arguments
+            return printed["params"]["arguments"]
         return {"query": {"text": "eggs"}, **printed} if "/section-" in self.request else printed
 
     @property

@@ -17,8 +17,7 @@ OVER_AGENT_API = ("--protocol", "agent-api")
 
 
 def sent(request: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(request.partition(b"\r\n\r\n")[2])
-    return found
+    return json.loads(request.partition(b"\r\n\r\n")[2])
 
 
 def stream(text: str = "Hello", **members: Any) -> bytes:

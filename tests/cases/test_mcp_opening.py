@@ -46,8 +46,7 @@ HOSTILE = b"<script>alert(1)</script>\x1b[31m\r\n::error::x"
 def message_of(request: bytes) -> dict[str, Any]:
     """The JSON-RPC message of a request; its HTTP method where it has none."""
     line, _, body = request.partition(b"\r\n\r\n")
-    found: dict[str, Any] = json.loads(body) if body else {"method": line.split(b" ")[0].decode()}
-    return found
+    return json.loads(body) if body else {"method": line.split(b" ")[0].decode()}
 
 
 def methods(requests: list[bytes]) -> list[str]:

@@ -57,8 +57,7 @@ def messages(answer: Answer) -> list[str]:
 
 
 def polled() -> PolledPromise:
-    found: PolledPromise = PolledPromise.objects.get()
-    return found
+    return PolledPromise.objects.get()
 
 
 @pytest.mark.parametrize(

@@ -36,11 +36,10 @@ def collection() -> Collection:
 
 
 def run_of(saved: SavedRequest | None, **fields: Any) -> Run:
-    run: Run = Run.objects.create(
+    return Run.objects.create(
         agent_name="A", url="http://a.example", protocol="nlweb", binding="http", version="0.55",
         request={}, saved_request=saved, **fields,
     )  # fmt: skip
-    return run
 
 
 def step_of(saved: SavedRequest, run: CollectionRun) -> Step:

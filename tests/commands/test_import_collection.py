@@ -23,8 +23,7 @@ def export(capfdbinary: Any, slug: str) -> bytes:
     capfdbinary.readouterr()
     call_command("export_collection", slug)
     sys.stdout.flush()
-    found: bytes = capfdbinary.readouterr().out
-    return found
+    return capfdbinary.readouterr().out
 
 
 def imported(source: str, **options: Any) -> str:

@@ -43,13 +43,11 @@ class Reply:
 
     @property
     def document(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.body)
-        return found
+        return json.loads(self.body)
 
     @property
     def meta(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.document["_meta"]
-        return found
+        return self.document["_meta"]
 
     @property
     def names(self) -> list[str]:

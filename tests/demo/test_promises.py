@@ -20,8 +20,7 @@ PLAN = {"query": {"text": "make a weekly meal plan with a shopping list"}}
 async def checkin(post: Ask, token: str, action: str = "checkin", **meta: Any) -> Reply:
     request = {"promise_token": token, "action": action, "meta": {"version": "0.55", **meta}}
     check("0.55", "await-request", request)
-    reply: Reply = await post("await", request)
-    return reply
+    return await post("await", request)
 
 
 @pytest.mark.parametrize("version", ["0.54", "0.55"])

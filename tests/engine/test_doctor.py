@@ -51,8 +51,7 @@ def failed(report: dict[str, Any]) -> list[str]:
 
 
 def step(report: dict[str, Any], name: str) -> dict[str, Any]:
-    found: dict[str, Any] = next(each for each in report["steps"] if each["name"] == name)
-    return found
+    return next(each for each in report["steps"] if each["name"] == name)
 
 
 @pytest.fixture

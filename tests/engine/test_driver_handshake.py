@@ -33,8 +33,7 @@ async def run_of(prepared: engine.PreparedRequest, link: engine.RunParent | None
 
 @sync_to_async
 def saved(url: str, **fields: Any) -> Agent:
-    agent: Agent = Agent.objects.create(name="recipes", url=url, binding="mcp", **fields)
-    return agent
+    return Agent.objects.create(name="recipes", url=url, binding="mcp", **fields)
 
 
 async def test_the_server_of_an_action_is_not_taken_for_the_agent() -> None:

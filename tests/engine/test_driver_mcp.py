@@ -36,8 +36,7 @@ async def sent_by(run: Run) -> list[dict[str, Any]]:
 
 @sync_to_async
 def saved(url: str, **fields: Any) -> Agent:
-    agent: Agent = Agent.objects.create(name="recipes", url=url, binding="mcp", **fields)
-    return agent
+    return Agent.objects.create(name="recipes", url=url, binding="mcp", **fields)
 
 
 async def ask(agent: Agent, **options: Any) -> Run:

@@ -92,8 +92,7 @@ async def send(
 
 
 async def saved(url: str, **fields: Any) -> Agent:
-    agent: Agent = await Agent.objects.acreate(name="soup", url=url, binding="mcp", **fields)
-    return agent
+    return await Agent.objects.acreate(name="soup", url=url, binding="mcp", **fields)
 
 
 OPENING = [("server/discover", ""), ("initialize", "")]

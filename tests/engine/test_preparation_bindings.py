@@ -18,8 +18,7 @@ DOCUMENT: dict[str, Any] = {"query": {"text": "eggs"}}
 
 @pytest.fixture
 def agent() -> Agent:
-    found: Agent = Agent.objects.create(name="Recipes", url="http://a.example/ask")
-    return found
+    return Agent.objects.create(name="Recipes", url="http://a.example/ask")
 
 
 def run_of(agent: Agent | None, **fields: Any) -> Any:

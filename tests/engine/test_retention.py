@@ -48,15 +48,13 @@ def run(days: float = 0, **fields: Any) -> Run:
 
 
 def promise(of: Run, status: str, **fields: Any) -> PolledPromise:
-    found: PolledPromise = PolledPromise.objects.create(
+    return PolledPromise.objects.create(
         run=of, entry_seq=1, token="t", polling_seconds=9, status=status, **fields
     )
-    return found
 
 
 def share(of: Run, **fields: Any) -> Share:
-    found: Share = Share.objects.create(run=of, **fields)
-    return found
+    return Share.objects.create(run=of, **fields)
 
 
 def prune(*arguments: str, **limits: int) -> int:

@@ -29,11 +29,10 @@ def _full(settings: Any) -> None:
 
 def fill(owner: User | None = None) -> Run:
     """A run that takes all the room of its owner."""
-    found: Run = Run.objects.create(
+    return Run.objects.create(
         owner=owner, agent_name="A", url="http://a.example", request={}, state="completed",
         bytes=QUOTA,
     )  # fmt: skip
-    return found
 
 
 def create(owner: User | None = None, text: str = "eggs", **parent: Any) -> Run:

@@ -40,10 +40,9 @@ def wrong_clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 def promise(**fields: Any) -> PolledPromise:
     run = Recording().end()
     times = {"started_at": database_now(), "next_poll_at": database_now() - HOUR}
-    found: PolledPromise = PolledPromise.objects.create(
+    return PolledPromise.objects.create(
         run=run, entry_seq=1, token="p1", polling_seconds=900, headers=[], **times | fields
     )
-    return found
 
 
 @pytest.mark.usefixtures("wrong_clock")

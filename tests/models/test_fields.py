@@ -24,8 +24,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.database]
 def stored() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SELECT auth_secret FROM playground_agent")
-        value: str = cursor.fetchone()[0]
-        return value
+        return cursor.fetchone()[0]
 
 
 @pytest.mark.parametrize("secret", ["canary", "ünï 🍳", " spaces ", "x" * 10_000])
@@ -88,8 +87,7 @@ def test_what_authenticates(fields: dict[str, str], headers: list[tuple[str, str
 def stored_headers() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SELECT headers FROM playground_agent")
-        value: str = cursor.fetchone()[0]
-        return value
+        return cursor.fetchone()[0]
 
 
 HEADERS = [["X-API-Key", "canary"], ["X-Plain", "ünï 🍳"]]

@@ -31,13 +31,12 @@ def index(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bo
 
 
 def make(text: str = "eggs", **fields: Any) -> Run:
-    found: Run = Run.objects.create(
+    return Run.objects.create(
         **{
             "agent_name": "Recipes", "url": "http://a.example", "request": {}, "text": text,
             "state": "completed", "outcome": "answer", **fields,
         }
     )  # fmt: skip
-    return found
 
 
 def found(words: str, **filters: str) -> list[str]:

@@ -52,10 +52,9 @@ def owner() -> User:
 
 
 def make(owner: User | None = None, **fields: Any) -> Run:
-    found: Run = Run.objects.create(
+    return Run.objects.create(
         owner=owner, **{"agent_name": "A", "request": {}, "state": "completed", **fields}
     )
-    return found
 
 
 def rows(owner: User) -> dict[str, Any]:

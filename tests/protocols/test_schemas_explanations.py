@@ -58,8 +58,7 @@ class Place(NamedTuple):
 def raw(protocol: str, version: str, name: str) -> dict[str, Any]:
     """Return a schema file as it is."""
     folder = resources.files(schemas.__name__) / f"{protocol}-{version}"
-    found: dict[str, Any] = json.loads((folder / f"{name}.json").read_text("utf-8"))
-    return found
+    return json.loads((folder / f"{name}.json").read_text("utf-8"))
 
 
 def places(schema: Mapping[str, Any], where: str = "", section: str = "") -> Iterator[Place]:

@@ -35,10 +35,7 @@ def rejected(body: str, status: int = 500, *headers: str, **fields: Any) -> Run:
 
 
 def an_agent(**fields: Any) -> Agent:
-    agent: Agent = Agent.objects.create(
-        **{"name": "A", "url": "http://agent.example/ask", **fields}
-    )
-    return agent
+    return Agent.objects.create(**{"name": "A", "url": "http://agent.example/ask", **fields})
 
 
 def ending(run: Run) -> Element:

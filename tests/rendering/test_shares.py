@@ -95,8 +95,7 @@ def assert_for_readers(run: Run, sent: str) -> None:
 
 
 def an_agent(**fields: Any) -> Agent:
-    agent: Agent = Agent.objects.create(name="Cook", url="http://agent.example/ask", **fields)
-    return agent
+    return Agent.objects.create(name="Cook", url="http://agent.example/ask", **fields)
 
 
 class TestNothingOfTheOwner:

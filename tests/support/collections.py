@@ -33,10 +33,9 @@ def _fill(collection: Collection, folder: Folder | None, names: str) -> None:
 def saved(collection: Collection, name: str, **fields: Any) -> SavedRequest:
     """Return a saved request of a collection."""
     document = {"query": {"text": name}}
-    made: SavedRequest = SavedRequest.objects.create(
+    return SavedRequest.objects.create(
         **{"collection": collection, "name": name, "document": document, **fields}
     )
-    return made
 
 
 def order(collection: Collection) -> str:

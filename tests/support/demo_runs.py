@@ -84,5 +84,4 @@ def _make(call: HttpCall) -> tuple[int, dict[str, str], bytes]:
         body = response.content if not response.streaming else b"".join([c async for c in response])
         return response.status_code, dict(response.headers), body
 
-    made: tuple[int, dict[str, str], bytes] = async_to_sync(make)()
-    return made
+    return async_to_sync(make)()

@@ -42,8 +42,7 @@ class Learner:
         path = f"/collections/{collection}/requests/{saved}/"
         response = self.http.get(path, headers={"Accept": "application/json"})
         assert response.status_code == 200, path
-        fields: dict[str, str] = response.json()["fields"]
-        return fields
+        return response.json()["fields"]
 
     def send(self, fields: Fields, document: Any = None, *, pace: Any = FAST) -> str:
         """Send a request as Send does, wait for its end, and return the key of its run."""

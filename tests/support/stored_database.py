@@ -37,8 +37,7 @@ def migrate_and_read(data: Path, **settings: str) -> dict[str, Any]:
         [sys.executable, "-m", __name__], cwd=ROOT, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return json.loads(done.stdout)
 
 
 def check_pages(found: dict[str, Any]) -> None:

@@ -20,8 +20,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.fixture
 def agent(db: None) -> Agent:
-    found: Agent = Agent.objects.create(name="Recipes", url="http://agent.example/api")
-    return found
+    return Agent.objects.create(name="Recipes", url="http://agent.example/api")
 
 
 @pytest.fixture

@@ -174,10 +174,9 @@ def test_the_preview_follows_what_is_filled_in(
 class TestCredentials:
     @pytest.fixture
     def agent(self) -> Agent:
-        found: Agent = Agent.objects.create(
+        return Agent.objects.create(
             name="Shop", url=AGENT, auth="bearer", auth_secret="canary-secret"
         )
-        return found
 
     def test_none_go_along_by_themselves(self, client: Client, agent: Agent) -> None:
         html = client.get(path(offering(GET, agent=agent))).content.decode()

@@ -53,7 +53,7 @@ def text_of(html: bytes) -> str:
 def known(protocol: str, identifier: str, description: Any = None, **fields: Any) -> ActionServer:
     """A server that somebody has said something of."""
     url = fields.pop("url", f"http://{identifier}.example/mcp")
-    found: ActionServer = ActionServer.objects.create(
+    return ActionServer.objects.create(
         protocol=protocol,
         identifier=identifier,
         url=url,
@@ -61,7 +61,6 @@ def known(protocol: str, identifier: str, description: Any = None, **fields: Any
         described_at=timezone.now() if description else None,
         **fields,
     )
-    return found
 
 
 def panel(client: Client, action: Any, **fields: Any) -> tuple[Element, str]:

@@ -26,10 +26,9 @@ def fields(**changed: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def agent() -> Agent:
-    found: Agent = Agent.objects.create(
+    return Agent.objects.create(
         name="Recipes", url="http://a.example", auth="bearer", auth_secret=SECRET
     )
-    return found
 
 
 def test_adding_leads_to_the_workbench_with_the_agent_chosen(client: Client) -> None:
@@ -168,8 +167,7 @@ class TestHeadersThatCarryCredentials:
     @pytest.fixture
     def agent(self) -> Agent:
         stored = [KEY, ["X-Plain", "shown"], ["X-Token", ""]]
-        found: Agent = Agent.objects.create(name="Recipes", url="http://a.example", headers=stored)
-        return found
+        return Agent.objects.create(name="Recipes", url="http://a.example", headers=stored)
 
     def post(self, client: Client, sent: str, **changed: Any) -> Any:
         posted = fields(url="http://a.example", headers=sent, **changed)
@@ -239,11 +237,10 @@ class TestAnotherOrigin:
 
     @pytest.fixture
     def agent(self) -> Agent:
-        found: Agent = Agent.objects.create(
+        return Agent.objects.create(
             name="Recipes", url="http://a.example/api", auth="bearer", auth_secret=SECRET,
             headers=[["X-API-Key", "header-canary"], ["X-Plain", "1"]],
         )  # fmt: skip
-        return found
 
     @pytest.mark.parametrize(
         "url",

@@ -33,8 +33,7 @@ def opening(url: str = URL, **changed: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def agent() -> Agent:
-    found: Agent = Agent.objects.create(name="Recipes", url=URL, binding="mcp", handshake=opening())
-    return found
+    return Agent.objects.create(name="Recipes", url=URL, binding="mcp", handshake=opening())
 
 
 def own(**changed: Any) -> dict[str, Any]:

@@ -325,8 +325,7 @@ class TestSend:
     def target(self, transactional_db: None) -> Agent:
         """An agent that nobody answers for: its runs end at once."""
         url = f"http://127.0.0.1:{free_port()}"
-        found: Agent = Agent.objects.create(name="Recipes", url=url)
-        return found
+        return Agent.objects.create(name="Recipes", url=url)
 
     @pytest.fixture
     async def ended(self) -> Any:

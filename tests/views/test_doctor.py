@@ -362,8 +362,7 @@ class TestDetection:
     def post(self, client: Client, **fields: str) -> dict[str, Any]:
         response = client.post("/detection/", form(agent="", protocol="nlweb", **fields))
         assert response.status_code == 200
-        answer: dict[str, Any] = response.json()
-        return answer
+        return response.json()
 
     def test_needs_no_valid_document(self, client: Client, db: None, detected: list[Any]) -> None:
         answer = self.post(client, address=URL, document="{}")

@@ -42,10 +42,9 @@ def user(request: pytest.FixtureRequest, settings: Any, client: Client) -> User:
 
 @pytest.fixture
 def agent(user: User) -> Agent:
-    found: Agent = Agent.objects.create(
+    return Agent.objects.create(
         name="Recipes", url="http://agent.example/api", owner=owner_of(user)
     )
-    return found
 
 
 @pytest.fixture

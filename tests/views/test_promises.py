@@ -20,10 +20,9 @@ PARTS = ("polls", "cancellation", "polling")
 @pytest.fixture
 def promise(transactional_db: None) -> PolledPromise:
     """A promise that is followed."""
-    found: PolledPromise = PolledPromise.objects.create(
+    return PolledPromise.objects.create(
         run=Recording().end(), entry_seq=4, token="t", polling_seconds=60
     )
-    return found
 
 
 @pytest.fixture

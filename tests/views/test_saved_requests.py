@@ -29,8 +29,7 @@ JSON = {"Accept": "application/json"}
 
 @pytest.fixture
 def collection() -> Collection:
-    found: Collection = Collection.objects.create(name="Kept")
-    return found
+    return Collection.objects.create(name="Kept")
 
 
 @pytest.fixture
@@ -50,8 +49,7 @@ def create(client: Client, **fields: str) -> Any:
 
 def told(response: Any) -> dict[str, Any]:
     """What the page is told of a request that was saved."""
-    found: dict[str, Any] = json.loads(response["HX-Trigger"])["request:saved"]
-    return found
+    return json.loads(response["HX-Trigger"])["request:saved"]
 
 
 @pytest.mark.usefixtures("agent", "collection")
@@ -164,8 +162,7 @@ class TestWhereItIsProposed:
         page = client.get(SAVED, query).content.decode()
         found = re.findall(r'<option value="([^"]*)" selected>', page)
         assert len(found) == 1
-        place: str = found[0]
-        return place
+        return found[0]
 
     @pytest.fixture
     def warm(self, saved: SavedRequest) -> Folder:

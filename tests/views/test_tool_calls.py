@@ -20,10 +20,9 @@ ASKED = {"id": "a1", "name": "cart_add", "arguments": '{"items": ["salt"]}'}
 
 @pytest.fixture
 def agent(db: None) -> Agent:
-    found: Agent = Agent.objects.create(
+    return Agent.objects.create(
         name="Talker", url="http://agent.example/process", protocol="agent-api", version="1"
     )
-    return found
 
 
 def reply(agent: Agent | None, *frames: Frame, **fields: Any) -> Run:
@@ -247,5 +246,4 @@ def filled(place: str = "5-0", **fields: str) -> dict[str, str]:
 
 
 async def made(make: Any, *args: Any, **fields: Any) -> Run:
-    run: Run = await sync_to_async(make)(*args, **fields)
-    return run
+    return await sync_to_async(make)(*args, **fields)

@@ -27,10 +27,9 @@ pytestmark = pytest.mark.database
 
 @pytest.fixture
 def agent(db: None) -> Agent:
-    found: Agent = Agent.objects.create(
+    return Agent.objects.create(
         name="Talker", url="http://agent.example/process", protocol="agent-api", version="1"
     )
-    return found
 
 
 def leaving_three(agent: Agent | None, **fields: Any) -> Run:

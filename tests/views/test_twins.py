@@ -25,8 +25,7 @@ def ended(*items: Any, **fields: Any) -> Run:
 
 
 def twin_of(left: Run, right: Run) -> Twin:
-    found: Twin = Twin.objects.create(left=left, right=right)
-    return found
+    return Twin.objects.create(left=left, right=right)
 
 
 def text_of(client: Client, url: str) -> str:
@@ -66,8 +65,7 @@ class TestChoices:
 class TestSending:
     @pytest.fixture
     def agent(self, transactional_db: None) -> Agent:
-        found: Agent = Agent.objects.create(name="Recipes", url="http://agent.example/api")
-        return found
+        return Agent.objects.create(name="Recipes", url="http://agent.example/api")
 
     async def send(self, client: AsyncClient, other: str, document: Any = None) -> Any:
         fields = form(document, other=other, headers='[["X-A", "1"], ["X-Token", "canary"]]')

@@ -35,8 +35,7 @@ async def sent(text: str, version: str = "", **more: Any) -> dict[str, Any]:
     method = "SendMessage" if version == "1.0" else "message/send"
     reply = (await post(call(method, message_params(text, **more)), version)).json()
     assert (reply["jsonrpc"], reply["id"]) == ("2.0", 7)
-    result: dict[str, Any] = reply["result"]
-    return result
+    return reply["result"]
 
 
 class TestVersions:

@@ -49,8 +49,7 @@ async def response(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
     """The response in one piece."""
     reply = await post({"input": list(messages), "stream": False, **more})
     assert reply.status_code == 200
-    document: dict[str, Any] = reply.json()
-    return document
+    return reply.json()
 
 
 def kinds(document: dict[str, Any]) -> list[str]:
@@ -60,8 +59,7 @@ def kinds(document: dict[str, Any]) -> list[str]:
 def data_of(document: dict[str, Any], kind: str) -> dict[str, Any]:
     """The data of the only message of a type."""
     (message,) = [each for each in document["output"] if each["type"] == kind]
-    data: dict[str, Any] = message["content"][0]["data"]
-    return data
+    return message["content"][0]["data"]
 
 
 def text_of(document: dict[str, Any]) -> str:

@@ -40,8 +40,7 @@ async def open_session(**capabilities: Any) -> str:
     params = {"protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": {}}
     reply = await post(call("initialize", params))
     assert reply.json()["result"]["protocolVersion"] == "2025-06-18"
-    session: str = reply.headers["Mcp-Session-Id"]
-    return session
+    return reply.headers["Mcp-Session-Id"]
 
 
 def messages(block: bytes) -> list[dict[str, Any]]:

@@ -33,5 +33,4 @@ async def ask(slug: str, parameters: str = "", **sections: Any) -> Reply:
 
 async def items(slug: str) -> list[Any]:
     reply = await ask(slug)
-    results: list[Any] = reply.document["results"]
-    return results
+    return reply.document["results"]

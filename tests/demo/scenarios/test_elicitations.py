@@ -15,8 +15,7 @@ class TestQuestions:
         reply = await ask(slug)
         assert reply.status == 200
         assert reply.meta["response_type"] == "elicitation"
-        found: list[Any] = reply.document["elicitation"]["questions"]
-        return found
+        return reply.document["elicitation"]["questions"]
 
     @pytest.mark.parametrize("slug", ["defaults", "password", "many-questions", "long-question"])
     async def test_are_well_formed(self, slug: str) -> None:

@@ -86,8 +86,7 @@ class FullDiagnosis:
         self.report = diagnosis.report()
 
     def step(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = next(s for s in self.report["steps"] if s["name"] == name)
-        return found
+        return next(s for s in self.report["steps"] if s["name"] == name)
 
     @property
     def statuses(self) -> dict[str, str]:

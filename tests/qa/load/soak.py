@@ -186,8 +186,7 @@ class Server:
                 lines = self._figures.read_text()[self._read :]
                 if lines.endswith("\n"):
                     self._read += len(lines)
-                    found: Sample = json.loads(lines.splitlines()[-1])
-                    return found
+                    return json.loads(lines.splitlines()[-1])
         raise RuntimeError("the server has not written its figures")
 
 

@@ -41,13 +41,11 @@ class Streams:
 
     def requests(self) -> dict[str, int]:
         """Return the number of requests with each key that the agent has received."""
-        count: dict[str, int] = self._agent.get("/requests").json()
-        return count
+        return self._agent.get("/requests").json()
 
     def release(self) -> None:
         """Let the agent stream."""
         self._agent.post("/go").raise_for_status()
 
     def _held(self) -> int:
-        count: int = self._agent.get("/held").json()
-        return count
+        return self._agent.get("/held").json()

@@ -27,10 +27,9 @@ WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
 
 @pytest.fixture
 def promise() -> PolledPromise:
-    found: PolledPromise = PolledPromise.objects.create(
+    return PolledPromise.objects.create(
         run=Recording().end(), entry_seq=1, token="p1", polling_seconds=900, headers=[]
     )
-    return found
 
 
 @pytest.fixture

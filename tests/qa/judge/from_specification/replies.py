@@ -47,8 +47,7 @@ def _text(name: str) -> str:
 
 
 def _document(version: str, name: str) -> JSON:
-    document: JSON = json.loads(_text(f"nlweb-{version}/{name}.json"))
-    return document
+    return json.loads(_text(f"nlweb-{version}/{name}.json"))
 
 
 _VAGUE = "I need something for dinner"
@@ -115,8 +114,7 @@ def broken_off() -> list[tuple[str, JSON]]:
 
 def whole(name: str = "whole") -> JSON:
     """Return an Agent API response that is not streamed, with every attribute of the models."""
-    document: JSON = json.loads(_text(f"agent-api/{name}.json"))
-    return document
+    return json.loads(_text(f"agent-api/{name}.json"))
 
 
 def refused() -> JSON:
