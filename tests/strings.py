@@ -4,8 +4,8 @@
 phrase that the glossary says not to use; tests/test_wording.py refuses them, except those of
 tests/allowed_strings.txt. `--allow` writes that file.
 
-The lists of literals of JavaScript and Python are heuristic: a literal that looks like words is
-listed, unless its context shows that only programs read it.
+Of JavaScript and Python, every literal is listed that looks like words, also one that only programs
+read.
 """
 
 from __future__ import annotations
@@ -164,125 +164,44 @@ _TOKEN = re.compile(
         (?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*)""",
     re.DOTALL | re.VERBOSE,
 )
-#: What stands before a literal that only programs read: selectors, events, attributes, keys.
-_PROGRAM = re.compile(
-    r"""(?:\b(?:querySelector(?:All)?|closest|matches|getElementById|addEventListener|CustomEvent
-    |Event|getAttribute|setAttribute|toggleAttribute|hasAttribute|removeAttribute|createElement
-    |classList\.\w+|className|import|from|typeof|case|key|code|trigger|recall|remember|swap|select
-    |target|startsWith|endsWith|split|join|includes|Error|fetch|find|ajax|within|get|set|has)
-    [?.]*[(:=\s]*|[!=]==\s*)$""",
-    re.VERBOSE,
-)
-_SELECTOR = re.compile(
-    r"^[#.\[:*&>]|\[[\w-]+[\]=^$*~]|^\w+\[|:is\(|:not\(|^[a-z-]+:[\w-]+$|#\w+ |^--|\.js$"
-    r"|\dpx\b|var\("
-)
 
 
 def script_texts(source: str) -> Iterator[tuple[int, str]]:
-    """Return the texts of a script: literals that look like words and not like selectors."""
+    """Return the texts of a script: literals that look like words."""
     for found in _TOKEN.finditer(source):
         if not (literal := found["string"]):
             continue
         text = re.sub(r"\$\{(?:[^{}]|\{[^{}]*\})*\}", "…", literal[1:-1])
         text = re.sub(r"\\(.)", lambda escaped: "\n" if escaped[1] == "n" else escaped[1], text)
-        before = source[max(0, found.start() - 60) : found.start()]
-        if is_like_words(text) and not _SELECTOR.search(text) and not _PROGRAM.search(before):
-            yield _line(source, found.start()), text
         # A text in an expression of a template literal.
-        for inner in re.finditer(r"\$\{((?:[^{}]|\{[^{}]*\})*)\}", literal):
-            for quoted in re.finditer(r'"((?:\\.|[^"\\])*)"', inner[1]):
-                if is_like_words(quoted[1]):
-                    yield _line(source, found.start()), quoted[1]
+        inner = re.findall(r"\$\{((?:[^{}]|\{[^{}]*\})*)\}", literal)
+        texts = [
+            text,
+            *(each for part in inner for each in re.findall(r'"((?:\\.|[^"\\])*)"', part)),
+        ]
+        yield from ((_line(source, found.start()), each) for each in texts if is_like_words(each))
 
 
 # --- Python
 
-#: Calls with arguments that only programs read.
-_UNREAD = re.compile(
-    r"^(re2?|ast|logging|logger|struct|warnings)\."
-    r"|\b(debug|compile|search|match|fullmatch|sub|finditer|findall|get|pop|startswith|endswith"
-    r"|removeprefix|removesuffix|strip|split|partition|rpartition|encode|execute|RunSQL|RawSQL|getattr"
-    r"|setattr|hasattr|TypeVar|NewType|cast|import_module|path|reverse|render|render_to_string|filter"
-    r"|exclude|values_list|values|order_by|annotate|only|defer|select_related|header|has_header"
-    r"|require|get_template|namedtuple|strftime|strptime|add_header|get_all|isinstance)$"
-)
-_SQL = re.compile(r"^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|PRAGMA|ALTER|WITH|BEGIN|VACUUM)\b")
-
-
-class _Literals(ast.NodeVisitor):
-    """Collects literals that are not docstrings, keys, annotations or read by programs."""
-
-    def __init__(self) -> None:
-        self.found: list[tuple[int, str]] = []
-
-    def visit_Expr(self, node: ast.Expr) -> None:
-        if not isinstance(node.value, ast.Constant):  # A docstring.
-            self.generic_visit(node)
-
-    def visit_Dict(self, node: ast.Dict) -> None:
-        for value in node.values:
-            self.visit(value)
-
-    def visit_Subscript(self, node: ast.Subscript) -> None:
-        self.visit(node.value)
-
-    def visit_Compare(self, node: ast.Compare) -> None:
-        for each in (node.left, *node.comparators):
-            if not isinstance(each, ast.Constant | ast.Set | ast.Tuple | ast.List):
-                self.visit(each)
-
-    def visit_Call(self, node: ast.Call) -> None:
-        self.visit(node.func)
-        if not _UNREAD.search(ast.unparse(node.func)):
-            for each in (*node.args, *node.keywords):
-                self.visit(each)
-
-    def visit_Assign(self, node: ast.Assign) -> None:
-        if ast.unparse(node.targets[0]) != "__all__":
-            self.visit(node.value)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value:
-            self.visit(node.value)
-
-    def visit_arguments(self, node: ast.arguments) -> None:
-        for each in (*node.defaults, *filter(None, node.kw_defaults)):
-            self.visit(each)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        self.visit(node.args)
-        for each in (*node.decorator_list, *node.body):
-            self.visit(each)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        self.visit_FunctionDef(node)
-
-    def visit_match_case(self, node: ast.match_case) -> None:
-        for each in node.body:
-            self.visit(each)
-
-    def visit_Constant(self, node: ast.Constant) -> None:
-        if isinstance(node.value, str):
-            self._add(node.lineno, node.value)
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        parts = (part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
-        self._add(node.lineno, "".join(map(str, parts)))
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                self.visit(part.value)
-
-    def _add(self, line: int, text: str) -> None:
-        if is_like_words(text) and not _SQL.match(text):
-            self.found.append((line, text))
-
 
 def python_texts(source: str) -> Iterator[tuple[int, str]]:
-    """Return the texts of a module."""
-    literals = _Literals()
-    literals.visit(ast.parse(source))
-    yield from literals.found
+    """Return the texts of a module: literals that look like words, without docstrings."""
+    nodes = [*ast.walk(ast.parse(source))]
+    parts = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    parts |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        if id(node) in parts:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            values = (part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
+            text = "".join(map(str, values))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        else:
+            continue
+        if is_like_words(text):
+            yield node.lineno, text
 
 
 # --- fixtures and pages of documentation

@@ -48,11 +48,7 @@ class TestScripts:
             ("toast(`${count} lines were sent`)", ["… lines were sent"]),
             ('make("b", {}, "Copy")', ["Copy"]),
             ('say(`Sent now${again ? "once more" : ""}.`)', ["Sent now….", "once more"]),
-            ('root.querySelector("li a")', []),
-            ('use(".tab .name"); use("#a b"); use("a[b=c] d")', []),
-            ('if (event.key === "Enter") go()', []),
             ('text.replace(/"a b"/g, "")', []),
-            ('import { a } from "./some file.js"', []),
         ],
     )
     def test_literals_that_look_like_words(self, source: str, found: list[str]) -> None:
@@ -66,15 +62,8 @@ class TestPython:
             ('"""A docstring here."""', []),
             ('def f():\n    """Do it now."""\n    return "Not valid."', ["Not valid."]),
             ('raise Refused(f"No agent {name}.")', ["No agent …."]),
-            ('{"Not Shown": "Shown here"}', ["Shown here"]),
-            ('logger.debug("not shown"); re.compile("a b|c")', []),
-            ('if name == "Content Type": pass', []),
-            ('cursor.execute("SELECT a FROM b")', []),
-            ('QUERY = "SELECT a FROM b"', []),
-            ('__all__ = ["Agent"]', []),
             ('DONE = "done", "Promise fulfilled"', ["Promise fulfilled"]),
             ('f("It is " "one text.")', ["It is one text."]),
-            ('x: "Some Name" = y["Some Key"]', []),
         ],
     )
     def test_literals_that_people_read(self, source: str, found: list[str]) -> None:
