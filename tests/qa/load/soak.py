@@ -21,7 +21,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,8 +60,6 @@ SENDING = 8
 FLAT = 5.0
 #: Lines of the server's log that are printed from an error on.
 TRACEBACK = 40
-#: Types of objects that are printed, of which there are more than before.
-SHOWN_TYPES = 10
 #: Figures that must be the same before and after.
 RETURNING = (
     "asyncio tasks",
@@ -77,14 +74,6 @@ RETURNING = (
     "files",
     "threads",
 )
-#: Figures of memory, their units and the digits after the point.
-MEMORY = [
-    ("rss", "MB", 1),
-    ("uss", "MB", 1),
-    ("heap", "MB", 1),
-    ("allocated blocks", "blocks", 0),
-    ("gc objects", "objects", 0),
-]
 #: A figure that need not: SQLite keeps the files of a closed connection for the next one.
 DATABASE_FILES = "database files"
 #: Folder of the module that the server imports when it starts.
@@ -162,13 +151,11 @@ class Server:
     def sample(self) -> Sample:
         """Return all figures, as they are now."""
         inside = self._inside()
-        memory = self._process.memory_full_info()
         opened = [Path(file.path).name for file in self._process.open_files()]
         database = sum(name.startswith(DATABASE) for name in opened)
         return {
             "seconds": time.monotonic(),
-            "rss": memory.rss / MIB,
-            "uss": memory.uss / MIB,
+            "rss": self._process.memory_info().rss / MIB,
             "files": self._process.num_fds() - database,
             DATABASE_FILES: database,
             "sockets": len(self._process.net_connections("all")),
@@ -338,21 +325,6 @@ def left_over(before: Sample, after: Sample) -> list[str]:
     return [name for name in RETURNING if after[name] > before[name]]
 
 
-def slope(samples: list[Sample], name: str) -> float:
-    """Return the growth of a figure per hour: least squares."""
-    hours = [sample["seconds"] / 3600 for sample in samples]
-    return statistics.linear_regression(hours, [sample[name] for sample in samples]).slope
-
-
-def quarters(samples: list[Sample], name: str) -> list[float]:
-    """Return the median of a figure in each quarter of the time."""
-    bounds = [len(samples) * part // 4 for part in range(5)]
-    return [
-        statistics.median(sample[name] for sample in samples[first:end])
-        for first, end in pairwise(bounds)
-    ]
-
-
 def rows(before: Sample, samples: list[Sample], after: Sample) -> Iterator[Row]:
     """Return the rows of the figures."""
     for name in (*RETURNING, DATABASE_FILES):
@@ -363,28 +335,17 @@ def rows(before: Sample, samples: list[Sample], after: Sample) -> Iterator[Row]:
         else:
             yield Row(f"soak: {name}", figure, "–", None)
     warm = samples[len(samples) // 4 :]
-    for name, unit, digits in MEMORY:
-        if before[name] is None:
-            continue
-        growth = slope(warm, name)
-        medians = ", ".join(f"{median:,.{digits}f}" for median in quarters(samples, name))
-        figure = (
-            f"{growth:+,.{digits}f} {unit} per hour; {before[name]:,.{digits}f} before, quarters "
-            f"{medians}, {after[name]:,.{digits}f} after"
-        )
-        # The unique memory changes with the libraries that other processes map, too.
-        if name == "rss":
-            yield Row(f"soak: {name}", figure, f"≤ {FLAT:.0f} MB per hour", growth <= FLAT)
-        else:
-            yield Row(f"soak: {name}", figure, "–", None)
-
-
-def print_types(before: Sample, after: Sample) -> None:
-    """Print the types of which there are more objects than before."""
-    growth = {name: count - before["types"].get(name, 0) for name, count in after["types"].items()}
-    for name in sorted(growth, key=growth.__getitem__, reverse=True)[:SHOWN_TYPES]:
-        if growth[name] > 0:
-            print(f"{growth[name]:+8,} {name}", file=sys.stderr)
+    hours = [sample["seconds"] / 3600 for sample in warm]
+    sizes = [sample["rss"] for sample in warm]
+    growth = statistics.linear_regression(hours, sizes).slope
+    most = max(sample["rss"] for sample in samples)
+    yield Row(
+        "soak: rss",
+        f"{growth:+,.1f} MB per hour; {before['rss']:,.1f} before, at most {most:,.1f}, "
+        f"{after['rss']:,.1f} after",
+        f"≤ {FLAT:.0f} MB per hour",
+        growth <= FLAT,
+    )
 
 
 def soak(
@@ -442,5 +403,4 @@ def soak(
     )
     for error in faults.errors[:20]:
         print(error, file=sys.stderr)
-    print_types(before, after)
     return is_sound and not left_over(before, after)

@@ -8,41 +8,16 @@ loop, and after a garbage collection.
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import gc
 import json
 import os
 import signal
 import sys
-from collections import Counter
 from typing import Any
 
 
-class MallInfo(ctypes.Structure):
-    """The result of glibc's `mallinfo2`."""
-
-    _fields_ = [
-        *((name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd".split()),
-        *((name, ctypes.c_size_t) for name in "usmblks fsmblks uordblks fordblks keep".split()),
-    ]
-
-
-def heap() -> float | None:
-    """Return the megabytes that malloc has given out, None without glibc 2.33.
-
-    Free memory between them, which counts as resident, is not included.
-    """
-    try:
-        mallinfo = ctypes.CDLL(None).mallinfo2
-    except AttributeError:
-        return None
-    mallinfo.restype = MallInfo
-    info = mallinfo()
-    return float(info.uordblks + info.hblkhd) / 2**20
-
-
 def figures() -> dict[str, Any]:
-    """Return numbers of what the process has, and of its objects by type."""
+    """Return numbers of what the process has."""
     from django.db.backends.base.base import BaseDatabaseWrapper
 
     from playground import broadcast, notifications, task_registry
@@ -50,13 +25,12 @@ def figures() -> dict[str, Any]:
     from playground.models.liveness import local_runs
 
     loop = asyncio.get_running_loop()
-    garbage = gc.collect()
+    gc.collect()
     objects = gc.get_objects()
     driven = heartbeat._driven.get(loop)
     daphne = sys.modules.get("daphne.server")
     servers = [each for each in objects if daphne and issubclass(type(each), daphne.Server)]
     databases = [each for each in objects if issubclass(type(each), BaseDatabaseWrapper)]
-    types = Counter(f"{type(each).__module__}.{type(each).__qualname__}" for each in objects)
     return {
         "asyncio tasks": len(asyncio.all_tasks(loop)),
         "background tasks": len(task_registry._running),
@@ -66,11 +40,6 @@ def figures() -> dict[str, Any]:
         "heartbeats": sum(map(len, driven._stops.values())) if driven else 0,
         "connections of Daphne": sum(len(server.connections) for server in servers),
         "database connections": sum(each.connection is not None for each in databases),
-        "gc objects": len(objects),
-        "allocated blocks": sys.getallocatedblocks(),
-        "heap": heap(),
-        "garbage": garbage,
-        "types": dict(types),
     }
 
 
