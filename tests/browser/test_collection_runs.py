@@ -15,6 +15,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from tests.browser.axe import findings
 from tests.browser.client import client_of
 from tests.browser.keyboard import press
+from tests.support.collection_files import collection_items
 from tests.support.playground_server import PlaygroundServer
 from tests.support.servers import Server, reply, serve
 
@@ -62,18 +63,17 @@ def gate() -> Iterator[Gate]:
 
 def collect(playground: PlaygroundServer, name: str, url: str, *texts: str) -> str:
     """Import a collection of requests with these texts; returns its address."""
-    slug = name.lower()
-    items: list[Any] = [{"model": "playground.collection", "fields": {"name": name, "slug": slug}}]
-    for number, text in enumerate(texts, 1):
-        fields = {
-            "collection": [slug], "name": text, "slug": f"r{number}", "position": number,
-            "address": url, "protocol": "nlweb", "binding": "http", "version": "0.55",
+    requests = (
+        {
+            "name": text, "slug": f"r{number}", "address": url,
             "document": {"query": {"text": text}},
             "expectations": [
                 {"type": "json", "path": "$.results[0].name", "equals": text.split()[0]}
             ],
-        }  # fmt: skip
-        items.append({"model": "playground.savedrequest", "fields": fields})
+        }
+        for number, text in enumerate(texts, 1)
+    )  # fmt: skip
+    items = collection_items(name, requests)
     return f"{playground.url}{client_of(playground).import_collection(items)}"
 
 

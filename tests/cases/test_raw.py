@@ -13,6 +13,7 @@ from django.test import Client
 from playground import engine
 from playground.models import Agent, Environment, Run, SavedRequest
 from tests.cases import ask, mcp_server, page_text
+from tests.support.collection_files import collection_items
 from tests.support.commands import run_command
 from tests.support.servers import Script, head, reply, serving
 from tests.views.conftest import form
@@ -222,17 +223,11 @@ RAW = {"method": "PATCH", "path": "/who", "content_type": "text/plain", "body": 
 
 def collection(tmp_path: Path, url: str, *documents: Any, status: Any = 405) -> str:
     """A file with a request for each document, which expects a status."""
-    items: list[Any] = [
-        {"model": "playground.collection", "fields": {"name": "Raw", "slug": "raw"}}
-    ]
-    for number, document in enumerate(documents):
-        fields = {
-            "collection": ["raw"], "name": f"Raw {number}", "slug": f"raw-{number}",
-            "protocol": "nlweb", "binding": "http", "version": "0.55", "position": number,
-            "address": url, "document": document,
-            "expectations": [{"type": "status", "equals": status}],
-        }  # fmt: skip
-        items.append({"model": "playground.savedrequest", "fields": fields})
+    expectations = [{"type": "status", "equals": status}]
+    items = collection_items(
+        "Raw",
+        ({"address": url, "document": each, "expectations": expectations} for each in documents),
+    )
     file = tmp_path / "raw.json"
     file.write_text(json.dumps(items), "utf-8")
     return str(file)
@@ -258,8 +253,8 @@ def test_raw_requests_of_a_collection_are_imported_run_and_exported(tmp_path: Pa
     changed = tmp_path / "changed.json"
     changed.write_text(exported.replace("/who", "/sites"))
     again = run_command("import_collection", str(changed))
-    assert "~ request raw-0 (Raw 0): document" in again.stdout
-    assert SavedRequest.objects.get(slug="raw-0").document["raw"] == {**RAW, "path": "/sites"}
+    assert "~ request request-1 (Request 1): document" in again.stdout
+    assert SavedRequest.objects.get(slug="request-1").document["raw"] == {**RAW, "path": "/sites"}
     # As a Postman collection, it is the HTTP request.
     postman = Client().get("/collections/raw/postman/")
     item = json.loads(b"".join(postman))["item"][0]["request"]

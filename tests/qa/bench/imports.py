@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import time
-from typing import Any
 
 import httpx
 
 from tests.qa.bench.memory import PeakMemory
 from tests.qa.bench.table import Row
+from tests.support.collection_files import collection_items
 
 REQUESTS, FOLDERS = 10_000, 20
 #: Seconds, and MB of memory.
@@ -59,39 +59,19 @@ def _bring(client: httpx.Client, text: str) -> float:
 
 def _collection(count: int, slug: str, notes: str = "") -> str:
     """The text of a collection of `count` requests, in folders."""
-    key = {"collection": [slug]}
-    items: list[dict[str, Any]] = [
-        {"model": "playground.collection", "fields": {"name": slug, "slug": slug}}
-    ]
-    items += [
+    folders = [f"part-{n}" for n in range(FOLDERS)]
+    requests = (
         {
-            "model": "playground.folder",
-            "fields": {**key, "name": f"Part {n}", "slug": f"part-{n}", "position": n},
-        }
-        for n in range(FOLDERS)
-    ]
-    items += [
-        {
-            "model": "playground.savedrequest",
-            "fields": {
-                **key,
-                "folder": [slug, f"part-{n % FOLDERS}"],
-                "name": f"Request {n}",
-                "slug": f"request-{n}",
-                "position": 1024 * (n + 1),
-                "agent": "demo",
-                "protocol": "nlweb",
-                "binding": "http",
-                "version": "0.55",
-                "document": {"query": {"text": f"soup number {n}"}, "prefer": {"streaming": True}},
-                "headers": [["X-Trace", "{{$uuid}}"]],
-                "notes": f"{notes} What we ask {n} times. " * 4,
-                "expectations": [
-                    {"type": "state", "equals": "completed"},
-                    {"type": "json", "path": "$.results[0].name", "contains": "soup"},
-                ],
-            },
+            "folder": [slug, folders[n % FOLDERS]], "position": 1024 * (n + 1), "agent": "demo",
+            "document": {"query": {"text": f"soup number {n}"}, "prefer": {"streaming": True}},
+            "headers": [["X-Trace", "{{$uuid}}"]],
+            "notes": f"{notes} What we ask {n} times. " * 4,
+            "expectations": [
+                {"type": "state", "equals": "completed"},
+                {"type": "json", "path": "$.results[0].name", "contains": "soup"},
+            ],
         }
         for n in range(count)
-    ]
+    )  # fmt: skip
+    items = collection_items(slug, requests, folders)
     return json.dumps(items, indent=2)

@@ -25,6 +25,7 @@ from tests.qa.cluster.processes import cluster_settings
 from tests.qa.faults.relay import Relay, relay
 from tests.qa.load.streams import Streams
 from tests.qa.scale.services import Service, postgresql, redis_server, shared_settings
+from tests.support.collection_files import collection_items
 from tests.support.playground_server import (
     DATABASE,
     ROOT,
@@ -56,15 +57,13 @@ SHORT_CLUSTER = {"FAULTS_HEARTBEAT": "1"}
 FULL_CLUSTER = {"FAULTS_HEARTBEAT": "0"}
 #: A collection of one request, which a collection run sends again and again.
 COLLECTION = "faults"
-_STEP = {
-    "collection": [COLLECTION], "name": "Step", "slug": "step", "protocol": "nlweb",
-    "binding": "http", "version": "0.55", "document": clients.results(5, 0.1),
-    "expectations": [{"type": "results", "min": 5, "max": 5}],
-}  # fmt: skip
-_FIXTURE = [
-    {"model": "playground.collection", "fields": {"name": COLLECTION, "slug": COLLECTION}},
-    {"model": "playground.savedrequest", "fields": _STEP},
-]
+_FIXTURE = collection_items(
+    COLLECTION,
+    [{
+        "name": "Step", "slug": "step", "document": clients.results(5, 0.1),
+        "expectations": [{"type": "results", "min": 5, "max": 5}],
+    }],
+)  # fmt: skip
 
 
 class StoredRun(NamedTuple):

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.support.collection_files import collection_items
+
 POSTMAN = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 
 
@@ -16,21 +18,17 @@ def document(number: int) -> dict[str, Any]:
 
 def for_us(folder: Path, url: str, count: int) -> Path:
     """A fixture."""
-    key = ["bench"]
-    items: list[Any] = [
-        {"model": "playground.collection", "fields": {"name": "Bench", "slug": "bench"}}
+    expectations = [
+        {"type": "status", "equals": 200},
+        {"type": "json", "path": "$.results[0].name", "equals": "Recipe 0"},
     ]
-    for number in range(count):
-        fields = {
-            "collection": key, "name": f"Request {number}", "slug": f"request-{number}",
-            "position": number, "address": url, "protocol": "nlweb", "binding": "http",
-            "version": "0.55", "document": document(number),
-            "expectations": [
-                {"type": "status", "equals": 200},
-                {"type": "json", "path": "$.results[0].name", "equals": "Recipe 0"},
-            ],
-        }  # fmt: skip
-        items.append({"model": "playground.savedrequest", "fields": fields})
+    items = collection_items(
+        "Bench",
+        (
+            {"address": url, "document": document(number), "expectations": expectations}
+            for number in range(count)
+        ),
+    )
     return _written(folder / "bench.json", items)
 
 
