@@ -12,7 +12,7 @@ import asyncio
 import json
 import os
 import random
-import signal
+import re
 import statistics
 import sys
 import tempfile
@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+import httpx
 import psutil
 
 from tests.qa.bench import clients
@@ -33,7 +34,7 @@ from tests.qa.bench.serving import served
 from tests.qa.bench.table import Row, print_table
 from tests.qa.load.cores import Cores
 from tests.qa.load.viewers import Audience, Viewer
-from tests.support.playground_server import DATABASE, ROOT, PlaygroundServer
+from tests.support.playground_server import DATABASE, PlaygroundServer
 from tests.support.servers import free_port
 
 T = TypeVar("T")
@@ -60,24 +61,17 @@ SENDING = 8
 FLAT = 5.0
 #: Lines of the server's log that are printed from an error on.
 TRACEBACK = 40
+#: Metrics of the server whose figures must be the same before and after.
+METRICS = {
+    "background tasks": "playground_background_tasks",
+    "websockets": "playground_websockets",
+    "runs in progress": "playground_runs_in_progress",
+    "held bytes": "playground_held_bytes",
+}
 #: Figures that must be the same before and after.
-RETURNING = (
-    "asyncio tasks",
-    "background tasks",
-    "feeds",
-    "subscribers",
-    "runs in progress",
-    "heartbeats",
-    "connections of Daphne",
-    "database connections",
-    "sockets",
-    "files",
-    "threads",
-)
+RETURNING = (*METRICS, "sockets", "files", "threads")
 #: A figure that need not: SQLite keeps the files of a closed connection for the next one.
 DATABASE_FILES = "database files"
-#: Folder of the module that the server imports when it starts.
-INSIDE = ROOT / "tests/qa/load/inside"
 
 
 @dataclass(frozen=True)
@@ -141,16 +135,16 @@ class Faults:
 
 
 class Server:
-    """The server under load, as it is measured from outside and from inside."""
+    """The server under load, as it is measured from outside and by its metrics."""
 
-    def __init__(self, pid: int, figures: Path) -> None:
-        self._process = psutil.Process(pid)
-        self._figures = figures
-        self._read = 0
+    def __init__(self, playground: PlaygroundServer) -> None:
+        self._process = psutil.Process(playground.pid)
+        self._client = httpx.Client(base_url=playground.url, timeout=60, trust_env=False)
 
     def sample(self) -> Sample:
         """Return all figures, as they are now."""
-        inside = self._inside()
+        text = self._client.get("/metrics").raise_for_status().text
+        values = dict(re.findall(r"^(\w+)(?:{.*})? (\S+)$", text, re.MULTILINE))
         opened = [Path(file.path).name for file in self._process.open_files()]
         database = sum(name.startswith(DATABASE) for name in opened)
         return {
@@ -160,21 +154,8 @@ class Server:
             DATABASE_FILES: database,
             "sockets": len(self._process.net_connections("all")),
             "threads": self._process.num_threads(),
-            **inside,
+            **{name: int(float(values[metric])) for name, metric in METRICS.items()},
         }
-
-    def _inside(self) -> Sample:
-        """Let the server write a line, and read it."""
-        self._process.send_signal(signal.SIGUSR1)
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            time.sleep(0.05)
-            with suppress(FileNotFoundError):
-                lines = self._figures.read_text()[self._read :]
-                if lines.endswith("\n"):
-                    self._read += len(lines)
-                    return json.loads(lines.splitlines()[-1])
-        raise RuntimeError("the server has not written its figures")
 
 
 class MixedLoad:
@@ -362,11 +343,9 @@ def soak(
             python=python,
             options=options,
             PLAYGROUND_MAX_RUNS="200",
-            PYTHONPATH=str(INSIDE),
-            SOAK_FIGURES=str(Path(data) / "figures"),
         ) as playground,
     ):
-        server = Server(playground.pid, Path(data) / "figures")
+        server = Server(playground)
         warm_up = MixedLoad(playground.url, agent.url, faults)
         asyncio.run(warm_up.keep(WARM_UP, WARM_UP_RATE))
         warm_up.close()
