@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import queue
-import re
-import socketserver
-import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, BinaryIO
+
+from tests.support.replay import answering
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 
@@ -55,24 +54,12 @@ def scripted_agent() -> Iterator[ScriptedAgent]:
     """The agent on a free port of 127.0.0.1."""
     agent = ScriptedAgent()
 
-    class Handler(socketserver.StreamRequestHandler):
-        def handle(self) -> None:
-            head = b""
-            while not head.endswith(b"\r\n\r\n"):
-                if not (line := self.rfile.readline()):
-                    return
-                head += line
-            length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
-            self.rfile.read(int(length[1]) if length else 0)
-            self.wfile.write(HEAD)
-            with contextlib.suppress(queue.Empty, ConnectionError):
-                for said in agent.follow():
-                    self.wfile.write(said)
+    def respond(out: BinaryIO) -> None:
+        out.write(HEAD)
+        with contextlib.suppress(queue.Empty, ConnectionError):
+            for said in agent.follow():
+                out.write(said)
 
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        server.block_on_close = False
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        agent.url = f"http://127.0.0.1:{server.server_address[1]}/process"
+    with answering(respond) as url:
+        agent.url = f"{url}/process"
         yield agent
-        server.shutdown()

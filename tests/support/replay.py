@@ -6,8 +6,9 @@ import contextlib
 import re
 import socketserver
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from tests.support.servers import LAST_CHUNK, chunk
 
@@ -36,8 +37,8 @@ def reply_bytes(path: Path) -> bytes:
 
 
 @contextlib.contextmanager
-def replaying(data: bytes) -> Iterator[str]:
-    """A server in a thread that answers every request with these bytes; gives its URL."""
+def answering(respond: Callable[[BinaryIO], object]) -> Iterator[str]:
+    """A server in a thread; once a request was read, `respond` writes. Gives its URL."""
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -48,11 +49,17 @@ def replaying(data: bytes) -> Iterator[str]:
                 head += line
             length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
             self.rfile.read(int(length[1]) if length else 0)
-            self.wfile.write(data)
+            respond(self.wfile)
 
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
+        server.block_on_close = False
         # Looked after often: `shutdown` waits for the next look.
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
+
+
+def replaying(data: bytes) -> contextlib.AbstractContextManager[str]:
+    """A server that answers every request with these bytes; gives its URL."""
+    return answering(lambda out: out.write(data))
