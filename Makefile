@@ -35,7 +35,7 @@ PYTEST := $(BIN)/pytest --dist=worksteal
 # Runs the command of the second argument, and says how long the part in the first has taken.
 timed = @start=$$(date +%s); $(2); status=$$?; echo "$(1): $$(($$(date +%s) - start)) s"; exit $$status
 
-.PHONY: help setup run cluster quick test test-without-browser test-browser test-scale test-lowest test-peers check format bench examples judge load faults lock build wheel browser clean
+.PHONY: help setup run cluster quick test test-without-browser test-browser test-scale test-lowest test-peers test-wheel check format bench examples judge load faults lock build wheel browser clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -75,6 +75,9 @@ test-lowest: setup ## Run tests with the lowest versions that pyproject.toml per
 
 test-peers: setup ## Run actions and requests against servers of other packages (ARGS=--all: large ones too)
 	@$(BIN)/python -m tests.qa.peers $(ARGS)
+
+test-wheel: setup ## Build the wheel, and start it in an environment of its own
+	@$(BIN)/pytest tests/qa/wheel $(ARGS)
 
 check: setup $(MODULES) ## Format, lint, types, templates, scripts, migrations
 	$(BIN)/ruff format --check .

@@ -344,6 +344,6 @@ class TestChecks:
 
 
 def test_there_is_one_version() -> None:
-    """The metadata of the package has the same one: tests/test_wheel.py."""
+    """The metadata of the package has the same one: tests/qa/wheel/."""
     assert site(HttpRequest())["site"]["version"] == playground.__version__
     assert f"## {playground.__version__}" in (ROOT / "CHANGELOG.md").read_text()

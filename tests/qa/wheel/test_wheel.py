@@ -1,4 +1,7 @@
-"""The wheel: what is in it, the same from the sdist, and a start in an empty environment."""
+"""The wheel: what is in it, the same from the sdist, and a start in an empty environment.
+
+`make test-wheel` runs these tests, because they need the package index.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,11 @@ from playground import __version__
 from tests.support.isolation import without_settings
 from tests.support.playground_server import ROOT
 
-# The installation needs the package index.
-pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
 
 NAME = f"nlweb_playground-{__version__}"
 WHEEL = f"{NAME}-py3-none-any.whl"
+UV = Path(sys.executable).with_name("uv")
 
 
 def build(source: Path, target: Path, kind: str) -> Path:
@@ -103,6 +106,10 @@ class TestContents:
         assert again.read_bytes() == wheel.read_bytes()
 
 
+def _run(*command: str | Path) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(command, capture_output=True)
+
+
 class Installed:
     """The wheel in an environment of its own, for a user whose home is empty."""
 
@@ -112,14 +119,20 @@ class Installed:
         self.bin = folder / "environment" / "bin"
         venv.create(folder / "environment", with_pip=False)
         # As in the Dockerfile: the lock for users has all that the wheel needs.
-        self._pip("install", "--require-hashes", "-r", str(ROOT / "requirements.lock"))
-        self._pip("install", str(wheel))
+        self._install("--require-hashes", "-r", str(ROOT / "requirements.lock"))
+        self._install(str(wheel))
         self._pip("check")
 
-    def _pip(self, command: str, *arguments: str) -> None:
-        pip = [sys.executable, "-m", "pip", "--python", str(self.bin / "python")]
-        options = ["--quiet", "--no-compile", "--no-deps"] if command == "install" else []
-        subprocess.run([*pip, command, *options, *arguments], check=True, capture_output=True)
+    def _install(self, *arguments: str) -> None:
+        """Install with uv, or with pip if uv does not find the index."""
+        install = ["install", "--quiet", "--no-deps", *arguments]
+        python = str(self.bin / "python")
+        if not UV.exists() or _run(UV, "pip", *install, "--python", python).returncode:
+            self._pip(*install, "--no-compile")
+
+    def _pip(self, *arguments: str) -> None:
+        pip = (sys.executable, "-m", "pip", "--python", self.bin / "python")
+        _run(*pip, *arguments).check_returncode()
 
     @property
     def environment(self) -> dict[str, str]:
