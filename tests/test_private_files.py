@@ -16,7 +16,6 @@ from playground.private_files import (
     private_files,
     restrict_access,
 )
-from tests.support.playground_server import PlaygroundServer
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="elsewhere a file has no mode")
 
@@ -120,37 +119,3 @@ def test_a_file_of_another_user_is_left_as_it_is(
         f"Restricting access to {path} failed: Operation not permitted",
         f"Restricting access to {shared / 'gone'} failed: No such file or directory",
     ]
-
-
-@pytest.mark.process
-def test_a_new_database_in_a_directory_that_others_can_read(shared: Path) -> None:
-    previous = os.umask(0o022)
-    try:
-        server = PlaygroundServer(shared, template=False)
-        server.manage("migrate")
-        assert_private(shared)
-        for path in shared.iterdir():
-            path.chmod(0o644)
-        log = server.manage("check").stderr
-    finally:
-        os.umask(previous)
-    assert_private(shared)
-    assert "playground.sqlite3 was accessible to other users (mode 0644)" in log
-    assert "W002" not in log
-
-
-@pytest.mark.process
-def test_the_log_of_a_database_in_use(shared: Path) -> None:
-    previous = os.umask(0o022)
-    try:
-        with PlaygroundServer(shared):
-            assert (shared / "playground.sqlite3-wal").exists()
-            assert_private(shared)
-    finally:
-        os.umask(previous)
-
-
-def assert_private(directory: Path) -> None:
-    files = [path for path in directory.iterdir() if path.is_file()]
-    assert {path.name for path in files} >= {"playground.sqlite3", "encryption-key"}
-    assert {path.name: mode(path) for path in files} == {path.name: 0o600 for path in files}

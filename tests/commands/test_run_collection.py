@@ -275,13 +275,6 @@ class TestTroubles:
 
 @pytest.mark.process
 class TestTroublesOfAProcess:
-    def test_a_new_database(self, tmp_path: Path) -> None:
-        done = PlaygroundServer(tmp_path, template=False).manage("run_collection", "kept")
-        assert done.returncode == 2
-        assert done.stderr.startswith(
-            "CommandError: Unknown collection “kept”. Saved collections: none."
-        )
-
     @pytest.mark.parametrize("reporter", ["text", "json"])
     async def test_an_output_that_is_full(
         self, command: PlaygroundServer, tmp_path: Path, reporter: str

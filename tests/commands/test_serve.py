@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
+import os
 import re
-import signal
 import socket
+import stat
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -51,8 +51,9 @@ def test_a_port_that_is_taken(server: str) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("is_listening", [True, False])
 def test_another_process_at_the_previous_address(
-    monkeypatch: pytest.MonkeyPatch, is_listening: bool
+    monkeypatch: pytest.MonkeyPatch, settings: Any, is_listening: bool
 ) -> None:
+    settings.HOSTED = True  # It loads no collections.
     monkeypatch.setattr(serve, "_import_server", lambda name: Mock())
     for name in ("migrate", "collect_static"):
         monkeypatch.setattr(serve, name, Mock())
@@ -187,39 +188,44 @@ class TestBothServers:
         assert not reply.reset
         assert not reply.whole
 
-    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-    def test_a_signal_stops_it(self, server: PlaygroundServer, number: signal.Signals) -> None:
-        page = Page(server)
-        run = page.ask(number.name.lower(), "/demo/scenarios/endless?every=0.01", "soup")
-        server.log.clear()
-        with follow(server, run) as viewer, ThreadPoolExecutor(1) as executor:
-            assert viewer.recv(timeout=20)
-            received = executor.submit(received_until_closed, viewer)
-            assert server.stop(number) == 0
-            assert "data-final" in received.result()[-1]
-        assert viewer.protocol.close_code == 1000
-        told = [line.partition("graceful_stop: ")[2] for line in server.log]
-        begun, ended = filter(None, told)
-        # Other tests have left some more.
-        assert re.fullmatch(
-            rf"{number.name}: waiting up to 1 s for \d+ runs?; a second signal stops at once\n",
-            begun,
-        )
-        assert re.fullmatch(r"Stopped: \d+ runs? ended, [1-9]\d* interrupted\n", ended)
-        server.log.clear()
-        server.start()
-        assert server.log[0] == f"NLWeb Playground is running at {server.url}/\n"
-        assert page.badge(run) == "interrupted"
+
+@pytest.fixture
+def usual_umask() -> Iterator[None]:
+    previous = os.umask(0o022)
+    yield
+    os.umask(previous)
+
+
+def assert_private(directory: Path, *names: str) -> None:
+    """Assert that all files of a directory are their owner's alone, these among them."""
+    files = [path for path in directory.iterdir() if path.is_file()]
+    assert {path.name for path in files} >= {"playground.sqlite3", "encryption-key", *names}
+    found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in files}
+    assert found == {path.name: 0o600 for path in files}
 
 
 @pytest.mark.process
-def test_a_second_start_finds_everything_in_place(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("usual_umask")
+def test_the_first_command_in_a_directory_and_two_starts(tmp_path: Path) -> None:
+    """Others can read the directory, and none of the files that are made in it."""
+    tmp_path.chmod(0o755)
     server = PlaygroundServer(tmp_path, template=False)
+    done = server.manage("run_collection", "kept")
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "CommandError: Unknown collection “kept”. Saved collections: none."
+    )
+    assert_private(tmp_path)
+    (tmp_path / "playground.sqlite3").chmod(0o644)
     with server:
         manifest = tmp_path / "static" / "staticfiles.json"
         first = manifest.stat()
         page = httpx.get(server.url).text
+        assert_private(tmp_path, "playground.sqlite3-wal", "secret-key")
         keys = [(tmp_path / name).read_text() for name in ("secret-key", "encryption-key")]
+    log = "".join(server.log)
+    assert "playground.sqlite3 was accessible to other users (mode 0644)" in log
+    assert "W002" not in log
     with server:
         again = manifest.stat()
         assert (again.st_mtime_ns, again.st_ino) == (first.st_mtime_ns, first.st_ino)
@@ -329,6 +335,11 @@ class TestMigrations:
 
 @pytest.mark.django_db
 class TestSamples:
+    @pytest.fixture(autouse=True)
+    def hosted(self, settings: Any) -> None:
+        """Load no collections."""
+        settings.HOSTED = True
+
     def test_the_demo_agent_follows_the_address(self) -> None:
         load_samples("http://127.0.0.1:8000/")
         agent = Agent.objects.all()[0]

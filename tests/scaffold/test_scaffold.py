@@ -21,7 +21,8 @@ _COPIED = (
     "templates",
     "tests",
 )
-_LEFT_OUT = shutil.ignore_patterns("__pycache__", "build", "node_modules", ".venv")
+#: Bytecode is copied: the copies of its sources have the same times.
+_LEFT_OUT = shutil.ignore_patterns("build", "node_modules", ".venv")
 
 
 @pytest.fixture
