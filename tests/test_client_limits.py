@@ -107,7 +107,7 @@ class TestServers:
             stream, upload, _ = await asyncio.gather(
                 received(port, slow),
                 # Longer than the timeout, but fast enough.
-                received(port, body, b"x" * 4096, 0.2),
+                received(port, body, b"x" * 4096, 0.15),
                 received(port, b""),  # Longer than the timeout.
             )
             assert b"begin" in stream

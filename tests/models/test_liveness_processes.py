@@ -29,10 +29,6 @@ class Page:
         self.http.get("/")
         self.http.headers["X-CSRFToken"] = self.http.cookies["playground_csrf"]
 
-    def send(self, scenario: str) -> str:
-        """Send a request to a scenario of the demo; the address of its run."""
-        return self.ask(scenario, f"/demo/scenarios/{scenario}", "soup")
-
     def ask(self, name: str, path: str, text: str) -> str:
         """Send a question to an agent at a path of this server; the address of its run."""
         return self.ask_at(name, str(self.http.base_url).rstrip("/") + path, text)
@@ -46,6 +42,11 @@ class Page:
         sent = self.http.post("/runs/", data={"agent": name, "document": document})
         assert sent.status_code == 302, sent.text
         return sent.headers["Location"]
+
+    def found(self, text: str) -> list[str]:
+        """The addresses of the runs with a text, the newest first."""
+        html = self.http.get("/runs/", params={"q": text}).text
+        return re.findall(r'href="(/runs/[^"?]+/)"', html)
 
     def results(self, url: str) -> int:
         found = re.search(r'data-stat="results">(\d+)<', self.http.get(url).text)
@@ -96,15 +97,22 @@ def command_line(
         process.communicate(timeout=20)
 
 
-def test_a_server_that_is_killed_in_mid_stream(tmp_path: Path) -> None:
-    with PlaygroundServer(tmp_path) as server:
+def test_a_server_that_is_killed_in_mid_stream(
+    playground: PlaygroundServer, tmp_path: Path
+) -> None:
+    """Its runs are interrupted, its promises are polled again, and runs of commands go on."""
+    # The agent of the command is another playground: this one is going to be killed.
+    with PlaygroundServer(tmp_path) as server, command_line(server, playground) as process:
         page = Page(server)
-        url = page.send("endless")
+        url = page.ask("endless", "/demo/scenarios/endless?every=0.05", "soup")
+        promised = page.ask("planner", "/demo/ask?pace=0.3", "a weekly meal plan for two")
         until(lambda: page.results(url) >= 5)
         seen = page.results(url)
         assert page.badge(url) == "streaming"
-        promised = page.ask("planner", "/demo/ask?pace=0.5", "a weekly meal plan for two")
         until(lambda: page.promise(promised) == "polling")
+        until(lambda: bool(page.found("stopped command")))
+        (of_command,) = page.found("stopped command")
+        until(lambda: page.results(of_command) >= 2)
         server.stop(signal.SIGKILL)
         server.start()
 
@@ -119,47 +127,25 @@ def test_a_server_that_is_killed_in_mid_stream(tmp_path: Path) -> None:
         wire = again.http.get(f"{url}wire.txt").text
         assert wire.count("event: result\n") == again.results(url)
 
+        before = again.results(of_command)
+        assert again.badge(of_command) == "streaming"
+        until(lambda: again.results(of_command) > before)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        assert process.returncode == 3
+        assert again.badge(of_command) == "cancelled"
+
         # The promise was followed, and is followed again.
         assert again.badge(promised) == "completed"
         until(lambda: again.promise(promised) == "fulfilled")
         assert "Monday" in again.http.get(promised).text
 
 
-def test_a_run_of_the_command_line_is_visible_and_outlives_a_restart(
-    playground: PlaygroundServer, tmp_path: Path
-) -> None:
-    with PlaygroundServer(tmp_path) as server:
-        page = Page(server)
-        # The agent is another playground: this one is going to be restarted.
-        with command_line(server, playground) as process:
-            found: list[str] = []
-
-            def shown() -> bool:
-                html = page.http.get("/runs/", params={"q": "stopped command"}).text
-                found[:] = re.findall(r'href="(/runs/[^"?]+/)"', html)
-                return bool(found)
-
-            until(shown)
-            (url,) = found
-            until(lambda: page.results(url) >= 2)
-            assert page.badge(url) == "streaming"
-            server.stop()
-            server.start()
-            again = Page(server)
-            before = again.results(url)
-            assert again.badge(url) == "streaming"
-            until(lambda: again.results(url) > before)
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=20)
-            assert process.returncode == 3
-            assert again.badge(url) == "cancelled"
-
-
 def test_a_command_that_is_killed(playground: PlaygroundServer) -> None:
     with command_line(playground, playground) as process:
         page = Page(playground)
-        until(lambda: "of a stopped command" in page.http.get("/runs/").text)
-        url = re.findall(r'href="(/runs/[^"?]+/)"', page.http.get("/runs/").text)[0]
+        until(lambda: bool(page.found("stopped command")))
+        url = page.found("stopped command")[0]
         until(lambda: page.results(url) >= 1)
         process.kill()
         process.wait()

@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 #: Seconds of the timeout, and of the pause of a response that is slow and must not be cut.
-TIMEOUT, PAUSE = 1, 2.5
+TIMEOUT, PAUSE = 1, 1.5
 CHUNK = b"x" * 65536
 
 #: Chunks of floods that were sent.
@@ -61,6 +61,7 @@ if __name__ == "__main__":
     from tests.support.servers import free_port
 
     server = importlib.import_module(f"playground.{sys.argv[1]}_server")
+    server.CHECK_INTERVAL = 0.1
     port = free_port()
     server.run(
         application,

@@ -59,6 +59,29 @@ def run_pytest(
     )  # fmt: skip
 
 
+#: Tests that start processes, then one that says so.
+STARTS = """
+import asyncio, os, subprocess
+import pytest
+
+def test_popen():
+    subprocess.run(['true'])
+
+def test_asyncio():
+    asyncio.run(asyncio.create_subprocess_exec('true'))
+
+def test_fork():
+    os.fork() or os._exit(0)
+
+def test_system():
+    os.system('true')
+
+@pytest.mark.process
+def test_marked():
+    subprocess.run(['true'])
+"""
+
+
 @pytest.mark.process
 def test_pytest_has_data_of_its_own(tmp_path: Path) -> None:
     """A second pytest beside this one, started by a developer with settings."""
@@ -71,11 +94,12 @@ def test_pytest_has_data_of_its_own(tmp_path: Path) -> None:
         "    assert str(settings.DATA_DIR) in settings.DATABASES['default']['NAME']\n"
         "    print('data in', settings.DATA_DIR)\n"
     )
-    (tmp_path / "test_inner.py").write_text(code)
+    (tmp_path / "test_inner.py").write_text(STARTS + code)
     environment = {**DEVELOPER, "PLAYGROUND_DATA_DIR": str(tmp_path)}
     del environment["DATABASE_URL"]
     done = run_pytest(tmp_path, "-s", **environment)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "6 passed" in done.stdout
     used = re.search(r"data in (\S+)", done.stdout)
     assert used
     assert not Path(used[1]).exists()
@@ -83,7 +107,15 @@ def test_pytest_has_data_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_on_ci_what_did_not_run_is_red_with_several_workers_too(tmp_path: Path) -> None:
+def test_an_unmarked_test_starts_no_process_in_a_quick_run(tmp_path: Path) -> None:
+    (tmp_path / "test_inner.py").write_text(STARTS)
+    refused = run_pytest(tmp_path, "-m", "not browser and not process").stdout
+    assert refused.count("mark it with @pytest.mark.process\n") >= 4
+    assert "4 failed, 1 deselected" in refused
+
+
+@pytest.mark.process
+def test_on_ci_what_did_not_run_is_red_with_workers_too(tmp_path: Path) -> None:
     code = (
         "import pytest\n\n"
         "@pytest.mark.django_db\n"
@@ -93,29 +125,10 @@ def test_on_ci_what_did_not_run_is_red_with_several_workers_too(tmp_path: Path) 
     )
     (tmp_path / "test_inner.py").write_text(code)
     database = {DATABASE: f"sqlite:///{tmp_path / 'x.sqlite3'}"}
-    options = ("-p", "tests.conftest", "--nomigrations", "-n", "2")
+    options = ("-p", "tests.conftest", "--nomigrations", "-n", "1")
     done = run_pytest(tmp_path, *options, CI="true", **database)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "CI: 1 skipped, and no test of tests/qa/scale" in done.stdout
-
-
-STARTS = [
-    "import subprocess; subprocess.run(['true'])",
-    "import asyncio; asyncio.run(asyncio.create_subprocess_exec('true'))",
-    "import os; os.fork() or os._exit(0)",
-    "import os; os.system('true')",
-]
-
-
-@pytest.mark.process
-def test_an_unmarked_test_starts_no_process_in_a_quick_run(tmp_path: Path) -> None:
-    tests = [f"def test_{number}():\n    {code}\n" for number, code in enumerate(STARTS)]
-    marked = f"@pytest.mark.process\ndef test_marked():\n    {STARTS[0]}\n"
-    (tmp_path / "test_inner.py").write_text("\n\n".join(["import pytest", *tests, marked]))
-    refused = run_pytest(tmp_path, "-m", "not browser and not process").stdout
-    assert refused.count("mark it with @pytest.mark.process\n") >= len(STARTS)
-    assert f"{len(STARTS)} failed, 1 deselected" in refused
-    assert f"{len(STARTS) + 1} passed" in run_pytest(tmp_path).stdout
 
 
 @pytest.mark.django_db
