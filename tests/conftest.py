@@ -128,6 +128,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.fixture(scope="session")
 def without_migrations() -> pytest.MonkeyPatch:
     """Let the models make the tables of the test database."""
+    schema.disable_permissions()
     return schema.disable_migrations()
 
 

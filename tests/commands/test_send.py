@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import pty
 import signal
 import subprocess
 import sys
@@ -85,15 +83,16 @@ class TestDemoAgent:
 
 
 def ask(
-    *arguments: str, answer: tuple[Step, ...], stdin: str = ""
+    *arguments: str, answer: tuple[Step, ...], **options: Any
 ) -> tuple[Result, list[bytes], list[Any]]:
     """Send to a scripted agent; return the result and the requests it received."""
     with serving(*answer) as server:
-        done = run_command("send", server.url, *arguments, stdin=stdin)
+        done = run_command("send", server.url, *arguments, **options)
     bodies = [json.loads(request.partition(b"\r\n\r\n")[2]) for request in server.requests]
     return done, server.requests, bodies
 
 
+RESULT = b'event: result\ndata: {"index": 0, "item": {"name": "Soup"}}\n\n'
 EMPTY = (reply(b'{"_meta": {"response_type": "answer"}, "results": []}'),)
 
 
@@ -142,22 +141,25 @@ class TestRequest:
             assert "x" in done.stdout
             assert not set(done.stdout) & set("\x1b\x9b\x07")
 
+    def test_an_output_without_unicode(self) -> None:
+        body = '{"_meta": {"response_type": "answer"}, "results": [{"name": "Crème 🍳"}]}'.encode()
+        for output in ("text", "jsonl"):
+            done, *_ = ask(
+                "--text", "a", "--output", output, answer=(reply(body),), encoding="ascii"
+            )
+            assert done.returncode == 0, done.stderr
+            assert "Cr" in done.stdout
+        assert done.json_lines[1]["item"] == {"name": "Crème 🍳"}
 
-@pytest.mark.process
-async def test_an_output_without_unicode(data: Path) -> None:
-    body = '{"_meta": {"response_type": "answer"}, "results": [{"name": "Crème 🍳"}]}'.encode()
-    environment = {**PlaygroundServer(data).environment, "PYTHONIOENCODING": "ascii"}
-    for output in ("text", "jsonl"):
-        async with serve(reply(body)) as server:
-            done = await asyncio.to_thread(
-                subprocess.run,
-                [sys.executable, "manage.py", "send", server.url, "--text", "a",
-                 "--output", output],
-                cwd=ROOT, env=environment, capture_output=True, text=True,
-            )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert "Cr" in done.stdout
-    assert json.loads(done.stdout.split("\n")[1])["item"] == {"name": "Crème 🍳"}
+    def test_progress_is_for_terminals(self) -> None:
+        answer = (STREAM_HEAD, chunk(RESULT), LAST_CHUNK)
+        done, *_ = ask("--text", "a", answer=answer, terminal=True)
+        assert "1 event," in done.stderr
+        assert done.stderr.endswith("\r\x1b[K")
+        assert "\x1b" not in done.stdout
+        assert "Soup" in done.stdout
+        done, *_ = ask("--text", "a", answer=answer)
+        assert done.stderr == ""
 
 
 USAGE: list[tuple[list[str], str]] = [
@@ -226,22 +228,17 @@ def start(data: Path, url: str, *arguments: str, **options: Any) -> subprocess.P
     )  # fmt: skip
 
 
-RESULT = b'event: result\ndata: {"index": 0, "item": {"name": "Soup"}}\n\n'
-
-
 @pytest.mark.process
 class TestStopping:
-    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-    async def test_a_signal_cancels_and_keeps_what_came(
-        self, data: Path, how: signal.Signals
-    ) -> None:
+    async def test_a_signal_cancels_and_keeps_what_came(self, data: Path) -> None:
+        """As any of the signals that stop a command: see those of `run_collection`."""
         async with serve(STREAM_HEAD, chunk(RESULT), HOLD) as server:
             process = start(data, server.url, "--output", "jsonl", stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE)  # fmt: skip
             assert process.stdout
             first = await asyncio.to_thread(process.stdout.readline)
             assert json.loads(first)["type"] == "result"
-            process.send_signal(how)
+            process.send_signal(signal.SIGINT)
             await asyncio.wait_for(server.gone.wait(), 10)
             out, err = await asyncio.to_thread(process.communicate)
         assert process.returncode == 3, err
@@ -266,16 +263,3 @@ class TestStopping:
         assert process.returncode == 3
         assert "Traceback" not in err
         assert "playground itself failed" not in err
-
-    async def test_progress_is_for_terminals(self, data: Path) -> None:
-        leader, follower = pty.openpty()
-        async with serve(STREAM_HEAD, chunk(RESULT), LAST_CHUNK) as server:
-            process = start(data, server.url, stdout=subprocess.PIPE, stderr=follower)
-            out, _ = await asyncio.to_thread(process.communicate)
-        os.close(follower)
-        shown = os.read(leader, 65_536).decode()
-        os.close(leader)
-        assert "1 event," in shown
-        assert shown.endswith("\r\x1b[K")
-        assert "\x1b" not in out
-        assert "Soup" in out

@@ -62,58 +62,58 @@ def test_a_migration_imports_nothing_of_the_project(path: Path) -> None:
 
 
 class TestNames:
-    """From the names of version 0.1 to those of the glossary, and back."""
+    """From the names of the glossary to those of version 0.1, and back."""
+
+    STATUSES = {
+        "following": "polling",
+        "paused": "paused",
+        "answered": "fulfilled",
+        "cancelled": "cancelled",
+        "failed": "failed",
+        "gave_up": "timed_out",
+    }
 
     @pytest.mark.slow
     @pytest.mark.database
     @pytest.mark.django_db(transaction=True)
     def test_rows_keep_their_values_in_both_directions(self) -> None:
-        fields = {"agent_name": "Recipes", "url": "http://a.example", "request": "{}"}
-        deleted = {
-            "requests": [{"slug": "soup", "replayed": None}],
-            "collection": {"synced": "ab"},
-        }
-        statuses = ["following", "paused", "answered", "cancelled", "failed", "gave_up"]
-        try:
-            models = migrate_back()
-            runs = models.get_model("playground", "Run").objects
-            trackers = models.get_model("playground", "Tracker").objects
-            for status in statuses:
-                run = runs.create(text=status, made_by="recording", cause_seq=4, **fields)
-                trackers.create(run=run, seq=2, token='"t"', status=status, patience=60)
-            for kept in (f"{json.dumps(deleted)}\n[]", "[]", '{"declined": "tour"}\n[]'):
-                models.get_model("playground", "Removal").objects.create(label="R", fixture=kept)
-        finally:
-            migrate()
-        assert {each.run.text: each.status for each in PolledPromise.objects.all()} == {
-            "following": "polling",
-            "paused": "paused",
-            "answered": "fulfilled",
-            "cancelled": "cancelled",
-            "failed": "failed",
-            "gave_up": "timed_out",
-        }
-        assert {(run.source, run.parent_entry_seq) for run in Run.objects.all()} == {
-            ("recording", 4)
-        }
-        first, *others = TrashedItem.objects.order_by("pk")
-        assert json.loads(first.fixture.split("\n")[0]) == {
+        for old, new in self.STATUSES.items():
+            run = Recording(text=old, source="recording", parent_entry_seq=4).run
+            PolledPromise.objects.create(
+                run=run, entry_seq=2, token='"t"', status=new, polling_seconds=60
+            )
+        trashed = {
             "requests": [{"slug": "soup", "recorded_run": None}],
             "collection": {"file_digest": "ab"},
         }
-        assert [item.fixture for item in others] == ["[]", '{"declined": "tour"}\n[]']
-        assert search_tables.is_complete(connection)
-        assert len(find_run_ids(Run.objects.all(), "paused") or ()) == 1
+        others = ["[]", '{"declined": "tour"}\n[]']
+        for kept in (f"{json.dumps(trashed)}\n[]", *others):
+            TrashedItem.objects.create(label="R", fixture=kept)
         try:
             models = migrate_back()
+            runs = models.get_model("playground", "Run").objects
+            assert set(runs.values_list("made_by", "cause_seq")) == {("recording", 4)}
             trackers = models.get_model("playground", "Tracker").objects
-            assert {each.run.text for each in trackers.all() if each.status == each.run.text} == {
-                *statuses
+            assert {each.run.text: each.status for each in trackers.all()} == {
+                old: old for old in self.STATUSES
             }
-            first = models.get_model("playground", "Removal").objects.order_by("pk").first()
-            assert json.loads(first.fixture.split("\n")[0]) == deleted
+            first, *rest = models.get_model("playground", "Removal").objects.order_by("pk")
+            assert json.loads(first.fixture.split("\n")[0]) == {
+                "requests": [{"slug": "soup", "replayed": None}],
+                "collection": {"synced": "ab"},
+            }
+            assert [item.fixture for item in rest] == others
         finally:
             migrate()
+        promises = PolledPromise.objects.all()
+        assert {each.run.text: each.status for each in promises} == self.STATUSES
+        found = {(run.source, run.parent_entry_seq) for run in Run.objects.all()}
+        assert found == {("recording", 4)}
+        first, *rest = TrashedItem.objects.order_by("pk")
+        assert json.loads(first.fixture.split("\n")[0]) == trashed
+        assert [item.fixture for item in rest] == others
+        assert search_tables.is_complete(connection)
+        assert len(find_run_ids(Run.objects.all(), "paused") or ()) == 1
 
 
 @pytest.mark.database

@@ -34,13 +34,19 @@ class Result:
         return [json.loads(line) for line in self.stdout.split("\n") if line]
 
 
-def run_command(name: str, *arguments: str, stdin: str = "") -> Result:
+def run_command(
+    name: str, *arguments: str, stdin: str = "", encoding: str = "utf-8", terminal: bool = False
+) -> Result:
     """Run a command of the playground; all but the start of Python happens as on a terminal.
 
     The system checks are left out: they look at the whole project and find the same each time.
     An exception that the command does not handle, which would print a traceback, is raised.
+
+    `encoding` is that of the standard output; with `terminal`, the standard error is one.
     """
-    out, err = _stream(), _stream(errors="backslashreplace")
+    out, err = _stream(encoding=encoding), _stream(errors="backslashreplace")
+    if terminal:
+        err.isatty = lambda: True  # type: ignore[method-assign]
     given = _stream(stdin)
     code = 0
     with mock.patch.multiple("sys", stdin=given, stdout=out, stderr=err), _logging_to(err):
@@ -53,9 +59,9 @@ def run_command(name: str, *arguments: str, stdin: str = "") -> Result:
     return Result(code, _written(out), _written(err))
 
 
-def _stream(text: str = "", errors: str = "strict") -> io.TextIOWrapper:
+def _stream(text: str = "", errors: str = "strict", encoding: str = "utf-8") -> io.TextIOWrapper:
     """A stream that handles characters without an encoding as Python's own of that kind does."""
-    return io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8", errors)
+    return io.TextIOWrapper(io.BytesIO(text.encode()), encoding, errors)
 
 
 def _written(stream: io.TextIOWrapper) -> str:

@@ -64,7 +64,7 @@ def _environment(data: Path) -> dict[str, str]:
 
 
 def _fill(data: Path) -> None:
-    """Fill the data directory of the settings as the first start of `serve` does."""
+    """Fill the data directory of the settings as the first start of `serve` does, but faster."""
     import django
 
     os.environ["DJANGO_SETTINGS_MODULE"] = "playground.settings"
@@ -73,8 +73,12 @@ def _fill(data: Path) -> None:
     from django.db import connection
 
     from playground.startup import collect_static, load_samples
+    from tests.support import schema
 
-    call_command("migrate", interactive=False, verbosity=0)
+    models_make_tables = schema.disable_migrations()
+    call_command("migrate", run_syncdb=True, interactive=False, verbosity=0)
+    models_make_tables.undo()
+    schema.record_migrations()
     connection.close()  # What is in the write-ahead log moves into the file.
     shutil.copy(data / DATABASE, data / _EMPTY_DATABASE)
     load_samples("http://127.0.0.1:8000")

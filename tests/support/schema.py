@@ -19,13 +19,7 @@ from django.db.models.signals import post_migrate
 
 
 def disable_migrations() -> pytest.MonkeyPatch:
-    """Let `migrate` create the tables of all models, until the patch that is returned is undone.
-
-    Permissions and content types are not made, now or after a test that commits: nothing uses
-    them, and making them takes longer than all else that such a test is followed by.
-    """
-    post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
-    post_migrate.disconnect(create_contenttypes)
+    """Let `migrate` create the tables of all models, until the patch that is returned is undone."""
     patch = pytest.MonkeyPatch()
     patch.setattr(
         settings, "MIGRATION_MODULES", {app.label: None for app in apps.get_app_configs()}
@@ -48,6 +42,15 @@ def delete_instead_of_truncate() -> None:
         return ["SET LOCAL session_replication_role = replica;" + "".join(rows)]
 
     connection.ops.sql_flush = sql_flush
+
+
+def disable_permissions() -> None:
+    """Let `migrate` make no permissions and content types, now or after a test that commits.
+
+    Nothing uses them, and making them takes longer than all else that such a test is followed by.
+    """
+    post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
+    post_migrate.disconnect(create_contenttypes)
 
 
 def record_migrations() -> None:
