@@ -46,7 +46,7 @@ export function mount(panel) {
       const value = text.trim() ? parse(text) : views[name].empty();
       const isRight = Array.isArray(value) === Array.isArray(views[name].empty());
       if (!isRight || typeof value !== "object" || !value)
-        throw new Error(`This is no ${views[name].shape}.`);
+        throw new Error(`Enter a JSON ${views[name].shape}.`);
       views[name].show(value);
       complain(name, "");
     } catch (error) {
