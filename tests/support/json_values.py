@@ -22,7 +22,9 @@ def values(names: Sequence[str], texts: Sequence[str] = ()) -> st.SearchStrategy
         | st.floats(allow_nan=False, allow_infinity=False)
         | words
     )
-    return st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | _object(names, inner))
+    return st.recursive(
+        scalars, lambda inner: st.lists(inner, max_size=3) | _object(names, inner), max_leaves=15
+    )
 
 
 def objects(names: Sequence[str], texts: Sequence[str] = ()) -> st.SearchStrategy[dict[str, Any]]:

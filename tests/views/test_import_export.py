@@ -183,15 +183,14 @@ class TestImport:
         assert "<script>alert" not in html
         assert "&lt;script&gt;alert(1)" in html
 
-    @pytest.mark.slow
-    def test_ten_thousand_are_counted_and_some_are_listed(self, client: Client) -> None:
-        items = [with_fields(REQUEST, slug=f"r{n}", folder=None) for n in range(10_000)]
+    def test_thousands_are_counted_and_some_are_listed(self, client: Client) -> None:
+        items = [with_fields(REQUEST, slug=f"r{n}", folder=None) for n in range(2_000)]
         answer = client.post(PAGE, {"text": json.dumps([COLLECTION, *items])})
         html = answer.content.decode()
         assert html.count("import-group-name") == 100
-        assert "and 9901 more" in html
+        assert "and 1901 more" in html
         confirm(client, html)
-        assert SavedRequest.objects.count() == 10_000
+        assert SavedRequest.objects.count() == 2_000
 
 
 def test_what_is_packed_comes_back() -> None:

@@ -343,15 +343,14 @@ def test_a_list_of_differences_ends() -> None:
     assert (len(found.differences), found.total) == (MAX_LISTED, 1_000)
 
 
-@pytest.mark.slow
-def test_ten_thousand_results_are_no_trouble() -> None:
-    """Each is found by its key; compared each with each, this would take an hour."""
-    many = [{"@type": "Recipe", "name": f"Dish {n}", "steps": ["a", "b"]} for n in range(10_000)]
-    same_key = [{"name": "Dish", "n": n} for n in range(10_000)]
+def test_thousands_of_results_are_no_trouble() -> None:
+    """Each is found by its key; compared each with each, this would take minutes."""
+    many = [{"@type": "Recipe", "name": f"Dish {n}", "steps": ["a", "b"]} for n in range(2_000)]
+    same_key = [{"name": "Dish", "n": n} for n in range(2_000)]
     found = compare(results(*many, *same_key), results(*reversed(same_key), *reversed(many)))
     assert found.same
     moved = [{**item, "steps": ["a", "c"]} for item in many]
-    assert compare(results(*many), results(*reversed(moved))).total == 10_000
+    assert compare(results(*many), results(*reversed(moved))).total == 2_000
 
 
 def test_nesting_without_end_has_an_end() -> None:
