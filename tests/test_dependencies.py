@@ -7,6 +7,7 @@ import json
 import re
 import sys
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
@@ -75,13 +76,21 @@ def test_the_page_has_a_row_for_each_dependency(section: str, declared: set[str]
     assert sorted(rows) == sorted(declared)
 
 
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements of a module, however deep, and none of their expressions."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
+            yield node
+            yield from statements(node)
+
+
 def imported(folder: str) -> set[str]:
     """Return the names of packages that the modules of a folder import, wherever they do."""
     found: set[str] = set()
     for path in (ROOT / folder).rglob("*.py"):
         if "peers" in path.parts or "node_modules" in path.parts:
             continue  # Servers with locks of their own.
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in statements(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
                 found |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

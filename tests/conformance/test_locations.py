@@ -26,6 +26,7 @@ from tests.conformance.scripts import document, event, numbered, stream
 RULES = {rule.id for ruleset in RULESETS.values() for rule in ruleset.rules}
 
 
+@pytest.mark.slow
 def test_the_file_is_up_to_date() -> None:
     assert PATH.read_text("utf-8") == locations.text(), "Run `make examples`."
 

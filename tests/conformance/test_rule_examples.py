@@ -6,6 +6,8 @@ import re
 from inspect import getdoc
 from typing import Any
 
+import pytest
+
 from playground.conformance import RULESETS, Verdict
 from playground.conformance.examples import (
     PATH,
@@ -20,6 +22,7 @@ for ruleset in RULESETS.values():
     RULES = {**{rule.id: rule for rule in ruleset.rules}, **RULES}
 
 
+@pytest.mark.slow
 def test_the_file_is_up_to_date() -> None:
     assert PATH.read_text("utf-8") == examples.text(), "Run `make examples`."
 

@@ -118,6 +118,7 @@ class TestMillions:
         assert (len(found.nodes), found.more) == (MAX_NODES, True)
         assert found.count == "more than 10,000 values"
 
+    @pytest.mark.slow
     def test_what_one_value_decides_is_decided(self, million: Any) -> None:
         run = RunFacts("completed", "answer", document=million)
         wanted: list[Any] = [

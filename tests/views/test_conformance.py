@@ -413,6 +413,7 @@ def violating(client: Client, path: str) -> Element:
 
 
 class TestRule:
+    @pytest.mark.slow
     @pytest.mark.parametrize("group", ["nlweb", "json", "mcp", "agent-api"])
     def test_every_rule_has_a_page(self, client: Client, group: str) -> None:
         """With every finding of its examples once, and every byte of them."""
