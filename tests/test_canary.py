@@ -512,6 +512,8 @@ class Traces:
             for path, data in (("repetition/", {}), ("next/", {"text": "and then"}))
             if path == "repetition/" or name.startswith("stream")
         ]
+        for url in self.follow_ups:
+            site.watch(url)
         first = len(agent.requests)
         self._find_out("mcp", "binding:http")
         #: What was sent to find that out.
@@ -520,8 +522,6 @@ class Traces:
         subject = {"collection": "kept", "parallel": "1"}
         self.collection_run = site.send(subject, "/collection-runs/")
         site.wait(self.collection_run, "data-cancel")
-        for url in self.follow_ups:
-            site.watch(url)
 
     def _run(self, name: str, fields: dict[str, str], url: str = "") -> None:
         first = len(self.agent.requests)

@@ -103,7 +103,7 @@ def drive_elsewhere(server: PlaygroundServer, run: str) -> None:
 
 
 @pytest.mark.process
-@on(daphne="4", uvicorn="4")
+@on(daphne="5", uvicorn="5")
 def test_runs_end_or_are_interrupted_and_none_begin(
     server: PlaygroundServer, agent: Server
 ) -> None:
@@ -125,7 +125,7 @@ def test_runs_end_or_are_interrupted_and_none_begin(
         seen = [executor.submit(received_until_closed, viewer) for viewer in (of_held, of_other)]
         # Of the demo agent of this process, whose stream goes on meanwhile. It begins last, because
         # it must not end before the signal.
-        ending = begin(page, server, "ending", f"{server.url}/demo/scenarios/slow?n=10&every=0.2")
+        ending = begin(page, server, "ending", f"{server.url}/demo/scenarios/slow?n=12&every=0.25")
         server.send_signal(signal.SIGTERM)
         until(lambda: drains(server))
         late = stack.enter_context(follow(server, held))

@@ -104,15 +104,15 @@ def test_a_server_that_is_killed_in_mid_stream(
     # The agent of the command is another playground: this one is going to be killed.
     with PlaygroundServer(tmp_path) as server, command_line(server, playground) as process:
         page = Page(server)
-        url = page.ask("endless", "/demo/scenarios/endless?every=0.05", "soup")
-        promised = page.ask("planner", "/demo/ask?pace=0.3", "a weekly meal plan for two")
+        until(lambda: bool(page.found("stopped command")))
+        (of_command,) = page.found("stopped command")
+        until(lambda: page.results(of_command) >= 2)
+        url = page.ask("endless", "/demo/scenarios/endless", "soup")
+        promised = page.ask("planner", "/demo/ask?pace=0.5", "a weekly meal plan for two")
         until(lambda: page.results(url) >= 5)
         seen = page.results(url)
         assert page.badge(url) == "streaming"
         until(lambda: page.promise(promised) == "polling")
-        until(lambda: bool(page.found("stopped command")))
-        (of_command,) = page.found("stopped command")
-        until(lambda: page.results(of_command) >= 2)
         server.stop(signal.SIGKILL)
         server.start()
 
