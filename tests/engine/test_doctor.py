@@ -211,9 +211,8 @@ class TestServersOfTheOfficialPackages:
 
 
 class TestSchemes:
-    @pytest.mark.usefixtures("short_timeouts")
     async def test_https_where_http_is_spoken(self) -> None:
-        async with serve(NOT_FOUND) as server:
+        async with serve(NOT_FOUND, HOLD, read=False) as server:
             report = await diagnose(server.url.replace("http://", "https://"))
         assert failed(report) == ["tls"]
         fix = "Use http:// instead of https://."
