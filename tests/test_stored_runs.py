@@ -16,7 +16,6 @@ from playground.protocols.events import Result
 from playground.protocols.frames import Frame, FrameKind
 from playground.stored_runs import event_at, frame_at, response_document, run_facts
 from tests.support.agent_api_examples import STREAMS
-from tests.support.examples import FEW
 from tests.support.json_values import TEXTS, objects, values
 from tests.support.playbook import EXAMPLES
 from tests.support.stored_runs import (
@@ -113,7 +112,6 @@ _ITEMS = st.lists(objects(("name", "url", "@type"), ("Recipe",)).filter(bool), m
 _TEXTS = st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": TEXTS}), max_size=2)
 
 
-@FEW
 @given(_META, _ITEMS, _TEXTS)
 def test_a_stream_and_a_whole_reply_and_mcp_are_one(meta: Any, items: Any, texts: Any) -> None:
     reply = {"_meta": meta, "results": items} | ({"content": texts} if texts else {})
@@ -199,7 +197,6 @@ class TestAgentAPI:
         assert observed.document["error"] == error
         assert observed.failures == ("rate_limited",)
 
-    @FEW
     @given(st.lists(_SAID, max_size=5))
     def test_any_stream_makes_a_document(self, payloads: list[Any]) -> None:
         run = run_of(*framed(*payloads), protocol="agent-api", version="1")

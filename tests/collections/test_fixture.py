@@ -18,7 +18,6 @@ from playground.collections.fixture_parser import parse_fixture
 from playground.collections.importer import apply_import, plan_import
 from playground.models import Collection, Folder, SavedRequest
 from tests.support import example_collections
-from tests.support.examples import FEW
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -36,7 +35,7 @@ def _exported(slug: str) -> str:
 
 @pytest.mark.slow
 @given(example_collections.fixtures(), st.booleans())
-@settings(FEW, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_loaddata_and_our_import_both_give_the_file_back(
     tmp_path: Path, fixture: Fixture, over: bool
 ) -> None:

@@ -19,7 +19,6 @@ from playground.collections.importer import ImportPlan, apply_import, import_fix
 from playground.models import Collection, Folder, SavedRequest
 from playground.models.collections import requests_in_order
 from tests.support import example_collections
-from tests.support.examples import FEW
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -184,7 +183,7 @@ def test_collections_of_others_are_not_touched(django_user_model: Any) -> None:
 
 
 @given(example_collections.fixtures(), example_collections.fixtures())
-@settings(FEW, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_after_an_import_the_same_import_has_nothing_to_do(one: Fixture, two: Fixture) -> None:
     two = two.renamed(one.slug)
     collection = apply_import(plan_import(one, None))

@@ -184,35 +184,31 @@ async def test_two_calls_answered_with_one_id(send: Send) -> None:
     assert "mcp.response-id" in found.failed()
 
 
-async def test_thousands_of_priming_events(send: Send) -> None:
-    many = [priming() * 100] * 50
-    server = HostileServer(stream=[*many, b"data: never\n\n"])
-    found = await meet(send, server, max_frames=4_000)
+@pytest.mark.slow
+async def test_a_hundred_thousand_priming_events(send: Send) -> None:
+    many = [priming() * 1_000] * 100
+    found = await meet(send, HostileServer(stream=[*many, b"data: never\n\n"]))
     assert (found.run.state, found.problem["limit"]) == ("refused", "max_frames")
-    assert found.kept.count(priming()) > 3_900
-    assert found.page_size < MIB
+    assert found.kept.count(priming()) > 99_900
+    assert found.page_size < 5 * MIB
     # With room for them they are no events, and no violations.
     server = HostileServer(stream=[*many, b"data: " + rpc("x", ANSWER) + b"\n\n"])
-    found = await meet(send, server, max_frames=10_000)
+    found = await meet(send, server, max_frames=200_000)
     assert (found.run.state, found.run.outcome, found.run.results) == ("completed", "answer", 1)
     assert found.kept == b"".join(server.sent)
     assert len(found.events) < 10
 
 
-async def test_a_picture_that_is_too_large(send: Send) -> None:
-    data = base64.b64encode(PNG + bytes(2 * MIB - len(PNG))).decode()
-    server = HostileServer({"content": [{"type": "image", "data": data, "mimeType": "image/png"}]})
-    found = await meet(send, server, max_bytes=MIB)
-    assert (found.run.state, found.problem["limit"]) == ("refused", "max_bytes")
-    assert b"".join(server.sent).startswith(found.kept)
-    assert len(found.kept) > MIB // 2
-
-
 @pytest.mark.slow
 async def test_a_picture_of_40_mb(send: Send) -> None:
-    """With room for it, it is named and not shown."""
     data = base64.b64encode(PNG + bytes(40 * MIB - len(PNG))).decode()
     server = HostileServer({"content": [{"type": "image", "data": data, "mimeType": "image/png"}]})
+    found = await meet(send, server)
+    assert (found.run.state, found.problem["limit"]) == ("refused", "max_bytes")
+    assert b"".join(server.sent).startswith(found.kept)
+    assert len(found.kept) > 31 * MIB
+    # With room for it, it is named and not shown.
+    server = HostileServer(server.result)
     found = await meet(send, server, max_bytes=64 * MIB)
     assert (found.run.state, found.run.problem) == ("completed", None)
     assert found.kept == b"".join(server.sent)
@@ -338,16 +334,20 @@ async def ask_agent_api(send: Send, response: bytes, **limits: Any) -> Outcome:
     return await sync_to_async(_look_at)(run)
 
 
-async def test_a_large_picture_in_a_message(send: Send) -> None:
-    document = json.dumps(in_message(PNG + bytes(2 * MIB - len(PNG)), "image/png")).encode()
+@pytest.mark.slow
+async def test_a_picture_of_40_mb_in_a_message(send: Send) -> None:
+    document = json.dumps(in_message(PNG + bytes(40 * MIB - len(PNG)), "image/png")).encode()
+    found = await ask_agent_api(send, reply(document), max_bytes=64 * MIB)
+    assert (found.run.state, found.run.problem) == ("completed", None)
+    assert found.kept == document
+    assert "image/png, 40.0 MB" in found.page.text
+    assert found.page_size < MIB
     # A line of an event may be as long as the response.
     stream = b"".join([STREAM_HEAD, chunk(b"data: " + document + b"\n\n"), LAST_CHUNK])
-    for response in (reply(document), stream):
-        found = await ask_agent_api(send, response)
-        assert (found.run.state, found.run.problem) == ("completed", None)
-        assert document in found.kept
-        assert "image/png, 2.0 MB" in found.page.text
-        assert found.page_size < MIB
+    found = await ask_agent_api(send, stream, max_bytes=64 * MIB)
+    assert (found.run.state, found.run.problem) == ("completed", None)
+    assert "image/png, 40.0 MB" in found.page.text
+    assert found.page_size < MIB
     found = await ask_agent_api(send, stream, max_bytes=MIB)
     assert (found.run.state, found.problem["limit"]) == ("refused", "max_bytes")
     assert document.startswith(found.kept.removeprefix(b"data: "))

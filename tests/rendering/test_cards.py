@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.examples import FEW
 from tests.support.markup import ENTRY_TAGS, Element, assert_inert
 from tests.support.nlweb_values import VALUES
 from tests.support.run_page import entries, offered, part
@@ -462,7 +461,6 @@ class TestActions:
         assert page.by_id("action-panel-entry-7-0")
 
 
-@FEW
 @given(st.lists(items | VALUES, min_size=1, max_size=6))
 def test_any_item_is_text_and_inert(shown: list[Any]) -> None:
     for card in cards(*shown):

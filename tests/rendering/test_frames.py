@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from playground.models import Run
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
-from tests.support.examples import FEW
 from tests.support.run_page import part, replied, result_of, streamed
 from tests.support.stored_runs import Recording, recorded
 
@@ -137,7 +136,6 @@ def test_exactly_as_much_as_is_shown_hides_nothing() -> None:
     assert [said for _, said in found] == [[], ["1 B more in the download."]]
 
 
-@FEW
 @given(st.lists(st.tuples(st.sampled_from([K.EVENT, K.BODY, K.TAIL]), st.binary(max_size=60))))
 def test_any_bytes_make_rows_and_blocks(frames: list[tuple[K, bytes]]) -> None:
     run = of_frames(*frames)

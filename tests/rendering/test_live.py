@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from playground.models import Agent, Run
 from playground.protocols.frames import Frame, FrameKind
 from playground.rendering.live import RunMessage, RunUpdates, advance_together
-from tests.support.examples import FEW
 from tests.support.markup import read
 from tests.support.run_page import Viewer, cursor_of, entries, ids_of, part
 from tests.support.stored_runs import (
@@ -41,7 +40,6 @@ TOOL_CALL = Frame(
 )  # fmt: skip
 
 
-@FEW
 @given(batches(), st.data())
 def test_every_frame_is_announced_once(parts: list[list[Frame]], data: st.DataObject) -> None:
     """From any cursor, with any number of updates while the run grows."""
@@ -78,7 +76,6 @@ def _anchors(html: str) -> list[str]:
     return [name for name in ids_of(read(html)) if re.fullmatch(r"entry-\d+-\d+", name)]
 
 
-@FEW
 @given(batches(), st.data())
 def test_a_page_that_was_followed_is_that_of_a_reload(
     parts: list[list[Frame]], data: st.DataObject

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from playground.models import Run
 from playground.protocols.frames import Frame
-from tests.support.examples import FEW
 from tests.support.markup import ENTRY_TAGS, Element, assert_inert
 from tests.support.messages import (
     a_call,
@@ -229,7 +228,6 @@ class TestGrowing:
         # The run has no agent.
         assert "can no longer be answered" in viewer.cards.text
 
-    @FEW
     @given(streams(), st.data(), st.booleans())
     def test_what_grew_is_what_a_reload_shows(
         self, parts: list[list[Frame]], choice: st.DataObject, readonly: bool

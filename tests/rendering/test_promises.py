@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from playground.models import PolledPromise, PollingStatus, Run, RunKind
 from tests.support.action_runs import action
-from tests.support.examples import FEW
 from tests.support.markup import Element
 from tests.support.run_page import Viewer, part, streamed
 from tests.support.stored_runs import Recording
@@ -298,7 +297,6 @@ _updates = st.builds(
 )  # fmt: skip
 
 
-@FEW
 @given(
     st.lists(_updates, max_size=12),
     st.sampled_from(PollingStatus),

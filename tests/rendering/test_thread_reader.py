@@ -14,7 +14,6 @@ from playground.memory_budget import MAX_HELD
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.stored_runs import read_events
-from tests.support.examples import FEW
 from tests.support.run_page import Viewer, entries, ids_of, part
 from tests.support.stored_runs import (
     CALL,
@@ -32,7 +31,6 @@ from tests.support.stored_runs import (
 pytestmark = pytest.mark.django_db
 
 
-@FEW
 @given(batches(), st.integers(0, 40))
 def test_a_page_is_a_part_of_the_whole(parts: list[list[Frame]], offset: int) -> None:
     run = recorded(parts)
@@ -44,14 +42,12 @@ def test_a_page_is_a_part_of_the_whole(parts: list[list[Frame]], offset: int) ->
     assert page == whole[offset:]
 
 
-@FEW
 @given(batches(), st.integers(0, 40))
 def test_readings_are_the_same_from_any_frame(parts: list[list[Frame]], after: int) -> None:
     run = recorded(parts)
     assert list(read_events(run, after)) == list(read_events(run))[after:]
 
 
-@FEW
 @given(batches())
 def test_the_stored_counts_are_those_of_the_page(parts: list[list[Frame]]) -> None:
     run = recorded(parts)

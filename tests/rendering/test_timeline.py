@@ -15,7 +15,6 @@ from playground.models import Run, RunKind
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 from tests.support.action_runs import action, offering
-from tests.support.examples import FEW
 from tests.support.markup import Element
 from tests.support.run_page import part
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, recorded, result
@@ -221,7 +220,6 @@ def check_drawing(page: Element) -> None:
     assert all(b - a >= 5.9 for a, b in pairwise(found))
 
 
-@FEW
 @given(
     st.lists(st.tuples(st.sampled_from(list(K)), st.integers(0, 10**12)), max_size=30),
     st.none() | st.integers(0, 10**13),
@@ -317,7 +315,6 @@ class TestChildRuns:
     def test_nothing_is_before_the_beginning(self) -> None:
         assert self.bars(self.run_with(2_000, (-(10**9), 1_000)))[0][1] == 0
 
-    @FEW
     @given(
         st.integers(1, 10**12),
         st.lists(st.tuples(st.integers(-(10**6), 10**12), st.none() | st.integers(0, 10**10)),

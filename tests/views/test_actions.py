@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from playground import engine
 from playground.models import Agent, Run, RunKind
 from playground.protocols import registry
-from tests.support.examples import FEW
 from tests.support.markup import Element, read
 from tests.support.nlweb_values import VALUES
 from tests.support.run_page import offered
@@ -293,7 +292,7 @@ async def _offering(*actions: Any, **fields: Any) -> Run:
     return await sync_to_async(offering)(*actions, **fields)
 
 
-@hypothesis(FEW, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     VALUES,
     st.sampled_from(["", "name", "description", "protocol", "method", "endpoint", "params",

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from playground.models import Run
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
-from tests.support.examples import FEW
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, event, recorded, result
 
 K = FrameKind
@@ -98,7 +97,7 @@ def test_thousands_of_events(client: Client, db: None) -> None:
     assert last.count("data-closed") == 24
 
 
-@hypothesis(FEW, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.binary(max_size=200) | st.text(alphabet='{}[]":,ab\u202e\x00<', max_size=60).map(str.encode),
     st.sampled_from([K.EVENT, K.BODY, K.TAIL, K.HEAD, K.COMMENT]),

@@ -14,7 +14,6 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from playground.protocols.frames import Frame, FrameKind
-from tests.support.examples import FEW
 from tests.support.markup import read
 from tests.support.nlweb_values import VALUES
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, event, recorded
@@ -114,7 +113,7 @@ def replies(draw: st.DrawFn) -> list[Frame]:
 
 
 @pytest.mark.slow
-@hypothesis(FEW, suppress_health_check=list(HealthCheck))
+@hypothesis(suppress_health_check=list(HealthCheck))
 @given(replies())
 def test_every_view_of_a_run(frames: list[Frame]) -> None:
     run = recorded([[CALL, OPEN], frames])

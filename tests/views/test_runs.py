@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from playground.models import Agent, Run
 from playground.models.history import PAGE
 from playground.protocols.frames import Frame, FrameKind
-from tests.support.examples import FEW
 from tests.support.markup import Element, read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, recorded, result
 
@@ -223,7 +222,7 @@ class TestParts:
         assert part(client, Recording().run, "timeline/").find("svg")
 
     @pytest.mark.slow
-    @hypothesis(FEW, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.binary(max_size=300), st.sampled_from([FrameKind.EVENT, FrameKind.BODY]))
     def test_any_bytes_can_be_looked_at(self, client: Client, data: bytes, kind: FrameKind) -> None:
         run = recorded([[CALL, OPEN, HEAD], [Frame(0, 5, kind, data)], [END]])

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from playground.models import Agent, Run
 from tests.support.elicitations import turn
-from tests.support.examples import FEW
 from tests.support.json_values import values
 from tests.support.markup import Element, read
 from tests.support.run_page import part
@@ -121,7 +120,7 @@ def test_what_is_huge_is_cut_and_what_is_very_deep_is_compared_as_a_whole(agent:
     assert pointers(deep) == ["/a" * 12]
 
 
-@hypothesis(FEW, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OBJECTS, OBJECTS)
 def test_any_two_contexts_have_the_same_differences_both_ways(
     agent: Agent, before: Any, after: Any

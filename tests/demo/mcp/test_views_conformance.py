@@ -58,10 +58,10 @@ async def said_against(
     return problems(found)
 
 
-@pytest.mark.parametrize(("version", "generation"), [*zip(VERSIONS, PATHS, strict=True)])
+@pytest.mark.parametrize("generation", PATHS)
+@pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("about", ASKED)
 async def test_ask(about: str, version: str, generation: str) -> None:
-    """The generation wraps the reply, and the version is of what it wraps: two pairs of four."""
     request = as_sent(ASKED[about], version, None)
     assert await said_against(PATHS[generation], request, version) == {}
 
