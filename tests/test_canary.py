@@ -77,25 +77,27 @@ PAGES = [
 ]  # fmt: skip
 #: What is asked for with the composer's form.
 POSTS = ["/compose/preview/", "/compose/code/", "/twins/choices/"]
-KEY = {"auth": "api_key", "auth_header": "X-Shop"}
+BASIC_OF_AGENT = {"auth": "basic", "auth_user": "ada"}
+KEY = {"auth": "api_key", "auth_header": "X-API-Key"}
 #: Saved agents: the path, which chooses the answer, and the fields of the form.
 AGENTS: dict[str, tuple[str, dict[str, str]]] = {
     "bearer": ("stream", {"auth": "bearer"}),
-    "key": ("stream", KEY),
-    "basic": ("broken", {"auth": "basic", "auth_user": "ada"}),
+    "shop": ("stream", {"auth": "api_key", "auth_header": "X-Shop"}),
+    "basic": ("stream", BASIC_OF_AGENT),
+    "basic, unreadable": ("broken", BASIC_OF_AGENT),
+    "key, unreadable": ("broken", KEY),
+    "server": ("server/mcp", {"auth": "bearer", "binding": "mcp"}),
     "encoded": ("encoded", KEY),
     "failing": ("failing", KEY),
     "agent-api": ("process", {**KEY, "protocol": "agent-api", "version": "1"}),
-    "mcp": ("mcp", {"auth": "bearer", "binding": "mcp"}),
+    "mcp": ("mcp", {**KEY, "binding": "mcp"}),
     "deltas": ("deltas", KEY),
 }
-#: Requests with variables of the environment: how they are answered and authenticated.
+#: Requests with variables of the environment, by how they are answered and authenticated.
 OF_ENVIRONMENT = {
-    "stream, bearer": ("stream", ""),
-    "stream, basic": ("stream", BASIC),
-    "broken": ("broken", ""),
-    "unframed": ("unframed", BASIC),
-    "moved": ("moved", ""),
+    f"{answer}, {name}": (answer, auth)
+    for answer in ("stream", "broken", "unframed", "moved")
+    for name, auth in (("bearer", ""), ("basic", BASIC))
 }
 #: Runs in which the secret comes in every encoding and divided.
 OVER_OTHER_PROTOCOLS = ["agent-api", "mcp", "deltas", "a2a"]
@@ -209,6 +211,31 @@ def moved(request: bytes) -> Script:
     """In the address of a redirect."""
     where = f"https://elsewhere.example/{quote(SECRET, safe='')}?k={quote_plus(SECRET)}"
     return (head("302 Found", location=where, content_length="0"),)
+
+
+def echo_rpc(request: bytes) -> Script:
+    """Be an MCP server that tells its caller's head wherever it can tell anything."""
+    start, _, body = request.partition(b"\r\n\r\n")
+    lines = start.decode("latin-1").split("\r\n")
+    said = "\r\n".join(line for line in lines if SESSION not in line)
+    try:
+        call = json.loads(body)
+    except ValueError:  # The request for a card.
+        call = {}
+    info = {"name": "echo", "title": said, "version": said[-40:]}
+    tools = [{"name": "ask", "description": said, "inputSchema": {"title": said}}, {"name": said}]
+    result = {
+        "protocolVersion": "2025-06-18", "serverInfo": info, "instructions": said, "tools": tools,
+        "results": [{"name": "echo", "description": said}], "_meta": {"session_context": [said]},
+    }  # fmt: skip
+    answer = {"jsonrpc": "2.0", "id": call.get("id"), "result": result}
+    if call.get("method") == "server/discover":
+        answer = {**answer, "error": {"code": -32601, "message": said, "data": said}}
+        del answer["result"]
+    data = json.dumps(answer).encode()
+    own = head(content_type="application/json", content_length=str(len(data)),
+               mcp_session_id=SESSION)  # fmt: skip
+    return (own, data)
 
 
 def echo_encoded(request: bytes) -> Script:
@@ -325,8 +352,7 @@ def _mcp_script(call: dict[str, Any]) -> Script:
                   "capabilities": {}, "instructions": " ".join(told)}  # fmt: skip
         error = {"code": -32601, "message": told[4]}
         more = {"error": error} if method == "server/discover" else {"result": result}
-        own = closing(reply(json.dumps({**answer, **more}).encode()))
-        return (own.replace(b"\r\n", f"\r\nMcp-Session-Id: {SESSION}\r\n".encode(), 1),)
+        return (closing(reply(json.dumps({**answer, **more}).encode())),)
     logged = [
         {
             "jsonrpc": "2.0",
@@ -353,6 +379,7 @@ ANSWERS: dict[str, Callable[[bytes], Script]] = {
     "broken": broken,
     "unframed": unframed,
     "moved": moved,
+    "server": echo_rpc,
     "encoded": echo_encoded,
     "failing": broken_encoded,
 }
@@ -515,7 +542,7 @@ class Traces:
         for url in self.follow_ups:
             site.watch(url)
         first = len(agent.requests)
-        self._find_out("mcp", "binding:http")
+        self._find_out("server", "binding:http")
         #: What was sent to find that out.
         self.asked = [each for each in agent.requests[first:] if b"agent-card" not in each]
         self._find_out("encoded", "version:0.54")
@@ -556,18 +583,16 @@ class Traces:
         for path in (own, f"{own}doctor/", f"{own}doctor/report/", twin, f"{twin}difference/"):
             self.found[path] = site.get(path).decode()
 
-    def of_run(self, name: str) -> Iterator[tuple[str, bytes | str]]:
+    def of_run(self, run: EchoedRun) -> Iterator[tuple[str, bytes | str]]:
         """Yield what is made of a run."""
-        run = self.runs[name]
         yield "websocket", run.messages
         for path in RUN_PAGES:
             yield path, self.site.get(run.url + path)
-        # The pages of some events: the secret comes in another encoding in each, or in all.
         last = re.search(rb'data-last="(\d+)"', self.site.get(run.url))
         assert last
         frames = int(last[1])
         assert frames > 2
-        for number in range(1, frames + 1, max(1, frames // (12 if name in ENCODED else 4))):
+        for number in range(1, frames + 1, max(1, frames // 12)):
             for path in (f"events/{number}/", f"items/{number}/0/"):
                 yield path, self.site.http.get(run.url + path).content
         yield "share", self.site.get(run.share)
@@ -675,8 +700,8 @@ def test_what_is_found_out_of_a_server(traces: Traces) -> None:
     assert len(traces.asked) > 10
     for request in traces.asked:
         assert f"Bearer {SECRET}".encode() in request
-    assert "••••••" in traces.found["tools of mcp"]
-    assert "Found: NLWeb" in traces.found["/agents/mcp/doctor/report/"]
+    assert "••••••" in traces.found["tools of server"]
+    assert "Found: NLWeb" in traces.found["/agents/server/doctor/report/"]
     for path, text in traces.found.items():
         assert SESSION not in text, path
 
@@ -684,7 +709,7 @@ def test_what_is_found_out_of_a_server(traces: Traces) -> None:
 @pytest.mark.parametrize("name", RUNS)
 def test_no_secret_is_in_what_is_made_of_a_run(traces: Traces, name: str) -> None:
     check = assert_no_encoding if name in ENCODED else assert_clean
-    for path, data in traces.of_run(name):
+    for path, data in traces.of_run(traces.runs[name]):
         check(f"{name}: {path}", data)
     # It did come back: what stood there are dots.
     for path in ("wire.txt", "wire/"):
