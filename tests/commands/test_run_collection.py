@@ -292,7 +292,7 @@ class TestTroublesOfAProcess:
 
 @pytest.mark.process
 class TestStopping:
-    @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     async def test_a_signal_ends_it_cleanly(
         self, command: PlaygroundServer, tmp_path: Path, how: signal.Signals
     ) -> None:

@@ -224,15 +224,17 @@ def start(data: Path, url: str, *arguments: str, **options: Any) -> subprocess.P
 
 @pytest.mark.process
 class TestStopping:
-    async def test_a_signal_cancels_and_keeps_what_came(self, data: Path) -> None:
-        """As any of the signals that stop a command: see those of `run_collection`."""
+    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+    async def test_a_signal_cancels_and_keeps_what_came(
+        self, data: Path, how: signal.Signals
+    ) -> None:
         async with serve(STREAM_HEAD, chunk(RESULT), HOLD) as server:
             process = start(data, server.url, "--output", "jsonl", stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE)  # fmt: skip
             assert process.stdout
             first = await asyncio.to_thread(process.stdout.readline)
             assert json.loads(first)["type"] == "result"
-            process.send_signal(signal.SIGINT)
+            process.send_signal(how)
             await asyncio.wait_for(server.gone.wait(), 10)
             out, err = await asyncio.to_thread(process.communicate)
         assert process.returncode == 3, err

@@ -7,10 +7,12 @@ import contextlib
 import io
 import os
 import re
+import signal
 import socket
 import stat
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -187,6 +189,30 @@ class TestBothServers:
         reply = await play(server, "dirty-close", "?every=0")
         assert not reply.reset
         assert not reply.whole
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    def test_a_signal_stops_it(self, server: PlaygroundServer, number: signal.Signals) -> None:
+        page = Page(server)
+        run = page.ask(number.name.lower(), "/demo/scenarios/endless?every=0.01", "soup")
+        server.log.clear()
+        with follow(server, run) as viewer, ThreadPoolExecutor(1) as executor:
+            assert viewer.recv(timeout=20)
+            received = executor.submit(received_until_closed, viewer)
+            assert server.stop(number) == 0
+            assert "data-final" in received.result()[-1]
+        assert viewer.protocol.close_code == 1000
+        told = [line.partition("graceful_stop: ")[2] for line in server.log]
+        begun, ended = filter(None, told)
+        # Other tests have left some more.
+        assert re.fullmatch(
+            rf"{number.name}: waiting up to 1 s for \d+ runs?; a second signal stops at once\n",
+            begun,
+        )
+        assert re.fullmatch(r"Stopped: \d+ runs? ended, [1-9]\d* interrupted\n", ended)
+        server.log.clear()
+        server.start()
+        assert server.log[0] == f"NLWeb Playground is running at {server.url}/\n"
+        assert page.badge(run) == "interrupted"
 
 
 @pytest.fixture
