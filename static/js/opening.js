@@ -11,7 +11,7 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   const there = savedTab(link.dataset.saved);
   const isOfLesson = Boolean(link.closest("lesson-pane"));
-  if (!there) return void open(link.href, isOfLesson ? isUnchangedOf(link.dataset.saved) : undefined);
+  if (!there) return void open(link.href, isOfLesson ? { replaces: isUnchangedOf(link.dataset.saved) } : {});
   showTab(there);
   if (isChanged(there) && isOfLesson) offerOriginal(there, link.href);
 });
@@ -24,14 +24,12 @@ function isUnchangedOf(saved) {
 
 /** Offers the saved request to a learner who opens it again after editing it. */
 function offerOriginal(tab, address) {
-  const run = () => {
-    closeTab(tab);
-    open(address);
-  };
+  const run = () => open(address, { closes: tab });
   toast("This request has your edits.", "", { action: { label: "Open it without them", run } });
 }
 
-async function open(address, replaces) {
+/** Opens a request instead of the tabs that `replaces` selects; `closes` goes when it is there. */
+async function open(address, { replaces, closes }) {
   try {
     const answer = await fetch(address, { headers: { Accept: "application/json" } });
     if (!answer.ok) throw new Error(answer.statusText);
@@ -39,6 +37,7 @@ async function open(address, replaces) {
     if (told.offers_reply) return location.assign(address); // The page makes a run of it.
     const fields = { ...told.fields, parent: "", continues: "" };
     openTab(makeTab(fields, { ...ofSaved(told), run: told.run }), replaces);
+    if (closes) closeTab(closes);
   } catch {
     location.assign(address); // The page says what is wrong.
   }
