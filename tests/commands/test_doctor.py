@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
+from pathlib import Path
 
+import httpx
 import pytest
 
 from playground.models import Agent
@@ -19,6 +24,24 @@ def test_an_agent_that_is_well(demo: str) -> None:
     assert lines[0] == f"Connection of {demo}/demo"
     assert lines[2] == f"Found: NLWeb 0.55 at {demo}/demo"
     assert "passed   /ask: /demo/ask is NLWeb 0.55." in lines
+
+
+@pytest.mark.process
+@pytest.mark.django_db(transaction=True)
+def test_the_agent_of_the_guide() -> None:
+    guide = Path(__file__).parents[2].joinpath("docs", "guide.md").read_text()
+    [code] = re.findall(r"```python\n(import json\n.*?)```", guide, re.DOTALL)
+    port = str(free_port())
+    url = f"http://127.0.0.1:{port}"
+    with subprocess.Popen([sys.executable, "-c", code.replace("9000", port)]) as agent:
+        try:
+            with httpx.Client(transport=httpx.HTTPTransport(retries=10), trust_env=False) as client:
+                client.get(url)  # Until it listens.
+            assert f"Found: NLWeb 0.55 at {url}" in run_command("doctor", url).stdout
+            done = run_command("send", url, "--text", "Hello")
+            assert (done.returncode, "You asked: Hello" in done.stdout) == (0, True), done
+        finally:
+            agent.terminate()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,9 +1,9 @@
 """Command that runs the requests of a collection, and reports which expectations were met.
 
 Exit codes: 0 every request was sent and met its expectations; 1 not all of them; 2 usage (an
-unknown collection, a file that cannot be read, a data file with an error); 3 the run failed:
-nothing could be sent, or no request got a response while not all expectations were met, or the run
-was stopped early, the database failed, or a report could not be written.
+unknown collection, a file that cannot be read or written, a data file with an error); 3 the run
+failed: nothing could be sent, or no request got a response while not all expectations were met, or
+the run was stopped early, the database failed, or writing a report failed in the end.
 """
 
 from __future__ import annotations

@@ -1,0 +1,73 @@
+"""HTML as lines, one for each tag, attribute and text, so that two versions can be compared."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+#: What differs between two requests of one page, and what stands in its place.
+_CHANGING = [
+    (re.compile(r"(?<=csrfmiddlewaretoken\" value=\")\w+"), "TOKEN"),
+    (re.compile(r"(X-CSRFToken\W+)\w{32,}"), r"\1TOKEN"),
+    (re.compile(r"(?<=nonce-)[\w+/=-]+"), "NONCE"),
+    (re.compile(r"127\.0\.0\.1:\d+"), "site"),
+    (re.compile(r"(/static/[\w./-]+?)[.-][0-9A-Za-z]{8,12}(\.\w+)"), r"\1\2"),
+    (re.compile(r"\b(\d+\s(s|min|h|d|seconds?|minutes?|hours?|days?) ago|now)\b"), "AGO"),
+    (re.compile(r"(?<=[?&]page=)[0-9a-f]{6,16}|(?<=&amp;page=)[0-9a-f]{6,16}"), "PAGE"),
+]
+#: Elements in which white space counts.
+_EXACT = frozenset({"pre", "textarea"})
+_VOID = frozenset("base br col hr img input link meta source wbr".split())
+
+
+def stable(text: str) -> str:
+    """Return the text without what differs from one request to the next."""
+    for pattern, replacement in _CHANGING:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+class _Lines(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.lines: list[str] = []
+        self._text = ""
+        self._exact = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._end_text()
+        self.lines.append(f"<{tag}>")
+        for name, value in sorted(attrs, key=lambda pair: pair[0]):
+            words = " ".join((value or "").split())
+            self.lines.append(f"  {name}={words}")
+        self._exact += tag in _EXACT
+
+    def handle_endtag(self, tag: str) -> None:
+        self._end_text()
+        if tag not in _VOID:
+            self.lines.append(f"</{tag}>")
+        self._exact -= tag in _EXACT
+
+    def handle_data(self, data: str) -> None:
+        self._text += data
+
+    def close(self) -> None:
+        super().close()
+        self._end_text()
+
+    def _end_text(self) -> None:
+        text = repr(self._text) if self._exact else " ".join(self._text.split())
+        if text not in ("", "''"):
+            self.lines.append(text)
+        self._text = ""
+
+
+def lines_of(html: str) -> list[str]:
+    """Return a line for each tag, attribute and text.
+
+    White space is collapsed but in `pre` and `textarea`; comments are left out.
+    """
+    parser = _Lines()
+    parser.feed(stable(html))
+    parser.close()
+    return parser.lines
