@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.keyboard import focused
-from tests.browser.workbench import Workbench, box
+from tests.browser.workbench import Workbench, boxes
 
 #: Number of facts on each line, by their upper edges.
 LINES = """list => {
@@ -46,11 +46,12 @@ def test_facts_images_and_the_menu_of_actions(page: Page, workbench: Workbench) 
             assert sum(lines) == 9
             assert 1 not in lines, (width, lines)
             assert not card.evaluate(OVERFLOW), width
-            image = box(card.locator(".card-media"))
+            [image] = boxes(card.locator(".card-media"))
             assert image["width"] / image["height"] == pytest.approx(4 / 3, abs=0.01)
             actions, toggle = card.locator(".action-buttons"), card.locator(".raw-toggle")
             assert actions.locator("button:visible").count() == 2
-            assert box(toggle)["y"] < box(actions)["y"] + box(actions)["height"]
+            under, row = boxes(toggle, actions)
+            assert under["y"] < row["y"] + row["height"]
     card = cards.first
     expect(card.locator(".card-facts")).to_contain_text("Prep time")
     card.get_by_role("button", name="JSON").click()
@@ -86,7 +87,7 @@ def test_facts_images_and_the_menu_of_actions(page: Page, workbench: Workbench) 
     show_response(page)
     more.click()
     expect(items.first).to_be_focused()
-    menu = box(card.locator(".action-menu"))
+    [menu] = boxes(card.locator(".action-menu"))
     assert 0 <= menu["x"] <= menu["x"] + menu["width"] <= 390
     assert 0 <= menu["y"] <= menu["y"] + menu["height"] <= 400
 
@@ -136,7 +137,7 @@ def test_the_timeline_grows_and_keeps_what_is_drawn(page: Page, workbench: Workb
     # Without an image the title stands below the type.
     kind, title = (workbench.cards.first.locator(name) for name in (".card-kind", ".card-title"))
     expect(title).to_be_visible()
-    above, below = box(kind), box(title)
+    above, below = boxes(kind, title)
     assert abs(above["x"] - below["x"]) < 8
     assert above["y"] < below["y"]
 

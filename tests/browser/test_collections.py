@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.axe import findings
 from tests.browser.collection_page import CollectionPage, import_requests
 from tests.browser.keyboard import focused, tab_to
-from tests.browser.workbench import Workbench, box, is_within
+from tests.browser.workbench import Workbench, boxes, is_within
 from tests.support.playground_server import PlaygroundServer
 
 
@@ -106,7 +106,7 @@ def test_the_order_is_changed_by_keys(still: Page, playground: PlaygroundServer)
 
 def drag(page: Page, handle: Locator, target: Locator, share: float) -> None:
     """Drag to a height of the target: 0 is its upper edge, 1 its lower one."""
-    start, end = box(handle), box(target)
+    start, end = boxes(handle, target)
     page.mouse.move(start["x"] + 8, start["y"] + 8)
     page.mouse.down()
     page.mouse.move(start["x"] + 8, start["y"] + 20)

@@ -13,7 +13,7 @@ from tests.browser.client import client_of
 from tests.browser.collection_page import import_requests
 from tests.browser.held import hold
 from tests.browser.test_tabs import tabs
-from tests.browser.workbench import Workbench, box
+from tests.browser.workbench import Workbench, boxes
 from tests.support.playground_server import PlaygroundServer
 
 
@@ -288,7 +288,8 @@ def test_a_filter_is_written_down_once_it_has_a_name_and_a_value(workbench: Work
     expect(page.locator(".row-error")).to_have_text("“site” already exists")
     expect(page.get_by_role("button", name="Send").first).to_be_disabled()
     remove = page.get_by_role("button", name="Remove filter")
-    assert abs(box(name)["y"] - box(remove)["y"]) < 8, "the button keeps its line"
+    field, button = boxes(name, remove)
+    assert abs(field["y"] - button["y"]) < 8, "the button keeps its line"
     name.fill("price_range")
     assert workbench.document["query"]["price_range"] == 5
     kind.select_option("text")
@@ -451,11 +452,11 @@ def test_an_operation_is_chosen_with_the_keyboard(workbench: Workbench) -> None:
     expect(page.get_by_role("radio", name="await")).to_be_focused()
     page.keyboard.press("Tab")
     expect(page.get_by_role("textbox", name="promise_token")).to_be_focused()
-    lefts = {
-        box(page.locator(f'json-field[data-pointer="{pointer}"] .field-editor'))["x"]
+    editors = (
+        page.locator(f'json-field[data-pointer="{pointer}"] .field-editor')
         for pointer in ("/promise_token", "/action", "/meta/version")
-    }
-    assert len(lefts) == 1
+    )
+    assert len({each["x"] for each in boxes(*editors)}) == 1
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("radio", name="ask")).to_be_focused()

@@ -10,7 +10,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from tests.browser.axe import findings
 from tests.browser.keyboard import focused
-from tests.browser.workbench import Workbench, box
+from tests.browser.workbench import Workbench, boxes
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_what_keeps_it_away(workbench: Workbench, popover: Locator) -> None:
 
 
 def overlap(one: Locator, other: Locator) -> bool:
-    first, second = box(one), box(other)
+    first, second = boxes(one, other)
     return all(
         first[side] < second[side] + second[size] and second[side] < first[side] + first[size]
         for side, size in (("x", "width"), ("y", "height"))

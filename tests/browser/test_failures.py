@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from playground.demo.scenarios import SCENARIOS
 from tests.browser.axe import findings
-from tests.browser.workbench import Workbench, box, is_within
+from tests.browser.workbench import Workbench, boxes, is_within
 from tests.support.playground_server import PlaygroundServer
 
 
@@ -76,12 +76,12 @@ def test_text_and_data_stand_side_by_side(still: Page, playground: PlaygroundSer
     expect(still.get_by_role("heading", name="For the model")).to_be_visible()
     expect(still.get_by_role("heading", name="For the widget")).to_be_visible()
     assert findings(still, "#response") == []
-    note, card = (box(still.locator(f"#cards > {kind}").first) for kind in (".note", ".card"))
+    cards = still.locator("#cards > .card")
+    note, card = boxes(still.locator("#cards > .note").first, cards.first)
     assert note["x"] + note["width"] <= card["x"]
     assert abs(note["y"] - card["y"]) < 40
     still.set_viewport_size({"width": 390, "height": 844})
-    note = box(still.locator("#cards > .note").last)
-    card = box(still.locator("#cards > .card").first)
+    note, card = boxes(still.locator("#cards > .note").last, cards.first)
     assert note["y"] + note["height"] <= card["y"]
     assert is_within(still, 390)
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.axe import findings
 from tests.browser.collection_page import import_requests
-from tests.browser.workbench import Workbench
+from tests.browser.workbench import Workbench, boxes
 from tests.support.playground_server import PlaygroundServer
 
 #: Texts below 12 px, and the size of the body.
@@ -145,9 +145,7 @@ def test_panes_fold_one_by_one(narrow: Page, playground: PlaygroundServer) -> No
     workbench.send()
     expect(workbench.badge).to_have_attribute("data-state", "completed")
     compose, outcome = page.locator("#compose"), page.locator("#outcome")
-    left, right = compose.bounding_box(), outcome.bounding_box()
-    assert left
-    assert right
+    left, right = boxes(compose, outcome)
     assert left["x"] + left["width"] <= right["x"]
     assert right["x"] + right["width"] <= 720
     # The composer goes, by its key and by its button.

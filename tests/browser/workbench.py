@@ -12,11 +12,14 @@ from playwright.sync_api import FloatRect, Locator, Page, expect
 from tests.browser.client import client_of
 from tests.support.playground_server import PlaygroundServer
 
+BOXES = "elements => elements.map((each) => each.getBoundingClientRect().toJSON())"
 
-def box(locator: Locator) -> FloatRect:
-    """Where an element is on the screen; it is shown."""
-    found = locator.bounding_box()
-    assert found, f"{locator} is not shown"
+
+def boxes(*locators: Locator) -> list[FloatRect]:
+    """Where elements are on the screen, at one moment: what arrives above them moves them all."""
+    elements = [each.element_handle() for each in locators]
+    found: list[FloatRect] = locators[0].page.evaluate(BOXES, elements)
+    assert all(each["width"] for each in found), f"one of {locators} is not shown"
     return found
 
 
