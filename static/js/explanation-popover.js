@@ -88,7 +88,11 @@ class Popover {
       this.hint,
     );
     this.element.addEventListener("pointerenter", () => this.#stay());
-    this.element.addEventListener("pointerleave", () => this.leave());
+    // It may also be the popover that moves, away from a pointer that is on its name.
+    this.element.addEventListener(
+      "pointerleave",
+      () => this.place?.element.matches(":hover") || this.leave(),
+    );
     document.body.append(this.element);
   }
 
