@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import time
@@ -11,7 +12,9 @@ from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
 import httpx
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from tests.qa.snapshots.tokens import stable
 from tests.support.markup import Element, read
@@ -67,16 +70,13 @@ class Site:
     def follow(self, path: str) -> list[str]:
         """Return the messages of a websocket until it is closed or silent for five seconds."""
         url = self._url.replace("http", "ws", 1) + path
-        messages = []
-        with connect(url, origin=self._url, max_size=None) as socket:  # type: ignore[arg-type]
-            try:
-                while True:
-                    messages.append(str(socket.recv(timeout=5)))
-            except (TimeoutError, OSError, EOFError):
-                pass
-            except Exception as error:
-                if "ConnectionClosed" not in type(error).__name__:
-                    raise
+        messages: list[str] = []
+        with (
+            connect(url, origin=Origin(self._url), max_size=None) as socket,
+            contextlib.suppress(TimeoutError, ConnectionClosed),
+        ):
+            while True:
+                messages.append(str(socket.recv(timeout=5)))
         return messages
 
 
