@@ -10,10 +10,10 @@ _CHANGING = [
     (re.compile(r"(?<=csrfmiddlewaretoken\" value=\")\w+"), "TOKEN"),
     (re.compile(r"(X-CSRFToken\W+)\w{32,}"), r"\1TOKEN"),
     (re.compile(r"(?<=nonce-)[\w+/=-]+"), "NONCE"),
-    (re.compile(r"127\.0\.0\.1:\d+"), "site"),
+    (re.compile(r"127\.0\.0\.1(:|%3A)\d+"), "site"),
     (re.compile(r"(/static/[\w./-]+?)[.-][0-9A-Za-z]{8,12}(\.\w+)"), r"\1\2"),
     (re.compile(r"\b(\d+\s(s|min|h|d|seconds?|minutes?|hours?|days?) ago|now)\b"), "AGO"),
-    (re.compile(r"(?<=[?&]page=)[0-9a-f]{6,16}|(?<=&amp;page=)[0-9a-f]{6,16}"), "PAGE"),
+    (re.compile(r"(?<=[?&;]page=)[0-9a-f-]{6,}"), "PAGE"),
 ]
 #: Elements in which white space counts.
 _EXACT = frozenset({"pre", "textarea"})
