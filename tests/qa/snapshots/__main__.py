@@ -22,7 +22,7 @@ import tempfile
 from pathlib import Path
 
 from tests.qa.snapshots import site
-from tests.qa.snapshots.tokens import lines_of, stable
+from tests.qa.snapshots.tokens import ids_in, lines_of, stable, without_other_ids
 from tests.support.playground_server import ROOT, PlaygroundServer
 
 
@@ -35,6 +35,7 @@ def fill(data: Path) -> None:
 def take(data: Path, into: Path, tree: Path) -> None:
     """Write what a playground of the tree shows of a copy of `data`."""
     into.mkdir(parents=True)
+    stored = ids_in((data / "playground.sqlite3").read_text("latin-1"))
     with tempfile.TemporaryDirectory() as copy:
         shutil.copytree(data, copy, dirs_exist_ok=True)
         with PlaygroundServer(Path(copy), tree=tree) as server:
@@ -42,7 +43,8 @@ def take(data: Path, into: Path, tree: Path) -> None:
                 lines = lines_of(page.text) if page.is_html else stable(page.text).splitlines()
                 heading = f"{page.status} {stable(page.address)}"
                 path = into / f"{page.file_name}.txt"
-                path.write_text("\n".join([heading, *lines]) + "\n")
+                text = without_other_ids("\n".join([heading, *lines]), stored)
+                path.write_text(text + "\n")
     print(f"{len(list(into.iterdir()))} pages in {into}")
 
 

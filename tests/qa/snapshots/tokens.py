@@ -17,6 +17,8 @@ _CHANGING = [
 ]
 #: Elements in which white space counts.
 _EXACT = frozenset({"pre", "textarea"})
+#: An id, as a page and as SQLite write it.
+_UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}")
 _VOID = frozenset("base br col hr img input link meta source wbr".split())
 
 
@@ -25,6 +27,16 @@ def stable(text: str) -> str:
     for pattern, replacement in _CHANGING:
         text = pattern.sub(replacement, text)
     return text
+
+
+def ids_in(text: str) -> set[str]:
+    """Return the ids that are in a text, without their hyphens."""
+    return {found.replace("-", "") for found in _UUID.findall(text)}
+
+
+def without_other_ids(text: str, known: set[str]) -> str:
+    """Replace the ids that are not known: they were made for this page."""
+    return _UUID.sub(lambda id_: id_[0] if id_[0].replace("-", "") in known else "UUID", text)
 
 
 class _Lines(HTMLParser):
