@@ -14,6 +14,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, TextIO
 
 from django.template.defaultfilters import pluralize
@@ -24,6 +25,7 @@ from playground.protocols import events as ev
 from playground.protocols.agent_api import constants
 from playground.protocols.agent_api.parts import join
 from playground.protocols.doctor import Remedy
+from playground.protocols.events import event_label
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.mcp import server_requests
 from playground.protocols.media import content_media, media_of
@@ -50,7 +52,8 @@ _MESSAGE_NAMES = {"": "message", "assistant": "message"}
 
 #: The part that a text belongs to: reference of its message, index and kind.
 _Position = tuple[ev.EntryRef, int, str]
-Fields = Callable[[Any], dict[str, Any]]
+#: Events without a line of text of their own; messages are printed in pieces.
+_SILENT = (ev.Started, ev.Completed, ev.Message, ev.Content, ev.Status, ev.ToolCall, ev.ToolOutput)
 
 
 class Printer:
@@ -419,76 +422,47 @@ def _has_own_event(name: str) -> bool:
 #: Name of a request of an MCP server that is answered automatically and says nothing.
 _PING = f"mcp {server_requests.PING}"
 
-#: `type` and other members of the JSON line of each event.
-LINES: Mapping[type[ev.Event], tuple[str, Fields]] = {
-    ev.Started: ("started", lambda e: {"meta": dict(e.meta)}),
-    ev.Result: ("result", lambda e: {"index": e.index, "item": e.item}),
-    ev.Text: ("text", lambda e: {"text": e.text, "delta": e.delta, "kind": e.kind}),
-    ev.Elicitation: (
-        "elicitation",
-        lambda e: {"text": e.text, "questions": [_question_json(q) for q in e.questions]},
-    ),
-    ev.Promise: (
-        "promise",
-        lambda e: {
-            "token": e.token,
-            "estimated_time": e.estimated_time,
-            "message": e.message,
-            "progress": e.progress,
-        },
-    ),
-    ev.Failure: (
-        "failure",
-        lambda e: {
-            "code": e.code,
-            "message": e.message,
-            "details": e.details,
-            **({"json_rpc": e.json_rpc} if e.json_rpc else {}),
-        },
-    ),
-    ev.Completed: ("completed", lambda e: {"meta": dict(e.meta)}),
-    ev.Note: ("unknown", lambda e: {"name": e.name, "data": e.data, "reason": ""}),
-    ev.Handshake: ("handshake", lambda e: {"name": e.name, "data": e.data}),
-    ev.Unknown: ("unknown", lambda e: {"name": e.name, "data": e.data, "reason": e.reason}),
-    ev.Message: (
-        "message",
-        lambda e: {"msg_id": e.id, "kind": e.type, "role": e.role, "status": e.status},
-    ),
-    ev.Content: (
-        "content",
-        lambda e: {
-            "msg_id": e.msg_id,
-            "index": e.index,
-            "delta": e.delta,
-            "kind": e.kind,
-            "value": e.value,
-            "status": e.status,
-        },
-    ),
-    ev.Status: (
-        "status",
-        lambda e: {"object": e.object, "id": e.id, "status": e.status, "usage": e.usage},
-    ),
-    ev.ToolCall: (
-        "tool_call",
-        lambda e: {
-            "call_id": e.call_id,
-            "name": e.name,
-            "arguments": e.arguments,
-            "kind": e.kind,
-        },
-    ),
-    ev.ToolOutput: (
-        "tool_output",
-        lambda e: {"call_id": e.call_id, "name": e.name, "output": e.output, "kind": e.kind},
-    ),
-    ev.Progress: (
-        "progress",
-        lambda e: {"progress": e.progress, "total": e.total, "message": e.message},
-    ),
-    ev.Log: ("log", lambda e: {"level": e.level, "logger": e.logger, "data": e.data}),
-    ev.Tools: ("tools", lambda e: {"tools": list(e.tools), "more": e.more}),
+#: Fields of events that a JSON line does not have.
+_LEFT_OUT = frozenset({"seq", "raw", "message_ref"})
+#: The JSON lines that are not simply the fields of their event.
+_LINES: Mapping[type[ev.Event], Callable[[Any], dict[str, Any]]] = {
+    ev.Elicitation: lambda e: {
+        "type": "elicitation",
+        "text": e.text,
+        "questions": [_question_json(question) for question in e.questions],
+    },
+    ev.Failure: lambda e: {
+        "type": "failure",
+        "code": e.code,
+        "message": e.message,
+        "details": e.details,
+        **({"json_rpc": e.json_rpc} if e.json_rpc else {}),
+    },
+    ev.Note: lambda e: {"type": "unknown", "name": e.name, "data": e.data, "reason": ""},
+    ev.Message: lambda e: {
+        "type": "message",
+        "msg_id": e.id,
+        "kind": e.type,
+        "role": e.role,
+        "status": e.status,
+    },
+    ev.Status: lambda e: {
+        "type": "status",
+        "object": e.object,
+        "id": e.id,
+        "status": e.status,
+        "usage": e.usage,
+    },
 }
+
+
+def _line_of(event: ev.Event) -> dict[str, Any]:
+    """Return `type` and the other members of the JSON line of an event."""
+    if line := _LINES.get(type(event)):
+        return line(event)
+    names = (each.name for each in fields(event) if each.name not in _LEFT_OUT)
+    members = {name: getattr(event, name) for name in names}
+    return {"type": event_label(event).replace(" ", "_"), **members}
 
 
 def _question_json(question: ev.Question) -> dict[str, Any]:
@@ -513,10 +487,10 @@ def json_lines(
     for event in events:
         if isinstance(event, ev.Note) and event.name == _PING:
             continue
-        name, fields = LINES[type(event)]
+        line = _line_of(event)
         if isinstance(event, ev.Content) and event.message_ref in reasoning:
-            name = "reasoning"
-        yield _json_line({**head, "type": name, **fields(event)})
+            line["type"] = "reasoning"
+        yield _json_line({**head, **line})
     if frame.kind is FrameKind.ERROR:
         yield _json_line({**head, "type": "error", **Problem.from_bytes(frame.data).to_json()})
 
@@ -555,25 +529,24 @@ def problem_line(run: Run, seq: int) -> str:
 def text_lines(events: Sequence[ev.Event]) -> Iterator[str]:
     """Yield events as plain text, a line each, results with their description."""
     for event in events:
-        name, _ = LINES[type(event)]
-        if isinstance(event, ev.Result):
-            yield from map(one_line, _result_lines(event))
-        elif isinstance(event, ev.Elicitation):
-            yield one_line(f"  ?  {event.text}")
-            yield from (
-                one_line(f"     {_question_text(question)}") for question in event.questions
-            )
-        elif isinstance(event, ev.Text | ev.Failure | ev.Promise | ev.Unknown):
-            yield one_line(f"{name:>4} {event_text(event)}")
-        elif isinstance(event, ev.Note) and isinstance(event.data, Mapping):
-            if remark := event.data.get("remark"):
-                yield one_line(f"note {value_text(remark, MAX_VALUE)}")
-        elif isinstance(event, ev.Progress):
-            yield one_line(" ".join(filter(None, (name, _progress_text(event), event.message))))
-        elif isinstance(event, ev.Log):
-            yield one_line(f"{name} {event.level}: {value_text(event.data, MAX_VALUE)}")
-        elif isinstance(event, ev.Tools):
-            yield one_line(_tools_text(event.tools, more=event.more))
+        name = event_label(event)
+        match event:
+            case ev.Result():
+                yield from map(one_line, _result_lines(event))
+            case ev.Elicitation():
+                yield one_line(f"  ?  {event.text}")
+                yield from (one_line(f"     {_question_text(each)}") for each in event.questions)
+            case ev.Note(data=data):
+                if isinstance(data, Mapping) and (remark := data.get("remark")):
+                    yield one_line(f"note {value_text(remark, MAX_VALUE)}")
+            case ev.Progress():
+                yield one_line(" ".join(filter(None, (name, _progress_text(event), event.message))))
+            case ev.Log():
+                yield one_line(f"{name} {event.level}: {value_text(event.data, MAX_VALUE)}")
+            case ev.Tools():
+                yield one_line(_tools_text(event.tools, more=event.more))
+            case _ if not isinstance(event, _SILENT):
+                yield one_line(f"{name:>4} {event_text(event)}")
 
 
 def _result_lines(event: ev.Result) -> Iterator[str]:

@@ -6,6 +6,7 @@ commands and `playground.cli`.
 
 ======================  ===============================================================
 `action_buttons`        buttons for the actions of results, headers of an action's call
+`action_runs`           actions that were run, below the card that offers them
 `action_panel_servers`  servers and agents of actions, in the action panel
 `annotations`           annotated exchange: the frames of a run with the meaning of every part
 `card_types`            facts and lists of result items, by schema.org type
@@ -16,7 +17,8 @@ commands and `playground.cli`.
 `doctor`                reports of the connection doctor
 `effective_request`     effective request with masked secrets
 `elicitation`           elicitations as forms
-`entries`               events with the template and the context that show them
+`elements`              table of elements: a row for each kind of event
+`entries`               entries of a thread, and what an element is
 `entry_runs`            child runs by entry
 `events`                Events tab: frames as rows
 `expectations`          checks of a run as rows
@@ -36,12 +38,14 @@ commands and `playground.cli`.
 `message_joiner`        events of the Agent API joined into messages
 `message_updates`       out-of-band updates of messages on a page
 `messages`              views of Agent API messages, their parts, calls and outputs
+`notes`                 text, failures, metadata, tools and unknown events as entries
 `outline`               folders and requests of a collection, a page at a time
 `pending_tool_calls`    tool calls that a response leaves to its client
 `pictures`              pictures that agents name, loaded by the playground on request
 `progress`              progress of a call as percent and text
 `promises`              polled promises: status, times, polls and sparkline
 `reference`             pages of the reference: attributes, changes of versions, rules
+`results`               results as entries: cards, media, summaries and plain data
 `rules`                 pages of rules: requirements and example responses with their findings
 `run_status`            status, metrics, version and binding of a run as text
 `search`                search in collections

@@ -11,6 +11,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from django.template.loader import get_template
+
 from playground.collections.credentials import clean_url_template
 from playground.elicitation import (
     SKIP_UNANSWERED,
@@ -27,6 +29,7 @@ from playground.models.conversations import turn_of
 from playground.models.elicitation_status import ElicitationStatus
 from playground.protocols.events import Elicitation, EntryRef, Handshake
 from playground.protocols.origins import origin_of, url_label
+from playground.rendering.entries import Entry, Shown
 from playground.rendering.entry_runs import EntryRuns
 from playground.rendering.formatting import value_text
 from playground.rendering.linked_turns import LinkedTurn
@@ -283,3 +286,18 @@ def _choices(question: QuestionField, values: Sequence[str]) -> Iterator[Choice]
     )
     for value, label in labels.items():
         yield Choice(value, label, value in values)
+
+
+def show_elicitation(entry: Entry, thread: EntryRuns) -> Shown:
+    assert isinstance(entry.event, Elicitation)
+    return "elicitation", {"elicitation": elicitation_view(entry.event, thread, entry.ref)}
+
+
+def close_elicitation(entry: Entry, thread: EntryRuns) -> str:
+    """Return what replaces a form whose call has ended without its answer."""
+    assert isinstance(entry.event, Elicitation)
+    view = elicitation_view(entry.event, thread, entry.ref)
+    if view.is_settled or not view.is_closed:
+        return ""
+    context = {"elicitation": view, "closing": True}
+    return get_template("runs/elicitation/body.html").render(context)

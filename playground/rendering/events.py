@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from playground.protocols import events as ev
 from playground.protocols.events import event_label
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.media import content_media, media_of
 from playground.protocols.problems import Problem
 from playground.protocols.text import shorten
-from playground.rendering.cards import card_of
-from playground.rendering.formatting import milliseconds, size, value_text
-from playground.rendering.media import media_line
-from playground.rendering.progress import progress_text
+from playground.rendering.entries import element_of
+from playground.rendering.formatting import MAX_LINE, milliseconds, size
 
-#: Characters of the text of a row.
-MAX_LINE = 160
 #: Labels of the frame kinds that are not simply their name in lower case.
 _FRAME_LABELS = {
     "call": "request",
@@ -75,60 +70,7 @@ def row_of(frame: Frame, events: Sequence[ev.Event]) -> EventRow:
 
 def event_text(event: ev.Event) -> str:
     """Return an event in one line."""
-    match event:
-        case ev.Result(item=item):
-            if media := media_of(item):
-                return media_line(media)
-            card = card_of(item)
-            return f"{card.kind} · {card.title or card.text}"
-        case ev.Promise(token=token, message=message):
-            return message or token
-        case ev.Failure(code=code, message=message, details=details):
-            is_said = details is None or (message and not isinstance(details, str))
-            more = "" if is_said else value_text(details, MAX_LINE)
-            around = event.json_rpc and f"JSON-RPC error {event.json_rpc}"
-            return " · ".join(filter(None, (code, message, more, around)))
-        case ev.Started(meta=meta) | ev.Completed(meta=meta):
-            return value_text(dict(meta), MAX_LINE)
-        case ev.Note(name=name, data=data):
-            return f"{name} · {value_text(data, MAX_LINE)}"
-        case ev.Unknown(name=name, reason=reason):
-            return f"{name} · {reason}" if reason else name
-        case _:
-            return _message_text(event)
-
-
-def _message_text(event: ev.Event) -> str:
-    """Return an event of an Agent API message in one line."""
-    match event:
-        case ev.Message(type=kind, role=role, status=status):
-            return " · ".join(filter(None, (kind, role, status)))
-        case ev.Content(kind=kind, value=value, index=index, delta=delta):
-            if (media := content_media(kind, value)) and media.has_data:
-                return f"{kind} {index} · {media_line(media)}"
-            is_delta = delta and isinstance(value, str)
-            content = f"+ “{value[:MAX_LINE]}”" if is_delta else value_text(value, MAX_LINE)
-            return f"{kind} {index} · {content}"
-        case ev.Status(object=name, status=status):
-            return f"{name} · {status}"
-        case ev.ToolCall(name=name, arguments=value) | ev.ToolOutput(name=name, output=value):
-            return f"{name} · {value_text(value, MAX_LINE)}"
-        case _:
-            return _notification_text(event)
-
-
-def _notification_text(event: ev.Event) -> str:
-    """Return a notification before the answer (progress, log, tools) in one line."""
-    match event:
-        case ev.Progress():
-            return progress_text(event)
-        case ev.Log(level=level, logger=logger, data=data):
-            return " · ".join(filter(None, (level, logger, value_text(data, MAX_LINE))))
-        case ev.Tools(tools=tools, more=more):
-            names = [tool.get("name") for tool in tools if isinstance(tool, Mapping)]
-            return f"{value_text(names, MAX_LINE)}{' and more' if more else ''}"
-        case _:
-            return getattr(event, "text", "")
+    return element_of(event).line(event)
 
 
 def _frame_text(frame: Frame) -> str:
@@ -153,20 +95,4 @@ def _open_text(data: bytes) -> str:
 
 def payload_of(event: ev.Event) -> Any:
     """Return the payload of an event for its JSON view; None if it has none."""
-    match event:
-        case ev.Result(item=item, index=index):
-            return item if index is None else {"index": index, "item": item}
-        case ev.Started(meta=meta) | ev.Completed(meta=meta):
-            return dict(meta)
-        case ev.Note(data=data) | ev.Unknown(data=data):
-            return data
-        case ev.Log(level=level, logger=logger, data=data):
-            return {"level": level, "logger": logger, "data": data}
-        case ev.Tools(tools=tools):
-            return list(tools)
-        case ev.ToolCall(call_id=call, name=name, arguments=value, kind=kind):
-            return {"type": kind, "call_id": call, "name": name, "arguments": value}
-        case ev.ToolOutput(call_id=call, name=name, output=value, kind=kind):
-            return {"type": kind, "call_id": call, "name": name, "output": value}
-        case _:
-            return getattr(event, "raw", None)
+    return element_of(event).payload(event)

@@ -20,6 +20,8 @@ from playground.protocols.text import shorten
 
 #: Characters of a value on a card; the raw JSON has all of it.
 MAX_TEXT = 600
+#: Characters of a value in a row of a list.
+MAX_LINE = 160
 #: Items of a list that are read.
 MAX_LIST = 40
 #: Characters of JSON on a page; the Wire download has all of it.

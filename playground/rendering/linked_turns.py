@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from playground.elicitation import build_form, with_labels
-from playground.models import Run, RunState
-from playground.protocols.events import Elicitation
+from playground.models import Run, RunKind, RunState
+from playground.protocols.events import Elicitation, EntryRef
 from playground.protocols.mcp import elicitation
+from playground.rendering.entry_runs import EntryRuns
 from playground.rendering.formatting import value_text
 from playground.rendering.run_status import status_label
 from playground.stored_runs import event_at
@@ -84,3 +85,12 @@ def _with_labels(run: Run, values: Mapping[str, Any]) -> Mapping[str, Any]:
     return (
         with_labels(build_form(question), values) if isinstance(question, Elicitation) else values
     )
+
+
+def child_runs(thread: EntryRuns, ref: EntryRef) -> dict[str, Any]:
+    """Return the turns that answered or followed an entry, and the responses in mid-call."""
+    responses = thread.runs_at(ref, RunKind.CLIENT_RESPONSE)
+    return {
+        "answers": thread.runs_at(ref, RunKind.ASK, RunKind.ANSWER),
+        "client_responses": [LinkedTurn(run) for run in responses],
+    }

@@ -21,10 +21,9 @@ from django.template.loader import get_template
 
 from playground.models import CollectionRun, FrameBatch, Run, RunState
 from playground.notifications import Stored
-from playground.protocols.events import Elicitation, EntryRef
+from playground.protocols.events import EntryRef
 from playground.rendering.collection_runs import BAD, RunProgress, StepPage, header_context
-from playground.rendering.elicitation import elicitation_view
-from playground.rendering.entries import Entry
+from playground.rendering.entries import Entry, element_of
 from playground.rendering.message_updates import MessageUpdates
 from playground.rendering.messages import usage_rows
 from playground.rendering.progress import progress_of
@@ -134,8 +133,8 @@ class RunUpdates:
         self._status: dict[str, object] = {}
         self._child_stamps: dict[EntryRef, tuple[object, ...]] = {}
         self._message_updates = MessageUpdates(WINDOW)
-        #: Elicitations on the page; with some the call stays open until they are answered.
-        self._elicitations: list[Entry] = []
+        #: Entries on the page of which a part is replaced when the run has ended.
+        self._closing: list[Entry] = []
         self._ended = ended
         #: Status by key of the other turns of the transcript that were in progress.
         self._other_turns = dict(turns)
@@ -281,7 +280,7 @@ class RunUpdates:
         else:
             added = [entry for each in stored for entry in reader.add(each, WINDOW)]
             self._has_gap = self._has_gap or first <= reader.cursor
-        self._note_elicitations(added)
+        self._note_closing(added)
         turns = self._changed_turns() if is_read else set()
         changed = self._changed_entries(thread, reader.cursor) if is_read else []
         more = reader.cursor < run.frames or (run.is_final and not ends)
@@ -346,8 +345,8 @@ class RunUpdates:
     def _catch_up(self, run: Run, upto: int) -> ThreadReader:
         """Return a reader of the frames that were announced already."""
         reader = ThreadReader(run)
-        self._elicitations, self._has_gap = [], False
-        self._note_elicitations(reader.read_to(min(upto, run.frames), WINDOW, run.frames))
+        self._closing, self._has_gap = [], False
+        self._note_closing(reader.read_to(min(upto, run.frames), WINDOW, run.frames))
         reader.messages.changed()
         self._message_updates.note(reader.messages, over=self._ended)
         return reader
@@ -356,23 +355,16 @@ class RunUpdates:
         """Return updates of the messages on the page; at the end none of them stays open."""
         changed = reader.messages.changed()
         updates = self._message_updates.of(reader.messages if ending else changed, thread)
-        closes = ending and not self.readonly
-        return updates + self._close_elicitations(thread) if closes else updates
+        if ending and not self.readonly:
+            for entry in self._closing:
+                close = element_of(entry.event).close
+                if close and (html := close(entry, thread)):
+                    updates.append(html)
+        return updates
 
-    def _note_elicitations(self, added: list[Entry]) -> None:
-        found = [entry for entry in added if isinstance(entry.event, Elicitation)]
-        self._elicitations += found[: WINDOW - len(self._elicitations)]
-
-    def _close_elicitations(self, thread: Thread) -> list[str]:
-        """Return replacements for the forms whose call has ended without their answer."""
-        found = []
-        for entry in self._elicitations:
-            if isinstance(entry.event, Elicitation):
-                view = elicitation_view(entry.event, thread, (entry.seq, entry.part))
-                if view.is_closed and not view.is_settled:
-                    context = {"elicitation": view, "closing": True}
-                    found.append(get_template("runs/elicitation/body.html").render(context))
-        return found
+    def _note_closing(self, added: list[Entry]) -> None:
+        found = [entry for entry in added if element_of(entry.event).close]
+        self._closing += found[: WINDOW - len(self._closing)]
 
     def _changed_turns(self) -> set[UUID]:
         """Return the other turns whose state has changed since the last message."""

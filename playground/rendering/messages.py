@@ -9,12 +9,13 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from playground.protocols.events import ToolOutput
+from playground.protocols.events import Content, Message, ToolOutput
+from playground.protocols.media import content_media
 from playground.protocols.text import shorten
 from playground.rendering.cards import ResultCard, card_of
-from playground.rendering.formatting import pretty, value_text
+from playground.rendering.formatting import MAX_LINE, pretty, value_text
 from playground.rendering.links import safe_url
-from playground.rendering.media import MediaView, content_view
+from playground.rendering.media import MediaView, content_view, media_line
 from playground.rendering.message_joiner import JoinedMessage, MessagePart
 
 #: Parts of a message and tools of a list that are shown.
@@ -342,3 +343,15 @@ def _items(value: Any) -> list[Any]:
     if not isinstance(value, list) or not value:
         return []
     return value if all(isinstance(each, Mapping) and "@type" in each for each in value) else []
+
+
+def message_line(event: Message) -> str:
+    return " · ".join(filter(None, (event.type, event.role, event.status)))
+
+
+def content_line(event: Content) -> str:
+    if (media := content_media(event.kind, event.value)) and media.has_data:
+        return f"{event.kind} {event.index} · {media_line(media)}"
+    is_delta = event.delta and isinstance(event.value, str)
+    text = f"+ “{event.value[:MAX_LINE]}”" if is_delta else value_text(event.value, MAX_LINE)
+    return f"{event.kind} {event.index} · {text}"

@@ -11,8 +11,11 @@ from typing import Any
 from django.utils import timezone
 
 from playground.models import PolledPromise, PollingStatus, Run, RunKind
-from playground.rendering.formatting import milliseconds, seconds_text
+from playground.protocols.events import EntryRef, Promise
+from playground.rendering.entries import Entry, Shown
+from playground.rendering.formatting import milliseconds, seconds_text, value_text
 from playground.rendering.run_status import status_label
+from playground.rendering.thread import Thread
 
 #: Size of the sparkline in its own units, and the margin that its line needs.
 WIDTH, HEIGHT, MARGIN = 120.0, 24.0, 2.0
@@ -226,3 +229,26 @@ def _duration_choices(polling_seconds: int) -> list[tuple[int, str, bool]]:
         choices.insert(0, polling_seconds)
     nearest = min(choices, key=lambda choice: abs(choice - polling_seconds))
     return [(choice, seconds_text(choice), choice == nearest) for choice in choices]
+
+
+def show_promise(entry: Entry, _: Thread) -> Shown:
+    event = entry.event
+    assert isinstance(event, Promise)
+    progress = event.progress
+    if progress is None or 0 <= progress <= 1:
+        return "promise", {"percent": None if progress is None else round(progress * 100)}
+    # Progress beyond 0 to 1 is shown as text, because no bar can draw it.
+    return "promise", {"percent": None, "beyond": value_text(progress, 20)}
+
+
+def child_runs(thread: Thread, ref: EntryRef) -> dict[str, Any]:
+    """Return the promise of an entry with its polls, and the run with its final response."""
+    promise = thread.promise_at(ref)
+    if promise is None:
+        return {"promise": None, "promise_view": None, "answer": None}
+    polls = thread.runs_at(ref, RunKind.POLL, RunKind.CANCEL)
+    return {
+        "promise": promise,
+        "promise_view": promise_view(promise, polls),
+        "answer": thread.child(promise.final_run) if promise.final_run else None,
+    }

@@ -6,38 +6,31 @@ replaced as a whole whenever one of them changes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from django.template.loader import get_template
 
 from playground.collections.credentials import clean_url_template
-from playground.models import Run, RunKind
-from playground.protocols import registry
-from playground.protocols.events import Elicitation, EntryRef
-from playground.rendering import action_buttons
-from playground.rendering.elicitation import elicitation_view
-from playground.rendering.entries import Entry
+from playground.models import Run
+from playground.protocols.events import EntryRef
+from playground.rendering.action_buttons import MAX_LABEL
+from playground.rendering.entries import Entry, element_of
 from playground.rendering.entry_runs import EntryRuns
 from playground.rendering.error_card import ErrorCard, error_card
-from playground.rendering.events import payload_of
 from playground.rendering.formatting import label_text, pretty, value_text
-from playground.rendering.linked_turns import LinkedTurn, answer_values
+from playground.rendering.linked_turns import answer_values
 from playground.rendering.progress import ProgressLine, progress_of
-from playground.rendering.promises import promise_view
 from playground.rendering.run_status import RunMetrics, run_metrics
 from playground.rendering.thread_reader import ThreadReader
-from playground.rendering.tool_calls import tool_call_context
 
 #: Entries of a child run on the page of its parent; its own page shows all.
 SHOWN = 20
 #: How deep child runs are nested: a promise becomes a card with an action, whose response has an
 #: action of its own.
 DEPTH = 3
-#: Actions below one card, the newest.
-MAX_ACTIONS = 10
 
 
 @dataclass(frozen=True)
@@ -66,7 +59,7 @@ class ChildRun:
     @property
     def label(self) -> str:
         """Return the label of an action, the same as on its button."""
-        return label_text(self.run.text, action_buttons.MAX_LABEL) or "Action"
+        return label_text(self.run.text, MAX_LABEL) or "Action"
 
     @property
     def method(self) -> str:
@@ -113,40 +106,20 @@ class Thread(EntryRuns):
 
     def children_context(self, ref: EntryRef) -> dict[str, Any]:
         """Return the context of `runs/children.html`."""
-        promise = self.promise_at(ref)
-        polls = self.runs_at(ref, RunKind.POLL, RunKind.CANCEL)
-        return {
+        context = {
             "thread": self,
             "readonly": self.readonly,
             "run": self.run,
             "anchor": self.anchor(ref),
             "seq": ref[0],
             "part": ref[1],
-            "promise": promise,
-            "promise_view": promise_view(promise, polls) if promise else None,
-            "answer": self._final_run_at(ref),
-            "actions": self._actions_at(ref),
-            "answers": self.runs_at(ref, RunKind.ASK, RunKind.ANSWER),
-            "client_responses": [
-                LinkedTurn(run) for run in self.runs_at(ref, RunKind.CLIENT_RESPONSE)
-            ],
         }
+        for child_runs in CHILD_RUNS:
+            context |= child_runs(self, ref)
+        return context
 
-    def _final_run_at(self, ref: EntryRef) -> ChildRun | None:
-        """Return the run with the final response of an entry's promise."""
-        promise = self.promise_at(ref)
-        return self._child(promise.final_run) if promise and promise.final_run else None
-
-    def _actions_at(self, ref: EntryRef) -> list[ChildRun]:
-        """Return the actions of a card that were run, oldest first."""
-        runs = self.runs_at(ref, RunKind.ACTION)[-MAX_ACTIONS:]
-        latest = {action_buttons.action_key(run): run.pk for run in runs}
-        return [
-            replace(self._child(run), is_outdated=latest[action_buttons.action_key(run)] != run.pk)
-            for run in runs
-        ]
-
-    def _child(self, run: Run) -> ChildRun:
+    def child(self, run: Run) -> ChildRun:
+        """Return a child run with its first entries."""
         if self._depth >= DEPTH:
             return ChildRun(run, self, [])
         thread = Thread(run, self._depth + 1, self.page, readonly=self.readonly)
@@ -156,6 +129,11 @@ class Thread(EntryRuns):
         shown += [entry for entry in entries if not entry.pinned]
         progress = None if run.is_final else progress_of(reader.progress)
         return ChildRun(run, thread, render_entries(shown[:SHOWN], thread), progress=progress)
+
+
+#: What adds child runs of an entry to the context of `runs/children.html`; filled by
+#: `playground.rendering.elements`.
+CHILD_RUNS: list[Callable[[Thread, EntryRef], dict[str, Any]]] = []
 
 
 def render_entries(entries: Sequence[Entry], thread: Thread, *, follow: bool = False) -> list[str]:
@@ -168,19 +146,17 @@ def render_entries(entries: Sequence[Entry], thread: Thread, *, follow: bool = F
 
 def render_entry(entry: Entry, thread: Thread, *, follow: bool = False) -> str:
     """Return the HTML of one entry with its children."""
-    ref = (entry.seq, entry.part)
-    context = {**thread.children_context(ref), **entry.context(), "follow": follow}
-    if context.get("readonly"):
-        value = entry.message.document if entry.message else payload_of(entry.event)
+    element = element_of(entry.event)
+    assert element.show is not None
+    template, own = element.show(entry, thread)
+    context = {
+        **thread.children_context(entry.ref),
+        "entry": entry,
+        "event": entry.event,
+        "follow": follow,
+        **own,
+    }
+    if thread.readonly:
+        value = entry.message.document if entry.message else element.payload(entry.event)
         context["raw"] = pretty(value)
-    template = entry.template
-    if isinstance(entry.event, Elicitation):
-        context["elicitation"] = elicitation_view(entry.event, thread, ref)
-    if entry.message is not None:
-        context |= tool_call_context(entry.message, thread)
-    if template == "card":
-        item = context["event"].item
-        context["action_buttons"] = action_buttons.action_buttons(item)
-        if thread.run.protocol == registry.ACTION and action_buttons.is_plain_data(item):
-            template, context["json"] = "data", pretty(item)
     return get_template(f"runs/entries/{template}.html").render(context)

@@ -14,10 +14,13 @@ from playground.models import FrameBatch, Run
 from playground.notifications import Stored
 from playground.protocols.events import EntryRef, Event, Progress
 from playground.protocols.frames import Frame
-from playground.protocols.placement import PlacementAssigner
-from playground.rendering.entries import Entry, entry_of
+from playground.protocols.placement import Placement, PlacementAssigner
+from playground.rendering.entries import Entry
 from playground.rendering.message_joiner import JOINED, MessageJoiner
 from playground.stored_runs import StoredReader
+
+#: Places of entries that are above the others.
+_ABOVE = (Placement.PINNED, Placement.ASIDE)
 
 
 class ThreadReader:
@@ -125,7 +128,9 @@ class ThreadReader:
             joined = self.messages.add(event, part) if type(event) in JOINED else None
             if type(event) is Progress:
                 self.progress = event
-            if entry := entry_of(event, part, self._placer.assign(event), joined):
+            placement = self._placer.assign(event)
+            if placement is not Placement.NONE:
+                entry = Entry(event.seq, part, event, placement in _ABOVE, joined)
                 # The others would keep everything of a large response.
                 if entry.pinned or self.entries < window:
                     added.append(entry)
@@ -142,7 +147,7 @@ class ThreadReader:
     def entry_at(self, ref: EntryRef) -> Entry | None:
         """Return an entry, of a message with everything that belongs to it; reads all frames."""
         entries = (entry for batch in self._run.batches() for entry in self._read(batch))
-        return next((each for each in list(entries) if (each.seq, each.part) == ref), None)
+        return next((each for each in list(entries) if each.ref == ref), None)
 
 
 def _index_key(entry: Entry) -> tuple[bool, int]:

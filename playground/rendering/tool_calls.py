@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from playground.models import Agent, Run, RunKind
-from playground.protocols.events import EntryRef, ToolCall
+from playground.protocols.events import EntryRef, Message, ToolCall
+from playground.rendering.entries import Entry, Shown
 from playground.rendering.entry_runs import EntryRuns
 from playground.rendering.linked_turns import LinkedTurn
 from playground.rendering.message_joiner import JoinedMessage
@@ -112,3 +113,15 @@ def tool_call_context(joined: JoinedMessage, thread: EntryRuns) -> dict[str, Any
         "tool_call_form": tool_call_form(joined, thread, joined.ref),
         "caller_anchor": thread.anchor(caller.ref) if caller else "",
     }
+
+
+def show_message(entry: Entry, thread: EntryRuns) -> Shown:
+    """Show a message; only its beginning, if too many came before it to be joined."""
+    event = entry.event
+    assert isinstance(event, Message)
+    joined = entry.message or JoinedMessage(
+        (event.seq, 0), event.id, event.type, event.role, event.status, event.raw
+    )
+    if entry.message is None:
+        return "message", {"message": MessageView(joined)}
+    return "message", tool_call_context(joined, thread)

@@ -128,24 +128,9 @@ def event(name: str, label: str) -> list[Place]:
             Template((_HERE / "event/class.txt").read_text("utf-8")).substitute(words),
         ),
         Insertion(
-            "playground/rendering/entries.py",
-            "}\n_CONTEXTS: dict",
-            f'    ev.{kind}: "{name}",\n',
-        ),
-        Insertion(
-            "playground/rendering/entries.py",
-            "    ev.Log: _no_context,\n}",
-            f"    ev.{kind}: _no_context,\n",
-        ),
-        Insertion(
-            "playground/cli/output.py",
-            "}\n\n\ndef _question_json(",
-            f'    ev.{kind}: ("{name}", lambda e: {{"text": e.text}}),\n',
-        ),
-        Insertion(
-            "playground/cli/output.py",
-            "ev.Text | ev.Failure | ev.Promise | ev.Unknown):",
-            f"ev.{kind} | ",
+            "playground/rendering/elements.py",
+            "    }\n)\n",
+            f'        ev.{kind}: Element(lambda *_: ("{name}", {{}})),\n',
         ),
         Insertion(
             "playground/protocols/schemas/playground-1/events.json",
@@ -158,7 +143,9 @@ def event(name: str, label: str) -> list[Place]:
             f'    (ev.{kind}(4, "a"), {{"type": "{name}", "text": "a"}}),\n',
         ),
         Insertion(
-            "tests/cli/test_output.py", '"tools ask",\n    ]', f'\n        "{name} a",\n        '
+            "tests/cli/test_output.py",
+            '"tools ask",\n    ]',
+            f'\n        "{kind.lower()} a",\n        ',
         ),
         Insertion(
             "tests/support/strategies.py",
