@@ -8,6 +8,7 @@ events as the stream of the same response.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -267,21 +268,28 @@ class Tools(Event):
     more: bool = False
 
 
-#: Labels of events that are not simply the class name in lower case.
-_LABELS: dict[type[Event], str] = {ToolCall: "tool call", ToolOutput: "tool output"}
+_BEFORE_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def event_label(event: Event) -> str:
-    """Return the label of an event's type, as lists of events and expectations of order use it."""
-    kind = type(event)
-    if kind not in _LABELS:
-        _LABELS[kind] = kind.__name__.lower()
-    return _LABELS[kind]
+def _label(kind: type) -> str:
+    return _BEFORE_WORD.sub(" ", kind.__name__).lower()
 
 
 #: The labels of all events, in the order of their classes.
 EVENT_LABELS = tuple(
-    _LABELS.get(kind, kind.__name__.lower())
+    _label(kind)
     for kind in list(globals().values())
     if isinstance(kind, type) and issubclass(kind, Event) and kind is not Event
 )
+_labels: dict[type[Event], str] = {}
+
+
+def event_label(event: Event) -> str:
+    """Return the name of an event's class in words: "tool call".
+
+    Lists of events and expectations of order use it; JSON lines have it with underscores.
+    """
+    kind = type(event)
+    if kind not in _labels:
+        _labels[kind] = _label(kind)
+    return _labels[kind]

@@ -119,12 +119,12 @@ def protocol(name: str, label: str) -> list[Place]:
 def event(name: str, label: str) -> list[Place]:
     """Return the places of an event that is an entry of the thread, with a text."""
     kind = "".join(part.capitalize() for part in name.split("_"))
-    words = {"name": name, "kind": kind, "label": label, "events_label": kind.lower()}
+    words = {"name": name, "kind": kind, "label": label, "events_label": name.replace("_", " ")}
     return [
         *_files("event", {"entry.txt": f"templates/runs/entries/{name}.html"}, words),
         Insertion(
             "playground/protocols/events.py",
-            "#: Labels of events that are not simply",
+            "_BEFORE_WORD = ",
             Template((_HERE / "event/class.txt").read_text("utf-8")).substitute(words),
         ),
         Insertion(
@@ -145,7 +145,7 @@ def event(name: str, label: str) -> list[Place]:
         Insertion(
             "tests/cli/test_output.py",
             '"tools ask",\n    ]',
-            f'\n        "{kind.lower()} a",\n        ',
+            f'\n        "{words["events_label"]} a",\n        ',
         ),
         Insertion(
             "tests/support/strategies.py",
