@@ -68,7 +68,7 @@ class Site:
         return self._client.post(path, data=fields, headers=headers)
 
     def follow(self, path: str) -> list[str]:
-        """Return the messages of a websocket until it is closed or silent for five seconds."""
+        """Return the messages of a websocket until it is closed, or silent for half a minute."""
         url = self._url.replace("http", "ws", 1) + path
         messages: list[str] = []
         with (
@@ -76,7 +76,7 @@ class Site:
             contextlib.suppress(TimeoutError, ConnectionClosed),
         ):
             while True:
-                messages.append(str(socket.recv(timeout=5)))
+                messages.append(str(socket.recv(timeout=30)))
         return messages
 
 

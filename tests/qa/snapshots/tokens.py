@@ -12,7 +12,7 @@ _CHANGING = [
     (re.compile(r"(?<=nonce-)[\w+/=-]+"), "NONCE"),
     (re.compile(r"127\.0\.0\.1(:|%3A)\d+"), "site"),
     (re.compile(r"(/static/[\w./-]+?)[.-][0-9A-Za-z]{8,12}(\.\w+)"), r"\1\2"),
-    (re.compile(r"\b(\d+\s(s|min|h|d|seconds?|minutes?|hours?|days?) ago|now)\b"), "AGO"),
+    (re.compile(r"\b((\d+\s(s|min|h|d|seconds?|minutes?|hours?|days?),? )+ago|now)\b"), "AGO"),
     (re.compile(r"(?<=[?&;]page=)[0-9a-f-]{6,}"), "PAGE"),
 ]
 #: Elements in which white space counts.
