@@ -69,7 +69,7 @@ class ElicitationAnswer:
 
 def prepare_answer(
     answer: ElicitationAnswer, headers: engine.Headers = ()
-) -> engine.PreparationResult:
+) -> engine.PreparedRequest:
     """Return the prepared request that sends an answer, and its problems.
 
     `headers` are those of the next request of the conversation; an action has its own. Raises
@@ -119,23 +119,22 @@ def next_call(answer: ElicitationAnswer, prepared: engine.PreparedRequest) -> Ht
 
 def _prepare_resumption(
     answer: ElicitationAnswer, headers: engine.Headers
-) -> engine.PreparationResult:
+) -> engine.PreparedRequest:
     """Return the same request, with what resumes its exchange."""
     run = answer.run
-    preparation = engine.prepare_follow_up(run, run.request, headers)
-    if (prepared := preparation.prepared) is None:
-        return preparation
+    prepared = engine.prepare_follow_up(run, run.request, headers)
+    if not prepared.has_call:
+        return prepared
     if answer.status.is_server_request:
         # It belongs to the session of the call, so it goes to the same URL.
         if not same_origin(run.url, prepared.target.url):
-            preparation.add_error("", ORIGIN_CHANGED)
+            prepared.add_error("", ORIGIN_CHANGED)
         prepared = prepared.with_url(run.url)
     resume = mcp.resume_of(answer.status.resume or {}, answer.action, answer.values)
-    preparation.prepared = prepared.resuming(resume)
-    return preparation
+    return prepared.resuming(resume)
 
 
-def _prepare_action(answer: ElicitationAnswer) -> engine.PreparationResult:
+def _prepare_action(answer: ElicitationAnswer) -> engine.PreparedRequest:
     """Return the action with what resumes its exchange.
 
     No credentials are sent: a run does not store those that it was sent with.
@@ -149,10 +148,8 @@ def _prepare_action(answer: ElicitationAnswer) -> engine.PreparationResult:
     else:
         resume = mcp.resume_of(question, answer.action, answer.values)
     headers = [(name, value) for name, value in run.headers if value]
-    return engine.PreparationResult(
-        engine.action_request(
-            agent, run.request, run.url, binding=run.binding, headers=headers, resume=resume
-        )
+    return engine.action_request(
+        agent, run.request, run.url, binding=run.binding, headers=headers, resume=resume
     )
 
 

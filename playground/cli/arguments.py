@@ -129,13 +129,13 @@ def prepare_request(
     template: engine.RequestTemplate, scope: engine.VariableScope
 ) -> engine.PreparedRequest:
     """Return the prepared request of a template. Raise `CommandError` with all its errors."""
-    found = engine.prepare(template, scope)
-    if found.prepared is None or found.errors:
-        errors = [f"{each.pointer or '/'}: {each.message}" for each in found.errors]
-        if found.can_send_anyway:
+    prepared = engine.prepare(template, scope)
+    if prepared.errors:
+        errors = [f"{each.pointer or '/'}: {each.message}" for each in prepared.errors]
+        if prepared.can_send_anyway:
             errors.append("To send it unchanged, add --anyway.")
         raise CommandError("\n".join(errors), returncode=USAGE)
-    return found.prepared
+    return prepared
 
 
 def request_over(

@@ -116,7 +116,7 @@ class Dialogue:
         run = await sync_to_async(engine.create_run)(prepared, None, parent)
         self._announce(run)
         self._elicitation = None
-        task = engine.send(run, prepared, listener=self._listen, limits=self._limits)
+        task = engine.send_here(run, prepared, listener=self._listen, limits=self._limits)
         if self._stopped:  # While the run was being recorded there was none to stop.
             engine.stop_all()
         await task
@@ -155,7 +155,7 @@ class Dialogue:
         )
         prepared = self.prepared.resuming(resume)
         run = await sync_to_async(engine.create_run)(prepared, None, parent)
-        await engine.send(run, prepared)
+        await engine.send_here(run, prepared)
 
     async def _answer(self, elicitation: Elicitation) -> bool:
         """Send the answers to an elicitation; return whether there were any that fit."""

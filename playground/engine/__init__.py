@@ -1,7 +1,7 @@
 """Engine: starts, drives and cancels runs; the only owner of background tasks.
 
-Imported by views and management commands, which need `prepare`, `create_run`, `submit` or `send`,
-and `cancel` most. What a caller needs is imported from this package; doctor, fetch, pictures,
+Imported by views and management commands, which need `prepare`, `create_run`, `send` and `cancel`
+most. What a caller needs is imported from this package; doctor, fetch, pictures,
 retention and collection runs have modules of their own.
 
 =====================  ========================================================================
@@ -26,7 +26,7 @@ retention and collection runs have modules of their own.
 `server_probe`         a few calls to a server, for its tools or agent card; nothing is stored
 `shutdown`             end of the process: no new runs, time for those in progress
 `states`               the states of a run and their transitions
-`tasks`                the tasks of runs: submission, start, stop, cancel
+`tasks`                the tasks of runs: send, stop, cancel
 `work_queue`           queue of runs for workers, with their encrypted requests
 `worker`               the worker: takes jobs, and starts again after an outage of the database
 `writer`               frames in batches, retries of the database, notification of viewers
@@ -36,14 +36,12 @@ retention and collection runs have modules of their own.
 from playground.engine.background import start_background_tasks
 from playground.engine.mcp_sessions import end_sessions_of
 from playground.engine.preparation import (
-    PreparationResult,
     RequestTemplate,
     VariableScope,
     agent_url_over,
     follow_up_request,
     prepare,
     prepare_follow_up,
-    refused,
     repeat_request,
     request_over_binding,
     stored_headers,
@@ -56,7 +54,13 @@ from playground.engine.promise_polling import (
     resume_polling,
     stop_polling,
 )
-from playground.engine.request import Headers, PreparedRequest, action_request, request_to
+from playground.engine.request import (
+    Headers,
+    PreparedRequest,
+    action_request,
+    refused,
+    request_to,
+)
 from playground.engine.runs import (
     RunParent,
     ShuttingDownError,
@@ -65,11 +69,10 @@ from playground.engine.runs import (
 )
 from playground.engine.secrets import SecretNotAllowedError
 from playground.engine.server_probe import probe
-from playground.engine.tasks import cancel, send, start, stop, stop_all, submit
+from playground.engine.tasks import cancel, send, send_here, stop, stop_all
 
 __all__ = [
     "Headers",
-    "PreparationResult",
     "PreparedRequest",
     "RequestTemplate",
     "RunParent",
@@ -95,12 +98,11 @@ __all__ = [
     "request_to",
     "resume_polling",
     "send",
-    "start",
+    "send_here",
     "start_background_tasks",
     "stop",
     "stop_all",
     "stop_polling",
     "stored_headers",
-    "submit",
     "switched_request",
 ]

@@ -28,8 +28,7 @@ from playground.collections.credentials import clean_url_template
 from playground.engine.request import (
     Headers,
     PreparedRequest,
-    Provenance,
-    WireValues,
+    refused,
     request_to,
     storable_headers,
 )
@@ -45,7 +44,6 @@ from playground.models.conversations import turn_of
 from playground.models.ownership import Owner
 from playground.protocols import headers as header_rules
 from playground.protocols import raw, registry
-from playground.protocols.exchange import RequestProblem
 from playground.protocols.headers import is_credential
 from playground.protocols.http import merge_headers
 from playground.protocols.origins import (
@@ -177,47 +175,6 @@ def _text(value: Any) -> str:
 # Preparation
 
 
-@dataclass(slots=True)
-class PreparationResult:
-    """The prepared request, if there is one, and its validation problems."""
-
-    #: None where there is nothing to send or to preview.
-    prepared: PreparedRequest | None = None
-    problems: list[RequestProblem] = field(default_factory=list)
-    #: Names that had a value.
-    used: tuple[str, ...] = ()
-    #: (JSON pointer or location, name) of each name without a value.
-    unresolved: tuple[tuple[str, str], ...] = ()
-    #: (name, value as text, whether it is a secret) of each variable with a value; "" for a secret.
-    substituted: tuple[tuple[str, str, bool], ...] = ()
-    #: Whether its only errors are those of the document, with which it can be sent anyway.
-    can_send_anyway: bool = False
-
-    @property
-    def errors(self) -> list[RequestProblem]:
-        """The problems that prevent sending."""
-        return [problem for problem in self.problems if problem.level == "error"]
-
-    @property
-    def missing(self) -> list[str]:
-        """The names without a value, each once."""
-        return list(dict.fromkeys(name for _, name in self.unresolved))
-
-    @property
-    def built_in(self) -> list[str]:
-        """The built-in names that had a value; their values are new on every send."""
-        return [name for name in self.used if name.startswith("$")]
-
-    def add_error(self, place: str, message: str, variable: str = "") -> None:
-        """Add a problem that prevents sending; `variable` is the name that is not defined."""
-        self.problems.append(RequestProblem(place, message, "error", variable))
-
-
-def refused(message: str) -> PreparationResult:
-    """Return a result without a request, with one error."""
-    return PreparationResult(problems=[RequestProblem("", message, "error")])
-
-
 def prepare(
     template: RequestTemplate,
     scope: VariableScope,
@@ -225,11 +182,11 @@ def prepare(
     *,
     moment: datetime | None = None,
     find_agent: Callable[[Agent], Agent | None] | None = None,
-) -> PreparationResult:
-    """Return the prepared request of a template, and its validation problems.
+) -> PreparedRequest:
+    """Return the prepared request of a template, with its problems.
 
-    With unresolved names, or secrets that may not be sent, there is a request as well, for the
-    preview: `errors` says whether it may be sent. A URL that belongs to no agent of `owner` makes
+    With unresolved names, or secrets that may not be sent, it has a call as well, for the preview:
+    `errors` says whether it may be sent. A URL that belongs to no agent of `owner` makes
     an agent that is not saved. `moment` is that of the built-in variables, None for now.
     `find_agent` replaces `matching_agent`.
     """
@@ -248,7 +205,7 @@ class _Preparation:
         moment: datetime,
         find_agent: Callable[[Agent], Agent | None],
     ) -> None:
-        self.result = PreparationResult()
+        self.result = PreparedRequest()
         self._template = template
         self._scope = scope
         self._owner = owner
@@ -287,15 +244,9 @@ class _Preparation:
             return  # A header, or a raw request, that no call can have.
         wire = None
         if self._substitution.secrets or template.auth:
-            wire = WireValues(
-                request=document.stored,
-                document=document.wire,
-                headers=merge_headers(own, [pair.wire for pair in headers]),
-                url=url.wire,
-                secrets=tuple(filter(None, map(self._scope.find_secret, self._secrets()))),
-                encoded_credentials=(encoded_credentials,) if encoded_credentials else (),
-            )
-        prepared = result.prepared = request_to(
+            sent = merge_headers(own, [pair.wire for pair in headers])
+            wire = document.wire, sent, url.wire
+        prepared = self.result = request_to(
             agent,
             document.stored,
             [pair.stored for pair in headers],
@@ -304,19 +255,25 @@ class _Preparation:
             url=url.stored,
             auth=template.auth,
             wire=wire,
-            provenance=self._provenance(),
+            secrets=tuple(filter(None, map(self._scope.find_secret, self._secrets()))),
+            other_credentials=(encoded_credentials,) if encoded_credentials else (),
+            saved_request=template.saved,
+            request_template=self._stored_template(),
+            environment=self._scope.slug,
+            expectations=self._expectations(),
+            problems=result.problems,
         )
         self._add_missing_value_errors()
         if not self._is_unresolved_in(ADDRESS):
-            for error in prepared.errors():
-                result.add_error("", error)
+            for error in prepared.refusals():
+                prepared.add_error("", error)
         # The stored document: the messages may quote it.
         found = registry.validate_request(prepared.target, prepared.request)
         is_raw = raw.raw_of(prepared.request) is not None
         if template.anyway and not is_raw:
             found = [replace(problem, level="warning") for problem in found]
-        result.can_send_anyway = not is_raw and not result.errors
-        result.problems += found
+        prepared.can_send_anyway = not is_raw and not prepared.errors
+        prepared.problems += found
 
     # Target
 
@@ -408,16 +365,7 @@ class _Preparation:
         )
         return tuple(dict.fromkeys(found))
 
-    # Provenance
-
-    def _provenance(self) -> Provenance:
-        return Provenance(
-            saved_request=self._template.saved,
-            request_template=self._stored_template(),
-            environment=self._scope.slug,
-            secret_names=self._secrets(),
-            expectations=self._expectations(),
-        )
+    # What is stored besides
 
     def _stored_template(self) -> dict[str, Any] | None:
         """Return the request as it was written, None where nothing was substituted in it."""
@@ -501,7 +449,7 @@ def _listed(names: Iterable[str]) -> str:
 # Requests that follow a run
 
 
-def repeat_request(run: Run) -> PreparationResult:
+def repeat_request(run: Run) -> PreparedRequest:
     """Return the request of a run again, to the same target.
 
     A request that was written with names in it is prepared again with their present values; a
@@ -511,12 +459,9 @@ def repeat_request(run: Run) -> PreparationResult:
     stored = run.request_template or {}
     if "document" not in stored:
         prepared = follow_up_request(run, run.request, stored_headers(run))
-        provenance = replace(
-            prepared.provenance,
-            saved_request=run.saved_request,
-            expectations=run.expectations or (),
-        )
-        return PreparationResult(replace(prepared, provenance=provenance))
+        prepared.saved_request = run.saved_request
+        prepared.expectations = run.expectations or ()
+        return prepared
     environment = Environment.objects.filter(owner=run.owner_id, slug=run.environment).first()
     if run.environment and environment is None:
         raise SecretNotAllowedError(f"The environment “{run.environment}” was deleted.")
@@ -537,7 +482,7 @@ def repeat_request(run: Run) -> PreparationResult:
     return prepare(template, VariableScope(environment), run.owner)
 
 
-def switched_request(run: Run, target: Mapping[str, str]) -> PreparationResult:
+def switched_request(run: Run, target: Mapping[str, str]) -> PreparedRequest:
     """Return the request of a run to another target: `protocol`, `binding`, `version`, `url`.
 
     A missing member is that of the run, as is one that does not exist. The settings of an agent are
@@ -581,7 +526,7 @@ def switched_request(run: Run, target: Mapping[str, str]) -> PreparationResult:
         VariableScope(Environment.objects.filter(owner=run.owner_id, slug=run.environment).first()),
         run.owner,
     )
-    if agent is not None and result.prepared is not None and not result.errors:
+    if agent is not None and not result.errors:
         agent.save(update_fields=["protocol", "binding", "version", "url", "handshake"])
     return result
 
@@ -605,33 +550,33 @@ def follow_up_request(
         raise ValueError("The agent of this run was deleted.")
     url = _address_after(run, agent)
     auth = (run.request_template or {}).get("auth") or {}
-    wire, provenance = None, None
-    if run.secret_names or auth:
-        secrets = _secrets_of(run)
-        wire = _with_secrets(secrets, auth, request, headers, url)
-        provenance = Provenance(
-            request_template={"auth": auth} if auth else None,
-            environment=run.environment,
-            secret_names=tuple(each.name for each in secrets),
-        )
+    target: dict[str, Any] = {"version": run.version, "binding": run.binding, "url": url}
+    if not run.secret_names and not auth:
+        return request_to(agent, request, headers, **target)
+    secrets = _secrets_of(run)
+    values = {each.name: each.value for each in secrets}
+    own, encoded_credentials = request_auth_headers(auth, values.__getitem__)
+    fill = secret_substitution(secrets)
+    sent = merge_headers(own, [(name, fill.text(value).wire) for name, value in headers])
     prepared = request_to(
         agent,
         request,
         headers,
-        version=run.version,
-        binding=run.binding,
-        url=url,
+        **target,
         auth=auth,
-        wire=wire,
-        provenance=provenance,
+        wire=(fill.json(request).wire, sent, fill.url(url).wire),
+        secrets=secrets,
+        other_credentials=(encoded_credentials,) if encoded_credentials else (),
+        request_template={"auth": auth} if auth else None,
+        environment=run.environment,
     )
-    if wire and (refusals := prepared.errors()):
+    if refusals := prepared.refusals():
         raise SecretNotAllowedError(" ".join(refusals))
     return prepared
 
 
-def prepare_follow_up(run: Run, request: dict[str, Any], headers: Headers) -> PreparationResult:
-    """Return the prepared request that follows `run` in its conversation, and its problems.
+def prepare_follow_up(run: Run, request: dict[str, Any], headers: Headers) -> PreparedRequest:
+    """Return the prepared request that follows `run` in its conversation, with its problems.
 
     A deleted agent and a secret that may not be sent are problems, too.
     """
@@ -642,33 +587,13 @@ def prepare_follow_up(run: Run, request: dict[str, Any], headers: Headers) -> Pr
         prepared = follow_up_request(turn, request, headers)
     except SecretNotAllowedError as error:
         return refused(str(error))
-    return PreparationResult(prepared, registry.validate_request(prepared.target, request))
+    prepared.problems += registry.validate_request(prepared.target, request)
+    return prepared
 
 
 def stored_headers(run: Run) -> list[tuple[str, str]]:
     """Return a run's own headers without empty credentials, which would replace the agent's."""
     return [(name, value) for name, value in run.headers if value or not is_credential(name)]
-
-
-def _with_secrets(
-    secrets: tuple[Secret, ...],
-    auth: Mapping[str, Any],
-    request: dict[str, Any],
-    headers: Headers,
-    url: str,
-) -> WireValues:
-    """Return the wire values of a request that holds the placeholders of these secrets."""
-    values = {each.name: each.value for each in secrets}
-    own, encoded_credentials = request_auth_headers(auth, values.__getitem__)
-    fill = secret_substitution(secrets)
-    return WireValues(
-        request=request,
-        document=fill.json(request).wire,
-        headers=merge_headers(own, [(name, fill.text(value).wire) for name, value in headers]),
-        url=fill.url(url).wire,
-        secrets=secrets,
-        encoded_credentials=(encoded_credentials,) if encoded_credentials else (),
-    )
 
 
 def _secrets_of(run: Run) -> tuple[Secret, ...]:
@@ -749,13 +674,13 @@ def retarget(
     `headers` are those of its headers that are sent.
     """
     url = agent_url_over(agent, binding or agent.binding)
-    wire = prepared.wire
-    if wire is not None:
+    wire = None
+    if prepared.has_secrets:
         dropped = {name.lower() for name, _ in prepared.headers}
         dropped -= {name.lower() for name, _ in headers}
-        kept = [pair for pair in wire.headers if pair[0].lower() not in dropped]
-        wire = replace(wire.with_url(url), headers=kept)
-    return request_to(
+        kept = [pair for pair in prepared.own_headers if pair[0].lower() not in dropped]
+        wire = prepared.document, kept, prepared.wire_url(url)
+    target = request_to(
         agent,
         prepared.request,
         headers,
@@ -764,13 +689,21 @@ def retarget(
         url=url,
         auth=prepared.auth,
         wire=wire,
-        provenance=prepared.provenance,
+    )
+    return replace(
+        prepared,
+        agent=agent,
+        url=url,
+        headers=headers,
+        target=target.target,
+        own_headers=target.own_headers,
+        problems=[],
     )
 
 
 def with_new_ids(prepared: PreparedRequest) -> PreparedRequest:
     """Return a copy with other ids in place of its own, for two requests at once."""
-    document = (prepared.provenance.request_template or {}).get("document", {})
+    document = (prepared.request_template or {}).get("document", {})
     names = [name for name in ("session_id", "user_id") if document.get(name) == _OWN_ID]
     own = dict.fromkeys(names, str(uuid.uuid4()))
     return prepared.with_change(lambda document: {**document, **own}) if own else prepared

@@ -302,7 +302,7 @@ async def send_await_request(
                 if announce:
                     announce(run, promise.status_message)
                 collector = PollCollector(run, listener)
-                await tasks.send(run, prepared, listener=collector)
+                await tasks.send_here(run, prepared, listener=collector)
                 await read_when_available(run.refresh_from_db)
                 promise = await write_when_available(_store_result, pk, collector.result())
             await notify_viewers(promise.run)

@@ -1,8 +1,8 @@
-"""Prepared requests: as a run stores them, and with the wire values that are sent.
+"""Prepared requests: as a run stores them, and as they are sent.
 
 A `PreparedRequest` is all that the engine needs to record and to drive a run. What is stored of it
-holds the placeholders of secrets; their values are in `WireValues` and in the target, which no
-`repr` shows and nothing stores.
+holds the placeholders of secrets; their values are in the document, the headers and the target that
+are sent, which no `repr` shows and nothing stores.
 
 For the engine, and for views and commands, which import most of it from `playground.engine`.
 """
@@ -17,7 +17,7 @@ from playground.collections.credentials import clean_headers
 from playground.engine.secrets import Secret, request_auth_headers, secret_substitution
 from playground.models import Agent, Run, RunSource, SavedRequest
 from playground.protocols import registry
-from playground.protocols.exchange import Target
+from playground.protocols.exchange import RequestProblem, Target
 from playground.protocols.http import merge_headers
 from playground.protocols.origins import same_origin
 from playground.variables import names_in
@@ -25,108 +25,86 @@ from playground.variables import names_in
 Headers = Sequence[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class WireValues:
-    """The parts of a request that hold the values of secrets. Never shown, never stored."""
-
-    #: The stored document that `document` is sent for: see `PreparedRequest`.
-    request: Mapping[str, Any] = field(repr=False)
-    document: dict[str, Any] = field(repr=False)
-    #: The request's own headers, those that authenticate included.
-    headers: Headers = field(repr=False)
-    url: str = field(repr=False)
-    secrets: tuple[Secret, ...] = ()
-    #: Other texts to redact: pairs of user and password in the encoding of Basic.
-    encoded_credentials: tuple[str, ...] = field(default=(), repr=False)
-
-    @property
-    def redact(self) -> list[str]:
-        """The texts that appear in no frame."""
-        encodings = (text for secret in self.secrets for text in secret.encodings)
-        return [*self.encoded_credentials, *encodings]
-
-    def with_change(self, request: dict[str, Any], change: Callable[[Any], Any]) -> WireValues:
-        """Return a copy for the document `request`, the result of `change`."""
-        return replace(self, request=request, document=change(self.document))
-
-    def with_document(self, request: dict[str, Any]) -> WireValues:
-        """Return a copy with another document, with the same secrets substituted."""
-        document = secret_substitution(self.secrets).json(request).wire
-        return replace(self, request=request, document=document)
-
-    def with_url(self, url: str) -> WireValues:
-        """Return a copy with another URL, with the same secrets substituted."""
-        return replace(self, url=secret_substitution(self.secrets).url(url).wire)
-
-    def errors(self) -> list[str]:
-        """Return a sentence for each secret that may not be sent to the URL."""
-        return list(filter(None, (each.not_allowed_reason(self.url) for each in self.secrets)))
-
-
 def storable_headers(headers: Headers) -> list[list[str]]:
     """Return headers as they are stored: "" for every credential that is not a placeholder."""
     return clean_headers([list(pair) for pair in headers])
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """The provenance of a request, by the names of columns of `Run`."""
+@dataclass(slots=True)
+class PreparedRequest:
+    """A request on its way to bytes, with what was found while it was prepared.
 
+    Without `errors` a run can be made of it; with errors it may be empty. Made by `request_to`,
+    `action_request` and `request_of_run`, and by `prepare` from a request template.
+    """
+
+    # Columns of the run. Secrets are placeholders, except for credentials in the headers, which
+    # `storable_headers` leaves out.
+    agent: Agent = field(default_factory=Agent)
+    request: dict[str, Any] = field(default_factory=dict)
+    url: str = ""
+    #: The request's own headers.
+    headers: Headers = field(default=(), repr=False)
     saved_request: SavedRequest | None = None
     request_template: Mapping[str, Any] | None = None
+    #: Slug of the environment.
     environment: str = ""
-    #: Names of the secrets that are sent.
-    secret_names: tuple[str, ...] = ()
     expectations: Sequence[Mapping[str, Any]] = ()
     source: str = RunSource.USER
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The columns of `Run`, by their names."""
-        return {
-            "saved_request": self.saved_request,
-            "request_template": dict(self.request_template)
-            if self.request_template is not None
-            else None,
-            "environment": self.environment,
-            "source": self.source,
-            "secret_names": list(self.secret_names),
-            "expectations": [dict(each) for each in self.expectations],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedRequest:
-    """A request that a run can be made of: as the run stores it, and as it is sent.
-
-    The stored parts have the names of columns of `Run`: `agent`, `request`, `url`, `headers`.
-    They are sent as they are, unless secrets of an environment are sent as well: then they hold
-    placeholders, and `wire` the values. Made by `request_to`, `action_request` and
-    `automatic_response`, and by `prepare` from a request template.
-    """
-
-    agent: Agent
-    #: The document.
-    request: dict[str, Any]
-    url: str
-    #: URL, binding, version and all headers, credentials included. Never shown or stored.
-    target: Target = field(repr=False)
-    #: The request's own headers, with credentials as plain text.
-    headers: Headers = field(default=(), repr=False)
+    # What is sent. Never shown, never stored.
+    #: URL, binding, version and all headers, credentials included.
+    target: Target = field(default_factory=lambda: Target(""), repr=False)
+    document: dict[str, Any] = field(default_factory=dict, repr=False)
+    #: The request's own headers, those that authenticate included.
+    own_headers: Headers = field(default=(), repr=False)
     #: Its own authentication, as in `SavedRequest.auth`; {} for that of the agent.
     auth: Mapping[str, Any] = field(default_factory=dict)
-    wire: WireValues | None = field(default=None, repr=False)
-    provenance: Provenance = Provenance()
+    secrets: tuple[Secret, ...] = ()
+    #: Other texts to redact, such as the encoded pair of Basic.
+    other_credentials: Sequence[str] = field(default=(), repr=False)
 
-    def __post_init__(self) -> None:
-        """Raise `ValueError` where `wire` belongs to another document."""
-        if self.wire is not None and self.wire.request is not self.request:
-            raise ValueError("Change the document with `with_change` or `with_document`.")
+    problems: list[RequestProblem] = field(default_factory=list)
+    #: Names that had a value.
+    used: tuple[str, ...] = ()
+    #: (JSON pointer or location, name) of each name without a value.
+    unresolved: tuple[tuple[str, str], ...] = ()
+    #: (name, value as text, whether it is a secret) of each variable with a value; "" for a secret.
+    substituted: tuple[tuple[str, str, bool], ...] = ()
+    #: Whether its only errors are those of the document, with which it can be sent anyway.
+    can_send_anyway: bool = False
 
     @property
-    def wire_document(self) -> dict[str, Any]:
-        """The document as it is sent. Never shown, never stored."""
-        return self.wire.document if self.wire else self.request
+    def has_call(self) -> bool:
+        """Whether there is something to preview; it may still have errors."""
+        return bool(self.target.url)
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether it is sent other than it is stored."""
+        return bool(self.secrets or self.auth)
+
+    @property
+    def missing(self) -> list[str]:
+        """The names without a value, each once."""
+        return list(dict.fromkeys(name for _, name in self.unresolved))
+
+    @property
+    def secret_names(self) -> list[str]:
+        return [each.name for each in self.secrets]
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of `Run` about the origin of the request."""
+        template = self.request_template
+        return {
+            "saved_request": self.saved_request,
+            "request_template": None if template is None else dict(template),
+            "environment": self.environment,
+            "source": self.source,
+            "secret_names": self.secret_names,
+            "expectations": [dict(each) for each in self.expectations],
+        }
 
     @property
     def redacted_target(self) -> Target:
@@ -134,7 +112,7 @@ class PreparedRequest:
 
         It has the credentials of the agent: where it is shown, `redact` has to be applied.
         """
-        if self.wire is None:
+        if not self.has_secrets:
             return self.target
         headers, _ = request_auth_headers(self.auth, "{{{{{}}}}}".format, _password)
         own = list(merge_headers(headers, self.headers))
@@ -143,7 +121,7 @@ class PreparedRequest:
 
     @property
     def redact(self) -> list[str]:
-        """The texts that appear in no frame: the agent's credentials and the wire values.
+        """The texts that appear in no frame, the longest first.
 
         An action does not send the agent's credentials, but the response may still contain them.
         The transport redacts other credentials by the names of their headers.
@@ -152,7 +130,8 @@ class PreparedRequest:
         for _, value in self.agent.auth_headers():
             # The credentials without their scheme, too.
             values += [value, value.partition(" ")[2].strip()]
-        values += self.wire.redact if self.wire else []
+        values += self.other_credentials
+        values += (text for secret in self.secrets for text in secret.encodings)
         return sorted(filter(None, set(values)), key=len, reverse=True)
 
     def resuming(self, resume: Mapping[str, Any] | None) -> PreparedRequest:
@@ -165,26 +144,44 @@ class PreparedRequest:
 
     def with_change(self, change: Callable[[Any], Any]) -> PreparedRequest:
         """Return a copy with `change` applied to the stored document and to the one sent."""
-        request = change(self.request)
-        wire = self.wire and self.wire.with_change(request, change)
-        return replace(self, request=request, wire=wire)
+        return replace(self, request=change(self.request), document=change(self.document))
 
     def with_document(self, request: dict[str, Any]) -> PreparedRequest:
         """Return a copy with another document, with the same secrets substituted."""
-        return replace(self, request=request, wire=self.wire and self.wire.with_document(request))
+        document = request
+        if self.secrets:
+            document = secret_substitution(self.secrets).json(request).wire
+        return replace(self, request=request, document=document)
 
     def with_url(self, url: str) -> PreparedRequest:
         """Return a copy with another URL, given as a run stores it."""
-        wire = self.wire and self.wire.with_url(url)
-        target = replace(self.target, url=wire.url if wire else url)
-        return replace(self, url=url, target=target, wire=wire)
+        target = replace(self.target, url=self.wire_url(url))
+        return replace(self, url=url, target=target)
 
-    def errors(self) -> list[str]:
-        """Return why the request must not be sent, as sentences."""
-        found = self.wire.errors() if self.wire else []
+    def wire_url(self, url: str) -> str:
+        """Return a stored URL with the same secrets substituted."""
+        return str(secret_substitution(self.secrets).url(url).wire) if self.secrets else url
+
+    @property
+    def errors(self) -> list[RequestProblem]:
+        """The problems that prevent sending."""
+        return [problem for problem in self.problems if problem.level == "error"]
+
+    def add_error(self, place: str, message: str, variable: str = "") -> None:
+        """Add a problem that prevents sending; `variable` is the name that is not defined."""
+        self.problems.append(RequestProblem(place, message, "error", variable))
+
+    def refusals(self) -> list[str]:
+        """Return why it must not be sent to its URL, as sentences."""
+        found = [each.not_allowed_reason(self.target.url) for each in self.secrets]
         if names := names_in(self.target.url):
             found.append(f"Variables without a value in the URL: {', '.join(names)}.")
-        return found
+        return list(filter(None, found))
+
+
+def refused(message: str) -> PreparedRequest:
+    """Return an empty request with one error."""
+    return PreparedRequest(problems=[RequestProblem("", message, "error")])
 
 
 def request_to(
@@ -196,23 +193,35 @@ def request_to(
     binding: str | None = None,
     url: str | None = None,
     auth: Mapping[str, Any] | None = None,
-    wire: WireValues | None = None,
-    provenance: Provenance | None = None,
+    wire: tuple[dict[str, Any], Headers, str] | None = None,
+    **members: Any,
 ) -> PreparedRequest:
-    """Return a request to `agent`; None stands for its own version, binding or URL."""
-    own = wire.headers if wire else headers
-    target = agent.target(list(own), with_credentials=not auth)
+    """Return a request to `agent`; None stands for its own version, binding or URL.
+
+    `wire` is the document, the headers and the URL that are sent, where they differ from those
+    that are stored. `members` are others of `PreparedRequest`.
+    """
     url = url or agent.url
+    document, own, wire_url = wire or (request, headers, url)
+    target = agent.target(list(own), with_credentials=not auth)
     target = replace(
         target,
-        url=wire.url if wire else url,
+        url=wire_url,
         version=version or target.version,
         binding=binding or target.binding,
         # A handshake holds for the credentials that it was made with.
         handshake=None if wire else target.handshake,
     )
     return PreparedRequest(
-        agent, request, url, target, headers, auth or {}, wire, provenance or Provenance()
+        agent=agent,
+        request=request,
+        url=url,
+        headers=headers,
+        target=target,
+        document=document,
+        own_headers=own,
+        auth=auth or {},
+        **members,
     )
 
 
@@ -245,25 +254,22 @@ def action_request(
         mcp_version=version if isinstance(version, str) else "",
         resume=resume,
     )
-    return PreparedRequest(agent, action, url, target, headers)
+    return PreparedRequest(
+        agent, action, url, headers, target=target, document=action, own_headers=headers
+    )
 
 
-def automatic_response(
-    run: Run, target: Target, document: dict[str, Any] | None, redact: Sequence[str]
+def request_of_run(
+    run: Run, target: Target, document: dict[str, Any], redact: Sequence[str]
 ) -> PreparedRequest:
-    """Return a response to a server's request during `run`, with the same target.
+    """Return the request of a run to this target: for its driver, or to respond in its call.
 
-    `document` is the document that was sent with the run, `redact` the texts to redact.
+    `document` is what is sent, `redact` are the texts to redact.
     """
     agent = run.target_agent or Agent(name=run.agent_name, url=run.url)
-    wire = WireValues(
-        request=run.request,
-        document=document or run.request,
-        headers=(),
-        url=target.url,
-        encoded_credentials=tuple(redact),
+    return PreparedRequest(
+        agent, run.request, run.url, target=target, document=document, other_credentials=redact
     )
-    return PreparedRequest(agent, run.request, run.url, target, wire=wire)
 
 
 def _password(pair: str) -> str:

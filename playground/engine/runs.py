@@ -107,7 +107,7 @@ def create_run(
         headers=storable_headers(prepared.headers),
         text=storable(_text(target, prepared.request)[:500]),
         **driver_columns(),
-        **prepared.provenance.columns,
+        **prepared.columns,
     )
     if cause := no_room(owner.pk if owner else None, is_begun=run.kind in _PARTS_OF_A_TURN):
         _refuse_without_room(run, cause)

@@ -17,9 +17,8 @@ from playground.engine import concurrency, jobs, work_queue
 from playground.engine.driver import Driver
 from playground.engine.heartbeat import request_stop
 from playground.engine.promises import PromiseObserver
-from playground.engine.request import Headers, PreparedRequest, automatic_response
+from playground.engine.request import PreparedRequest, request_of_run
 from playground.engine.runs import RunParent, create_run, refuses_new_runs
-from playground.engine.work_queue import WireRequest
 from playground.executors import write_when_available
 from playground.models import CollectionRun, Run, RunKind, RunState
 from playground.models.liveness import local_runs, mark_interrupted
@@ -37,15 +36,15 @@ def _unregister(key: UUID, driver: Driver) -> None:
 _registry: TaskRegistry[UUID, Driver] = TaskRegistry("run", _unregister)
 
 
-async def submit(run: Run, prepared: PreparedRequest) -> None:
+async def send(run: Run, prepared: PreparedRequest) -> None:
     """Have the run of `prepared` driven: by a worker, or in this process if there are none.
 
     Returns once that is certain. Must be called on the event loop's thread.
     """
     if not settings.WORKERS:
-        send(run, prepared)
+        send_here(run, prepared)
     elif not run.is_final:
-        payload = WireRequest.of(prepared).to_json()
+        payload = work_queue.payload_of(prepared)
         job = _response_job if run.kind == RunKind.CLIENT_RESPONSE else drive_job
         await job.defer(run.pk, partial(work_queue.enqueue, run, payload))
 
@@ -53,7 +52,7 @@ async def submit(run: Run, prepared: PreparedRequest) -> None:
 async def _drive(key: str) -> None:
     read, fail = work_queue.read_request, work_queue.fail_unreadable
     if taken := await work_queue.take_readable(Run, key, read, fail):
-        await _send(*taken)
+        await send_here(*taken)
 
 
 drive_job = jobs.job("drive_run", jobs.RUNS)(_drive)
@@ -61,37 +60,30 @@ drive_job = jobs.job("drive_run", jobs.RUNS)(_drive)
 _response_job = jobs.job("drive_response")(_drive)
 
 
-def send(run: Run, prepared: PreparedRequest, **options: Any) -> asyncio.Task[None]:
-    """Drive the run of `prepared` in this process, in the background: see `start`."""
-    return _send(run, WireRequest.of(prepared), **options)
+def send_here(
+    run: Run, prepared: PreparedRequest, *, attended: bool = True, **options: Any
+) -> asyncio.Task[None]:
+    """Drive the run of `prepared` in this process, in the background; return its task.
 
-
-def _send(run: Run, request: WireRequest, **options: Any) -> asyncio.Task[None]:
-    return start(
+    It outlives the request and every viewer. If the process shuts down, nothing is sent, and the
+    run ends as interrupted. A promise that an attended run ends with is polled, with the request's
+    own headers. `options` are those of `Driver`. Must be called on the event loop's thread.
+    """
+    redact = prepared.redact
+    if run.kind != RunKind.CLIENT_RESPONSE:  # A client response is not responded to again.
+        options["on_automatic_response"] = partial(
+            send_automatic_response, run, prepared.target, prepared.document, redact
+        )
+    if attended:
+        options["follower"] = PromiseObserver(run, prepared.headers)
+    driver = Driver(
         run,
-        request.target,
-        document=request.document,
-        redact=request.redact,
-        headers=request.headers,
+        prepared.target,
+        document=prepared.document,
+        redact=redact,
+        attended=attended,
         **options,
     )
-
-
-def start(
-    run: Run, target: Target, *, headers: Headers = (), attended: bool = True, **options: Any
-) -> asyncio.Task[None]:
-    """Drive `run` in the background; it outlives the request and every viewer.
-
-    If the process shuts down, nothing is sent, and the run ends as interrupted. A promise that an
-    attended run ends with is polled, with the request's own `headers`. `options` are those of
-    `Driver`. Must be called on the event loop's thread.
-    """
-    if run.kind != RunKind.CLIENT_RESPONSE:  # A client response is not responded to again.
-        sent = {"document": options.get("document"), "redact": options.get("redact", ())}
-        options["on_automatic_response"] = partial(send_automatic_response, run, target, **sent)
-    if attended:
-        options["follower"] = PromiseObserver(run, headers)
-    driver = Driver(run, target, attended=attended, **options)
     if refuses_new_runs() and run.kind != RunKind.CLIENT_RESPONSE:
         driver.stop(RunState.INTERRUPTED)
     local_runs.add(run.pk)
@@ -101,22 +93,22 @@ def start(
 def send_automatic_response(
     run: Run,
     target: Target,
-    resume: Mapping[str, Any],
-    document: dict[str, Any] | None,
+    document: dict[str, Any],
     redact: Sequence[str],
+    resume: Mapping[str, Any],
 ) -> None:
     """Respond to a request that the server has sent during `run`, by a run of its own.
 
-    `document` and `redact` are those that the run was started with, as `Driver` takes them.
+    `target`, `document` and `redact` are those that the run was started with.
     """
 
     def record() -> tuple[Run, PreparedRequest]:
-        response = automatic_response(run, replace(target, resume=resume), document, redact)
+        response = request_of_run(run, replace(target, resume=resume), document, redact)
         return create_run(response, run.owner, RunParent(RunKind.CLIENT_RESPONSE, run)), response
 
     async def record_and_send(traceparent: str | None) -> None:
         with attach(traceparent):
-            await send(*await write_when_available(record))
+            await send_here(*await write_when_available(record))
 
     # A task has a context of its own.
     start_task(record_and_send(current_traceparent()))

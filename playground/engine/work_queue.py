@@ -7,7 +7,7 @@ three use the database, and take and withdraw exclude each other: work is driven
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, fields
 from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID
@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from playground import __version__
-from playground.engine.request import Headers, PreparedRequest
+from playground.engine.request import PreparedRequest, request_of_run
 from playground.engine.runs import check_accepting_runs
 from playground.executors import write_until_stored, write_when_available
 from playground.models import CollectionRun, QueuedWork, Run, RunState
@@ -53,42 +53,29 @@ class UnreadableWorkError(Exception):
     """The payload cannot be read by this worker; the arguments are the cause and the fix."""
 
 
-@dataclass(frozen=True, slots=True)
-class WireRequest:
-    """The request of a run as its driver sends it, with the values of secrets. Never shown."""
+def payload_of(prepared: PreparedRequest) -> dict[str, Any]:
+    """Return what a driver needs of a request as JSON, with the values of secrets."""
+    return {
+        "target": asdict(prepared.target),
+        "document": prepared.document,
+        "redact": prepared.redact,
+        "headers": [list(pair) for pair in prepared.headers],
+    }
 
-    target: Target = field(repr=False)
-    document: dict[str, Any] = field(repr=False)
-    redact: list[str] = field(repr=False)
-    headers: Headers = field(repr=False)
 
-    @classmethod
-    def of(cls, prepared: PreparedRequest) -> WireRequest:
-        """Return the parts of a prepared request that are sent."""
-        return cls(prepared.target, prepared.wire_document, prepared.redact, prepared.headers)
+def _from_payload(run: Run, value: Mapping[str, Any]) -> PreparedRequest:
+    """Return the request of the JSON that `payload_of` has returned.
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        return {
-            "target": asdict(self.target),
-            "document": self.document,
-            "redact": self.redact,
-            "headers": [list(pair) for pair in self.headers],
-        }
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> WireRequest:
-        """Return the request of the JSON that `to_json` has returned.
-
-        Raises `KeyError`, `TypeError` or `ValueError` for any other JSON.
-        """
-        known = {each.name for each in fields(Target)}
-        target = {name: given for name, given in dict(value["target"]).items() if name in known}
-        target["headers"] = tuple((name, given) for name, given in target["headers"])
-        for name in ("tools", "session"):
-            target[name] = tuple(target[name])
-        headers = [(str(name), str(given)) for name, given in value["headers"]]
-        return cls(Target(**target), value["document"], value["redact"], headers)
+    Raises `KeyError`, `TypeError` or `ValueError` for any other JSON.
+    """
+    known = {each.name for each in fields(Target)}
+    target = {name: given for name, given in dict(value["target"]).items() if name in known}
+    target["headers"] = tuple((name, given) for name, given in target["headers"])
+    for name in ("tools", "session"):
+        target[name] = tuple(target[name])
+    prepared = request_of_run(run, Target(**target), value["document"], value["redact"])
+    prepared.headers = [(str(name), str(given)) for name, given in value["headers"]]
+    return prepared
 
 
 def enqueue(record: Run | CollectionRun, payload: Mapping[str, Any]) -> None:
@@ -191,11 +178,11 @@ def read_payload(work: QueuedWork) -> dict[str, Any]:
     return dict(payload)
 
 
-def read_request(_: Run, work: QueuedWork) -> WireRequest:
+def read_request(run: Run, work: QueuedWork) -> PreparedRequest:
     """Return the request of a run. Raises `UnreadableWorkError` if this worker cannot read it."""
     payload = read_payload(work)
     try:
-        return WireRequest.from_json(payload)
+        return _from_payload(run, payload)
     except (KeyError, TypeError, ValueError) as error:
         raise UnreadableWorkError(*_other_version(work)) from error
 

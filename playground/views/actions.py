@@ -50,7 +50,7 @@ async def action(request: HttpRequest, pk: str, seq: int, part: int, number: int
     if isinstance(sent, HttpResponse):
         return sent
     panel, run, prepared = sent
-    await engine.submit(run, prepared)
+    await engine.send(run, prepared)
     if not is_htmx(request):
         return redirect(panel.page)
     return await sync_to_async(_started)(request, panel)

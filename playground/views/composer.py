@@ -15,7 +15,6 @@ from django.views.decorators.http import require_GET, require_POST
 
 from playground.collections.credentials import clean_auth, is_placeholder
 from playground.engine import (
-    PreparationResult,
     PreparedRequest,
     RequestTemplate,
     VariableScope,
@@ -82,18 +81,14 @@ def preview(request: HttpRequest) -> HttpResponse:
     A document that cannot be sent yet is shown unchanged, so that the context of a conversation
     can be inspected before its text is written.
     """
-    preparation = prepare_form(request)
-    context: dict[str, Any] = {
-        "problems": preparation.problems,
-        "unready": bool(preparation.errors),
-    }
-    prepared = preparation.prepared
-    if prepared and (call := shown_call(prepared, preparation.missing)):
+    prepared = prepare_form(request)
+    context: dict[str, Any] = {"problems": prepared.problems, "unready": bool(prepared.errors)}
+    if prepared.has_call and (call := shown_call(prepared)):
         context["call"] = call
         context["opens"] = call["opens"]
         context["new_origin"] = is_new_origin(request, call["url"])
-        context["made"] = preparation.built_in
-        context["substituted"] = preparation.substituted
+        context["made"] = [name for name in prepared.used if name.startswith("$")]
+        context["substituted"] = prepared.substituted
         context["binding"] = prepared.target.binding
         context["is_document"] = call["body_value"] == prepared.request
     return render(request, "compose/effective.html", context)
@@ -109,18 +104,17 @@ def schema(request: HttpRequest, protocol: str, version: str, name: str) -> Http
     return JsonResponse(document, json_dumps_params={"indent": 2})
 
 
-def prepare_form(request: HttpRequest) -> PreparationResult:
+def prepare_form(request: HttpRequest) -> PreparedRequest:
     """Read the composer's fields, and prepare the request: target, document, headers and the rest.
 
     A document that cannot be sent yet is prepared all the same, for previews.
     """
-    preparation = PreparationResult()
     form = SendForm(request.POST, request.user)
-    for name, errors in form.errors.items():
-        preparation.add_error(_PROBLEM_POINTERS.get(name, ""), str(errors[0]))
-    if preparation.problems:
-        preparation.can_send_anyway = set(form.errors) == {"document"}
-        return preparation
+    if form.errors:
+        refused = PreparedRequest(can_send_anyway=set(form.errors) == {"document"})
+        for name, errors in form.errors.items():
+            refused.add_error(_PROBLEM_POINTERS.get(name, ""), str(errors[0]))
+        return refused
     # Without the field, the active environment of the top bar applies.
     is_named = "environment" in request.POST
     environment = form.cleaned_data["environment"] if is_named else active_environment(request)
@@ -146,7 +140,7 @@ def _request_template(form: SendForm) -> RequestTemplate:
     )
 
 
-def shown_call(prepared: PreparedRequest, missing: Collection[str] = ()) -> dict[str, Any] | None:
+def shown_call(prepared: PreparedRequest) -> dict[str, Any] | None:
     """Return the call of a prepared request as `describe_call` does; None without a call.
 
     `opens` is true where a binding makes another call before it.
@@ -154,11 +148,11 @@ def shown_call(prepared: PreparedRequest, missing: Collection[str] = ()) -> dict
     first, call = registry.first_calls(prepared.redacted_target, prepared.request)
     if call is None:
         return None
-    described = describe_call(call, prepared.redact, prepared.provenance.secret_names, missing)
+    described = describe_call(call, prepared.redact, prepared.secret_names, prepared.missing)
     described["opens"] = first != call
-    if prepared.wire is not None:
-        # The shown call has placeholders: only the wire values have the final size.
-        sent = registry.preview(prepared.target, prepared.wire_document)
+    if prepared.has_secrets:
+        # The shown call has placeholders: only what is sent has the final size.
+        sent = registry.preview(prepared.target, prepared.document)
         described["body_bytes"] = len((sent or call).body)
     return described
 

@@ -129,12 +129,11 @@ def _prepared(request: HttpRequest) -> PreparedRequest | HttpResponse:
 
     The problems of its document do not matter: it is not sent.
     """
-    preparation = prepare_form(request)
-    prepared = preparation.prepared
-    if prepared is None:
-        return _no_detection(preparation.errors[0].message)
-    at_url = (each.message for each in preparation.errors if each.pointer == ADDRESS)
-    reasons = [*prepared.errors(), *at_url]
+    prepared = prepare_form(request)
+    if not prepared.has_call:
+        return _no_detection(prepared.errors[0].message)
+    at_url = (each.message for each in prepared.errors if each.pointer == ADDRESS)
+    reasons = [*prepared.refusals(), *at_url]
     return _no_detection(reasons[0]) if reasons else prepared
 
 

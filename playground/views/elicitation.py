@@ -48,7 +48,7 @@ class SubmittedAnswer:
     answer: ElicitationAnswer
     #: Errors of the fields and of the template, by the name of a control.
     errors: dict[str, str]
-    preparation: engine.PreparationResult
+    prepared: engine.PreparedRequest
 
 
 @require_POST
@@ -60,7 +60,7 @@ async def answers(request: HttpRequest, pk: str) -> HttpResponse:
     view, run, prepared = recorded
     if not (view.is_server_request or view.is_of_action):
         return await start_run(request, run, prepared)
-    await engine.submit(run, prepared)
+    await engine.send(run, prepared)
     if not is_htmx(request):
         return redirect(view.run)
     show = _show_sent if view.is_of_action and not view.is_server_request else _show_answered
@@ -71,16 +71,15 @@ async def answers(request: HttpRequest, pk: str) -> HttpResponse:
 def preview(request: HttpRequest, pk: str) -> HttpResponse:
     """Show exactly what Answer would send, as far as the questions are answered."""
     submitted = _submitted(request, pk)
-    view, errors, preparation = submitted.view, submitted.errors, submitted.preparation
+    view, errors, prepared = submitted.view, submitted.errors, submitted.prepared
     context: dict[str, Any] = {
         "elicitation": view,
         "unanswered": sum(each.field.name in errors for each in view.controls),
         "wrong": [errors[name] for name in (STRATEGY, TEMPLATE) if name in errors],
-        "problems": () if view.is_of_action else preparation.problems,
+        "problems": () if view.is_of_action else prepared.problems,
         "omissions": [] if view.is_binding_elicitation else _omissions(view),
     }
-    prepared = preparation.prepared
-    if prepared and not preparation.errors:
+    if prepared.has_call and not prepared.errors:
         if not view.is_of_action:
             context["call"] = shown_call(prepared)
         elif call := next_call(submitted.answer, prepared):
@@ -136,7 +135,7 @@ def _submitted(request: HttpRequest, pk: str) -> SubmittedAnswer:
     strategy, template = view.filled.text(STRATEGY), view.filled.text(TEMPLATE)
     answer = ElicitationAnswer(view.status, view.form, values, _action(view), strategy, template)
     if STRATEGY in errors:
-        return SubmittedAnswer(view, answer, errors, engine.PreparationResult())
+        return SubmittedAnswer(view, answer, errors, engine.PreparedRequest())
     headers: engine.Headers = ()
     header_error = ""
     if not view.is_of_action:
@@ -145,13 +144,13 @@ def _submitted(request: HttpRequest, pk: str) -> SubmittedAnswer:
         except ValidationError as error:
             header_error = str(error.messages[0])
     try:
-        preparation = prepare_answer(answer, headers)
+        prepared = prepare_answer(answer, headers)
     except TemplateError as error:
         errors[TEMPLATE] = str(error)
-        return SubmittedAnswer(view, answer, errors, engine.PreparationResult())
+        return SubmittedAnswer(view, answer, errors, engine.PreparedRequest())
     if header_error:
-        preparation = engine.refused(header_error)
-    return SubmittedAnswer(view, answer, errors, preparation)
+        prepared = engine.refused(header_error)
+    return SubmittedAnswer(view, answer, errors, prepared)
 
 
 def _read(view: ElicitationView) -> tuple[dict[str, Any], dict[str, str]]:
@@ -176,20 +175,20 @@ def _record(
 ) -> HttpResponse | tuple[ElicitationView, Run, engine.PreparedRequest]:
     """Record the run of an answer; or return the form with errors."""
     submitted = _submitted(request, pk)
-    view, errors, preparation = submitted.view, submitted.errors, submitted.preparation
-    if preparation.errors:
-        errors.setdefault(FORM_ERROR_KEY, " ".join(each.message for each in preparation.errors))
+    view, errors, prepared = submitted.view, submitted.errors, submitted.prepared
+    if prepared.errors:
+        errors.setdefault(FORM_ERROR_KEY, " ".join(each.message for each in prepared.errors))
     if problem := room_problem(request, is_begun=view.is_server_request):
         errors.setdefault(FORM_ERROR_KEY, problem)
-    if errors or preparation.prepared is None:
+    if errors:
         return _refuse(request, view, errors)
     try:
-        run = record_answer(submitted.answer, preparation.prepared, owner_of(request.user))
+        run = record_answer(submitted.answer, prepared, owner_of(request.user))
     except NotExpectedError as error:
         return _refuse(request, view, {FORM_ERROR_KEY: str(error)})
     if not (view.is_binding_elicitation or view.is_of_action):
-        _save_strategy(preparation.prepared.agent, submitted.answer)
-    return view, run, preparation.prepared
+        _save_strategy(prepared.agent, submitted.answer)
+    return view, run, prepared
 
 
 def _refuse(request: HttpRequest, view: ElicitationView, errors: dict[str, str]) -> HttpResponse:

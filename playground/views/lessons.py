@@ -212,8 +212,8 @@ def _subjects(request: HttpRequest, learner: LessonOfLearner, step: LessonStep) 
     """Return the learner's runs, and before them the composed request if it can pass the step."""
     found = list(learner.subjects(step))
     if step.check and step.check.passes_unsent and "document" in request.POST:
-        prepared = prepare_form(request).prepared
-        if prepared is not None:
+        prepared = prepare_form(request)
+        if prepared.has_call:
             target = prepared.redacted_target
             composed: dict[str, Any] = {
                 "kind": RunKind.ASK.name.lower(),

@@ -30,7 +30,7 @@ from playground.views.history_filters import MAX_WORDS
 async def runs(request: HttpRequest) -> HttpResponse:
     """GET lists runs (`q` searches, `before` pages); POST sends the composer's request."""
     if request.method == "POST":
-        return await _send(request)
+        return await send(request)
     if request.method in {"GET", "HEAD"}:
         return await sync_to_async(_list)(request)
     return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
@@ -61,7 +61,7 @@ def _list_steps(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "runs/history_steps.html", context)
 
 
-async def _send(request: HttpRequest) -> HttpResponse:
+async def send(request: HttpRequest) -> HttpResponse:
     """Record the composer's request as a run, and start it in the background."""
     recorded = await sync_to_async(_record)(request)
     if isinstance(recorded, HttpResponse):
@@ -73,7 +73,7 @@ async def start_run(
     request: HttpRequest, run: Run, prepared: engine.PreparedRequest
 ) -> HttpResponse:
     """Start a recorded run, and show it in the response pane."""
-    await engine.submit(run, prepared)
+    await engine.send(run, prepared)
     if not is_htmx(request):
         return redirect(run)
     response = await sync_to_async(render)(
@@ -86,33 +86,31 @@ async def start_run(
 
 def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
     """Record the composer's request as a run; or return why it cannot be sent."""
-    preparation = prepare_form(request)
-    parent = parent_turn(request, preparation)
-    if preparation.prepared is None or preparation.errors:
-        return error_response(request, preparation, anyway=preparation.can_send_anyway)
+    prepared = prepare_form(request)
+    parent = parent_turn(request, prepared)
+    if prepared.errors:
+        return error_response(request, prepared, anyway=prepared.can_send_anyway)
     link = engine.RunParent(RunKind.ASK, parent)
-    return engine.create_run(
-        preparation.prepared, owner_of(request.user), link
-    ), preparation.prepared
+    return engine.create_run(prepared, owner_of(request.user), link), prepared
 
 
 def error_response(
-    request: HttpRequest, preparation: engine.PreparationResult, *, anyway: bool = False
+    request: HttpRequest, prepared: engine.PreparedRequest, *, anyway: bool = False
 ) -> HttpResponse:
     """Show above the composer's fields why its request is not sent, and a button if it can be."""
-    context = {"problems": preparation.errors or preparation.problems, "anyway": anyway}
+    context = {"problems": prepared.errors or prepared.problems, "anyway": anyway}
     response = render(request, "compose/problems.html", context, status=422)
     return reswap(retarget(response, "#compose-problems"), "innerHTML")
 
 
-def parent_turn(request: HttpRequest, preparation: engine.PreparationResult) -> Run | None:
+def parent_turn(request: HttpRequest, prepared: engine.PreparedRequest) -> Run | None:
     """Return the turn that the composer continues, None for a new conversation."""
     pk = request.POST.get("parent", "")
     if not pk:
         return None
     if found := find_run(request, pk):
         return turn_of(found)
-    preparation.add_error(
+    prepared.add_error(
         "", "The turn that this request continues was deleted. Press “New conversation”."
     )
     return None
@@ -156,12 +154,11 @@ def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.P
         refusal = engine.refused("The request was not stored. Send it from the composer.")
         return error_response(request, refusal)
     try:
-        preparation = engine.switched_request(run, fields) if fields else engine.repeat_request(run)
+        prepared = engine.switched_request(run, fields) if fields else engine.repeat_request(run)
     except engine.SecretNotAllowedError as error:
-        preparation = engine.refused(str(error))
-    if preparation.prepared is None or preparation.errors:
-        return error_response(request, preparation)
-    prepared = preparation.prepared
+        prepared = engine.refused(str(error))
+    if prepared.errors:
+        return error_response(request, prepared)
     if not fields:
         prepared = prepared.resuming(run.resume)
     link = engine.RunParent(

@@ -47,16 +47,16 @@ def curl(request: HttpRequest) -> HttpResponse:
 @require_POST
 def code(request: HttpRequest) -> HttpResponse:
     """Show the composer's request as code, even if it cannot be sent yet."""
-    preparation = prepare_form(request)
-    prepared = preparation.prepared
-    call = registry.preview(prepared.redacted_target, prepared.request) if prepared else None
-    if prepared is None or call is None:
-        return render(request, "formats/code.html", {"problems": preparation.problems})
-    shown = snippet_call(call, prepared.redact, prepared.provenance.secret_names)
-    names = prepared.provenance.secret_names
-    document = snippet_body(prepared.request, prepared.redact, names)
+    prepared = prepare_form(request)
+    call = None
+    if prepared.has_call:
+        call = registry.preview(prepared.redacted_target, prepared.request)
+    if call is None:
+        return render(request, "formats/code.html", {"problems": prepared.problems})
+    shown = snippet_call(call, prepared.redact, prepared.secret_names)
+    document = snippet_body(prepared.request, prepared.redact, prepared.secret_names)
     snippets = _snippets(shown, prepared.agent.protocol, document)
-    context = {"snippets": snippets, "variables": shown.variables, "missing": preparation.missing}
+    context = {"snippets": snippets, "variables": shown.variables, "missing": prepared.missing}
     return render(request, "formats/code.html", context)
 
 

@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
-from playground.engine import PreparationResult, PreparedRequest, RunParent, create_run
+from playground.engine import PreparedRequest, RunParent, create_run
 from playground.follow_ups import tool_output_document
 from playground.json_input import parse_json_value
 from playground.models import Run, RunKind
@@ -54,10 +54,10 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
             for each in errors
         ]
     else:
-        preparation = _compose(request, answer)
-        context["problems"] = preparation.problems
-        if preparation.prepared and not preparation.errors:
-            context["call"] = shown_call(preparation.prepared)
+        prepared = _compose(request, answer)
+        context["problems"] = prepared.problems
+        if not prepared.errors:
+            context["call"] = shown_call(prepared)
     return render(request, "runs/elicitation/preview.html", context)
 
 
@@ -179,7 +179,7 @@ def _answer(request: HttpRequest, pk: str) -> ToolCallAnswer:
     return ToolCallAnswer(selected, forms)
 
 
-def _compose(request: HttpRequest, answer: ToolCallAnswer) -> PreparationResult:
+def _compose(request: HttpRequest, answer: ToolCallAnswer) -> PreparedRequest:
     """Return the prepared request with the answer."""
     run = answer.selected.run
     return prepare_follow_up(request, run, tool_output_document(run, answer.messages))
@@ -190,15 +190,15 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Prepared
     answer = _answer(request, pk)
     if answer.errors:
         return _refuse(request, answer)
-    preparation = _compose(request, answer)
-    if preparation.prepared is None or preparation.errors:
-        said = " ".join(each.message for each in preparation.errors)
-        return _refuse(request, answer.with_error(said or "This cannot be sent."))
+    prepared = _compose(request, answer)
+    if prepared.errors:
+        said = " ".join(each.message for each in prepared.errors)
+        return _refuse(request, answer.with_error(said))
     if problem := room_problem(request):
         return _refuse(request, answer.with_error(problem))
     run, (seq, part) = answer.selected.run, answer.selected.entry_ref
     parent = RunParent(RunKind.ANSWER, run, seq, part, answer.history)
-    return create_run(preparation.prepared, owner_of(request.user), parent), preparation.prepared
+    return create_run(prepared, owner_of(request.user), parent), prepared
 
 
 def _refuse(request: HttpRequest, answer: ToolCallAnswer) -> HttpResponse:

@@ -118,14 +118,13 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.P
     if len(text) > MAX_TEXT:
         error = f"Enter at most {MAX_TEXT:,} characters, or edit the full request."
         return _refuse(request, run, text[:MAX_TEXT], [error])
-    preparation = prepare_follow_up(request, parent, follow_up_document(parent, text))
-    if preparation.prepared is None or preparation.errors:
-        return _refuse(request, run, text, [problem.message for problem in preparation.errors])
+    prepared = prepare_follow_up(request, parent, follow_up_document(parent, text))
+    if prepared.errors:
+        return _refuse(request, run, text, [problem.message for problem in prepared.errors])
     if problem := room_problem(request):
         return _refuse(request, run, text, [problem])
     link = engine.RunParent(RunKind.ASK, parent)
-    run = engine.create_run(preparation.prepared, owner_of(request.user), link)
-    return run, preparation.prepared
+    return engine.create_run(prepared, owner_of(request.user), link), prepared
 
 
 def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> HttpResponse:
@@ -137,7 +136,7 @@ def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> Htt
 
 def prepare_follow_up(
     request: HttpRequest, run: Run, document: dict[str, Any]
-) -> engine.PreparationResult:
+) -> engine.PreparedRequest:
     """Return the prepared request that follows `run`, with the headers of the composer."""
     try:
         headers = follow_up_headers(request, run)

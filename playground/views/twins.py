@@ -29,9 +29,9 @@ Sent = tuple[Run, engine.PreparedRequest]
 @require_POST
 def choices(request: HttpRequest) -> HttpResponse:
     """Show what the composer's request can be compared with, as a form."""
-    preparation = prepare_form(request)
-    found = _targets(request, preparation.prepared)
-    return render(request, "twins/choices.html", {"composed": preparation, "choices": found})
+    prepared = prepare_form(request)
+    found = _targets(request, prepared)
+    return render(request, "twins/choices.html", {"composed": prepared, "choices": found})
 
 
 @require_POST
@@ -42,7 +42,7 @@ async def create(request: HttpRequest) -> HttpResponse:
         return recorded
     twin, both = recorded
     for run, prepared in both:
-        await engine.submit(run, prepared)
+        await engine.send(run, prepared)
     if is_htmx(request):
         return HttpResponseClientRedirect(twin.get_absolute_url())
     return redirect(twin)
@@ -50,36 +50,35 @@ async def create(request: HttpRequest) -> HttpResponse:
 
 def _record(request: HttpRequest) -> HttpResponse | tuple[Twin, list[Sent]]:
     """Record the twin and its runs; or return why the requests cannot be sent."""
-    preparation = prepare_form(request)
-    parent = parent_turn(request, preparation)
-    other = _selected(request, preparation)
-    if preparation.prepared is None or other is None or preparation.errors:
-        return error_response(request, preparation)
-    for reason in other.prepared.errors():
-        preparation.add_error("", f"{other.label}: {reason}")
-    if preparation.errors:
-        return error_response(request, preparation)
+    prepared = prepare_form(request)
+    parent = parent_turn(request, prepared)
+    other = _selected(request, prepared)
+    if other is not None:
+        for reason in other.prepared.refusals():
+            prepared.add_error("", f"{other.label}: {reason}")
+    if other is None or prepared.errors:
+        return error_response(request, prepared)
     link = engine.RunParent(RunKind.ASK, parent)
-    both = preparation.prepared, other.prepared
+    both = prepared, other.prepared
     owner = owner_of(request.user)
-    left, right = (engine.create_run(prepared, owner, link) for prepared in both)
+    left, right = (engine.create_run(each, owner, link) for each in both)
     twin = Twin.objects.create(owner=left.owner, left=left, right=right)
     return twin, [(left, both[0]), (right, both[1])]
 
 
-def _selected(request: HttpRequest, preparation: engine.PreparationResult) -> TwinTarget | None:
+def _selected(request: HttpRequest, prepared: engine.PreparedRequest) -> TwinTarget | None:
     """Return the target that `other` names; add an error where there is none."""
     value = request.POST.get("other", "")
-    found = _targets(request, preparation.prepared)
+    found = _targets(request, prepared)
     selected = next((each for each in found if each.value == value), None)
-    if selected is None and not preparation.errors:
-        preparation.add_error("", "Choose a second target.")
+    if selected is None and not prepared.errors:
+        prepared.add_error("", "Choose a second target.")
     return selected
 
 
-def _targets(request: HttpRequest, prepared: engine.PreparedRequest | None) -> list[TwinTarget]:
+def _targets(request: HttpRequest, prepared: engine.PreparedRequest) -> list[TwinTarget]:
     """Return the targets that a prepared request can be compared over."""
-    if prepared is None:
+    if not prepared.has_call:
         return []
     return twin_targets_for(prepared, list(Agent.objects.owned_by(request.user)))
 

@@ -307,7 +307,7 @@ async def test_a_run_that_is_cancelled_meanwhile_ends_as_cancelled() -> None:
             return engine.create_run(prepared), prepared
 
         run, prepared = await sync_to_async(record)()
-        task = engine.send(run, prepared)
+        task = engine.send_here(run, prepared)
         await server.asked.wait()
         await engine.cancel(run)
         await task

@@ -334,10 +334,10 @@ def submitted(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
     """The runs that the engine was to drive, instead of driving them."""
     found: list[Run] = []
 
-    async def submit(run: Run, _: Any) -> None:
+    async def send(run: Run, _: Any) -> None:
         found.append(run)
 
-    monkeypatch.setattr(engine, "submit", submit)
+    monkeypatch.setattr(engine, "send", send)
     return found
 
 

@@ -34,13 +34,13 @@ def dialogue(transactional_db: None) -> Callable[..., Dialogue]:
 async def test_stopped_before_the_first_check(
     dialogue: Callable[..., Dialogue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send = engine.send
+    send = engine.send_here
 
     async def stopped(*arguments: Any, **options: Any) -> None:
         await send(*arguments, **options)
         held.stop()
 
-    monkeypatch.setattr(engine, "send", stopped)
+    monkeypatch.setattr(engine, "send_here", stopped)
     async with serve(PROMISE) as server:
         held = await sync_to_async(dialogue)(server.url, poll_promises=True)
         await held.run()

@@ -25,13 +25,17 @@ def begin(transactional_db: None) -> Begin:
     """Start a run of a request to an address: (url, document) to the run and its task."""
 
     async def start(url: str, document: dict[str, Any] | None = None, **options: Any) -> Any:
-        def record() -> tuple[Run, Any, list[str]]:
+        def record() -> tuple[Run, engine.PreparedRequest]:
             agent = Agent(name="scripted", url=url, **options.pop("agent", {}))
-            prepared = engine.request_to(agent, document or {"query": {"text": "eggs"}})
-            return engine.create_run(prepared), prepared.target, prepared.redact
+            prepared = engine.request_to(
+                agent,
+                document or {"query": {"text": "eggs"}},
+                other_credentials=options.pop("redact", ()),
+            )
+            return engine.create_run(prepared), prepared
 
-        run, target, secrets = await sync_to_async(record)()
-        return run, engine.start(run, target, **{"redact": secrets, **options})
+        run, prepared = await sync_to_async(record)()
+        return run, engine.send_here(run, prepared, **options)
 
     return start
 

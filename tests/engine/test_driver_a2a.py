@@ -99,7 +99,7 @@ async def begin_action(
         return engine.create_run(prepared, None, engine.RunParent(RunKind.ACTION)), prepared
 
     run, prepared = await sync_to_async(record)()
-    return run, engine.start(run, prepared.target, redact=prepared.redact)
+    return run, engine.send_here(run, prepared)
 
 
 async def run_action(url: str, message: Any, **options: Any) -> tuple[Run, list[Event]]:

@@ -26,7 +26,7 @@ KNOWN = {"url": "http://agent.example/mcp", "generation": "discover", "version":
 async def run_of(prepared: engine.PreparedRequest, link: engine.RunParent | None = None) -> Run:
     """A run of a request, driven to its end."""
     run = await sync_to_async(engine.create_run)(prepared, link=link)
-    await engine.start(run, prepared.target)
+    await engine.send_here(run, prepared)
     await run.arefresh_from_db()
     return run
 
@@ -83,7 +83,7 @@ async def test_a_run_that_was_stopped_answers_no_more_requests() -> None:
             if events:
                 engine.stop(run)
 
-        await engine.start(run, prepared.target, listener=stop)
+        await engine.send_here(run, prepared, listener=stop)
     await run.arefresh_from_db()
     assert run.state == "cancelled"
     assert not await Run.objects.filter(kind=RunKind.CLIENT_RESPONSE).aexists()
@@ -96,7 +96,7 @@ async def test_a_run_to_a_url_keeps_its_own_for_what_follows() -> None:
         run = await run_of(await sync_to_async(engine.request_to)(agent, DOCUMENT))
         assert (run.sent_to_url, run.handshake["url"]) == (True, url)
         found = await sync_to_async(engine.prepare_follow_up)(run, DOCUMENT, [])
-        assert found.prepared
-        again = await run_of(found.prepared, engine.RunParent(parent=run))
+        assert found.has_call
+        again = await run_of(found, engine.RunParent(parent=run))
     assert (again.state, again.outcome) == ("completed", run.outcome)
     assert not any(b'"initialize"' in call for call in await calls_of(again))

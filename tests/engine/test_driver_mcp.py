@@ -60,7 +60,7 @@ async def begin(
         return engine.create_run(prepared, link=link), prepared
 
     run, prepared = await sync_to_async(record)()
-    return run, engine.start(run, prepared.target, redact=prepared.redact, limits=limits)
+    return run, engine.send_here(run, prepared, limits=limits)
 
 
 async def elicitation_of(run: Run) -> Elicitation:

@@ -85,7 +85,7 @@ async def send(
         return engine.create_run(prepared, link=link), prepared
 
     run, prepared = await sync_to_async(record)()
-    await engine.send(run, prepared)
+    await engine.send_here(run, prepared)
     await run.arefresh_from_db()
     assert run.state == RunState.COMPLETED, run.problem
     return run

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from playground import engine
-from playground.engine import PreparationResult, RequestTemplate, VariableScope
+from playground.engine import PreparedRequest, RequestTemplate, VariableScope
 from playground.models import Agent, Environment, Run, Variable
 
 pytestmark = pytest.mark.django_db
@@ -47,19 +47,19 @@ def document(**fields: Any) -> dict[str, Any]:
 
 def prepared(
     template: RequestTemplate, environment: Environment | None, **values: Any
-) -> PreparationResult:
+) -> PreparedRequest:
     return engine.prepare(template, VariableScope(environment, values))
 
 
-def messages_of(found: PreparationResult) -> str:
+def messages_of(found: PreparedRequest) -> str:
     return " ".join(problem.message for problem in found.errors)
 
 
 def test_without_names_nothing_is_kept_beside_the_request(agent: Agent) -> None:
     found = prepared(RequestTemplate(document(), [("X-A", "1")], agent), None)
-    assert found.prepared
+    assert found.has_call
     assert not found.errors
-    run = engine.create_run(found.prepared)
+    run = engine.create_run(found)
     assert (run.request_template, run.environment, run.secret_names) == (None, "", [])
     assert run.request == document()
 
@@ -74,9 +74,9 @@ def test_variables_are_resolved_and_secrets_stay_names(
     )
     found = prepared(template, environment)
     assert not found.errors
-    request = found.prepared
+    request = found
     assert request
-    assert request.wire_document["query"] == {
+    assert request.document["query"] == {
         "text": "eggs",
         "site": "Paris",
         "key": SECRET,
@@ -117,15 +117,15 @@ def test_a_request_of_its_own_authentication_leaves_that_of_the_agent(
     agent: Agent, environment: Environment, auth: dict[str, str], sent: dict[str, str]
 ) -> None:
     found = prepared(RequestTemplate(document(), agent=agent, auth=auth), environment)
-    assert found.prepared
+    assert found.has_call
     assert not found.errors
-    assert dict(found.prepared.target.headers) == sent
-    shown = str(found.prepared.redacted_target.headers)
+    assert dict(found.target.headers) == sent
+    shown = str(found.redacted_target.headers)
     assert SECRET not in shown
-    assert found.prepared.provenance.request_template
-    assert found.prepared.provenance.request_template["auth"] == auth
+    assert found.request_template
+    assert found.request_template["auth"] == auth
     for value in sent.values():
-        assert value.rpartition(" ")[2] in found.prepared.redact
+        assert value.rpartition(" ")[2] in found.redact
 
 
 def test_every_name_without_a_value_is_named(agent: Agent, environment: Environment) -> None:
@@ -149,12 +149,9 @@ def test_every_name_without_a_value_is_named(agent: Agent, environment: Environm
 
 def test_an_address_becomes_an_agent(agent: Agent, environment: Environment) -> None:
     found = prepared(RequestTemplate(document(), address="{{base}}"), environment)
-    assert found.prepared
-    assert found.prepared.agent == agent
-    other = prepared(
-        RequestTemplate(document(), address="{{base}}/x?k={{token}}"), environment
-    ).prepared
-    assert other
+    assert found.has_call
+    assert found.agent == agent
+    other = prepared(RequestTemplate(document(), address="{{base}}/x?k={{token}}"), environment)
     assert other.agent.pk is None
     assert other.agent.name == "agent.example/x?k={{token}}"
     assert other.target.url == f"{HERE}/x?k={SECRET}"
@@ -165,7 +162,7 @@ def test_an_address_becomes_an_agent(agent: Agent, environment: Environment) -> 
 @pytest.mark.parametrize("address", ["", "ftp://a.example", "{{nobody}}/ask", "{{token}}/ask"])
 def test_no_address_no_request(environment: Environment, address: str) -> None:
     found = prepared(RequestTemplate(document(), address=address), environment)
-    assert found.prepared is None
+    assert not found.has_call
     assert found.errors
 
 
@@ -189,22 +186,22 @@ class TestExpectations:
             RequestTemplate(document(), (), agent, expectations=wanted), environment, row=7
         )
         assert not found.errors
-        assert found.prepared
+        assert found.has_call
         assert found.used == ("city", "list", "row")
-        run = engine.create_run(found.prepared)
+        run = engine.create_run(found)
         assert [each["equals"] for each in run.expectations] == ["in Paris", [1, 2], 7]
         assert run.request_template is not None
         assert run.request_template["expectations"] == wanted
         wanted = equals("{{city}}")
         found = prepared(RequestTemplate(document(), (), agent, expectations=wanted), environment)
-        assert found.prepared
-        run = engine.create_run(found.prepared)
+        assert found.has_call
+        run = engine.create_run(found)
         Variable.objects.filter(name="city").update(value="Oslo {{city}}")
         for _ in range(2):
             again = engine.repeat_request(run)
-            assert again.prepared
+            assert again.has_call
             assert not again.errors
-            run = engine.create_run(again.prepared)
+            run = engine.create_run(again)
             assert run.expectations == equals("Oslo {{city}}")
         Variable.objects.filter(name="city").delete()
         assert "{{city}} is not defined" in messages_of(engine.repeat_request(run))
@@ -219,10 +216,10 @@ class TestExpectations:
     ) -> None:
         template = RequestTemplate(document(), (), agent, expectations=equals(wanted))
         found = prepared(template, None)
-        assert found.prepared
-        run = engine.create_run(found.prepared)
+        assert found.has_call
+        run = engine.create_run(found)
         assert (run.request_template is not None, run.expectations) == (is_template, equals(kept))
-        again = engine.repeat_request(run).prepared
+        again = engine.repeat_request(run)
         assert again
         assert engine.create_run(again).expectations == equals(kept)
 
@@ -244,8 +241,8 @@ class TestExpectations:
         assert messages_of(found)
         if "big" not in value:
             assert [problem.pointer for problem in found.errors] == ["#expectations"]
-            assert found.prepared
-            assert SECRET not in str(found.prepared.provenance)
+            assert found.has_call
+            assert SECRET not in str(found.columns)
 
 
 class TestWhatFollows:
@@ -255,7 +252,7 @@ class TestWhatFollows:
             document(key="{{token}}", site="{{city}}"), [("X-Api-Key", "{{token}}")], agent,
             auth={"type": "basic", "user": "ada", "secret": "token"},
         )  # fmt: skip
-        request = prepared(template, environment).prepared
+        request = prepared(template, environment)
         assert request
         return engine.create_run(request)
 
@@ -268,8 +265,8 @@ class TestWhatFollows:
         )  # fmt: skip
         said = {**run.request, "context": {"of": "the agent: {{more}} {{city}}"}}
         request = engine.follow_up_request(run, said, engine.stored_headers(run))
-        assert request.wire_document["query"]["key"] == SECRET
-        assert request.wire_document["context"] == said["context"]
+        assert request.document["query"]["key"] == SECRET
+        assert request.document["context"] == said["context"]
         assert dict(request.target.headers)["X-Api-Key"] == SECRET
         assert dict(request.target.headers)["Authorization"].startswith("Basic ")
         again = engine.create_run(request)
@@ -288,9 +285,9 @@ class TestWhatFollows:
     def test_once_more_resolves_anew(self, run: Run) -> None:
         Variable.objects.filter(name="city").update(value="Oslo")
         again = engine.repeat_request(run)
-        assert again.prepared
+        assert again.has_call
         assert not again.errors
-        assert again.prepared.wire_document["query"] == {
+        assert again.document["query"] == {
             "text": "eggs",
             "key": SECRET,
             "site": "Oslo",
@@ -305,11 +302,11 @@ Place = tuple[
 PLACES: dict[str, Place] = {
     "a string of the document": (
         lambda agent, text: RequestTemplate(document(x=text), (), agent),
-        lambda made: (made.request["query"]["x"], made.wire_document["query"]["x"]),
+        lambda made: (made.request["query"]["x"], made.document["query"]["x"]),
     ),
     "a name in the document": (
         lambda agent, text: RequestTemplate({text: 1, **document()}, (), agent),
-        lambda made: (next(iter(made.request)), next(iter(made.wire_document))),
+        lambda made: (next(iter(made.request)), next(iter(made.document))),
     ),
     "a header": (
         lambda agent, text: RequestTemplate(document(), [("X-A", text)], agent),
@@ -359,17 +356,17 @@ def test_a_name_in_every_place(
         assert "{{nobody}} is not defined in the environment “Staging”" in messages_of(found)
     else:
         assert not found.errors
-    if found.prepared is None:
+    if not found.has_call:
         assert (place, "nobody" in text) == ("an address", True)
         return
     if "address" in place:  # A value cannot reach beyond its place.
         stored, sent = ("in-%7B%7Btoken%7D%7D",) * 2 if "said" in text else (stored, sent)
-    assert read(found.prepared) == (stored, sent)
-    run = engine.create_run(found.prepared)
+    assert read(found) == (stored, sent)
+    run = engine.create_run(found)
     kept = json.dumps([run.request, run.headers, run.url, run.request_template, run.secret_names])
     for secret in (SECRET, "found-4711"):
-        assert secret not in kept + repr(found) + repr(found.prepared) + repr(template)
-        assert (secret in found.prepared.redact) is (secret in sent)
+        assert secret not in kept + repr(found) + repr(found) + repr(template)
+        assert (secret in found.redact) is (secret in sent)
     # An agent's address is no part of what the user wrote.
     assert (run.request_template is None) is (
         "{{" not in text or place == "the address of an agent"
@@ -406,18 +403,18 @@ def test_a_secret_goes_to_its_origins_however_it_goes_along(
     fields = {"request": document(), **ALONG[way]}
     address = origin + fields.pop("path", "/ask")
     found = prepared(RequestTemplate(address=address, **fields), environment)
-    assert found.prepared
+    assert found.has_call
     assert (messages_of(found) == "") is goes
     assert (
         "The secret “token” may be sent to https://agent.example" in messages_of(found)
     ) is not goes
-    run = engine.create_run(found.prepared)
+    run = engine.create_run(found)
     assert run.secret_names == ["token"]
     assert SECRET not in json.dumps([run.request, run.headers, run.url, run.request_template])
-    assert SECRET not in repr(found) + str(found.prepared.redacted_target) + messages_of(found)
-    assert {SECRET, base64.b64encode(SECRET.encode()).decode()} <= set(found.prepared.redact)
-    sent = found.prepared.target
-    whole = json.dumps([found.prepared.wire_document, sent.url, sent.headers])
+    assert SECRET not in repr(found) + str(found.redacted_target) + messages_of(found)
+    assert {SECRET, base64.b64encode(SECRET.encode()).decode()} <= set(found.redact)
+    sent = found.target
+    whole = json.dumps([found.document, sent.url, sent.headers])
     pair = base64.b64encode(f"ada:{SECRET}".encode()).decode()
     assert (pair if way == "as a password" else SECRET) in whole
 
@@ -446,9 +443,9 @@ def test_the_environment_says_what_a_name_stands_for(
     Variable.objects.create(environment=other, name="city", value="Rome")
     chosen = Environment.objects.filter(slug=slug).first()
     found = prepared(RequestTemplate(document(site="{{city}}"), (), agent), chosen, **values)
-    assert found.prepared
-    assert found.prepared.wire_document["query"]["site"] == sent
-    assert found.prepared.provenance.environment == slug
+    assert found.has_call
+    assert found.document["query"]["site"] == sent
+    assert found.environment == slug
     assert message in messages_of(found)
     assert bool(message) is bool(found.errors)
 
@@ -476,17 +473,17 @@ def test_the_version_and_the_binding_are_those_that_are_asked_for(
 ) -> None:
     agent = Agent.objects.create(name="A", **{"url": HERE, "version": "0.55", **fields})
     found = prepared(RequestTemplate(document(), agent=agent, **wanted), None)
-    assert found.prepared
-    target = found.prepared.target
+    assert found.has_call
+    target = found.target
     assert (target.version, target.binding, target.url) == (version, binding, url)
-    run = engine.create_run(found.prepared)
+    run = engine.create_run(found)
     assert (run.version, run.binding, run.url) == (version, binding, url)
 
 
 def test_the_result_knows_built_in_names(agent: Agent) -> None:
     template = RequestTemplate(document(a="{{$uuid}} {{$braces}}", b="{{row}}"), (), agent)
     found = prepared(template, None, row=1)
-    assert (found.used, found.built_in) == (("$uuid", "$braces", "row"), ["$uuid", "$braces"])
+    assert found.used == ("$uuid", "$braces", "row")
 
 
 class TestOwnIds:
@@ -502,9 +499,9 @@ class TestOwnIds:
 
     def sent(self, agent: Agent | None, **template: Any) -> dict[str, Any]:
         found = prepared(RequestTemplate(self.HELLO, (), agent, **template), None)
-        assert found.prepared
+        assert found.has_call
         assert not found.errors
-        return found.prepared.request
+        return found.request
 
     @pytest.mark.parametrize(
         ("fields", "expected"),
@@ -525,5 +522,5 @@ class TestOwnIds:
     def test_not_in_a_request_of_nlweb(self, agent: Agent) -> None:
         agent.own_ids = "on"
         found = prepared(RequestTemplate(document(), (), agent), None)
-        assert found.prepared
-        assert found.prepared.request == document()
+        assert found.has_call
+        assert found.request == document()

@@ -109,14 +109,13 @@ def test_a_request_to_another_agent_takes_its_secrets_and_chosen_headers_along(
     prepared = engine.prepare(
         engine.RequestTemplate(document, headers, agent, version="0.54"),
         engine.VariableScope(environment),
-    ).prepared
-    assert prepared
+    )
     other = Agent.objects.create(name="Other", url=url, headers=[["X-Own", "2"]])
     found = retarget(prepared, other, headers[:along])
     assert dict(found.target.headers) == {"X-Own": "2", **own}
     assert (found.url, found.target.url, found.target.version) == (url, url, "0.54")
     assert list(found.headers) == headers[:along]
     assert found.request == document
-    assert found.wire_document == {"query": {"text": "canary-4711"}}
-    assert found.provenance == prepared.provenance
-    assert bool(found.errors()) is refused
+    assert found.document == {"query": {"text": "canary-4711"}}
+    assert found.columns == prepared.columns
+    assert bool(found.refusals()) is refused

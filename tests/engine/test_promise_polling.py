@@ -78,7 +78,7 @@ def ask(begin: Begin) -> Callable[..., Any]:
             return engine.create_run(prepared), prepared
 
         run, prepared = await sync_to_async(record)()
-        await engine.send(run, prepared)
+        await engine.send_here(run, prepared)
         await run.arefresh_from_db()
         return run, await PolledPromise.objects.filter(run=run).afirst()
 
@@ -414,7 +414,7 @@ async def lost_poll(run: Run, polled: PolledPromise, kind: str, **fields: Any) -
         return engine.create_run(prepared, None, link), prepared
 
     child, prepared = await sync_to_async(record)()
-    await engine.send(child, prepared)
+    await engine.send_here(child, prepared)
     await Run.objects.filter(pk=child.pk).aupdate(**fields)
     return child
 

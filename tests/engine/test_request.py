@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +9,8 @@ import pytest
 from playground.engine.preparation import RequestTemplate
 from playground.engine.request import (
     PreparedRequest,
-    WireValues,
     action_request,
-    automatic_response,
+    request_of_run,
     request_to,
 )
 from playground.engine.secrets import Secret
@@ -26,21 +24,22 @@ TARGET = Target("http://a.example", headers=HEADERS)
 AGENT = Agent(name="A", url="http://a.example", auth_secret=CANARY)
 RUN = Run(agent=AGENT, url=AGENT.url, request={})
 STORED = {"key": "{{token}}"}
-WIRE = WireValues(STORED, {"key": CANARY}, HEADERS, f"http://a.example/{CANARY}",
-                  (Secret("token", CANARY),), (CANARY,))  # fmt: skip
-
+SENT = {
+    "wire": ({"key": CANARY}, HEADERS, f"http://a.example/{CANARY}"),
+    "secrets": (Secret("token", CANARY),),
+    "other_credentials": (CANARY,),
+}
 
 #: All that holds a credential on its way to an agent.
 HOLDING = {
     "Target": TARGET,
     "Secret": Secret("token", CANARY),
-    "WireValues": WIRE,
     "RequestTemplate": RequestTemplate({}, HEADERS, AGENT),
     "Substituted": Substituted(CANARY, "{{token}}"),
     "PreparedRequest to an agent": request_to(AGENT, {}, HEADERS),
-    "PreparedRequest with secrets": request_to(AGENT, STORED, HEADERS, wire=WIRE),
+    "PreparedRequest with secrets": request_to(AGENT, STORED, HEADERS, **SENT),
     "PreparedRequest of an action": action_request(AGENT, {}, "http://a.example", headers=HEADERS),
-    "PreparedRequest in reply": automatic_response(RUN, TARGET, {"key": CANARY}, [CANARY]),
+    "PreparedRequest in reply": request_of_run(RUN, TARGET, {"key": CANARY}, [CANARY]),
 }
 
 
@@ -53,13 +52,11 @@ def test_no_representation_shows_a_credential(name: str) -> None:
         assert CANARY in prepared.redact
 
 
-def test_another_document_is_not_sent_beside_the_one_that_is_stored() -> None:
-    made = request_to(AGENT, STORED, wire=WIRE)
-    with pytest.raises(ValueError, match="with_document"):
-        replace(made, request={})
+def test_another_document_is_sent_with_the_same_secrets() -> None:
+    made = request_to(AGENT, STORED, **SENT)
     other = made.with_document({"other": "a {{token}} {{city}}"})
     assert other.request == {"other": "a {{token}} {{city}}"}
-    assert other.wire_document == {"other": f"a {CANARY} {{{{city}}}}"}
+    assert other.document == {"other": f"a {CANARY} {{{{city}}}}"}
 
 
 def with_auth(**fields: Any) -> Agent:
@@ -107,8 +104,8 @@ def test_an_agents_credentials_go_to_its_own_origin_only(url: str) -> None:
 
 @pytest.mark.parametrize(
     ("options", "own_way"),
-    [({}, True), ({"version": "0.54"}, True), ({"wire": WIRE}, False),
-     ({"wire": WIRE, "auth": {"type": "none"}}, False)],
+    [({}, True), ({"version": "0.54"}, True), (SENT, False),
+     ({**SENT, "auth": {"type": "none"}}, False)],
 )  # fmt: skip
 def test_a_session_of_the_agent_is_for_its_own_credentials_only(
     options: dict[str, Any], own_way: bool

@@ -75,8 +75,7 @@ class TestQuota:
         assert storage.stored_bytes(None) - before < 4 * (RUN_BYTES + MAX_REFUSED_REQUEST)
         prepared = engine.request_to(Agent(name="A", url="http://a.example"), {})
         template = {"document": {"query": "{{name}}"}, "headers": [["X", "x" * 20_000]]}
-        provenance = replace(prepared.provenance, request_template=template)
-        run = engine.create_run(replace(prepared, provenance=provenance))
+        run = engine.create_run(replace(prepared, request_template=template))
         run.refresh_from_db()
         assert run.request_template is None
 

@@ -89,7 +89,7 @@ async def test_a_run_that_is_started_too_late_is_interrupted_and_not_sent() -> N
         prepared = engine.request_to(agent, {"query": {"text": "eggs"}})
         run = await sync_to_async(engine.create_run)(prepared)
         begin_shutdown()
-        await engine.send(run, prepared)
+        await engine.send_here(run, prepared)
         assert server.requests == []
     await run.arefresh_from_db()
     assert (run.state, run.frames, run.ended_us is not None) == ("interrupted", 0, True)

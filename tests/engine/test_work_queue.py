@@ -16,6 +16,7 @@ from django.db.models.functions import Now
 from playground import engine
 from playground.engine import background, collection_runs, heartbeat, jobs, work_queue
 from playground.engine.collection_runs import CollectionRunOptions
+from playground.engine.request import PreparedRequest
 from playground.models import (
     Agent,
     Collection,
@@ -70,8 +71,14 @@ async def submit(url: str, **agent: Any) -> Run:
         return engine.create_run(prepared), prepared
 
     run, prepared = await sync_to_async(record)()
-    await engine.submit(run, prepared)
+    await engine.send(run, prepared)
     return run
+
+
+def _read(payload: dict[str, Any]) -> PreparedRequest:
+    """Read a payload as a worker does."""
+    work = QueuedWork(payload={"format": work_queue.FORMAT, **payload})
+    return work_queue.read_request(Run(request={}), work)
 
 
 async def do(deferred: Deferred) -> None:
@@ -81,7 +88,7 @@ async def do(deferred: Deferred) -> None:
         await job.function(key)
 
 
-class TestWireRequest:
+class TestPayload:
     def test_it_is_the_same_after_json(self) -> None:
         target = Target(
             "http://a.example",
@@ -92,13 +99,20 @@ class TestWireRequest:
             session=("2025-06-18", "s"),
             resume={"id": 1},
         )
-        request = work_queue.WireRequest(target, {"query": "\ud800"}, ["secret"], [("B", "2")])
-        assert work_queue.WireRequest.from_json(request.to_json()) == request
+        prepared = PreparedRequest(
+            headers=[("B", "2")],
+            target=target,
+            document={"query": "\ud800"},
+            other_credentials=["secret"],
+        )
+        read = _read(work_queue.payload_of(prepared))
+        assert (read.target, read.document) == (target, prepared.document)
+        assert (read.headers, read.redact) == ([("B", "2")], ["secret"])
 
     def test_members_of_a_later_version_are_left_out(self) -> None:
-        value = work_queue.WireRequest(Target("http://a"), {}, [], []).to_json()
+        value = work_queue.payload_of(PreparedRequest(target=Target("http://a")))
         value["target"]["invented"] = True
-        assert work_queue.WireRequest.from_json(value).target == Target("http://a")
+        assert _read(value).target == Target("http://a")
 
 
 class TestRuns:

@@ -49,8 +49,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The runs and targets that the engine was to drive, instead of driving them."""
     found: list[Any] = []
 
-    async def submit(run: Any, prepared: Any) -> None:
+    async def send(run: Any, prepared: Any) -> None:
         found.append((run, prepared.target))
 
-    monkeypatch.setattr(engine, "submit", submit)
+    monkeypatch.setattr(engine, "send", send)
     return found

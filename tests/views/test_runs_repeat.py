@@ -23,11 +23,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """What was handed to the engine; nothing is sent."""
     calls: Calls = []
 
-    async def submit(run: Run, prepared: Any) -> None:
+    async def send(run: Run, prepared: Any) -> None:
         shown = {"redact": prepared.redact, "headers": prepared.headers}
         calls.append({"run": run, "target": prepared.target, **shown})
 
-    monkeypatch.setattr(runs.engine, "submit", submit)
+    monkeypatch.setattr(runs.engine, "send", send)
     return calls
 
 

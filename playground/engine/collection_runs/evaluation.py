@@ -61,7 +61,7 @@ class ResponseCollector:
             if resume is not None:
                 sent = self._prepared
                 tasks.send_automatic_response(
-                    self._run, sent.target, resume, sent.wire_document, sent.redact
+                    self._run, sent.target, sent.document, sent.redact, resume
                 )
 
 

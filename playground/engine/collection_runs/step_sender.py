@@ -104,7 +104,7 @@ class StepSender:
         # The key alone: thousands of runs with their documents would stay in memory.
         step.run_id = run.pk
         collector = ResponseCollector(run, ready.prepared)
-        task = tasks.send(
+        task = tasks.send_here(
             run,
             ready.prepared,
             listener=collector,
@@ -142,19 +142,17 @@ class StepSender:
         values = self._values(planned, iteration)
         scope = VariableScope(self._options.environment, values, iteration.sources)
         template = self._template(planned.saved)
-        result = prepare(template, scope, self._plan.owner, find_agent=self._matching_agent)
-        prepared = result.prepared
-        if prepared is None or result.errors:
-            hint = f" {_ANYWAY}" if result.can_send_anyway else ""
-            raise PlanError(_join_messages(result.errors) + hint)
+        prepared = prepare(template, scope, self._plan.owner, find_agent=self._matching_agent)
+        if prepared.errors:
+            hint = f" {_ANYWAY}" if prepared.can_send_anyway else ""
+            raise PlanError(_join_messages(prepared.errors) + hint)
         target = prepared.target
         key = (folder_of(planned.saved), target.protocol, target.url)
         conversation = iteration.conversation_for(key, prepared.request)
         if conversation is not None:
             protocol, context = target.protocol, conversation.context
             prepared = prepared.with_change(partial(_with_session, protocol, context))
-        provenance = replace(prepared.provenance, source=RunSource.COLLECTION)
-        prepared = replace(prepared, provenance=provenance)
+        prepared.source = RunSource.COLLECTION
         return ReadyStep(
             prepared, RunParent(parent=conversation.turn if conversation else None), key
         )
@@ -187,8 +185,8 @@ class StepSender:
             if agent.pk and not Agent.objects.filter(pk=agent.pk).exists():
                 raise PlanError(f"The agent “{agent.name}” was deleted.") from None
             # The saved request or the parent was deleted meanwhile: the request is sent anyway.
-            provenance = replace(prepared.provenance, saved_request=None)
-            return create_run(replace(prepared, provenance=provenance), owner, has_room=True)
+            prepared.saved_request = None
+            return create_run(prepared, owner, has_room=True)
 
     def _template(self, saved: SavedRequest) -> RequestTemplate:
         template = RequestTemplate.from_saved_request(saved, self._plan.owner)

@@ -135,7 +135,7 @@ async def _send(pair: RequestPair, total_timeout: float | None) -> Twin:
     twin = await sync_to_async(_record)(pair)
     await asyncio.gather(
         *(
-            engine.send(run, prepared, limits=limits)
+            engine.send_here(run, prepared, limits=limits)
             for run, prepared in zip((twin.left, twin.right), pair, strict=True)
         )
     )
