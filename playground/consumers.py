@@ -29,8 +29,9 @@ from playground.memory_budget import UNSENT_SHARE
 from playground.models import CollectionRun, Run, Share
 from playground.notifications import Stored, notifier
 from playground.query_params import int_param
+from playground.rendering.collection_run_updates import CollectionRunUpdates
 from playground.rendering.collection_runs import StepPage, decode_verdicts
-from playground.rendering.live import CollectionRunUpdates, RunUpdates
+from playground.rendering.live import RunUpdates
 from playground.task_registry import PerLoop, start_task
 
 logger = logging.getLogger(__name__)

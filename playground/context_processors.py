@@ -8,8 +8,12 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 
 from playground import __version__
+from playground.lesson_progress import open_lesson
+from playground.models.ownership import owner_of
+from playground.rendering.lessons import LessonPane
 from playground.rendering.sidebar import Sidebar
 
 
@@ -36,5 +40,14 @@ def site(_: HttpRequest) -> dict[str, Any]:
 
 
 def sidebar(request: HttpRequest) -> dict[str, Any]:
-    """Return `sidebar`, which reads nothing before a template shows it."""
-    return {"sidebar": Sidebar.of(request)}
+    """Return `sidebar` and `lesson_pane`, which read nothing before a template shows them."""
+    return {
+        "sidebar": Sidebar.of(request),
+        "lesson_pane": SimpleLazyObject(lambda: _lesson_pane(request)),
+    }
+
+
+def _lesson_pane(request: HttpRequest) -> LessonPane | None:
+    """Return the pane of the lesson that is open."""
+    found = open_lesson(owner_of(request.user))
+    return LessonPane(found, request.user) if found else None

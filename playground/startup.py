@@ -22,11 +22,10 @@ from playground import __version__
 from playground.collections import shipped
 from playground.installation import command_line
 from playground.models import ActionServer, Agent
+from playground.models.agents import DEMOS
 
 logger = logging.getLogger(__name__)
 
-#: Paths of the demo's agents on the origin of this playground, by slug.
-DEMOS = {"demo": "/demo", "demo-mcp": "/demo/mcp", "demo-agent-api": "/demo/agent-api"}
 #: Slug of the MCP server that the demo's actions call.
 _MCP_SERVER = "demo-mcp"
 #: Advisory lock for the preparation of the database: "play" in ASCII.

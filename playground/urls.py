@@ -104,8 +104,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<uuid:pk>/conformance/", conformance.report, name="run-conformance"),
     path("runs/<uuid:pk>/conformance/count/", conformance.count, name="run-conformance-count"),
     path("runs/<uuid:pk>/conformance.json", conformance.document, name="run-conformance-json"),
-    path("rules/", conformance.rules, name="rules"),
-    path("rules/<slug:group>/<str:rule_id>/", conformance.rule, name="rule"),
+    path("rules/", reference.rules, name="rules"),
+    path("rules/<slug:group>/<str:rule_id>/", reference.rule, name="rule"),
     path("reference/", reference.references, name="references"),
     path("reference/<slug:protocol>/<str:version>/", reference.reference, name="reference"),
     path(

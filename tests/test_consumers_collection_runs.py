@@ -14,7 +14,7 @@ from playground import broadcast, consumers
 from playground.broadcast import run_feeds
 from playground.models import CollectionRun, Step
 from playground.notifications import notify_viewers
-from playground.rendering.live import CollectionRunUpdates
+from playground.rendering.collection_run_updates import CollectionRunUpdates
 from tests.support.markup import read
 from tests.test_consumers import HEADERS
 

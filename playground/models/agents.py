@@ -28,6 +28,9 @@ _RESERVED = frozenset({"new"})
 #: Separators of the parts of a URL: `a.example:8000/ask` gets the slug `a-example-8000-ask`.
 _PARTS = re.compile(r"[./:?&=]+")
 
+#: Paths of the demo's agents on the origin of this playground, by slug.
+DEMOS = {"demo": "/demo", "demo-mcp": "/demo/mcp", "demo-agent-api": "/demo/agent-api"}
+
 
 class AgentManager(models.Manager.from_queryset(OwnedQuerySet)):  # type: ignore[misc]
     """Manager of agents by natural key, so that fixtures need no primary keys."""

@@ -11,6 +11,7 @@ commands and `playground.cli`.
 `annotations`           annotated exchange: the frames of a run with the meaning of every part
 `card_types`            facts and lists of result items, by schema.org type
 `cards`                 result cards and nested items
+`collection_run_updates` live updates of collection runs
 `collection_runs`       collection runs: page, list and report
 `comparison`            comparison of two runs: facts, requests and responses
 `conformance`           conformance reports: rules by level with their findings

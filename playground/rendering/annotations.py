@@ -19,8 +19,8 @@ from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.placement import Placement, PlacementAssigner
 from playground.protocols.text import shorten
 from playground.rendering.conformance import ReportView, source_of
-from playground.rendering.events import kind_label, row_of
-from playground.rendering.formatting import milliseconds, size
+from playground.rendering.events import row_of
+from playground.rendering.formatting import kind_label, milliseconds, size
 from playground.rendering.wire import blocks_of
 from playground.stored_runs import read_events
 

@@ -13,21 +13,7 @@ from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem
 from playground.protocols.text import shorten
 from playground.rendering.entries import element_of
-from playground.rendering.formatting import MAX_LINE, milliseconds, size
-
-#: Labels of the frame kinds that are not simply their name in lower case.
-_FRAME_LABELS = {
-    "call": "request",
-    "open": "connected",
-    "head": "response headers",
-    "event": "SSE event",
-    "tail": "incomplete event",
-}
-
-
-def kind_label(kind: str) -> str:
-    """Return the label of an event kind or frame kind, the same in every tab."""
-    return _FRAME_LABELS.get(kind, kind)
+from playground.rendering.formatting import MAX_LINE, kind_label, milliseconds, size
 
 
 @dataclass(frozen=True, slots=True)

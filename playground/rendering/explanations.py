@@ -21,7 +21,8 @@ from playground.protocols.json_pointer import keys_of, pointer_of
 from playground.protocols.reference import reference as protocol_reference
 from playground.protocols.text import shorten
 from playground.rendering.conformance import source_of
-from playground.rendering.events import kind_label, payload_of
+from playground.rendering.events import payload_of
+from playground.rendering.formatting import kind_label
 
 #: Labels of the groups of schemas that are not protocols of requests.
 _LABELS = {"http": "HTTP", "mcp": "MCP", "a2a": "A2A", "playground": "Playground"}

@@ -38,6 +38,14 @@ _WORD_BOUNDARY = re.compile(r"[_-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-
 _IDENTIFIER = re.compile(r"[A-Za-z0-9_-]*[A-Za-z][A-Za-z0-9_-]*")
 #: Words of identifiers that are written in capitals.
 _ACRONYMS = frozenset("api gtin html http id isbn json sku ui uri url uuid".split())
+#: Labels of the frame kinds that are not simply their name in lower case.
+_FRAME_LABELS = {
+    "call": "request",
+    "open": "connected",
+    "head": "response headers",
+    "event": "SSE event",
+    "tail": "incomplete event",
+}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 #: Units of a duration in seconds, the longest first.
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
@@ -233,3 +241,8 @@ def size(count: int) -> str:
 def count_text(count: int, noun: str) -> str:
     """Return a count with its noun in singular or plural: `1 difference`, `3 differences`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def kind_label(kind: str) -> str:
+    """Return the label of an event kind or frame kind, the same in every tab."""
+    return _FRAME_LABELS.get(kind, kind)

@@ -1,4 +1,4 @@
-"""The response pane of a run, and live updates of runs and of collection runs.
+"""The response pane of a run, and live updates of runs.
 
 An update is a websocket message with HTML to swap in. A message about a run carries the figures of
 the status bar, the new cards of the window, and the numbers of the frames that it announces. It
@@ -19,10 +19,9 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.template.loader import get_template
 
-from playground.models import CollectionRun, FrameBatch, Run, RunState
+from playground.models import FrameBatch, Run, RunState
 from playground.notifications import Stored
 from playground.protocols.events import EntryRef
-from playground.rendering.collection_runs import BAD, RunProgress, StepPage, header_context
 from playground.rendering.entries import Entry, element_of
 from playground.rendering.message_updates import MessageUpdates
 from playground.rendering.messages import usage_rows
@@ -447,49 +446,3 @@ def replace_state(run: Run) -> Run:
 def window(added: list[Entry], before: int) -> list[Entry]:
     """Return the `added` entries that belong to the window, after `before` earlier ones."""
     return [entry for entry in added if not entry.pinned][: max(0, WINDOW - before)]
-
-
-@dataclass(frozen=True, slots=True)
-class CollectionRunMessage:
-    """A websocket message about a collection run."""
-
-    html: str
-    #: Whether the run has ended and everything was sent.
-    final: bool
-
-
-class CollectionRunUpdates:
-    """Position of one viewer in one collection run. Used from one thread at a time."""
-
-    def __init__(self, pk: UUID, page: StepPage, known: Mapping[int, str]) -> None:
-        """Begin with a page of the steps that shows the verdicts `known`, by step number."""
-        self.pk = pk
-        self._page = page
-        self._known = dict(known)
-        self._stamp: object = None
-
-    def advance(self) -> CollectionRunMessage | None:
-        """Return the message with everything new since the last one; None if nothing is.
-
-        Raises `CollectionRun.DoesNotExist` if the run was deleted.
-        """
-        # Before its steps: the end must not be announced before what led to it.
-        run = CollectionRun.objects.select_related("collection").get(pk=self.pk)
-        verdicts = self._page.verdicts(run)
-        changed = [n for n, verdict in verdicts.items() if self._known.get(n) != verdict]
-        progress = RunProgress.of(run)
-        stamp = (run.state, progress.tally)
-        if not changed and stamp == self._stamp:
-            return None
-        rows = self._page.rows(run, changed)
-        is_list = self._page.show == BAD
-        html = get_template("collection_runs/message.html").render(
-            {
-                **header_context(run, progress),
-                "replaced": [row for row in rows if row.number in self._known],
-                "added": [row for row in rows if row.number not in self._known] if is_list else [],
-            }
-        )
-        self._known.update({row.number: row.step.verdict for row in rows})
-        self._stamp = stamp
-        return CollectionRunMessage(html, run.is_final)

@@ -25,8 +25,7 @@ from playground.models import Run, RunKind
 from playground.protocols.events import Event, event_label
 from playground.protocols.frames import BODY_KINDS, LAST_KINDS, Frame, FrameKind, is_reused
 from playground.protocols.trace_context import sent_trace_id
-from playground.rendering.events import kind_label
-from playground.rendering.formatting import milliseconds
+from playground.rendering.formatting import kind_label, milliseconds
 from playground.rendering.run_status import elapsed_ms, status_label
 from playground.rendering.thread import Thread
 from playground.stored_runs import StoredReader

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem
-from playground.rendering.events import kind_label
-from playground.rendering.formatting import milliseconds, size
+from playground.rendering.formatting import kind_label, milliseconds, size
 
 #: Bytes of a block that a page shows; the download has all of them.
 MAX_SHOWN = 64 * 1024

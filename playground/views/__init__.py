@@ -7,6 +7,7 @@ Imported by `playground.urls` only.
 `actions`               the action panel's views: show, preview, load, run
 `agents`                agents and their MCP tools
 `annotated_exchange`    annotated exchange of a run, and its exports
+`calls`                 a call exactly as it would be sent
 `collection_runs`       collection runs: form, page, cancellation, reports
 `collections`           collections: list, page, details, position
 `comparisons`           comparison of any two runs
@@ -41,6 +42,7 @@ Imported by `playground.urls` only.
 `runs`                  list, send, repeat and cancel runs
 `saved_requests`        saved requests: save, open, edit, move
 `sequence`              sequence diagram of a conversation, as tab, SVG and Mermaid
+`sending`               start of a recorded run, preparation of what follows a turn
 `server_log`            the server log of a run
 `session`               session history and session context of a branch
 `shares`                links to a run or a collection

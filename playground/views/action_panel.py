@@ -32,7 +32,7 @@ from playground.rendering.action_buttons import action_at, headers_of, label_of
 from playground.rendering.entry_runs import anchor_of
 from playground.rendering.formatting import readable
 from playground.transport import OutboundPolicy, check_url
-from playground.views.composer import describe_call, is_new_origin
+from playground.views.calls import describe_call, is_new_origin
 from playground.views.helpers import get_run
 
 #: The attribute that names the server or agent of an action.

@@ -1,20 +1,18 @@
-"""Conformance of a run: the report, its count, its JSON, and the pages of rules."""
+"""Conformance of a run: the report, its count and its JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import lru_cache
 from threading import Lock
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from playground.conformance import (
-    RULESETS,
     ConformanceReport,
     EarlierResponses,
     RuleSet,
@@ -24,14 +22,10 @@ from playground.conformance import (
 from playground.models import Run
 from playground.protocols import nlweb, registry
 from playground.rendering.conformance import (
-    ABOUT,
     PointerLocator,
     ReportView,
-    version_label,
     view_of,
 )
-from playground.rendering.reference import attributes_of_rule
-from playground.rendering.rules import rule_groups, rule_view
 from playground.stored_runs import earlier_responses
 from playground.views.helpers import get_run, make_download
 
@@ -133,38 +127,3 @@ def document(request: HttpRequest, pk: str) -> HttpResponse:
     text = json.dumps(found, indent=2, ensure_ascii=False)
     response = HttpResponse(text.encode("utf-8", "backslashreplace"), "application/json")
     return make_download(response, f"conformance-{run.pk}-{version}.json")
-
-
-@require_safe
-def rules(request: HttpRequest) -> HttpResponse:
-    """List every rule: its requirement level in each version, and its section."""
-    return render(request, "rules/list.html", {"groups": list(_groups())})
-
-
-@require_safe
-def rule(request: HttpRequest, group: str, rule_id: str) -> HttpResponse:
-    """Show a rule: its requirements, and a conforming and a violating response."""
-    view = rule_view(group, rule_id)
-    if view is None:
-        raise Http404(f"No rule {rule_id} in {group}.")
-    context = {"rule": view, "attributes": attributes_of_rule(rule_id)}
-    return render(request, "rules/page.html", context)
-
-
-def _groups() -> Iterator[dict[str, Any]]:
-    """Yield the rule groups with their rows."""
-    for group in rule_groups():
-        protocol, rules = next(
-            (protocol, rules) for (protocol, _), rules in RULESETS.items() if group in rules.groups
-        )
-        versions = rules.versions
-        yield {
-            "title": group.title,
-            "slug": group.slug,
-            "about": ABOUT[group.slug],
-            "columns": [version_label(protocol, name) for name in versions],
-            "rows": [
-                (rule, [(name, rule.requirements.get(name)) for name in versions])
-                for rule in group.rules
-            ],
-        }

@@ -31,10 +31,9 @@ from playground.protocols.mcp import elicitation as mcp
 from playground.query_params import int_param
 from playground.rendering.elicitation import STRATEGY, TEMPLATE, ElicitationView, Submitted
 from playground.rendering.thread import Thread
-from playground.views.composer import describe_call, shown_call
+from playground.views.calls import describe_call, shown_call
 from playground.views.helpers import get_run, is_htmx, room_problem
-from playground.views.runs import start_run
-from playground.views.turns import follow_up_headers
+from playground.views.sending import follow_up_headers, start_run
 
 #: Name of the button that was pressed: an action of MCP.
 ACTION = "action"

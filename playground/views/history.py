@@ -5,23 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
 
-from playground.models import Agent, Run
+from playground.models import Agent, CollectionRun, Run
 from playground.models.history import HistoryCursor, history_page
 from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of
 from playground.models.storage import COUNT_LIFETIME, StorageUsage
 from playground.query_params import int_param
-from playground.rendering.history import rows_of
+from playground.rendering.history import MAX_STEPS, rows_of, sidebar_history, sidebar_steps
 from playground.views.helpers import is_htmx
 from playground.views.history_filters import (
     MADE_BY,
+    MAX_WORDS,
     OUTCOMES,
     STATES,
     UNSAVED_AGENT,
@@ -83,3 +85,28 @@ def _choices(request: HttpRequest) -> dict[str, Any]:
         "outcomes": OUTCOMES,
         "makers": MADE_BY,
     }
+
+
+def list_runs(request: HttpRequest) -> HttpResponse:
+    """Render a page of the sidebar's history, or with `collection_run` the runs of one."""
+    mark_interrupted()
+    if key := request.GET.get("collection_run", ""):
+        return _list_steps(request, key)
+    query = request.GET.get("q", "").strip()[:MAX_WORDS]
+    before = HistoryCursor.read(request.GET.get("before", ""))
+    page = sidebar_history(request.user, query, before)
+    shown = int_param(request.GET, "shown", 0) + len(page.rows)
+    return render(request, "runs/history.html", {"history": page, "q": query, "shown": shown})
+
+
+def _list_steps(request: HttpRequest, key: str) -> HttpResponse:
+    """Render the runs of a collection run as rows of the sidebar."""
+    try:
+        found = CollectionRun.objects.owned_by(request.user).filter(pk=key).first()
+    except ValidationError:
+        found = None
+    if found is None:
+        raise Http404
+    steps = sidebar_steps(found)
+    context = {"collection_run": found, "steps": steps[:MAX_STEPS], "more": steps[MAX_STEPS:]}
+    return render(request, "runs/history_steps.html", context)

@@ -20,6 +20,7 @@ from playground.forms.lessons import NewLessonForm
 from playground.lesson_progress import LessonOfLearner
 from playground.lessons import LessonStep, Subject, evaluate_check
 from playground.models import Agent, Collection, RunKind
+from playground.models.agents import DEMOS
 from playground.models.ownership import owner_of
 from playground.rendering.lessons import (
     LessonPane,
@@ -28,7 +29,6 @@ from playground.rendering.lessons import (
     lessons_with_progress,
     step_rows,
 )
-from playground.startup import DEMOS
 from playground.views.composer import prepare_form
 from playground.views.helpers import is_htmx, refuse_without_room
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,12 +16,16 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
 
+from playground.conformance import RULESETS
+from playground.rendering.conformance import ABOUT, version_label
 from playground.rendering.reference import (
+    attributes_of_rule,
     changes_view,
     protocol_views,
     reference_view,
     start_links,
 )
+from playground.rendering.rules import rule_groups, rule_view
 from playground.views.helpers import is_htmx
 
 #: The longest text of the filter.
@@ -82,3 +88,38 @@ def changes(request: HttpRequest, protocol: str, version: str) -> HttpResponse:
     if view is None:
         raise Http404(f"No changes of {protocol} {version}.")
     return render(request, "reference/changes.html", {"changes": view})
+
+
+@require_safe
+def rules(request: HttpRequest) -> HttpResponse:
+    """List every rule: its requirement level in each version, and its section."""
+    return render(request, "rules/list.html", {"groups": list(_groups())})
+
+
+@require_safe
+def rule(request: HttpRequest, group: str, rule_id: str) -> HttpResponse:
+    """Show a rule: its requirements, and a conforming and a violating response."""
+    view = rule_view(group, rule_id)
+    if view is None:
+        raise Http404(f"No rule {rule_id} in {group}.")
+    context = {"rule": view, "attributes": attributes_of_rule(rule_id)}
+    return render(request, "rules/page.html", context)
+
+
+def _groups() -> Iterator[dict[str, Any]]:
+    """Yield the rule groups with their rows."""
+    for group in rule_groups():
+        protocol, rules = next(
+            (protocol, rules) for (protocol, _), rules in RULESETS.items() if group in rules.groups
+        )
+        versions = rules.versions
+        yield {
+            "title": group.title,
+            "slug": group.slug,
+            "about": ABOUT[group.slug],
+            "columns": [version_label(protocol, name) for name in versions],
+            "rows": [
+                (rule, [(name, rule.requirements.get(name)) for name in versions])
+                for rule in group.rules
+            ],
+        }

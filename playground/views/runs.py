@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from asgiref.sync import sync_to_async
-from django.core.exceptions import ValidationError
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
-from django_htmx.http import push_url, reswap, retarget, trigger_client_event
+from django_htmx.http import reswap, retarget, trigger_client_event
 
 from playground import engine
-from playground.models import CollectionRun, Run, RunKind, RunState
+from playground.models import Run, RunKind, RunState
 from playground.models.conversations import turn_of
-from playground.models.history import HistoryCursor
-from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of
 from playground.protocols import registry
-from playground.query_params import int_param
-from playground.rendering.history import MAX_STEPS, sidebar_history, sidebar_steps
-from playground.rendering.live import response_context
 from playground.views.composer import prepare_form
 from playground.views.helpers import find_run, get_run, is_htmx
-from playground.views.history_filters import MAX_WORDS
+from playground.views.history import list_runs
+from playground.views.sending import start_run
 
 
 async def runs(request: HttpRequest) -> HttpResponse:
@@ -32,33 +25,8 @@ async def runs(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return await send(request)
     if request.method in {"GET", "HEAD"}:
-        return await sync_to_async(_list)(request)
+        return await sync_to_async(list_runs)(request)
     return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
-
-
-def _list(request: HttpRequest) -> HttpResponse:
-    """Render a page of the sidebar's history, or with `collection_run` the runs of one."""
-    mark_interrupted()
-    if key := request.GET.get("collection_run", ""):
-        return _list_steps(request, key)
-    query = request.GET.get("q", "").strip()[:MAX_WORDS]
-    before = HistoryCursor.read(request.GET.get("before", ""))
-    page = sidebar_history(request.user, query, before)
-    shown = int_param(request.GET, "shown", 0) + len(page.rows)
-    return render(request, "runs/history.html", {"history": page, "q": query, "shown": shown})
-
-
-def _list_steps(request: HttpRequest, key: str) -> HttpResponse:
-    """Render the runs of a collection run as rows of the sidebar."""
-    try:
-        found = CollectionRun.objects.owned_by(request.user).filter(pk=key).first()
-    except ValidationError:
-        found = None
-    if found is None:
-        raise Http404
-    steps = sidebar_steps(found)
-    context = {"collection_run": found, "steps": steps[:MAX_STEPS], "more": steps[MAX_STEPS:]}
-    return render(request, "runs/history_steps.html", context)
 
 
 async def send(request: HttpRequest) -> HttpResponse:
@@ -67,21 +35,6 @@ async def send(request: HttpRequest) -> HttpResponse:
     if isinstance(recorded, HttpResponse):
         return recorded
     return await start_run(request, *recorded)
-
-
-async def start_run(
-    request: HttpRequest, run: Run, prepared: engine.PreparedRequest
-) -> HttpResponse:
-    """Start a recorded run, and show it in the response pane."""
-    await engine.send(run, prepared)
-    if not is_htmx(request):
-        return redirect(run)
-    response = await sync_to_async(render)(
-        request, "runs/response.html", await sync_to_async(response_context)(run)
-    )
-    # In a pane of another page, the content changes, and not the page's URL.
-    in_pane = urlsplit(request.headers.get("HX-Current-URL", "")).path.endswith("/pane/")
-    return response if in_pane else push_url(response, run.get_absolute_url())
 
 
 def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.PreparedRequest]:

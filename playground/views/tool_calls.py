@@ -25,10 +25,9 @@ from playground.rendering.messages import display_text
 from playground.rendering.thread import Thread, render_entry
 from playground.rendering.thread_reader import ThreadReader
 from playground.rendering.tool_calls import ToolCallForm
-from playground.views.composer import shown_call
+from playground.views.calls import shown_call
 from playground.views.helpers import get_run, room_problem
-from playground.views.runs import start_run
-from playground.views.turns import prepare_follow_up
+from playground.views.sending import prepare_follow_up, start_run
 
 
 @require_POST

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.forms import ValidationError
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
@@ -15,7 +13,6 @@ from django_htmx.http import reswap, retarget
 
 from playground import engine
 from playground.follow_ups import follow_up_document
-from playground.json_input import parse_headers
 from playground.models import Agent, Run, RunKind
 from playground.models.conversations import turn_of
 from playground.models.ownership import owner_of
@@ -23,10 +20,10 @@ from playground.rendering.formatting import readable
 from playground.rendering.thread import SHOWN, Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
 from playground.rendering.transcript import transcript_of
-from playground.variables import literal, names_in
+from playground.variables import literal
 from playground.views.composer import composer_fields_of_run, tab_data
 from playground.views.helpers import get_run, room_problem
-from playground.views.runs import start_run
+from playground.views.sending import prepare_follow_up, start_run
 from playground.views.workbench import document_of, headers_of, page, parent_fields
 
 MAX_TEXT = 20_000
@@ -132,50 +129,3 @@ def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> Htt
     context = {"run": run, "transcript": transcript, "text": text, "errors": errors}
     response = render(request, "runs/follow_up.html", context, status=422)
     return reswap(retarget(response, "this"), "outerHTML")
-
-
-def prepare_follow_up(
-    request: HttpRequest, run: Run, document: dict[str, Any]
-) -> engine.PreparedRequest:
-    """Return the prepared request that follows `run`, with the headers of the composer."""
-    try:
-        headers = follow_up_headers(request, run)
-    except ValidationError as error:
-        return engine.refused(str(error.messages[0]))
-    return engine.prepare_follow_up(run, document, headers)
-
-
-def follow_up_headers(request: HttpRequest, run: Run) -> list[tuple[str, str]]:
-    """Return the composer's headers if they are for the same target, else those of the turn.
-
-    Credentials are not stored with a turn, so only the composer may still hold them; a secret is
-    represented by its placeholder. Raises `ValidationError`.
-    """
-    form, turn = request.POST, turn_of(run)
-    if "headers" not in form or not _is_same_target(turn, form):
-        return engine.stored_headers(turn)
-    try:
-        return [_substituted(turn, name, value) for name, value in parse_headers(form["headers"])]
-    except ValidationError as error:
-        raise ValidationError(f"In the composer's headers: {error.messages[0]}") from error
-
-
-def _is_same_target(turn: Run, form: QueryDict) -> bool:
-    """Return whether the composer has the agent of the turn, or the URL that it was sent to."""
-    if turn.agent:
-        return bool(form.get("agent") == turn.agent.slug)
-    address = (turn.request_template or {}).get("address") or turn.url
-    return not form.get("agent") and form.get("address") == address
-
-
-def _substituted(turn: Run, name: str, value: str) -> tuple[str, str]:
-    """Return a header of the composer with the turn's values for its names.
-
-    Raises `ValidationError` for a header that the turn does not have.
-    """
-    if not names_in(value):
-        return name, value
-    known = {each.lower(): text for each, text in turn.headers}
-    if name.lower() not in known:
-        raise ValidationError(f"{name} uses variables that are not defined in this conversation.")
-    return name, known[name.lower()]

@@ -12,15 +12,11 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from playground.follow_ups import follow_up_omissions
-from playground.lesson_progress import open_lesson
 from playground.models import Agent, Environment, Run, Variable
 from playground.models.conversations import branch_to, turn_of
-from playground.models.ownership import owner_of
 from playground.protocols.headers import is_credential
 from playground.rendering.formatting import readable
-from playground.rendering.lessons import LessonPane
 from playground.rendering.live import response_context
-from playground.rendering.sidebar import Sidebar
 from playground.variables import literal
 from playground.views.composer import composer_context, composer_fields_of_run, tab_data
 from playground.views.deep_links import is_own_link, read_link
@@ -134,7 +130,6 @@ def page(
         request,
         "workbench.html",
         {
-            "agents": Sidebar.of(request).agents,
             "agent": agent,
             "document_json": readable(document),
             "headers_json": json.dumps(headers, ensure_ascii=False),
@@ -143,7 +138,6 @@ def page(
             "bindings": Agent.Binding.choices,
             "protocols": Agent.Protocol.choices,
             "secret_names": _secret_names(request),
-            "lesson_pane": _lesson_pane(request),
             **composer_context(agent, run),
             **choice_context(request, run.environment if run else None),
             **response_context(run, onward=onward),
@@ -151,12 +145,6 @@ def page(
             **context,
         },
     )
-
-
-def _lesson_pane(request: HttpRequest) -> LessonPane | None:
-    """Return the pane of the lesson that is open."""
-    found = open_lesson(owner_of(request.user))
-    return LessonPane(found, request.user) if found else None
 
 
 def _secret_names(request: HttpRequest) -> list[str]:

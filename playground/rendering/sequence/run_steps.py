@@ -19,8 +19,8 @@ from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.protocols.mcp import messages
 from playground.protocols.problems import Problem
-from playground.rendering.events import event_text, kind_label
-from playground.rendering.formatting import milliseconds
+from playground.rendering.events import event_text
+from playground.rendering.formatting import kind_label, milliseconds
 from playground.rendering.sequence.labels import one_line
 
 #: Steps of one run; further ones are counted in the last.
