@@ -80,7 +80,7 @@ class LessonOfLearner:
     def pass_step(self, step: LessonStep) -> None:
         """Note that a step has passed. Meanwhile the learner may have opened another one."""
         with transaction.atomic():
-            stored = LessonProgress.objects.select_for_update()
+            stored = LessonProgress.objects.select_for_update(of=("self",))
             self.progress.refresh_from_db(from_queryset=stored)
             self.progress.note_passed(step)
             self.progress.save(update_fields=["steps"])

@@ -207,7 +207,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         trash.reload_shipped,
         name="collection-shipped",
     ),
-    path("collections/undo/<int:removal>/", trash.undo, name="trash-restore"),
+    path("collections/undo/<slug:model>/<int:key>/", trash.undo, name="trash-restore"),
     path("sidebar/", sidebar.sidebar, name="sidebar"),
     path("sidebar/<slug:slug>/", sidebar.sidebar_node, name="sidebar-node"),
     path("collections/<slug:slug>/", collections.collection, name="collection"),
@@ -219,7 +219,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         collections.duplication,
         name="collection-duplicate",
     ),
-    path("collections/<slug:slug>/deletion/", trash.collection, name="collection-deletion"),
+    path("collections/<slug:slug>/deletion/", trash.deletion, name="collection-deletion"),
     path(
         "collections/<slug:slug>/export/",
         import_export.collection_export,
@@ -246,7 +246,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path(
         "collections/<slug:slug>/folders/<slug:folder>/deletion/",
-        trash.folder,
+        trash.deletion,
         name="folder-deletion",
     ),
     # Saved requests
@@ -278,7 +278,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path(
         "collections/<slug:slug>/requests/<slug:saved>/deletion/",
-        trash.saved_request,
+        trash.deletion,
         name="saved-request-deletion",
     ),
     path(

@@ -142,30 +142,31 @@ def _slugs(current: ImportPlan, model: str, *statuses: str) -> set[str]:
 
 def _write_folders(current: ImportPlan, collection: Collection) -> None:
     slugs = _slugs(current, FOLDER, "added", "changed")
-    _upsert(
-        Folder,
-        (
-            Folder(collection=collection, **fields)
-            for slug, fields in current.fixture.folders.items()
-            if slug in slugs
-        ),
-        _columns(FOLDER),
+    rows = (
+        Folder(collection=collection, **fields)
+        for slug, fields in current.fixture.folders.items()
+        if slug in slugs
     )
+    _upsert(Folder, rows, _keys(collection.folders), _columns(FOLDER))
 
 
 def _write_requests(current: ImportPlan, collection: Collection) -> None:
     slugs = _slugs(current, REQUEST, "added", "changed")
-    folders = dict(collection.folders.values_list("slug", "pk"))
+    folders = _keys(collection.folders)
 
     def row(fields: Mapping[str, Any]) -> SavedRequest:
         values = dict(fields)
-        # A part may name a folder that was deleted meanwhile: the request is then in no folder.
         folder = folders.get(values.pop("folder"))
         return SavedRequest(collection_id=collection.pk, folder_id=folder, **values)
 
     requests = current.fixture.requests.items()
     rows = (row(fields) for slug, fields in requests if slug in slugs)
-    _upsert(SavedRequest, rows, [*_columns(REQUEST), "modified_at"])
+    keys = _keys(collection.requests)
+    _upsert(SavedRequest, rows, keys, [*_columns(REQUEST), "modified_at"])
+
+
+def _keys(rows: Any) -> dict[str, int]:
+    return dict(rows.values_list("slug", "pk"))
 
 
 def _columns(model: str) -> list[str]:
@@ -173,14 +174,15 @@ def _columns(model: str) -> list[str]:
     return [name for name in FIELDS[model] if name not in {"collection", "slug"}]
 
 
-def _upsert(model: type[Model], rows: Iterable[Model], fields: list[str]) -> None:
-    """Insert rows, or update those with the same natural key, a bounded number at a time."""
+def _upsert(
+    model: type[Model], rows: Iterable[Any], keys: Mapping[str, int], fields: list[str]
+) -> None:
+    """Insert rows, or update those whose slug is one of `keys`, a bounded number at a time."""
     for batch in batches(rows):
+        for row in batch:
+            row.pk = keys.get(row.slug)
         model._default_manager.bulk_create(
-            batch,
-            update_conflicts=True,
-            unique_fields=["collection", "slug"],
-            update_fields=fields,
+            batch, update_conflicts=True, unique_fields=["pk"], update_fields=fields
         )
 
 

@@ -1,9 +1,8 @@
 """Collections shipped in fixtures/: loaded when the playground starts, unless they were deleted.
 
 A collection that was deleted stays deleted, although its file still exists, until it is loaded
-again on purpose. That is stored as a row among those of the trash which never expires
-(`TrashedItem`, its text a JSON object with the slug and nothing else). Local mode only, as all
-access to files: see `playground.collections.disk`.
+again on purpose (`SkippedCollection`). Local mode only, as all access to files: see
+`playground.collections.disk`.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ from pathlib import Path
 from django.conf import settings
 from django.core.validators import slug_re
 from django.db import transaction
-from django.db.models import QuerySet
 
 from playground.collections import disk
 from playground.collections.fixture import Fixture, FixtureError, FixtureProblem
 from playground.collections.fixture_parser import decode_file, parse_fixture
-from playground.models import Collection, TrashedItem
+from playground.models import Collection, SkippedCollection
 
 #: The collection for new users, which is listed first.
 _TOUR = "tour.json"
@@ -50,9 +48,6 @@ SHIPPED_FILES = frozenset({_TOUR, "misbehaving.json", "specification-examples.js
 _FIRST_ITEM = re.compile(rb'\s*\[\s*\{\s*"model":\s*"playground\.collection"')
 _FIELD = re.compile(r'"(name|slug)":\s*("(?:[^"\\]|\\.)*")')
 _HEAD_BYTES = 2000
-
-#: Start of the text of a row that marks a collection as deleted for good.
-_MARKER = '{"declined": '
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +82,11 @@ def fixtures(pattern: str) -> list[Path]:
 
 def load() -> Iterator[tuple[Path, Exception]]:
     """Load new and changed files; yield those that could not be loaded, with the error."""
-    deleted = _deleted_slugs() - _stored_slugs()
+    # One that exists again is loaded all the same.
+    skipped = {*SkippedCollection.objects.values_list("slug", flat=True)} - _stored_slugs()
     for path in files():
         try:
-            if _describe(path).slug not in deleted:
+            if _describe(path).slug not in skipped:
                 disk.load_file(path)
         except (FixtureError, disk.DiskError) as error:
             yield path, error
@@ -139,7 +135,7 @@ def reload(slug: str) -> Collection | None:
     if found is None:
         return None
     with transaction.atomic():
-        _markers(slug).delete()
+        SkippedCollection.objects.filter(slug=slug).delete()
         return disk.load_file(found.path)
 
 
@@ -148,27 +144,7 @@ def mark_deleted(collection: Collection) -> None:
     if settings.HOSTED or collection.owner_id is not None:
         return
     if any(_describe(path).slug == collection.slug for path in files()):
-        _markers(collection.slug).delete()
-        marker = _MARKER + json.dumps(collection.slug) + "}"
-        TrashedItem.objects.create(owner=None, label=collection.name, fixture=marker)
-
-
-def _deleted_slugs() -> set[str]:
-    """Return the slugs of deleted collections; those that exist again are loaded all the same."""
-    texts = _markers().values_list("fixture", flat=True)
-    return {str(json.loads(text)["declined"]) for text in texts}
-
-
-def restorable(trashed: QuerySet[TrashedItem]) -> QuerySet[TrashedItem]:
-    """Return the entries of the trash without the markers of collections that stay deleted."""
-    return trashed.exclude(fixture__startswith=_MARKER)
-
-
-def _markers(slug: str | None = None) -> QuerySet[TrashedItem]:
-    markers = TrashedItem.objects.filter(owner=None)
-    if slug is None:
-        return markers.filter(fixture__startswith=_MARKER)
-    return markers.filter(fixture=_MARKER + json.dumps(slug) + "}")
+        SkippedCollection.objects.get_or_create(slug=collection.slug)
 
 
 def _describe(path: Path) -> Shipped:

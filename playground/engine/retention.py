@@ -33,6 +33,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
+from playground.collections import trash
 from playground.engine.jobs import PeriodicJob
 from playground.executors import run_in_reader, run_in_writer
 from playground.models import (
@@ -448,6 +449,9 @@ def prune(owner: int | None) -> asyncio.Task[int]:
 async def _prune_all() -> None:
     for owner in await run_in_reader(owners_with_limits):
         await _prune_and_log(owner)
+    while purged := await run_in_writer(trash.purge):
+        logger.info("Purged %d rows of the trash", purged)
+        await asyncio.sleep(PAUSE)
 
 
 async def _prune_and_log(owner: int | None) -> None:
@@ -458,7 +462,7 @@ async def _prune_and_log(owner: int | None) -> None:
         logger.exception("Pruning the runs of owner %s failed", owner)
 
 
-#: Applies all owners' limits.
+#: Applies all owners' limits, and purges the trash.
 pruning = PeriodicJob("retention", EVERY, _prune_all)
 
 

@@ -8,7 +8,7 @@ Frames are stored verbatim; events and everything else about a response are deri
 `batches`             packing of numbered frames into rows
 `clock`               the current time of the database
 `collection_runs`     collection runs and their steps
-`collections`         collections, folders, saved requests and the trash
+`collections`         collections, folders and saved requests
 `conversations`       conversations, branches and session context
 `detection`           the connection doctor's report as it is stored with an agent
 `elicitation_status`  whether a question is open, answered or declined
@@ -34,6 +34,7 @@ Frames are stored verbatim; events and everything else about a response are deri
 `shares`              read-only links to runs and collections
 `slugs`               slugs made from names, and constraints of columns
 `storage`             the bytes that are stored for an owner, and the quota
+`trash`               rows that keep the time of their deletion, and who does not see them
 `twins`               pairs of runs of one request that are compared
 ====================  =========================================================================
 """
@@ -41,7 +42,7 @@ Frames are stored verbatim; events and everything else about a response are deri
 from playground.models.action_servers import ActionServer
 from playground.models.agents import Agent
 from playground.models.collection_runs import CollectionRun, Step
-from playground.models.collections import Collection, Folder, SavedRequest, TrashedItem
+from playground.models.collections import Collection, Folder, SavedRequest, SkippedCollection
 from playground.models.conversations import Conversation
 from playground.models.environments import Environment, Variable
 from playground.models.frames import FrameBatch
@@ -75,8 +76,8 @@ __all__ = [
     "RunState",
     "SavedRequest",
     "Share",
+    "SkippedCollection",
     "Step",
-    "TrashedItem",
     "Twin",
     "Variable",
 ]

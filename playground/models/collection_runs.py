@@ -15,6 +15,7 @@ from playground.models.json_text import OBJECT, OBJECTS, JSONTextField
 from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.models.runs import Run
+from playground.models.trash import WeakForeignKey
 
 #: Reasons for steps that did not end, as parts of sentences: the process that drove them stopped,
 #: or the user stopped the run.
@@ -47,7 +48,7 @@ class CollectionRun(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
     )
     #: None once it was deleted, and for a run from a file.
-    collection = models.ForeignKey(
+    collection = WeakForeignKey(
         Collection, null=True, blank=True, on_delete=models.SET_NULL, related_name="collection_runs"
     )
     name = models.CharField(max_length=120)
@@ -166,7 +167,7 @@ class Step(models.Model):
     #: From 1, over all iterations.
     number = models.PositiveIntegerField()
     iteration = models.PositiveIntegerField(default=1)
-    saved_request = models.ForeignKey(
+    saved_request = WeakForeignKey(
         SavedRequest, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     folder = models.CharField(max_length=120, blank=True)

@@ -18,6 +18,7 @@ from playground.models.json_text import NAMED_TEXTS, OBJECT, OBJECTS, PAIRS, JSO
 from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.models.slugs import NameSlugField, valid_columns
+from playground.models.trash import TRASHED, UNTRASHED, Trashable, UntrashedManager, WeakForeignKey
 from playground.protocols import registry
 from playground.protocols.origins import MAX_URL
 
@@ -28,7 +29,7 @@ STEP = 1024
 RESERVED = frozenset({"new", "import", "search", "undo", "runs", "tabs"})
 
 
-class CollectionManager(models.Manager.from_queryset(OwnedQuerySet)):  # type: ignore[misc]
+class CollectionManager(UntrashedManager.from_queryset(OwnedQuerySet)):  # type: ignore[misc]
     """Manager of collections by natural key."""
 
     def get_by_natural_key(self, slug: str) -> Collection:
@@ -37,7 +38,7 @@ class CollectionManager(models.Manager.from_queryset(OwnedQuerySet)):  # type: i
         return found
 
 
-class Collection(models.Model):
+class Collection(Trashable):
     """An ordered, described set of requests."""
 
     owner = models.ForeignKey(
@@ -60,17 +61,25 @@ class Collection(models.Model):
     stored_bytes = octets_of("description", "lesson")
 
     objects = CollectionManager()
+    with_trashed = OwnedQuerySet.as_manager()  # type: ignore[misc]
 
     class Meta:
         ordering = ["position", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["owner", "slug"], name="collection_slug_per_owner"),
             models.UniqueConstraint(
-                fields=["slug"], condition=models.Q(owner=None), name="collection_slug_unowned"
+                fields=["owner", "slug"], condition=UNTRASHED, name="collection_slug_per_owner"
+            ),
+            models.UniqueConstraint(
+                fields=["slug"],
+                condition=UNTRASHED & models.Q(owner=None),
+                name="collection_slug_unowned",
             ),
             *valid_columns("collection", RESERVED),
         ]
-        indexes = [models.Index(fields=["owner", "stored_bytes"], name="collection_stored_bytes")]
+        indexes = [
+            models.Index(fields=["owner", "stored_bytes"], name="collection_stored_bytes"),
+            models.Index(fields=["deleted_at"], condition=TRASHED, name="collection_trashed"),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -84,7 +93,7 @@ class Collection(models.Model):
         return (self.slug,)
 
 
-class FolderManager(models.Manager["Folder"]):
+class FolderManager(UntrashedManager["Folder"]):
     """Manager of folders by natural key."""
 
     def get_by_natural_key(self, collection: str, slug: str) -> Folder:
@@ -92,7 +101,7 @@ class FolderManager(models.Manager["Folder"]):
         return self.get(collection__owner=None, collection__slug=collection, slug=slug)
 
 
-class Folder(models.Model):
+class Folder(Trashable):
     """A part of a collection. Folders are one level deep: a folder has no parent."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="folders")
@@ -108,10 +117,15 @@ class Folder(models.Model):
     class Meta:
         ordering = ["position", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["collection", "slug"], name="folder_slug"),
+            models.UniqueConstraint(
+                fields=["collection", "slug"], condition=UNTRASHED, name="folder_slug"
+            ),
             *valid_columns("folder"),
         ]
-        indexes = [models.Index(fields=["collection", "stored_bytes"], name="folder_stored_bytes")]
+        indexes = [
+            models.Index(fields=["collection", "stored_bytes"], name="folder_stored_bytes"),
+            models.Index(fields=["deleted_at"], condition=TRASHED, name="folder_trashed"),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -123,7 +137,7 @@ class Folder(models.Model):
     natural_key.dependencies = ["playground.collection"]  # type: ignore[attr-defined]
 
 
-class SavedRequestManager(models.Manager["SavedRequest"]):
+class SavedRequestManager(UntrashedManager["SavedRequest"]):
     """Manager of saved requests by natural key."""
 
     def get_by_natural_key(self, collection: str, slug: str) -> SavedRequest:
@@ -131,13 +145,13 @@ class SavedRequestManager(models.Manager["SavedRequest"]):
         return self.get(collection__owner=None, collection__slug=collection, slug=slug)
 
 
-class SavedRequest(models.Model):
+class SavedRequest(Trashable):
     """A saved request: a request template, without the value of any secret."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="requests")
     #: None for a request outside folders; it comes before them.
-    folder = models.ForeignKey(
-        Folder, null=True, blank=True, on_delete=models.CASCADE, related_name="requests"
+    folder = WeakForeignKey(
+        Folder, null=True, blank=True, on_delete=models.SET_NULL, related_name="requests"
     )
     name = models.CharField(max_length=120)
     #: Does not change with the name.
@@ -186,7 +200,9 @@ class SavedRequest(models.Model):
     class Meta:
         ordering = ["position", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["collection", "slug"], name="saved_request_slug"),
+            models.UniqueConstraint(
+                fields=["collection", "slug"], condition=UNTRASHED, name="saved_request_slug"
+            ),
             *valid_columns("saved_request", protocol=registry.PROTOCOLS, binding=registry.BINDINGS),
             models.CheckConstraint(
                 condition=models.Q(document__startswith="{"), name="saved_request_document_valid"
@@ -195,6 +211,7 @@ class SavedRequest(models.Model):
         indexes = [
             models.Index(fields=["collection", "folder", "position"], name="saved_request_order"),
             models.Index(fields=["collection", "stored_bytes"], name="saved_request_stored_bytes"),
+            models.Index(fields=["deleted_at"], condition=TRASHED, name="saved_request_trashed"),
         ]
 
     def __str__(self) -> str:
@@ -211,27 +228,13 @@ class SavedRequest(models.Model):
     natural_key.dependencies = ["playground.collection", "playground.folder"]  # type: ignore[attr-defined]
 
 
-class TrashedItem(models.Model):
-    """A deleted part of a collection, stored so that it can be restored."""
+class SkippedCollection(models.Model):
+    """The slug of a shipped collection that a start does not load, since a user deleted it."""
 
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
-    )
-    #: A description of the deleted part.
-    label = models.CharField(max_length=200)
-    #: Its relations, and the text of a fixture: see `playground.collections.trash`.
-    fixture = models.TextField()
-    created_at = models.DateTimeField(default=timezone.now)
-    stored_bytes = octets_of("fixture")
-
-    objects = OwnedQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["-created_at"]
-        indexes = [models.Index(fields=["owner", "stored_bytes"], name="trash_stored_bytes")]
+    slug = models.SlugField(max_length=130, unique=True)
 
     def __str__(self) -> str:
-        return self.label
+        return self.slug
 
 
 def requests_in_order(collection: Collection) -> models.QuerySet[SavedRequest]:

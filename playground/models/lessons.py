@@ -14,6 +14,7 @@ from playground.models.collections import Collection
 from playground.models.json_text import OBJECT, JSONTextField
 from playground.models.octets import octets_of
 from playground.models.ownership import Owner
+from playground.models.trash import UntrashedManager
 
 #: The most steps whose progress is stored.
 MAX_STEPS = 200
@@ -26,6 +27,12 @@ class LessonProgressQuerySet(models.QuerySet["LessonProgress"]):
         """Return the progress of a learner, latest first."""
         rows = self.filter(collection__owner=owner, collection__lesson__isnull=False)
         return rows.select_related("collection").order_by("-modified_at")
+
+
+class ProgressManager(UntrashedManager.from_queryset(LessonProgressQuerySet)):  # type: ignore[misc]
+    """Manager of the progress in lessons that are not in the trash."""
+
+    deleted_at = "collection__deleted_at"
 
 
 class LessonProgress(models.Model):
@@ -44,7 +51,7 @@ class LessonProgress(models.Model):
     modified_at = models.DateTimeField(default=timezone.now)
     stored_bytes = octets_of("steps")
 
-    objects = LessonProgressQuerySet.as_manager()
+    objects = ProgressManager()
 
     def __str__(self) -> str:
         return f"{self.collection}: {self.step}"

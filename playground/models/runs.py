@@ -16,6 +16,7 @@ from playground.models.frames import FrameBatch
 from playground.models.json_text import OBJECT, OBJECTS, PAIRS, TEXTS, JSONTextField
 from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
+from playground.models.trash import WeakForeignKey
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame
 from playground.protocols.origins import MAX_URL, origin_of
@@ -162,7 +163,7 @@ class Run(models.Model):
     #: The request's own headers, as [[name, value], ...], without credentials.
     headers = JSONTextField(default=list, blank=True, shape=PAIRS)
     #: The saved request that it was made from.
-    saved_request = models.ForeignKey(
+    saved_request = WeakForeignKey(
         "playground.SavedRequest", null=True, blank=True, on_delete=models.SET_NULL,
         related_name="runs",
     )  # fmt: skip

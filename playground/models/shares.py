@@ -15,6 +15,7 @@ from playground.models.collections import Collection
 from playground.models.ownership import OwnedQuerySet
 from playground.models.runs import Run
 from playground.models.slugs import IN_URL
+from playground.models.trash import UntrashedManager
 
 
 def new_token() -> str:
@@ -28,6 +29,12 @@ class ShareQuerySet(OwnedQuerySet):
     def valid(self) -> ShareQuerySet:
         """Return the shares that have not expired; revoked ones are deleted."""
         return self.filter(models.Q(expires_at=None) | models.Q(expires_at__gt=Now()))
+
+
+class ShareManager(UntrashedManager.from_queryset(ShareQuerySet)):  # type: ignore[misc]
+    """Manager of the shares of what is not in the trash."""
+
+    deleted_at = "collection__deleted_at"
 
 
 class Share(models.Model):
@@ -47,7 +54,7 @@ class Share(models.Model):
     #: By the database's clock; None for never.
     expires_at = models.DateTimeField(null=True, blank=True)
 
-    objects = ShareQuerySet.as_manager()
+    objects = ShareManager()
 
     class Meta:
         ordering = ["-created_at"]

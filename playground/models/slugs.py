@@ -45,7 +45,7 @@ class NameSlugField(models.SlugField):  # type: ignore[type-arg]
     def _fill(self, sender: Any, instance: Any, using: str, **_: Any) -> None:
         if not instance.slug:
             siblings = {self._within: getattr(instance, f"{self._within}_id")}
-            others = sender._base_manager.using(using).filter(**siblings).exclude(pk=instance.pk)
+            others = sender._default_manager.using(using).filter(**siblings).exclude(pk=instance.pk)
             name = self._prepare(str(instance.name or ""))
             instance.slug = free_slug(name, self._fallback, others, self._reserved)
 

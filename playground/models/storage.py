@@ -15,7 +15,7 @@ from django.template.defaultfilters import filesizeformat
 from playground.models.action_servers import ActionServer
 from playground.models.agents import Agent
 from playground.models.collection_runs import CollectionRun, Step
-from playground.models.collections import Collection, Folder, SavedRequest, TrashedItem
+from playground.models.collections import Collection, Folder, SavedRequest
 from playground.models.environments import Environment, Variable
 from playground.models.lessons import LessonProgress
 from playground.models.promises import PolledPromise
@@ -59,7 +59,6 @@ _COUNTED: tuple[tuple[type[models.Model], str], ...] = (
     (Folder, "collection__owner"),
     (SavedRequest, "collection__owner"),
     (LessonProgress, "collection__owner"),
-    (TrashedItem, "owner"),
     (CollectionRun, "owner"),
     (Step, "collection_run__owner"),
     (ActionServer, "owner"),
@@ -100,7 +99,8 @@ def _promises(owner: int | None) -> models.QuerySet[PolledPromise]:
 
 
 def _rows(model: type[models.Model], lookup: str, owner: int | None) -> models.QuerySet[Any]:
-    return model._default_manager.filter(**{lookup: owner})
+    # With those in the trash: they are stored until they are purged.
+    return model._base_manager.filter(**{lookup: owner})
 
 
 def _row_bytes(rows: models.QuerySet[Any]) -> int:

@@ -11,8 +11,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
-from playground.collections import ordering, shipped
-from playground.collections.trash import recently_deleted
+from playground.collections import ordering, shipped, trash
 from playground.forms.collections import CollectionForm, PositionForm
 from playground.models import Agent, Collection
 from playground.models.ownership import owner_of
@@ -27,6 +26,7 @@ from playground.views.helpers import (
     redirect_with_note,
     refuse_without_room,
 )
+from playground.views.trash import undo_url
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -48,9 +48,13 @@ def list_context(request: HttpRequest) -> dict[str, Any]:
     """Return the user's collections, without lessons, with the number of their requests."""
     owned = Collection.objects.owned_by(request.user)
     found = counted(owned.filter(lesson__isnull=True))
+    removals = [
+        (trash.label(part), part.deleted_at, undo_url(part))
+        for part in trash.recently_deleted(Collection.with_trashed.owned_by(request.user))
+    ]
     return {
         "collections": found,
-        "removals": recently_deleted(request.user),
+        "removals": removals,
         "shipped": [each for each in shipped.missing() if not each.is_lesson],
     }
 

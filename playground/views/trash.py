@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 from playground.collections import shipped, trash
 from playground.collections.disk import DiskError
 from playground.collections.fixture import FixtureError
-from playground.models import Collection, Folder, SavedRequest
+from playground.models import Collection
 from playground.views.helpers import (
     changed_response,
     get_collection,
@@ -24,27 +24,17 @@ from playground.views.helpers import (
 
 
 @require_POST
-def collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """Delete a collection with everything in it."""
-    return _delete(request, get_collection(request, slug))
-
-
-@require_POST
-def folder(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
-    """Delete a folder with its requests."""
-    return _delete(request, get_folder(request, slug, folder))
-
-
-@require_POST
-def saved_request(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
-    """Delete a saved request. Its runs stay."""
-    return _delete(request, get_saved_request(request, slug, saved))
-
-
-def _delete(request: HttpRequest, part: Collection | Folder | SavedRequest) -> HttpResponse:
-    """Delete a part of a collection, and offer to undo it."""
-    removal = trash.delete(part)
-    note, undo = f"Deleted {removal.label}.", reverse("trash-restore", args=[removal.pk])
+def deletion(request: HttpRequest, slug: str, folder: str = "", saved: str = "") -> HttpResponse:
+    """Delete a collection, a folder with its requests, or a request, and offer to undo it."""
+    part: trash.Part
+    if saved:
+        part = get_saved_request(request, slug, saved)
+    elif folder:
+        part = get_folder(request, slug, folder)
+    else:
+        part = get_collection(request, slug)
+    trash.delete(part)
+    note, undo = f"Deleted {trash.label(part)}.", undo_url(part)
     if is_htmx(request) and not isinstance(part, Collection):
         # The page removes the part itself; the response is the note with Undo.
         context = {"note": note, "undo": undo}
@@ -53,17 +43,26 @@ def _delete(request: HttpRequest, part: Collection | Folder | SavedRequest) -> H
     return changed_response(redirect_with_note(request, target, note, undo))
 
 
+def undo_url(part: trash.Part) -> str:
+    """Return the URL that restores a deleted part."""
+    return reverse("trash-restore", args=[trash.kind(part), part.pk])
+
+
 @require_POST
-def undo(request: HttpRequest, removal: int) -> HttpResponse:
+def undo(request: HttpRequest, model: str, key: int) -> HttpResponse:
     """Restore what was deleted."""
-    found = get_object_or_404(trash.get_trashed(request.user), pk=removal)
-    label = found.label
+    owned = Collection.with_trashed.owned_by(request.user)
+    found = trash.restorable(owned).get(model)
+    if found is None:
+        raise Http404
+    part = get_object_or_404(found, pk=key)
     try:
-        target = trash.restore(found)
-    except FixtureError as error:
-        messages.error(request, f"Restoring {label} failed: {error}")
+        target = trash.restore(part)
+    except trash.RestoreError as error:
+        messages.error(request, f"Restoring {trash.label(part)} failed: {error}")
         return redirect("collections")
-    return changed_response(redirect_with_note(request, target, f"Restored {label}."))
+    note = f"Restored {trash.label(part)}."
+    return changed_response(redirect_with_note(request, target, note))
 
 
 @require_POST
