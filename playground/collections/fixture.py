@@ -19,7 +19,7 @@ from django.utils.text import slugify
 from playground.collections import credentials
 from playground.collections.ordering import LARGEST, evenly_spaced
 from playground.lessons import lesson_problems, with_requests
-from playground.models import Collection, Folder, SavedRequest
+from playground.models import Collection
 from playground.models.collections import STEP, requests_in_order
 from playground.models.json_text import storable
 
@@ -78,7 +78,7 @@ class FixtureError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fixture:
-    """A collection, or a part of one, with every field filled in.
+    """A collection with every field filled in.
 
     `folders` and `requests` are by slug and in order; their fields are those of `FIELDS` without
     `collection`, and `folder` is the slug of a folder or None.
@@ -86,8 +86,8 @@ class Fixture:
 
     #: Slug of the collection.
     slug: str
-    #: Name, description and lesson; None for a part, which goes into a collection that is there.
-    collection: Fields | None
+    #: Name, description and lesson.
+    collection: Fields
     folders: Mapping[str, Fields] = field(default_factory=dict)
     requests: Mapping[str, Fields] = field(default_factory=dict)
     #: Parts of the file that were left out when it was read, and why.
@@ -95,10 +95,7 @@ class Fixture:
 
     def renamed(self, slug: str) -> Fixture:
         """Return the fixture with another slug: imported, it becomes a collection of its own."""
-        collection = self.collection
-        if collection is not None:
-            collection = {**collection, "slug": slug}
-        return replace(self, slug=slug, collection=collection)
+        return replace(self, slug=slug, collection={**self.collection, "slug": slug})
 
     def ordered(self) -> Fixture:
         """Return the fixture in the order in which it is shown and run, with unique positions.
@@ -125,23 +122,6 @@ def dump(collection: Collection) -> str:
     database takes: U+0000 in a name or a note becomes U+FFFD (documents keep theirs).
     """
     return render(fixture_of(collection).ordered())
-
-
-def dump_part(part: Collection | Folder | SavedRequest) -> str:
-    """Return the text of a collection, of a folder with its requests, or of one request.
-
-    A part names its collection and does not contain it: restored (`trash.restore_fixture`), it
-    changes nothing else there.
-    """
-    if isinstance(part, Collection):
-        return dump(part)
-    if isinstance(part, Folder):
-        folders = Folder.objects.filter(pk=part.pk)
-        requests = requests_in_order(part.collection).filter(folder=part)
-    else:
-        folders = Folder.objects.none()
-        requests = requests_in_order(part.collection).filter(pk=part.pk)
-    return render(_build_fixture(part.collection.slug, None, folders, requests))
 
 
 def fixture_of(collection: Collection) -> Fixture:
@@ -206,8 +186,7 @@ def _with_unique_positions(items: Mapping[str, Fields]) -> dict[str, Fields]:
 
 
 def _items(fixture: Fixture) -> Iterator[dict[str, Any]]:
-    if fixture.collection is not None:
-        yield _item(COLLECTION, fixture.collection)
+    yield _item(COLLECTION, fixture.collection)
     key = {"collection": [fixture.slug]}
     for folder in fixture.folders.values():
         yield _item(FOLDER, {**folder, **key})
@@ -224,7 +203,7 @@ def _item(model: str, values: Fields) -> dict[str, Any]:
     return {"model": model, "fields": fields}
 
 
-def _build_fixture(slug: str, collection: Fields | None, folders: Any, requests: Any) -> Fixture:
+def _build_fixture(slug: str, collection: Fields, folders: Any, requests: Any) -> Fixture:
     rows = requests.values(*_columns(REQUEST), folder_slug=F("folder__slug")).iterator(
         chunk_size=500
     )

@@ -27,7 +27,7 @@ from playground.collections.fixture import (
     FixtureProblem,
     SlugAllocator,
 )
-from playground.collections.fixture_schema import Finding, json_type_name, pointer_token, schema
+from playground.collections.fixture_schema import json_type_name, pointer_token
 from playground.collections.fixture_validation import validate_item
 from playground.json_input import parse_json_value
 from playground.lessons import requests_of
@@ -37,7 +37,15 @@ from playground.protocols import json_errors, registry
 
 #: Fields that `dumpdata` writes and the playground sets itself.
 _OF_EVERY_MODEL = frozenset(
-    {"owner", "created_at", "modified_at", "file_digest", "recorded_run", "stored_bytes"}
+    {
+        "owner",
+        "created_at",
+        "modified_at",
+        "deleted_at",
+        "file_digest",
+        "recorded_run",
+        "stored_bytes",
+    }
 )
 _DERIVED = dict.fromkeys(FIELDS, _OF_EVERY_MODEL) | {COLLECTION: _OF_EVERY_MODEL | {"position"}}
 
@@ -108,32 +116,19 @@ def decode_json(text: str) -> Any:
         raise FixtureError(_json_problem(text, error)) from None
 
 
-def parse_fixture(text: str, *, part: bool = False) -> Fixture:
-    """Return the collection that a file holds, or with `part` a part of one.
+def parse_fixture(text: str) -> Fixture:
+    """Return the collection that a file holds.
 
     Raise `FixtureError` with the problems and their locations. Literal credentials are left out,
     and the fixture's remarks say so.
     """
-    return _parse(text, part=part, trusted=False)
-
-
-def parse_trusted_fixture(text: str) -> Fixture:
-    """Return the fixture of a text that `dump_part` wrote, without validating its field values.
-
-    Its size is not limited either: everything that could be deleted can be restored.
-    """
-    return _parse(text, part=True, trusted=True)
-
-
-def _parse(text: str, *, part: bool, trusted: bool) -> Fixture:
-    items = _items(text, trusted)
-    if len(items) > MAX_ITEMS and not trusted:
+    items = _items(text)
+    if len(items) > MAX_ITEMS:
         message = f"The file has {len(items):,} items. The limit is {MAX_ITEMS:,}."
         raise FixtureError(FixtureProblem("", message))
-    remarks = () if trusted else complete_items(items)
-    reader = FixtureReader(trusted=trusted, remarks=remarks)
+    reader = FixtureReader(complete_items(items))
     problems: list[FixtureProblem] = []
-    for problem in reader.read(items, part=part):
+    for problem in reader.read(items):
         problems.append(problem)
         if len(problems) == MAX_PROBLEMS:
             problems.append(FixtureProblem("", "Only the first problems are listed."))
@@ -143,8 +138,8 @@ def _parse(text: str, *, part: bool, trusted: bool) -> Fixture:
     return reader.fixture().ordered()
 
 
-def _items(text: str, trusted: bool) -> list[Any]:
-    if len(text) > MAX_CHARACTERS and not trusted:
+def _items(text: str) -> list[Any]:
+    if len(text) > MAX_CHARACTERS:
         limit = MAX_CHARACTERS // 1024 // 1024
         raise FixtureError(
             FixtureProblem("", f"The file is longer than {limit} million characters.")
@@ -204,10 +199,9 @@ def _is_item_of(model: str, item: Any) -> bool:
 
 
 class FixtureReader:
-    """Reader of the items of one file; a `trusted` one skips the validation of their fields."""
+    """Reader of the items of one file."""
 
-    def __init__(self, *, trusted: bool = False, remarks: Sequence[FixtureProblem] = ()) -> None:
-        self._trusted = trusted
+    def __init__(self, remarks: Sequence[FixtureProblem]) -> None:
         self._slug: str | None = None
         self._collection: Fields | None = None
         self._folders: dict[str, Fields] = {}
@@ -221,28 +215,28 @@ class FixtureReader:
     def fixture(self) -> Fixture:
         """Return the fixture, once `read` has finished without a problem."""
         remarks = tuple(self._remarks)
-        slug = self._slug or ""
-        return Fixture(slug, self._collection, self._folders, self._requests, remarks)
+        assert self._slug is not None
+        assert self._collection is not None
+        return Fixture(self._slug, self._collection, self._folders, self._requests, remarks)
 
-    def read(self, items: Sequence[Any], *, part: bool) -> Iterator[FixtureProblem]:
-        """Read all items and yield problems. With `part` the collection itself may be missing."""
+    def read(self, items: Sequence[Any]) -> Iterator[FixtureProblem]:
+        """Read all items and yield problems."""
         has_problems = False
         for number, item in enumerate(items, 1):
             for problem in self._read_item(f"Item {number:,}", item):
                 has_problems = True
                 yield problem
         if not has_problems:  # Otherwise a rejected item would be reported again as missing.
-            yield from self._check_references(part)
+            yield from self._check_references()
 
-    def _check_references(self, part: bool) -> Iterator[FixtureProblem]:
-        if self._collection is None and not (part and (self._folders or self._requests)):
+    def _check_references(self) -> Iterator[FixtureProblem]:
+        if self._collection is None:
             yield FixtureProblem(
                 "", f"The file contains no collection (no item of model {COLLECTION})."
             )
-        if not part:
-            for location, folder in self._folder_references:
-                if folder not in self._folders:
-                    yield FixtureProblem(location, f"The file contains no folder “{folder}”.")
+        for location, folder in self._folder_references:
+            if folder not in self._folders:
+                yield FixtureProblem(location, f"The file contains no folder “{folder}”.")
         for location, request in self._request_references:
             if request not in self._requests:
                 yield FixtureProblem(location, f"The file contains no request “{request[:130]}”.")
@@ -275,9 +269,7 @@ class FixtureReader:
             yield from self._store(location, model, fields)
 
     def _check_fields(self, location: str, model: str, fields: Fields) -> Iterator[FixtureProblem]:
-        for pointer, message in (
-            _check_names(model, fields) if self._trusted else validate_item(model, fields)
-        ):
+        for pointer, message in validate_item(model, fields):
             yield FixtureProblem(f"{location}, /fields{pointer}", message)
 
     def _store(self, location: str, model: str, fields: Fields) -> Iterator[FixtureProblem]:
@@ -297,10 +289,9 @@ class FixtureReader:
                 )
             else:
                 self._slug, self._collection = slug, values
-                if not self._trusted:
-                    at = f"{location}, /fields/lesson"
-                    references = requests_of(values["lesson"])
-                    self._request_references += [(f"{at}{to}", name) for to, name in references]
+                at = f"{location}, /fields/lesson"
+                references = requests_of(values["lesson"])
+                self._request_references += [(f"{at}{to}", name) for to, name in references]
             return
         yield from self._check_collection_key(location, values.pop("collection"))
         siblings = self._folders if model == FOLDER else self._requests
@@ -338,9 +329,8 @@ class FixtureReader:
                 return
             values["folder"] = key[1]
             self._folder_references.append((at, key[1]))
-        if not self._trusted:
-            yield from _check_target(location, values)
-            self._remarks += _remove_credentials(location, values)
+        yield from _check_target(location, values)
+        self._remarks += _remove_credentials(location, values)
 
 
 def _json_problem(text: str, error: forms.ValidationError) -> FixtureProblem:
@@ -407,17 +397,6 @@ def _tokens(text: str) -> Iterator[tuple[re.Match[str], bool]]:
         if previous is not None:
             yield previous, token[0] == ":" and previous[0].startswith('"')
         previous = token
-
-
-def _check_names(model: str, fields: Fields) -> Iterator[Finding]:
-    """Yield missing and unknown field names, whatever the values are."""
-    messages = schema()["definitions"][model]["messages"]
-    for name in fields:
-        if name not in FIELDS[model]:
-            yield f"/{pointer_token(name)}", messages["additionalProperties"]
-    for name, default in FIELDS[model].items():
-        if default is ... and name not in fields and name != "position":
-            yield "", messages["required"].format(name=name)
 
 
 def _check_members(location: str, item: Mapping[str, Any]) -> Iterator[FixtureProblem]:

@@ -91,13 +91,7 @@ def compare_fixtures(
     found: list[ItemChange] = []
     for key, fields in _items(after):
         found.append(_item_change(key, old.pop(key, None), fields))
-    # A part does not contain the collection that it belongs to.
-    found += [
-        ItemChange(*key, fields["name"], missing)
-        for key, fields in old.items()
-        if key[0] != COLLECTION
-    ]
-    return found
+    return found + [ItemChange(*key, fields["name"], missing) for key, fields in old.items()]
 
 
 def is_same_item(one: Fields, other: Fields, model: str) -> bool:
@@ -114,8 +108,7 @@ def count_by_status(changes: list[ItemChange]) -> Mapping[str, int]:
 
 
 def _items(fixture: Fixture) -> Iterator[tuple[tuple[str, str], Fields]]:
-    if fixture.collection is not None:
-        yield (COLLECTION, fixture.slug), fixture.collection
+    yield (COLLECTION, fixture.slug), fixture.collection
     for slug, folder in fixture.folders.items():
         yield (FOLDER, slug), folder
     for slug, request in fixture.requests.items():

@@ -21,8 +21,6 @@ from playground.collections.fixture import (
     FOLDER,
     REQUEST,
     Fixture,
-    FixtureError,
-    FixtureProblem,
     fixture_of,
 )
 from playground.collections.import_diff import ItemChange, compare_fixtures, count_by_status
@@ -67,8 +65,7 @@ def plan_import(fixture: Fixture, owner: Owner, *, exact: bool = False) -> Impor
     """Return the changes that `import_fixture` would make. Change nothing.
 
     The fixture is compared with the owner's collection that has its slug. Items that are stored and
-    not in the fixture are kept, unless `exact`. Raise `FixtureError` for a part whose collection
-    does not exist.
+    not in the fixture are kept, unless `exact`.
     """
     return _plan(fixture, owner.pk if owner is not None else None, exact)
 
@@ -83,7 +80,7 @@ def apply_import(plan: ImportPlan) -> Collection:
 def import_fixture(fixture: Fixture, owner: Owner, *, exact: bool = False) -> ImportPlan:
     """Import a fixture in one transaction: all of it or nothing.
 
-    Return the changes made, with the collection. Raise `FixtureError` like `plan_import`.
+    Return the changes made, with the collection.
     """
     return _import(fixture, owner.pk if owner is not None else None, exact)
 
@@ -97,8 +94,6 @@ def batches(items: Iterable[T]) -> Iterator[list[T]]:
 
 def _plan(fixture: Fixture, owner_id: int | None, exact: bool) -> ImportPlan:
     found = Collection.objects.filter(owner=owner_id, slug=fixture.slug).first()
-    if found is None and fixture.collection is None:
-        raise FixtureError(FixtureProblem("", f"The collection “{fixture.slug}” no longer exists."))
     before = fixture_of(found) if found is not None else None
     changes = compare_fixtures(before, fixture, missing="removed" if exact else "kept")
     return ImportPlan(fixture, owner_id, found, changes, exact)
@@ -106,6 +101,8 @@ def _plan(fixture: Fixture, owner_id: int | None, exact: bool) -> ImportPlan:
 
 def _import(fixture: Fixture, owner_id: int | None, exact: bool) -> ImportPlan:
     with transaction.atomic():
+        # Locked, so that nothing is added to it meanwhile.
+        Collection.objects.select_for_update().filter(owner=owner_id, slug=fixture.slug).first()
         current = _plan(fixture, owner_id, exact)
         collection = _save_collection(current)
         if not current.changes_nothing:
@@ -118,15 +115,13 @@ def _import(fixture: Fixture, owner_id: int | None, exact: bool) -> ImportPlan:
 def _save_collection(current: ImportPlan) -> Collection:
     fields, found = current.fixture.collection, current.collection
     if found is None:
-        assert fields is not None
         last = Collection.objects.filter(owner=current.owner_id).aggregate(last=Max("position"))
         position = (last["last"] or 0) + STEP
         found = Collection(owner_id=current.owner_id, slug=current.fixture.slug, position=position)
     elif current.changes_nothing:
         return found
-    if fields is not None:
-        found.name, found.description = fields["name"], fields["description"]
-        found.lesson = fields["lesson"]
+    found.name, found.description = fields["name"], fields["description"]
+    found.lesson = fields["lesson"]
     found.modified_at = timezone.now()
     found.save()
     return found

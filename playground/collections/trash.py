@@ -70,9 +70,7 @@ def restore(part: Part) -> Collection:
                 row.save(update_fields=["slug", "deleted_at"])
         if part is not collection:
             mark_modified(collection)
-        if isinstance(
-            part, SavedRequest
-        ):  # Its folder was deleted, or moved to another collection.
+        if isinstance(part, SavedRequest):  # Its folder was deleted, or moved elsewhere.
             in_folder = {"folder__deleted_at": None, "folder__collection": collection}
             SavedRequest.objects.filter(pk=part.pk).exclude(**in_folder).update(folder=None)
     collection.refresh_from_db()

@@ -10,8 +10,7 @@ from playground.models import Collection, Folder, SavedRequest
 
 def unsaved_collection(fixture: Fixture) -> tuple[Collection, list[SavedRequest]]:
     """Return the collection and its requests, in order, with their folders."""
-    values = fixture.collection or {}
-    collection = Collection(slug=fixture.slug, name=str(values.get("name", fixture.slug)))
+    collection = Collection(slug=fixture.slug, name=fixture.collection["name"])
     folders = {
         slug: Folder(collection=collection, **_without(fields, "collection"))
         for slug, fields in fixture.folders.items()

@@ -34,8 +34,8 @@ _ELSEWHERE = ("name", "folder", "notes")
 
 
 def to_postman(fixture: Fixture) -> str:
-    """Return the text of the file. The fixture is a whole collection."""
-    collection = fixture.collection or {"name": fixture.slug, "description": ""}
+    """Return the text of the file."""
+    collection = fixture.collection
     extension: dict[str, Any] = {"slug": fixture.slug}
     if lesson := collection.get("lesson"):
         extension["lesson"] = lesson

@@ -46,9 +46,13 @@ class Converter:
         requests = {}
         for fields in self.fields('playground.savedrequest'):
             _, slug = fields.pop('folder', None) or (None, None)
-            folder = folders.get(slug) or self.present(self.rows('Folder', collection=collection), slug)
+            folder = folders.get(slug)
+            if slug and not folder:
+                folder = self.present(self.rows('Folder', collection=collection), slug)
             fields |= known.get(fields['slug'], {})
-            reply = self.rows('Run', owner=self.owner, pk=fields.pop('recorded_run', None)).first()
+            reply = fields.pop('recorded_run', None)
+            if reply:
+                reply = self.rows('Run', owner=self.owner, pk=reply).first()
             relations = {'collection': collection, 'folder': folder, 'recorded_run': reply}
             requests[fields['slug']] = self.create('SavedRequest', fields, **relations)
         runs = self.rows('Run', owner=self.owner)
@@ -112,7 +116,7 @@ def convert(apps, schema_editor):
     def attempt(item, function):
         try:
             with transaction.atomic(alias):
-                return function()
+                return function(item)
         except Exception as error:
             log.warning('Restoring %s of the trash failed, its text is kept: %r', item.label, error)
             rows('Collection').create(
@@ -130,11 +134,12 @@ def convert(apps, schema_editor):
             return None
         return Converter(rows, item).order
 
-    items = rows('TrashedItem').order_by('-created_at', '-pk')
-    kinds = {item.pk: attempt(item, lambda item=item: order(item)) for item in items.iterator(1)}
-    for kind in range(len(ORDER)):
-        for item in items.filter(pk__in=[pk for pk, found in kinds.items() if found == kind]).iterator(1):
-            attempt(item, lambda item=item: Converter(rows, item).convert())
+    items = rows('TrashedItem')
+    keys = list(items.order_by('-created_at', '-pk').values_list('pk', flat=True))
+    # Read one at a time: an item can have the size of a large file.
+    orders = {key: attempt(items.get(pk=key), order) for key in keys}
+    for key in sorted((key for key in keys if orders[key] is not None), key=orders.get):
+        attempt(items.get(pk=key), lambda item: Converter(rows, item).convert())
     # PostgreSQL alters no table whose deferred constraints have not been checked.
     schema_editor.connection.check_constraints()
 

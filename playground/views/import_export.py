@@ -153,10 +153,10 @@ def _preview(
         command = command_line("import_collection")
         message = f"The file is too large for this page. Use `{command}`."
         return _form(request, (FixtureProblem("", message),))
-    collection = plan.fixture.collection or {}
+    collection = plan.fixture.collection
     context = {
         "planned": plan,
-        "name": collection.get("name", ""),
+        "name": collection["name"],
         "format": found.format,
         "variables": found.variables,
         "groups": groups_of(plan.changes),

@@ -13,10 +13,10 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from playground.collections.fixture import Fixture, dump, dump_part, render
+from playground.collections.fixture import Fixture, dump, render
 from playground.collections.fixture_parser import parse_fixture
 from playground.collections.importer import apply_import, plan_import
-from playground.models import Collection, Folder, SavedRequest
+from playground.models import Collection, SavedRequest
 from tests.support import example_collections
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -126,13 +126,3 @@ def test_text_that_no_database_takes_is_replaced_when_written(name: str) -> None
     collection.requests.filter(slug="lentils").update(document={"text": name})
     again = parse_fixture(dump(collection))
     assert again.requests["lentils"]["document"] == {"text": name}
-
-
-def test_a_part_names_its_collection_and_does_not_hold_it() -> None:
-    collection = example_collections.example()
-    items = json.loads(dump_part(Folder.objects.get(slug="hot")))
-    assert [item["fields"]["slug"] for item in items] == ["hot", "lentils", "leek"]
-    items = json.loads(dump_part(SavedRequest.objects.get(slug="leek")))
-    assert [item["fields"]["slug"] for item in items] == ["leek"]
-    assert items[0]["fields"]["collection"] == [collection.slug]
-    assert dump_part(collection) == dump(collection)

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from playground import startup
 from playground.collections import shipped as library
 from playground.collections import trash
 from playground.collections.fixture import dump
-from playground.models import Collection, SavedRequest, TrashedItem
+from playground.models import Collection, SavedRequest, SkippedCollection
 from tests.collections.conftest import Edit
 from tests.support import example_collections
 
@@ -101,20 +100,18 @@ class TestStart:
         for _ in range(2):
             self.start()
             assert not Collection.objects.exists()
-        # Even after the entry in the trash has expired.
-        TrashedItem.objects.update(created_at=timezone.now() - timedelta(days=400))
-        trash.delete(example_collections.example(slug="other"))
+        # Even after it was purged.
+        Collection.with_trashed.update(deleted_at=timezone.now() - timedelta(days=400))
+        SavedRequest.with_trashed.update(deleted_at=timezone.now() - timedelta(days=400))
+        while trash.purge():
+            pass
         self.start()
         assert not Collection.objects.exists()
 
-    def test_what_says_so_is_nothing_to_put_back(self, shipped: Path) -> None:
-        trash.delete(Collection.objects.get())
-        assert [each.label for each in trash.recently_deleted(AnonymousUser())] == [
-            "the collection “Soups”"
-        ]
-
     def test_put_back_it_follows_its_file_again(self, shipped: Path, edit: Edit) -> None:
-        trash.restore(trash.delete(Collection.objects.get()))
+        collection = Collection.objects.get()
+        trash.delete(collection)
+        trash.restore(collection)
         edit("About Leek.", "Of leeks.")
         self.start()
         assert SavedRequest.objects.get(slug="leek").notes == "Of leeks."
@@ -131,8 +128,8 @@ class TestStart:
         assert dump(Collection.objects.get()) == shipped.read_text("utf-8")
 
     def test_one_without_a_file_leaves_nothing_behind(self, directory: Path) -> None:
-        removal = trash.delete(example_collections.example())
-        assert list(TrashedItem.objects.all()) == [removal]
+        trash.delete(example_collections.example())
+        assert not SkippedCollection.objects.exists()
 
     def test_somebodys_own_has_nothing_to_do_with_the_file(
         self, shipped: Path, django_user_model: Any

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from playground.collections import trash
@@ -85,7 +84,9 @@ class TestProcessWithAWrongClock:
             assert [tree.root for tree in trees] == [run.pk] * is_deleted
 
     def test_what_was_deleted_can_be_restored_as_long_as_it_should(self) -> None:
-        entry = trash.delete(Collection.objects.create(name="Tour"))
-        for left, kept in ((HOUR, [entry]), (-HOUR, [])):
-            type(entry).objects.update(created_at=database_now() - trash.TRASH_LIFETIME + left)
-            assert trash.recently_deleted(AnonymousUser()) == kept
+        tour = Collection.objects.create(name="Tour")
+        trash.delete(tour)
+        rows = Collection.with_trashed.all()
+        for left, kept in ((HOUR, [tour]), (-HOUR, [])):
+            rows.update(deleted_at=database_now() - trash.TRASH_LIFETIME + left)
+            assert trash.recently_deleted(rows) == kept

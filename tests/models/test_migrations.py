@@ -5,22 +5,30 @@ from __future__ import annotations
 import ast
 import gzip
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 import playground
+from playground.collections import trash
+from playground.collections.fixture import dump
 from playground.models import (
+    Collection,
     CollectionRun,
+    Folder,
     PolledPromise,
     QueuedWork,
     Run,
-    TrashedItem,
+    SavedRequest,
+    Share,
+    SkippedCollection,
     search_tables,
 )
 from playground.models.search_index import find_run_ids
@@ -82,13 +90,6 @@ class TestNames:
             PolledPromise.objects.create(
                 run=run, entry_seq=2, token='"t"', status=new, polling_seconds=60
             )
-        trashed = {
-            "requests": [{"slug": "soup", "recorded_run": None}],
-            "collection": {"file_digest": "ab"},
-        }
-        others = ["[]", '{"declined": "tour"}\n[]']
-        for kept in (f"{json.dumps(trashed)}\n[]", *others):
-            TrashedItem.objects.create(label="R", fixture=kept)
         try:
             models = migrate_back()
             runs = models.get_model("playground", "Run").objects
@@ -97,21 +98,12 @@ class TestNames:
             assert {each.run.text: each.status for each in trackers.all()} == {
                 old: old for old in self.STATUSES
             }
-            first, *rest = models.get_model("playground", "Removal").objects.order_by("pk")
-            assert json.loads(first.fixture.split("\n")[0]) == {
-                "requests": [{"slug": "soup", "replayed": None}],
-                "collection": {"synced": "ab"},
-            }
-            assert [item.fixture for item in rest] == others
         finally:
             migrate()
         promises = PolledPromise.objects.all()
         assert {each.run.text: each.status for each in promises} == self.STATUSES
         found = {(run.source, run.parent_entry_seq) for run in Run.objects.all()}
         assert found == {("recording", 4)}
-        first, *rest = TrashedItem.objects.order_by("pk")
-        assert json.loads(first.fixture.split("\n")[0]) == trashed
-        assert [item.fixture for item in rest] == others
         assert search_tables.is_complete(connection)
         assert len(find_run_ids(Run.objects.all(), "paused") or ()) == 1
 
@@ -140,6 +132,163 @@ def test_what_waits_for_a_worker_is_interrupted_by_a_version_without_workers() -
         ("skipped", "Not started: the playground stopped."),
         ("waiting", ""),
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+class TestTrash:
+    """From text with the relations of what was deleted to rows with a time of deletion."""
+
+    MOMENT = datetime(2026, 1, 2, 3, 4, 5, 123456, UTC)
+
+    def migrated(self, *texts: str, before: str = "0019_valid_columns", **fields: Any) -> None:
+        """Migrate a database with these items in the trash, the latest first."""
+        names = {"recorded_run": "replayed", "file_digest": "synced"} if before == SQUASHED else {}
+        try:
+            models = migrate_back(before)
+            items = models.get_model(
+                "playground", "Removal" if before == SQUASHED else "TrashedItem"
+            ).objects
+            for number, text in enumerate(texts):
+                for new, old in names.items():
+                    text = text.replace(f'"{new}"', f'"{old}"')
+                moment = self.MOMENT - timedelta(minutes=number)
+                items.create(label="the item", fixture=text, created_at=moment, **fields)
+        finally:
+            migrate()
+
+    @staticmethod
+    def item(model: str, **fields: Any) -> dict[str, Any]:
+        return {"model": f"playground.{model}", "fields": fields}
+
+    def request(self, slug: str, folder: str = "") -> dict[str, Any]:
+        key = ["soups", folder] if folder else None
+        return self.item(
+            "savedrequest", collection=["soups"], folder=key, name=slug.title(), slug=slug,
+            position=7, protocol="nlweb", binding="mcp", version="0.54", document={"a": "\0"},
+            headers=[["A", "{{b}}"]],
+        )  # fmt: skip
+
+    def folder(self, slug: str) -> dict[str, Any]:
+        return self.item("folder", collection=["soups"], name=slug.title(), slug=slug, position=5)
+
+    def text(self, *items: Any, **relations: Any) -> str:
+        empty: dict[str, Any] = {"requests": [], "runs": {}, "steps": {}}
+        return f"{json.dumps(empty | relations)}\n{json.dumps(items)}"
+
+    @pytest.mark.parametrize("before", [SQUASHED, "0019_valid_columns"], ids=["0.1", "0019"])
+    def test_a_collection_comes_back_with_its_relations(self, before: str) -> None:
+        owner = User.objects.create_user("owner")
+        run, reply, foreign = (Recording(owner=user).run for user in (owner, owner, None))
+        done = CollectionRun.objects.create(owner=owner, name="Soups")
+        step = done.steps.create(number=1, name="Leek")
+        moment = self.MOMENT.isoformat()
+        times = {"created_at": moment, "modified_at": moment}
+        requests = [{"slug": "leek", "recorded_run": str(reply.pk), **times}]
+        text = self.text(
+            self.item("collection", name="Soups", slug="soups", description="Of *soups*."),
+            self.folder("hot"), self.request("first"), self.request("leek", "hot"),
+            requests=requests, runs={"leek": [str(run.pk), str(foreign.pk)]},
+            steps={"leek": [step.pk]}, collection_runs=[str(done.pk)],
+            collection={"position": 9, "file_digest": "ab", **times},
+            shares=[{"token": "open", "created_at": moment, "expires_at": None}],
+        )  # fmt: skip
+        self.migrated(text, before=before, owner_id=owner.pk)
+        assert not Collection.objects.exists()
+        assert not Share.objects.exists()
+        soups = Collection.with_trashed.get()
+        assert (soups.owner, soups.deleted_at) == (owner, self.MOMENT)
+        trash.restore(soups)
+        assert [item["fields"] for item in json.loads(dump(soups))] == [
+            {"name": "Soups", "slug": "soups", "description": "Of *soups*."},
+            self.folder("hot")["fields"],
+            {name: value for name, value in self.request("first")["fields"].items() if value},
+            self.request("leek", "hot")["fields"],
+        ]
+        assert (soups.position, soups.file_digest) == (9, "ab")
+        assert (soups.created_at, soups.modified_at) == (self.MOMENT, self.MOMENT)
+        leek = soups.requests.get(slug="leek")
+        assert (leek.created_at, leek.modified_at) == (self.MOMENT, self.MOMENT)
+        assert (leek.recorded_run, list(leek.runs.all())) == (reply, [run])
+        step.refresh_from_db()
+        assert step.saved_request == leek
+        assert list(soups.collection_runs.all()) == [done]
+        assert soups.shares.get().token == "open"
+
+    def test_parts_come_back_to_their_collection(self) -> None:
+        soups = Collection.objects.create(name="Soups", slug="soups")
+        run = Recording().run
+        texts = (
+            self.text(self.folder("hot"), self.request("leek", "hot")),
+            self.text(self.request("gone", "hot"), runs={"gone": [str(run.pk)]}),
+        )
+        self.migrated(*texts)
+        assert not soups.requests.exists()
+        folder = Folder.with_trashed.get()
+        gone = SavedRequest.with_trashed.get(slug="gone")
+        assert list(gone.runs.all()) == [run]
+        trash.restore(folder)
+        assert [each.slug for each in folder.requests.all()] == ["leek"]
+        trash.restore(gone)
+        assert {each.slug for each in folder.requests.all()} == {"leek", "gone"}
+
+    def test_parts_of_a_collection_that_was_deleted_after_them(self) -> None:
+        Collection.objects.create(name="A later one", slug="soups")
+        self.migrated(
+            self.text(self.item("collection", name="Soups", slug="soups")),
+            self.text(self.request("leek")),
+        )
+        assert SavedRequest.with_trashed.get().collection.name == "Soups"
+
+    def test_a_part_whose_collection_is_gone_comes_back_in_one_with_its_slug(self) -> None:
+        self.migrated(self.text(self.request("leek")), self.text(self.request("older")))
+        soups = trash.restore(Collection.with_trashed.get())
+        assert (soups.slug, [each.slug for each in soups.requests.all()]) == ("soups", ["leek"])
+        trash.restore(SavedRequest.with_trashed.get(slug="older"))
+        assert soups.requests.count() == 2
+
+    BROKEN = {
+        "no JSON": '{"requests": [',
+        "nothing": "[]",
+        "unknown model": '[{"model": "x", "fields": {}}]',
+        "a slug that the database refuses": (
+            '[{"model": "playground.collection", "fields": {"name": "A", "slug": "a/b"}}]'
+        ),
+        "another shape": '{"requests": 5}\n[{"model": "playground.folder", "fields": []}]',
+    }
+
+    def test_what_cannot_be_read_is_kept_as_text(self) -> None:
+        texts = list(self.BROKEN.values())
+        self.migrated(*texts)
+        found = trash.recently_deleted(Collection.with_trashed.all())
+        assert {Collection.with_trashed.get(pk=each.pk).description for each in found} == {*texts}
+        assert {each.name for each in found} == {"Text of the item"}
+        for each in found:
+            trash.restore(each)
+        assert Collection.objects.count() == len(texts)
+
+    def test_items_of_a_fixture_alone(self) -> None:
+        items = [self.item("collection", name="Soups", slug="soups"), self.request("leek")]
+        self.migrated(json.dumps(items))
+        assert trash.restore(Collection.with_trashed.get()).requests.count() == 1
+
+    def test_shipped_collections_stay_deleted_in_both_directions(self) -> None:
+        self.migrated('{"declined": "tour"}')
+        assert SkippedCollection.objects.get().slug == "tour"
+        self.migrated()
+        assert SkippedCollection.objects.get().slug == "tour"
+
+    def test_on_the_way_back_nothing_deleted_is_seen_again(self) -> None:
+        kept = Collection.objects.create(name="Kept")
+        request = kept.requests.create(name="Leek")
+        run = Recording(saved_request=request).run
+        trash.delete(request)
+        trash.delete(Collection.objects.create(name="Gone"))
+        self.migrated()
+        assert list(Collection.with_trashed.all()) == [kept]
+        assert not SavedRequest.with_trashed.exists()
+        assert Run.objects.get(pk=run.pk).saved_request_id is None
 
 
 @pytest.mark.process

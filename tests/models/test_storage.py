@@ -25,7 +25,6 @@ from playground.models import (
     SavedRequest,
     Share,
     Step,
-    TrashedItem,
     Variable,
     storage,
 )
@@ -78,7 +77,6 @@ def rows(owner: User) -> dict[str, Any]:
         "server": ActionServer.objects.create(
             owner=owner, protocol="mcp", identifier="i", url="u"
         ),
-        "trash": TrashedItem.objects.create(owner=owner, label="C", fixture=""),
     }  # fmt: skip
 
 
@@ -94,7 +92,6 @@ COLUMNS = {
     "step": "checks reason",
     "promise": "token updates headers",
     "server": "description",
-    "trash": "fixture",
 }
 OF_RUN = "request session_override session_context detected handshake declined_elicitations"
 
@@ -117,13 +114,13 @@ def test_every_column_of_a_run_counts(owner: User, name: str) -> None:
 
 
 def test_bytes_and_not_characters(owner: User) -> None:
-    item = rows(owner)["trash"]
+    item = rows(owner)["collection"]
     before = stored_bytes(owner.pk)
-    item.fixture = WIDE
+    item.description = WIDE
     item.save()
     assert stored_bytes(owner.pk) - before == 4 * LARGE
     if connection.vendor == "sqlite":  # PostgreSQL refuses a null character.
-        item.fixture = "\0" + TEXT
+        item.description = "\0" + TEXT
         item.save()
         assert stored_bytes(owner.pk) - before == LARGE + 101
 

@@ -62,7 +62,7 @@ def _main() -> None:
     from django.test import Client
 
     from playground.collections import trash
-    from playground.models import Collection, PolledPromise, Run, Share, TrashedItem
+    from playground.models import Collection, PolledPromise, Run, Share
 
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM playground_run")
@@ -73,7 +73,8 @@ def _main() -> None:
     def status(path: str) -> int:
         return client.get(path, HTTP_HOST="localhost").status_code
 
-    restored = [trash.restore(item).name for item in TrashedItem.objects.all()]
+    deleted = Collection.with_trashed.exclude(deleted_at=None)
+    restored = [trash.restore(collection).name for collection in deleted]
     runs = Run.objects.order_by("created_at")
     paths = [
         "/",

@@ -317,8 +317,8 @@ class TestLearner:
     def test_a_deleted_lesson_comes_back_with_its_steps(self, collection: Collection) -> None:
         text = dump(collection)
         client = Client()
-        removal = delete(collection)
-        client.post(f"/collections/undo/{removal.pk}/")
+        delete(collection)
+        client.post(f"/collections/undo/collection/{collection.pk}/")
         assert dump(Collection.objects.get(slug="basics")) == text
 
 

@@ -19,7 +19,6 @@ from playground.models import (
     Run,
     SavedRequest,
     Share,
-    TrashedItem,
     Variable,
     storage,
 )
@@ -170,8 +169,7 @@ class TestStorage:
 
 #: Tables with rows that users create.
 CREATED = (
-    Agent, Collection, CollectionRun, Environment, Folder, Run, SavedRequest, Share, TrashedItem,
-    Variable,
+    Agent, Collection, CollectionRun, Environment, Folder, Run, SavedRequest, Share, Variable,
 )  # fmt: skip
 AGENT = {"name": "N", "url": "http://a.example", "version": "0.55", "auth": "none"}
 LESSON = {"version": 1, "steps": [{"slug": "one", "title": "One", "text": "Read."}]}

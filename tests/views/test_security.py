@@ -203,7 +203,8 @@ def cast(hosted: Hosted) -> Cast:
         "s = CollectionRun.objects.create(id=r.pk, owner=u, collection=c, name='confidential',"
         " state='completed')\n"
         "s.steps.create(number=1, name='confidential', run=r)\n"
-        "TrashedItem.objects.create(pk=1, owner=u, label='confidential', fixture='')\n"
+        "d = Collection.objects.create(pk=99, owner=u, name='Deleted', description='confidential',"
+        " deleted_at=r.created_at)\n"
         "SavedRequest.objects.create(collection=c, name='Mine',"
         " document={'query': {'text': 'confidential'}})\n"
         "print(r.pk)\n"
@@ -214,7 +215,7 @@ def cast(hosted: Hosted) -> Cast:
         "pk": run, "slug": "mine", "seq": "2", "part": "0", "number": "0", "protocol": "nlweb",
         "version": "0.55", "name": "ask-request", "schema": "ask-request",
         "saved": "mine", "token": "unguessable",
-        "folder": "mine", "removal": "1", "kind": "html", "step": "first",
+        "folder": "mine", "model": "collection", "key": "99", "kind": "html", "step": "first",
         "group": "nlweb", "rule_id": "item-type",
     }  # fmt: skip
     table = dict(line.split("\t") for line in patterns)
