@@ -282,6 +282,14 @@ class TestHousekeeping:
             pruner.cancel()
         assert (await Run.objects.aget()).owner_id is None
 
+    async def test_the_trash_is_purged(self) -> None:
+        for hours in (23, 25):
+            moment = timezone.now() - timedelta(hours=hours)
+            await Collection.objects.acreate(name=f"{hours} hours", deleted_at=moment)
+        await retention.pruning.do()
+        kept = [each.name async for each in Collection.with_trashed.all()]
+        assert kept == ["23 hours"]
+
     async def test_limits_that_are_lifted_end_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The first to be deleted is, while somebody lifts the limits."""
         monkeypatch.setattr(retention, "BATCH_RUNS", 1)
