@@ -41,13 +41,15 @@ def delete(part: Part) -> None:
             shipped.mark_deleted(collection)
         else:
             mark_modified(collection)
-        together, part.deleted_at = _together(part), database_now()
-        for rows in together:
-            rows.update(deleted_at=part.deleted_at)
-        owned = Collection.with_trashed.filter(owner=collection.owner_id)
-        for beyond in recently_deleted(owned)[MAX_TRASHED:]:
+        before = recently_deleted(Collection.with_trashed.filter(owner=collection.owner_id))
+        for beyond in before[MAX_TRASHED - 1 :]:
             for rows in _together(beyond):
                 rows.delete()
+        together, part.deleted_at = _together(part), database_now()
+        if before:  # No two deletions have the same time: SQLite's clock has milliseconds.
+            part.deleted_at = max(part.deleted_at, before[0].deleted_at + timedelta(microseconds=1))
+        for rows in together:
+            rows.update(deleted_at=part.deleted_at)
 
 
 def restore(part: Part) -> Collection:

@@ -75,7 +75,8 @@ class Converter:
             return self.create('Collection', fields, owner_id=self.owner)
         (slug,) = self.items[0]['fields']['collection']
         found = self.present(self.rows('Collection', owner=self.owner), slug)
-        return found or self.create('Collection', {'name': slug[:120], 'slug': slug}, owner_id=self.owner)
+        fields = {'name': slug[:120], 'slug': slug}
+        return found or self.create('Collection', fields, owner_id=self.owner)
 
     def present(self, rows, slug):
         """Return the row with a slug when the item was deleted: it was itself deleted after that."""
@@ -87,14 +88,17 @@ class Converter:
         """Yield the fields of the fixture's items of a model, without the collection."""
         for item in self.items:
             if item['model'] == model:
-                yield {name: value for name, value in item['fields'].items() if name != 'collection'}
+                fields = dict(item['fields'])
+                fields.pop('collection', None)
+                yield fields
 
     def create(self, model, fields, **relations):
         """Create a row of plain values, or of those of a fixture."""
         model = self.rows(model).model
         for name, value in fields.items():
-            is_text = name in JSON and value is not None
-            relations[name] = json.dumps(value) if is_text else model._meta.get_field(name).to_python(value)
+            if name in JSON and value is not None:
+                value = json.dumps(value)
+            relations[name] = model._meta.get_field(name).to_python(value)
         if hasattr(model, 'deleted_at'):
             relations['deleted_at'] = self.deleted_at
         return self.rows(model.__name__).create(**relations)

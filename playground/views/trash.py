@@ -52,10 +52,7 @@ def undo_url(part: trash.Part) -> str:
 def undo(request: HttpRequest, model: str, key: int) -> HttpResponse:
     """Restore what was deleted."""
     owned = Collection.with_trashed.owned_by(request.user)
-    found = trash.restorable(owned).get(model)
-    if found is None:
-        raise Http404
-    part = get_object_or_404(found, pk=key)
+    part = get_object_or_404(trash.restorable(owned).get(model, owned.none()), pk=key)
     try:
         target = trash.restore(part)
     except trash.RestoreError as error:

@@ -289,7 +289,8 @@ class TestDumpdata:
             done = run_command("import_collection", str(path))
             assert done.returncode == 0, done.stderr
             assert (
-                "! Ignored what the playground sets itself: created_at, file_digest" in done.stderr
+                "! Ignored what the playground sets itself: created_at, deleted_at, file_digest"
+                in done.stderr
             )
             assert run_command("export_collection", "mini").stdout == before
 

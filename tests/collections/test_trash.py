@@ -19,6 +19,7 @@ from playground.models import (
     SavedRequest,
     Share,
 )
+from playground.models.clock import database_now
 from tests.support import example_collections
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -179,6 +180,17 @@ class TestPart:
         trash.delete(leek)
         Collection.objects.update(modified_at=MOMENT)
         assert restore(leek).modified_at > MOMENT
+
+
+def test_deletions_of_one_moment_are_told_apart(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = database_now()
+    monkeypatch.setattr(trash, "database_now", lambda: now)
+    trash.delete(collection.requests.get(slug="leek"))
+    trash.delete(collection)
+    assert recently_deleted() == ["the collection “Soups”", "the request “Leek”"]
+    assert restore(collection).requests.count() == 3
 
 
 def test_of_many_the_newest_are_kept(

@@ -122,6 +122,7 @@ def test_twice_is_once(client: Client, soups: Collection) -> None:
     assert client.post(address).status_code == 302
     assert client.post(address).status_code == 404
     assert client.get(address).status_code == 405
+    assert client.post(address.replace("request", "run")).status_code == 404
     assert order(soups) == BEFORE
 
 
