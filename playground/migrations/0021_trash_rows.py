@@ -59,7 +59,8 @@ class Converter:
         steps = self.rows('Step', collection_run__owner=self.owner)
         for name, rows in (('runs', runs), ('steps', steps)):
             for slug, keys in self.relations.get(name, {}).items():
-                self.link(rows, keys, 'saved_request', requests[slug])
+                if slug in requests:
+                    self.link(rows, keys, 'saved_request', requests[slug])
         runs = self.rows('CollectionRun', owner=self.owner)
         self.link(runs, self.relations.get('collection_runs', []), 'collection', collection)
         tokens = self.rows('Share')
@@ -79,7 +80,7 @@ class Converter:
         return found or self.create('Collection', fields, owner_id=self.owner)
 
     def present(self, rows, slug):
-        """Return the row with a slug when the item was deleted: it was itself deleted after that."""
+        """Return the row that had a slug when the item was deleted: one deleted later, or a live one."""
         rows = rows.filter(slug=slug)
         later = rows.filter(deleted_at__gte=self.deleted_at).order_by('deleted_at')
         return later.first() or rows.filter(deleted_at=None).first()
