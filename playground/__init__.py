@@ -8,13 +8,11 @@
 `broadcast`             updates of a run, rendered once for all of its viewers
 `checks`                Django system checks of the settings
 `cli`                   what the commands share: arguments, dialogue, output
-`client_limits`         timeouts and body size for clients of the server
 `collections`           collections as fixtures: import, export, trash, order, disk
 `conformance`           rules of the specifications, checked against a response
 `consumers`             WebSocket consumers of runs and collection runs
 `context_processors`    variables of every template
 `counters`              counts of a run's frames and events, stored with the run
-`daphne_server`         Daphne as the server, with the number of unsent bytes of a WebSocket
 `database_timeout`      timeout of a request for each response of the database
 `demo`                  demo agent with misbehaving scenarios
 `elicitation`           questions of agents as forms, and answers as requests
@@ -48,6 +46,7 @@
 `query_params`          integers in query strings and form fields
 `rendering`             responses as HTML
 `reporting`             results of a collection run as text, JSON, JUnit and HTML
+`servers`               Daphne and uvicorn, configured for the playground
 `settings`              Django settings, read from the environment
 `startup`               migrations, shipped fixtures and static files at the start
 `stored_runs`           events, facts and conformance of stored frames
@@ -57,7 +56,6 @@
 `transport`             HTTP: outbound policy, limits, redaction, recorder
 `twin_targets`          other targets of a request, for a comparison
 `urls`                  URLs of all pages
-`uvicorn_server`        uvicorn as the server, configured to behave like Daphne
 `variables`             substitution of names in requests
 `views`                 views of all pages
 ======================  =======================================================================

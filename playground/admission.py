@@ -1,7 +1,8 @@
 """Admission of requests, before anything reads their bodies; and whether their readers are there.
 
-A hosted playground refuses requests without a host, and large bodies without a session. Locally
-there are no sessions, and the servers' own limit applies (`playground.client_limits`).
+A hosted playground refuses requests without a host, and large bodies without a session. Daphne has
+received a body before the application starts: that it is not received is the proxy's part, as is
+the time that it takes (deploy/nginx/playground.conf).
 """
 
 from __future__ import annotations
@@ -14,36 +15,26 @@ from django.conf import settings
 from django.db import Error
 from django.http import parse_cookie
 
-from playground.client_limits import MAX_BODY_WITHOUT_SESSION
 from playground.database_timeout import limit_responses
 from playground.executors import run_in_reader
 from playground.models.sessions import valid_sessions
 from playground.page_budget import IS_GONE
 
+#: Most bytes of a request body; the largest upload is 32 MiB.
+MAX_BODY = 40 * 1024 * 1024
+#: Most bytes of the body of a request without a session, in hosted mode: that of the log-in.
+MAX_BODY_WITHOUT_SESSION = 64 * 1024
+
 _NO_HOST = 400, "The request has no Host header."
-_TOO_LARGE = (
+_TOO_LARGE = 413, f"The request is larger than {MAX_BODY:,} bytes."
+_NEEDS_SESSION = (
     413,
     f"A request of more than {MAX_BODY_WITHOUT_SESSION:,} bytes needs a session. Log in first.",
 )
 
 
-async def allows_large_body(headers: Mapping[bytes, bytes]) -> bool:
-    """Return whether a request with these headers, in lower case, may have a large body."""
-    cookies = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))
-    key = cookies.get(settings.SESSION_COOKIE_NAME)
-    if not settings.HOSTED or not key:
-        return not settings.HOSTED
-    # Without the database, neither the session is known nor can the request be served.
-    with contextlib.suppress(Error), limit_responses():
-        return bool(await run_in_reader(valid_sessions, {key}))
-    return False
-
-
 class Admission:
     """ASGI middleware that admits requests."""
-
-    #: For servers that buffer bodies: they ask before they do.
-    allows_large_body = staticmethod(allows_large_body)
 
     def __init__(self, application: Callable[..., Awaitable[Any]]) -> None:
         self._application = application
@@ -54,16 +45,16 @@ class Admission:
             await self._application(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        received, is_gone, is_allowed = 0, False, False
+        most = MAX_BODY_WITHOUT_SESSION if settings.HOSTED else MAX_BODY
+        received, is_gone = 0, False
 
         async def admits(size: int) -> bool:
-            nonlocal is_allowed
-            if size <= MAX_BODY_WITHOUT_SESSION or is_allowed:
-                return True
-            is_allowed = await allows_large_body(headers)
-            if not is_allowed:
-                await _refuse(send, *_TOO_LARGE)
-            return is_allowed
+            nonlocal most
+            if most < size <= MAX_BODY and await _has_session(headers):
+                most = MAX_BODY
+            if size > most:
+                await _refuse(send, *(_TOO_LARGE if size > MAX_BODY else _NEEDS_SESSION))
+            return size <= most
 
         async def receive_part() -> dict[str, Any]:
             nonlocal received, is_gone
@@ -79,6 +70,18 @@ class Admission:
         elif await admits(int(headers.get(b"content-length") or 0)):
             extensions = {**(scope.get("extensions") or {}), IS_GONE: lambda: is_gone}
             await self._application({**scope, "extensions": extensions}, receive_part, send)
+
+
+async def _has_session(headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether a request with these headers, in lower case, belongs to a session."""
+    cookies = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))
+    key = cookies.get(settings.SESSION_COOKIE_NAME)
+    if not key:
+        return False
+    # Without the database, neither the session is known nor can the request be served.
+    with contextlib.suppress(Error), limit_responses():
+        return bool(await run_in_reader(valid_sessions, {key}))
+    return False
 
 
 async def _refuse(send: Any, status: int, text: str) -> None:

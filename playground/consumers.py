@@ -11,7 +11,7 @@ import contextlib
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -125,19 +125,14 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         """Send a message after those that wait; close a socket for which too much waits."""
         if self._code is not None or self._is_gone:
             return
-        buffered = self._extensions.get("playground.unsent")
         # Without the message itself: however large it is, the first one can be sent.
-        if (buffered() if buffered else self._unsent_bytes) > open_sockets().max_unsent:
+        if self._unsent_bytes > open_sockets().max_unsent:
             self._fall_behind()
-        elif buffered:
-            # Daphne: `send()` never waits, and buffers what the viewer does not read.
-            _run_to_end(self._send(html))
-        else:
-            size = len(html.encode())
-            self._unsent.append((html, size))
-            self._unsent_bytes += size
-            if self._sending is None:
-                self._sending = start_task(self._send_unsent(), "viewer")
+            return
+        size = len(html.encode())
+        self._unsent.append((html, size))
+        self._unsent_bytes += size
+        self._start_sending()
 
     def _fall_behind(self) -> None:
         """Close the socket of a viewer who does not read; the page comes back from its cursor."""
@@ -147,9 +142,6 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         if self._sending:
             self._sending.cancel()
             self._sending = None
-        if hang_up := self._extensions.get("playground.hang_up"):
-            # uvicorn: a close would wait until the viewer has read everything.
-            hang_up(reset=True)
         self._end(BEHIND)
 
     def end(self, error: BaseException | None = None) -> None:
@@ -164,18 +156,15 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
     def _end(self, code: int) -> None:
         if self._code is None:
             self._code = code
-            if self._sending is None:
-                self._sending = start_task(self._send_unsent(), "viewer")
+            self._start_sending()
+
+    def _start_sending(self) -> None:
+        if self._sending is None:
+            self._sending = start_task(self._send_unsent(), "viewer")
 
     def _drop(self) -> None:
         self._unsent.clear()
         self._unsent_bytes = 0
-
-    @property
-    def _extensions(self) -> dict[str, Any]:
-        """Return what the server offers beyond ASGI, see the modules of the servers."""
-        found: dict[str, Any] = self.scope.get("extensions") or {}
-        return found
 
     async def _send(self, html: str) -> None:
         try:
@@ -254,16 +243,6 @@ open_sockets = PerLoop(OpenSockets)
 metrics.register_gauge(
     "playground_websockets", "Open WebSockets", lambda: sum(map(len, open_sockets.all()))
 )
-
-
-def _run_to_end(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine that does not wait: a task for each message would take as long again."""
-    try:
-        work.send(None)
-    except StopIteration:
-        return
-    work.close()
-    raise RuntimeError("the coroutine waits")
 
 
 class RunConsumer(LiveConsumer):

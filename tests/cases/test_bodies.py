@@ -13,8 +13,8 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.test import Client
 
-from playground.admission import Admission
-from playground.client_limits import MAX_BODY_WITHOUT_SESSION as MOST
+from playground.admission import MAX_BODY, Admission
+from playground.admission import MAX_BODY_WITHOUT_SESSION as MOST
 from playground.page_budget import IS_GONE
 from tests.support.hosted import Hosted, hosted_playground
 
@@ -122,6 +122,14 @@ async def test_all_of_it_is_read_with_a_session_and_what_is_small_without(settin
     assert local.read == PARTS * PART
 
 
+@pytest.mark.parametrize("hosted", [True, False])
+async def test_no_body_exceeds_the_largest_upload(settings: Any, hosted: bool) -> None:
+    settings.HOSTED = hosted
+    conversation = Conversation(2 * PARTS, cookie=await session())
+    assert await conversation.run() == 413
+    assert conversation.read == MAX_BODY + PART
+
+
 @pytest.mark.parametrize("host", [None, ""])
 async def test_a_request_without_a_host(settings: Any, host: str | None) -> None:
     conversation = Conversation(1, **({} if host is None else {"host": host}))
@@ -142,17 +150,23 @@ async def test_a_page_learns_that_its_reader_has_gone() -> None:
 
 
 @pytest.fixture(scope="module", params=["daphne", "uvicorn"])
-def hosted(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Hosted]:
+def name(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
+
+
+@pytest.fixture(scope="module")
+def hosted(name: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
     data: Path = tmp_path_factory.mktemp("hosted")
-    options = {"options": ("--server", request.param), "SECURE_SSL_REDIRECT": "true"}
+    options = {"options": ("--server", name), "SECURE_SSL_REDIRECT": "true"}
     with hosted_playground(data, **options) as server:
         yield server
 
 
 class TestServers:
-    def respond(self, hosted: Hosted, head: str, part: bytes = b"") -> tuple[bytes, int]:
+    def respond(
+        self, hosted: Hosted, head: str, part: bytes = b"", end: bytes = b""
+    ) -> tuple[bytes, int]:
         """The response to a request, and how many bytes of its body were accepted."""
         sent = 0
         with socket.create_connection(("127.0.0.1", hosted.port), timeout=20) as client:
@@ -161,23 +175,27 @@ class TestServers:
                 while part and sent < PARTS * PART:
                     client.sendall(part)
                     sent += len(part)
+                client.sendall(end)
             with contextlib.suppress(ConnectionError):
                 return client.recv(4096), sent
         return b"", sent
 
     @pytest.mark.parametrize("cookie", ["", "Cookie: playground_session=forged0123456789\n"])
-    def test_bodies(self, hosted: Hosted, cookie: str) -> None:
+    def test_bodies(self, hosted: Hosted, name: str, cookie: str) -> None:
         head = f"POST /login/ HTTP/1.1\nHost: 127.0.0.1\nX-Forwarded-Proto: https\n{cookie}"
         chunk = b"%x\r\n%b\r\n" % (2**16, b"a" * 2**16)
-        for more, part in [
-            (f"Content-Length: {PARTS * PART}\n\n", b"a" * 2**16),
-            ("Transfer-Encoding: chunked\n\n", chunk),
+        for more, part, end in [
+            (f"Content-Length: {PARTS * PART}\n\n", b"a" * 2**16, b""),
+            ("Transfer-Encoding: chunked\n\n", chunk, b"0\r\n\r\n"),
         ]:
-            response, sent = self.respond(hosted, head + more, part)
-            # What the operating systems of both sides hold, and no more. The client may have no
-            # time to read the response.
-            assert sent < PARTS * PART // 2
-            assert response[:12] in (b"", b"HTTP/1.1 413")
+            response, sent = self.respond(hosted, head + more, part, end)
+            if name == "daphne":  # It has received the body before the application starts.
+                assert response[:12] == b"HTTP/1.1 413"
+            else:
+                # What the operating systems of both sides hold, and no more. The client may have
+                # no time to read the response.
+                assert sent < PARTS * PART // 2
+                assert response[:12] in (b"", b"HTTP/1.1 413")
             small, _ = self.respond(hosted, f"{head}Content-Length: 3\n\na=b")
             assert small.startswith(b"HTTP/1.1 403")  # Without a CSRF token.
 

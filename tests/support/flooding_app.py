@@ -1,53 +1,67 @@
-"""ASGI application that floods a WebSocket and reports over HTTP how far it has come.
+"""ASGI application that floods its clients, and reports over HTTP how far it has come.
 
-Run as a module, it is served by Daphne on a free port, which is printed:
-`python -m tests.support.flooding_app`.
+Run as a module, it is served on a free port, which is printed:
+`python -m tests.support.flooding_app daphne`.
 """
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import json
 import socket
-from collections.abc import Callable
+import sys
 from typing import Any
 
-MESSAGES = 200
-#: Bytes of a message; all together they exceed the buffers of the operating system.
-SIZE = 100_000
-#: Options of a client that reads nothing between two calls of `recv()`.
-UNREAD: dict[str, Any] = {
-    "compression": None,
-    "max_size": None,
-    "max_queue": 1,
-    # The response to a close frame comes after everything that is not read.
-    "close_timeout": 0.1,
-}
+#: Seconds of the timeout of clients, and of the pause of a response that is slow and must not be
+#: cut.
+TIMEOUT, PAUSE = 1, 1.5
+#: Messages on a WebSocket, and their bytes; together they exceed the operating system's buffers.
+MESSAGES, SIZE = 200, 100_000
 
 
 class FloodingApp:
-    """The application; `unsent` is None without the extension `UNSENT_BYTES`."""
+    """The application: floods a WebSocket and the path /flood, and responds slowly on /slow."""
 
     def __init__(self) -> None:
-        self.sent = 0
-        self.unsent: Callable[[], int] | None = None
+        #: Messages and chunks that were sent, and floods whose end was noticed.
+        self.sent = self.ended = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "websocket":
-            await self._flood(scope, receive, send)
+            await self._flood_websocket(receive, send)
             return
-        state = {"sent": self.sent, "unsent": self.unsent and self.unsent()}
         await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": json.dumps(state).encode()})
+        match scope["path"]:
+            case "/flood":
+                await self._flood(receive, send)
+                return
+            case "/slow":
+                await send({"type": "http.response.body", "body": b"begin ", "more_body": True})
+                await asyncio.sleep(PAUSE)
+        state = json.dumps({"sent": self.sent, "ended": self.ended})
+        await send({"type": "http.response.body", "body": state.encode()})
 
-    async def _flood(self, scope: Any, receive: Any, send: Any) -> None:
-        self.unsent = scope.get("extensions", {}).get("playground.unsent")
+    async def _flood(self, receive: Any, send: Any) -> None:
+        await receive()
+        disconnect = asyncio.ensure_future(receive())
+        while not disconnect.done():
+            await send({"type": "http.response.body", "body": b"x" * SIZE, "more_body": True})
+            self.sent += 1
+            await asyncio.sleep(0)
+        self.ended += 1
+
+    async def _flood_websocket(self, receive: Any, send: Any) -> None:
         await receive()
         await send({"type": "websocket.accept"})
-        for _ in range(MESSAGES):
-            await send({"type": "websocket.send", "text": "x" * SIZE})
-            self.sent += 1
-        while (await receive())["type"] != "websocket.disconnect":
-            pass
+        try:
+            for number in range(MESSAGES):
+                await send({"type": "websocket.send", "text": f"{number} ".ljust(SIZE, "x")})
+                self.sent += 1
+            while (await receive())["type"] != "websocket.disconnect":
+                pass
+        finally:
+            self.ended += 1
 
 
 def slow_connection(port: int) -> socket.socket:
@@ -59,14 +73,14 @@ def slow_connection(port: int) -> socket.socket:
 
 
 if __name__ == "__main__":
-    from playground import daphne_server
     from tests.support.servers import free_port
 
+    server = importlib.import_module(f"playground.servers.{sys.argv[1]}")
     port = free_port()
-    daphne_server.run(
+    server.run(
         FloodingApp(),
         host="127.0.0.1",
         port=port,
         started=lambda _: print(port, flush=True),
-        client_timeout=60,
+        client_timeout=TIMEOUT,
     )

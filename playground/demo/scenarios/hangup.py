@@ -3,8 +3,7 @@
 ASGI has no message for that, and an exception in the middle of a response does not help:
 Daphne then sends an error page into the response that has begun, which fails inside its
 clean-up loop, and the connection stays open forever. So the connection is looked up in
-Daphne's reactor and closed there. `manage.py serve --server uvicorn` adds an extension to the
-scope that does the same.
+Daphne's reactor and closed there. uvicorn closes the connection after an exception.
 """
 
 from __future__ import annotations
@@ -21,9 +20,6 @@ def hang_up(request: HttpRequest, *, reset: bool) -> None:
     Without `reset`, pending data is still sent. Raise `ConnectionResetError` if the connection
     cannot be found: other servers close it on an exception.
     """
-    if extension := getattr(request, "scope", {}).get("extensions", {}).get("playground.hang_up"):
-        extension(reset=reset)
-        return
     transport = _transport(request)
     if transport is None:
         raise ConnectionResetError("This connection was to be broken on purpose.")

@@ -25,8 +25,8 @@ from playground.graceful_stop import stop_gracefully
 from playground.startup import collect_static, load_samples, migrate, preparation_lock
 from playground.task_registry import start_task
 
-#: The servers, each with the module that runs it.
-_SERVERS = {"daphne": "playground.daphne_server", "uvicorn": "playground.uvicorn_server"}
+#: Names of the servers, which are modules of `playground.servers`.
+_SERVERS = ("daphne", "uvicorn")
 
 
 class Command(DatabaseCommand):
@@ -99,7 +99,7 @@ class Command(DatabaseCommand):
 def _import_server(name: str) -> ModuleType:
     """Return the module of a server. Raise `CommandError` if a package is not installed."""
     try:
-        return importlib.import_module(_SERVERS[name])
+        return importlib.import_module(f"playground.servers.{name}")
     except ModuleNotFoundError as error:
         raise CommandError(
             f"--server {name} needs the package {error.name} of the extra “{name}”."
