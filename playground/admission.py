@@ -1,8 +1,7 @@
 """Admission of requests, before anything reads their bodies; and whether their readers are there.
 
-A hosted playground refuses requests without a host, and large bodies without a session. Daphne has
-received a body before the application starts: that it is not received is the proxy's part, as is
-the time that it takes (deploy/nginx/playground.conf).
+A hosted playground refuses requests without a host, and large bodies without a session. The time
+that a body takes is limited by the proxy (deploy/nginx/playground.conf).
 """
 
 from __future__ import annotations
@@ -33,6 +32,18 @@ _NEEDS_SESSION = (
 )
 
 
+async def allows_large_body(headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether a request with these headers, in lower case, may have a large body."""
+    cookies = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))
+    key = cookies.get(settings.SESSION_COOKIE_NAME)
+    if not settings.HOSTED or not key:
+        return not settings.HOSTED
+    # Without the database, neither the session is known nor can the request be served.
+    with contextlib.suppress(Error), limit_responses():
+        return bool(await run_in_reader(valid_sessions, {key}))
+    return False
+
+
 class Admission:
     """ASGI middleware that admits requests."""
 
@@ -45,12 +56,12 @@ class Admission:
             await self._application(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        most = MAX_BODY_WITHOUT_SESSION if settings.HOSTED else MAX_BODY
+        most = MAX_BODY_WITHOUT_SESSION
         received, is_gone = 0, False
 
         async def admits(size: int) -> bool:
             nonlocal most
-            if most < size <= MAX_BODY and await _has_session(headers):
+            if most < size <= MAX_BODY and await allows_large_body(headers):
                 most = MAX_BODY
             if size > most:
                 await _refuse(send, *(_TOO_LARGE if size > MAX_BODY else _NEEDS_SESSION))
@@ -70,18 +81,6 @@ class Admission:
         elif await admits(int(headers.get(b"content-length") or 0)):
             extensions = {**(scope.get("extensions") or {}), IS_GONE: lambda: is_gone}
             await self._application({**scope, "extensions": extensions}, receive_part, send)
-
-
-async def _has_session(headers: Mapping[bytes, bytes]) -> bool:
-    """Return whether a request with these headers, in lower case, belongs to a session."""
-    cookies = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))
-    key = cookies.get(settings.SESSION_COOKIE_NAME)
-    if not key:
-        return False
-    # Without the database, neither the session is known nor can the request be served.
-    with contextlib.suppress(Error), limit_responses():
-        return bool(await run_in_reader(valid_sessions, {key}))
-    return False
 
 
 async def _refuse(send: Any, status: int, text: str) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -28,10 +30,13 @@ GET = b"GET %b HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
 @pytest.fixture(params=["daphne", "uvicorn"])
-def port(request: pytest.FixtureRequest) -> Iterator[int]:
+def port(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[int]:
     """The port of a process that serves the flooding application."""
     command = [sys.executable, "-m", "tests.support.flooding_app", request.param]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    environment = os.environ | {"PLAYGROUND_DATA_DIR": str(tmp_path)}
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
         try:
             assert process.stdout
             port = int(process.stdout.readline())

@@ -1,4 +1,8 @@
-"""Daphne, configured for the playground; its `send()` waits for a client that does not read."""
+"""Daphne, configured for the playground: it buffers neither what is not read nor large bodies.
+
+By itself, Daphne receives a body as a whole before it starts the application, and buffers what the
+application sends to a client that does not read.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,11 @@ from typing import Any
 
 from daphne import server
 from daphne.endpoints import build_endpoint_description_strings
+from daphne.http_protocol import WebRequest
 
+from playground.admission import MAX_BODY, MAX_BODY_WITHOUT_SESSION, allows_large_body
 from playground.servers import close_unread
+from playground.task_registry import start_task
 
 #: Messages of the application after which it continues only when the client has read enough.
 _WAITING = {"websocket.send", "http.response.body"}
@@ -34,11 +41,50 @@ class Flow:
     stopProducing = resumeProducing  # noqa: N815 (Twisted's name)
 
 
-class Server(server.Server):
-    """Daphne's server, with a `send()` that waits, and a timeout of connections in seconds.
+class Request(WebRequest):
+    """A request that is refused as soon as its body is too large."""
 
-    By itself it would buffer everything that a client does not read.
-    """
+    channel: Any
+    content: Any
+    _is_asked = _is_refused = False
+
+    def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 (Twisted's name)
+        """Store a part of the body; read no more of a large one until it is allowed."""
+        if self._is_refused:
+            return
+        super().handleContentChunk(data)
+        size = self.content.tell()
+        if size > MAX_BODY:
+            self._refuse()
+        elif size > MAX_BODY_WITHOUT_SESSION and not self._is_asked:
+            self._is_asked = True
+            self.channel.transport.pauseProducing()
+            start_task(self._ask(), "large-body")
+
+    async def _ask(self) -> None:
+        received = self.requestHeaders.getAllRawHeaders()
+        headers = {name.lower(): b"; ".join(values) for name, values in received}
+        is_allowed = await allows_large_body(headers)
+        if self.application_queue is not None or self.channel is None:
+            return  # It is the application's, or the client has gone.
+        if is_allowed:
+            self.channel.transport.resumeProducing()
+        else:
+            self._refuse()
+
+    def _refuse(self) -> None:
+        self._is_refused = True
+        head = b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+        self.channel.transport.write(head)
+        self.channel.transport.loseConnection()
+
+    def process(self) -> Any:
+        """Start the application, unless the request was refused."""
+        return None if self._is_refused else super().process()
+
+
+class Server(server.Server):
+    """Daphne's server, with a `send()` that waits, and a timeout of connections in seconds."""
 
     def __init__(self, application: Any, *, client_timeout: int, **options: Any) -> None:
         super().__init__(application, **options)
@@ -48,6 +94,14 @@ class Server(server.Server):
         """Configure the connections that will be accepted."""
         super().listen_success(port)
         self.http_factory.timeOut = self._client_timeout
+        build_channel = self.http_factory.buildProtocol
+
+        def build(address: Any) -> Any:
+            channel = build_channel(address)
+            channel.requestFactory = Request
+            return channel
+
+        self.http_factory.buildProtocol = build  # type: ignore[method-assign]
         close_unread(port.socket, self._client_timeout)
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:

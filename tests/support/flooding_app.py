@@ -9,9 +9,12 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import os
 import socket
 import sys
 from typing import Any
+
+import django
 
 #: Seconds of the timeout of clients, and of the pause of a response that is slow and must not be
 #: cut.
@@ -73,6 +76,8 @@ def slow_connection(port: int) -> socket.socket:
 
 
 if __name__ == "__main__":
+    os.environ["DJANGO_SETTINGS_MODULE"] = "playground.settings"
+    django.setup()
     from tests.support.servers import free_port
 
     server = importlib.import_module(f"playground.servers.{sys.argv[1]}")
