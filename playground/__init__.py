@@ -32,7 +32,7 @@
 `limits`                limits of a run and their environment variables
 `logs`                  log lines as text or JSON, with the id of a run
 `management`            commands of `nlweb-playground` and `manage.py`
-`memory_budget`         what all runs may hold in memory together
+`memory_budget`         what all runs may have received and not stored
 `metrics`               metrics of the process, for Prometheus
 `middleware`            headers of every response: caching, browser features
 `migrations`            migrations of the database

@@ -33,7 +33,6 @@ from playground.consumers import (  # noqa: E402
     SharedRunConsumer,
 )
 from playground.database_timeout import limit_responses  # noqa: E402
-from playground.memory_budget import limit_free_memory  # noqa: E402
 from playground.models.liveness import mark_interrupted  # noqa: E402
 from playground.startup import tune_garbage_collection  # noqa: E402
 
@@ -106,7 +105,6 @@ def is_same_origin(scope: Scope) -> bool:
 mark_interrupted()
 
 tune_garbage_collection()
-limit_free_memory()
 # Importing the packages takes longer than a page may wait.
 tracing.prepare()
 

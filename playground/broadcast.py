@@ -55,8 +55,8 @@ MAX_TOGETHER = 50
 #: Most decoded frames, and bytes of them, that wait to be rendered; if there are more, the database
 #: is read instead.
 MAX_WAITING, MAX_WAITING_BYTES = 10_000, 16 * 1024 * 1024
-#: Share of the memory budget for what waits of all runs.
-WAITING_SHARE = 0.125
+#: Bytes of what waits of all runs.
+MAX_ALL_WAITING_BYTES = 32 * 1024 * 1024
 #: Most characters of messages that a viewer has missed while it caught up; if there are more, it
 #: catches up once more.
 MAX_MISSED = 200_000
@@ -218,7 +218,7 @@ class RunFeed:
             if (
                 self._waiting > MAX_WAITING
                 or self._waiting_bytes > MAX_WAITING_BYTES
-                or self._feeds.waiting_bytes > settings.MAX_MEMORY * WAITING_SHARE
+                or self._feeds.waiting_bytes > MAX_ALL_WAITING_BYTES
             ):
                 self._take_stored()
                 self._must_read, self._is_attached = True, False

@@ -25,7 +25,6 @@ from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
 from playground import metrics
 from playground.broadcast import RunFeed, run_feeds
 from playground.executors import read_for_viewer
-from playground.memory_budget import UNSENT_SHARE
 from playground.models import CollectionRun, Run, Share
 from playground.notifications import Stored, notifier
 from playground.query_params import int_param
@@ -39,8 +38,8 @@ logger = logging.getLogger(__name__)
 #: Seconds between two messages of a collection run.
 COLLECTION_RUN_INTERVAL = 0.2
 #: Bytes that may wait for a socket: a viewer who does not read them must not fill the memory. With
-#: many sockets it is less, down to the second number.
-MAX_UNSENT, MIN_UNSENT = 1024 * 1024, 64 * 1024
+#: many sockets it is less, down to the second number, so that all have the third.
+MAX_UNSENT, MIN_UNSENT, MAX_ALL_UNSENT = 1024 * 1024, 64 * 1024, 128 * 1024 * 1024
 
 #: Close codes. After the last three the page connects again, from its cursor. ASGI servers send
 #: codes from 4000 on for the application, so that 1012 (service restart) cannot be used.
@@ -217,7 +216,7 @@ class OpenSockets:
     @property
     def max_unsent(self) -> int:
         """Return the bytes that may wait for each of the sockets."""
-        share = int(settings.MAX_MEMORY * UNSENT_SHARE / max(1, len(self._viewers)))
+        share = MAX_ALL_UNSENT // max(1, len(self._viewers))
         return min(MAX_UNSENT, max(MIN_UNSENT, share))
 
     async def close_all(self, ended: Collection[UUID]) -> None:

@@ -95,8 +95,8 @@ QUOTA = _count("PLAYGROUND_QUOTA", 1024**3 if HOSTED else 0)
 RETENTION_DAYS = _count("PLAYGROUND_RETENTION_DAYS", 90 if HOSTED else 0)
 #: Seconds that a promise is polled before polling stops.
 PROMISE_PATIENCE = _positive("PLAYGROUND_PROMISE_PATIENCE", 900)
-#: Bytes that all runs of a process may hold at once, see `playground.memory_budget`.
-MAX_MEMORY = _positive("PLAYGROUND_MAX_MEMORY", 256 * 1024 * 1024, "bytes")
+#: Bytes that all runs of a process may have received and not stored.
+MAX_MEMORY = _positive("PLAYGROUND_MAX_MEMORY", 32 * 1024 * 1024, "bytes")
 #: Seconds that a request waits for a response of PostgreSQL, and everything for a connection.
 DATABASE_TIMEOUT = _positive("PLAYGROUND_DATABASE_TIMEOUT", 10)
 #: Seconds for which a run in progress waits for a database that is unavailable.

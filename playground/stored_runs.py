@@ -11,13 +11,12 @@ over MCP: its members are described in `playground.protocols.nlweb.documents` an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
 from playground.expectations import Failed, RunFacts, TimedEvent
-from playground.memory_budget import MAX_HELD, large_decoding, return_free_memory
 from playground.models import Run
 from playground.models.promises import (
     PollingStatus,
@@ -28,8 +27,7 @@ from playground.models.promises import (
 from playground.protocols import registry
 from playground.protocols.events import EntryRef, Event, Failure, event_label
 from playground.protocols.exchange import Exchange, Target
-from playground.protocols.frames import LAST_KINDS, Frame, FrameKind
-from playground.protocols.problems import Problem
+from playground.protocols.frames import Frame
 
 if TYPE_CHECKING:
     from playground.conformance import ConformanceReport, EarlierResponses
@@ -43,59 +41,13 @@ def exchange_for(run: Run) -> Exchange:
     return registry.exchange(target, run.request, max_depth=settings.RUN_LIMITS.max_depth)
 
 
-class StoredReader:
-    """Reader of a stored run's frames that holds no large body while it is incomplete."""
-
-    def __init__(self, run: Run) -> None:
-        self.exchange = exchange_for(run)
-        self._run = run
-        #: Bytes of the body of the current call, and the number of the first piece not held.
-        self._body_bytes = self._first_left_out = 0
-
-    def receive(self, frame: Frame) -> Sequence[Event]:
-        """Return the events of the next frame, as `Exchange.receive` does.
-
-        The last frame of a call reads the pieces that were left out from the database.
-        """
-        if frame.kind is FrameKind.HEAD:
-            self._body_bytes = self._first_left_out = 0
-        elif frame.kind is FrameKind.BODY:
-            self._body_bytes += len(frame.data)
-            if self._body_bytes > MAX_HELD:
-                self._first_left_out = self._first_left_out or frame.seq
-                return ()
-        elif self._first_left_out and frame.kind in LAST_KINDS:
-            return self._read_large_body(frame)
-        return self.exchange.receive(frame)
-
-    def _read_large_body(self, last: Frame) -> Sequence[Event]:
-        first, self._first_left_out = self._first_left_out, 0
-        if not may_be_complete(last):
-            return_free_memory()
-            return ()
-        with large_decoding():
-            self._read_pieces(first, last)
-            return self.exchange.receive(last)
-
-    def _read_pieces(self, first: int, last: Frame) -> None:
-        for piece in self._run.read_frames(first - 1):
-            if piece.seq == last.seq:
-                return
-            self.exchange.receive(piece)
-
-
-def may_be_complete(last: Frame) -> bool:
-    """Return whether the body before the last frame of a call can be complete: not at a limit."""
-    return last.kind is FrameKind.END or Problem.from_bytes(last.data).limit is None
-
-
 def read_events(run: Run, after: int = 0) -> Iterator[tuple[Frame, list[Event]]]:
     """Yield the frames numbered above `after` with their events.
 
     Earlier batches are skipped where that makes no difference: the events of a stream are
     independent of each other, the pieces of a body are not.
     """
-    reader = StoredReader(run)
+    reader = exchange_for(run)
     rows = run.frame_batches.order_by("first").defer("data")
     needed = [batch.pk for batch in rows if batch.last > after or not batch.is_skippable]
     for batch in run.batches(pk__in=needed):
@@ -125,16 +77,13 @@ def run_facts(run: Run, frames: Iterable[Frame] | None = None) -> RunFacts:
     The rules of the specification run only when `RunFacts.run_rules` is called. Never raises on
     an agent's data.
     """
-    # Frames of the caller may not be stored yet.
-    stored = StoredReader(run) if frames is None else None
-    reader = stored.exchange if stored else exchange_for(run)
-    receive = stored.receive if stored else reader.receive
+    reader = exchange_for(run)
     assembler = registry.assembler(run.protocol)
     timed_events: list[TimedEvent] = []
     failures: list[str] = []
     failure_text = ""
     for frame in run.read_frames() if frames is None else frames:
-        events = list(receive(frame))
+        events = list(reader.receive(frame))
         assembler.add(events)
         for event in events:
             timed_events.append(TimedEvent(event_label(event), frame.at_ms))

@@ -463,7 +463,9 @@ async def test_a_viewer_who_is_gone_while_it_joins(
     assert not run_feeds()._feeds
 
 
-async def test_what_waits_for_all_feeds_is_bounded(transactional_db: None, settings: Any) -> None:
+async def test_what_waits_for_all_feeds_is_bounded(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Twenty feeds with 4 MB each were not counted at all."""
     runs = [await drive() for _ in range(3)]
     viewers = []
@@ -473,7 +475,7 @@ async def test_what_waits_for_all_feeds_is_bounded(transactional_db: None, setti
         viewers.append(await Viewer().join(driven.run))
         await viewers[-1].has(3)
     # Decoded, each result takes four times its size; six of them may wait.
-    settings.MAX_MEMORY = 6 * 4 * len(result(10).data) / broadcast.WAITING_SHARE
+    monkeypatch.setattr(broadcast, "MAX_ALL_WAITING_BYTES", 6 * 4 * len(result(10).data))
     feeds = [viewer.feed for viewer in viewers if viewer.feed]
     for feed in feeds:
         feed._is_busy = True  # As if a thread were rendering.

@@ -19,9 +19,8 @@ MIB = 1024 * 1024
 
 
 @pytest.fixture(autouse=True)
-def two_megabytes(settings: Any) -> None:
-    """The share of received data is 256 KiB."""
-    settings.MAX_MEMORY = 2 * MIB
+def little_memory(settings: Any) -> None:
+    settings.MAX_MEMORY = MIB // 4
 
 
 async def test_a_run_waits_while_all_of_them_hold_too_much() -> None:

@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -25,13 +25,7 @@ from playground.engine.writer import FramesLostError, FrameWriter, RunEndedError
 from playground.executors import UNAVAILABLE, read_when_available, write_until_stored
 from playground.limits import RunLimits
 from playground.logs import log_context
-from playground.memory_budget import (
-    MAX_HELD,
-    RunMemory,
-    decoding_turn,
-    large_decoding,
-    return_free_memory,
-)
+from playground.memory_budget import RunMemory
 from playground.models import Run, RunKind, RunState
 from playground.models.batches import FramePart
 from playground.notifications import Reading, notify_viewers
@@ -46,7 +40,6 @@ from playground.protocols.exchange import (
 )
 from playground.protocols.frames import LAST_KINDS, Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
-from playground.stored_runs import may_be_complete
 from playground.tracing import RunTrace
 from playground.transport import ConnectionPool
 from playground.transport.redaction import Redactor
@@ -62,6 +55,10 @@ SLICE = 250
 LARGE = 128 * 1024
 #: Characters of a run's key at the beginning of its request ids.
 _REQUEST_ID_PREFIX = 12
+
+#: One response after the other: each takes several times its size, and in parallel none would be
+#: finished sooner.
+_decoder = ThreadPoolExecutor(max_workers=1, thread_name_prefix="decoder")
 
 T = TypeVar("T")
 
@@ -130,8 +127,6 @@ class Driver:
         )
         #: Frames from the transport that are not numbered yet.
         self._unnumbered: list[Frame] = []
-        #: Bytes of the body of the current call, and the number of the first piece not held.
-        self._body_bytes = self._first_left_out = 0
         self._listener = listener
         self._state = RunState(run.state)
         self._clock = start_clock()
@@ -191,8 +186,6 @@ class Driver:
                 await self._drive()
         finally:
             self._memory.close()
-            if self._counters.columns["bytes"] > MAX_HELD:
-                return_free_memory()
 
     async def _drive(self) -> None:
         writer = FrameWriter(
@@ -279,38 +272,11 @@ class Driver:
             # Pieces of a body have no events: reading them takes no time.
             self._put(writer, self._read(before))
             frames = [last]
-        if self._first_left_out and last.kind in LAST_KINDS:
-            await self._read_large_body(writer, last)
-        elif self._is_large(frames):
-            await _call_to_end(asyncio.to_thread(self._read, frames), partial(self._put, writer))
+        if self._is_large(frames):
+            work = asyncio.get_running_loop().run_in_executor(_decoder, self._read, frames)
+            await _call_to_end(work, partial(self._put, writer))
         else:
             self._put(writer, self._read(frames))
-
-    async def _read_large_body(self, writer: FrameWriter, last: Frame) -> None:
-        """Read the pieces of a body that were left out, and then the last frame of the call.
-
-        After a limit the body is incomplete, and is not read.
-        """
-        first, self._first_left_out = self._first_left_out, 0
-        events: list[Event] = []
-        try:
-            if may_be_complete(last):
-                await writer.drain()
-                async with decoding_turn():
-                    await _call_to_end(
-                        read_when_available(self._read_pieces, first, last), events.extend
-                    )
-        finally:
-            # Its number is taken. Viewers read its events from the database as well.
-            self._put(writer, [(last, events)], is_shown=False)
-
-    def _read_pieces(self, first: int, last: Frame) -> Sequence[Event]:
-        with large_decoding():
-            # All of them first: if the database fails, this is called again.
-            pieces = deque(self.run.read_frames(first - 1))
-            while pieces:
-                self.exchange.receive(pieces.popleft())
-            return self.exchange.receive(last)
 
     def _is_large(self, frames: Sequence[Frame]) -> bool:
         if frames[-1].kind in LAST_KINDS:
@@ -318,21 +284,10 @@ class Driver:
         return sum(len(frame.data) for frame in frames) > LARGE
 
     def _read(self, frames: Sequence[Frame]) -> list[Reading]:
-        return [(frame, self._receive(frame)) for frame in frames]
+        return [(frame, self.exchange.receive(frame)) for frame in frames]
 
-    def _receive(self, frame: Frame) -> Sequence[Event]:
-        """Return the events of a frame; a piece of a large body is left out for now."""
-        if frame.kind is FrameKind.HEAD:
-            self._body_bytes = self._first_left_out = 0
-        elif frame.kind is FrameKind.BODY:
-            self._body_bytes += len(frame.data)
-            if self._body_bytes > MAX_HELD:
-                self._first_left_out = self._first_left_out or frame.seq
-                return ()
-        return self.exchange.receive(frame)
-
-    def _put(self, writer: FrameWriter, readings: list[Reading], *, is_shown: bool = True) -> None:
-        """Queue frames; unless `is_shown`, viewers read their events from the database."""
+    def _put(self, writer: FrameWriter, readings: list[Reading]) -> None:
+        """Queue frames, with what they change."""
         for frame, events in readings:
             if frame.kind is FrameKind.HEAD:
                 self._state = transition(self._state, RunState.STREAMING)
@@ -352,7 +307,7 @@ class Driver:
         columns = {"outcome": self.exchange.outcome, **self._counters.columns}
         if readings:
             part.arrived_at = self._arrival_of(readings[0][0])
-        writer.add(part, readings if is_shown else (), state=self._state, **columns)
+        writer.add(part, readings, state=self._state, **columns)
 
     def _arrival_of(self, frame: Frame) -> float:
         """Return when a frame arrived, in seconds of `time.monotonic`."""
@@ -445,12 +400,11 @@ class Driver:
             await write_until_stored(_save_handshake, self.run, handshake)
 
 
-async def _call_to_end(work: Coroutine[Any, Any, T], then: Callable[[T], None]) -> None:
-    """Do the work of a thread, and call `then` with its result, also if cancelled meanwhile.
+async def _call_to_end(call: asyncio.Future[T], then: Callable[[T], None]) -> None:
+    """Wait for the work of a thread, and call `then` with its result, also if cancelled meanwhile.
 
     The frames that it reads have their numbers: they are stored, or there would be a gap.
     """
-    call = asyncio.ensure_future(work)
     try:
         result = await asyncio.shield(call)
     except asyncio.CancelledError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -64,7 +65,7 @@ async def fetch(url: str, *, owner: int | None = None) -> bytes:
         if not is_free:
             raise FetchError(f"Too many downloads in progress ({MAX_AT_ONCE}). Try again shortly.")
         headers = (("Accept", "application/json, */*;q=0.5"),)
-        with RunMemory() as memory:
+        with contextlib.closing(RunMemory()) as memory:
             return _body(await get(url, headers, new_transport(_limits()), memory))
 
 

@@ -7,6 +7,7 @@ type of the picture is read from its bytes.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 from urllib.parse import urljoin
 from weakref import WeakValueDictionary
@@ -63,7 +64,7 @@ async def fetch_picture(url: str, *, owner: int | None = None) -> Picture:
     """
     slot = _slots().setdefault(owner, asyncio.Semaphore(MAX_AT_ONCE))
     async with slot:
-        with RunMemory() as memory:
+        with contextlib.closing(RunMemory()) as memory:
             found = await _follow(url, memory)
     if isinstance(found, Problem):
         raise _error_of(found)

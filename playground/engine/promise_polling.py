@@ -62,7 +62,7 @@ from playground.protocols import registry
 from playground.protocols.events import Outcome
 from playground.protocols.headers import is_credential
 from playground.protocols.origins import same_origin
-from playground.stored_runs import StoredReader
+from playground.stored_runs import exchange_for
 from playground.task_registry import SingleTask
 
 logger = logging.getLogger(__name__)
@@ -522,7 +522,7 @@ def _polls_of(promise: PolledPromise) -> QuerySet[Run]:
 
 def _stored_result(run: Run) -> PollResult:
     """Return the result of a poll that has ended, read from its stored frames."""
-    reader = StoredReader(run)
+    reader = exchange_for(run)
     collector = PollCollector(run)
     for frame in run.read_frames():
         collector(frame, reader.receive(frame))

@@ -17,7 +17,7 @@ from playground.protocols.frames import Frame
 from playground.protocols.placement import Placement, PlacementAssigner
 from playground.rendering.entries import Entry
 from playground.rendering.message_joiner import JOINED, MessageJoiner
-from playground.stored_runs import StoredReader
+from playground.stored_runs import exchange_for
 
 #: Places of entries that are above the others.
 _ABOVE = (Placement.PINNED, Placement.ASIDE)
@@ -28,7 +28,7 @@ class ThreadReader:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._reader = StoredReader(run)
+        self._reader = exchange_for(run)
         self._placer = PlacementAssigner()
         #: Number of the last frame that was read or skipped.
         self.cursor = 0

@@ -28,7 +28,7 @@ from playground.protocols.trace_context import sent_trace_id
 from playground.rendering.formatting import kind_label, milliseconds
 from playground.rendering.run_status import elapsed_ms, status_label
 from playground.rendering.thread import Thread
-from playground.stored_runs import StoredReader
+from playground.stored_runs import exchange_for
 
 #: Width of the drawing.
 WIDTH = 100
@@ -191,7 +191,7 @@ class TimesReader:
 
     def __init__(self, run: Run) -> None:
         self.times = FrameTimes()
-        self._reader = StoredReader(run)
+        self._reader = exchange_for(run)
         self._cursor = 0
         self._lock = Lock()
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from playground import memory_budget
 from playground.engine.pictures import (
     MAX_AT_ONCE,
     MAX_BYTES,
@@ -24,6 +23,7 @@ from playground.engine.pictures import (
 from playground.limits import MIB
 from playground.transport import policy
 from playground.transport.networks import Address, NetworkRule, rule_for
+from tests.support.metrics import value
 from tests.support.pictures import OTHERS, PNG, RASTER
 from tests.support.servers import (
     HOLD,
@@ -148,11 +148,11 @@ async def test_what_is_downloaded_counts_as_held_by_the_process() -> None:
     async with serve(head(content_length=str(len(data) + 9)), data, HOLD) as server:
         download = asyncio.create_task(fetch_picture(server.url))
         async with asyncio.timeout(5):
-            while memory_budget.held_bytes() < len(data):
+            while value("playground_held_bytes") < len(data):
                 await asyncio.sleep(0.01)
         download.cancel()
         await asyncio.wait([download])
-    assert memory_budget.held_bytes() == 0
+    assert value("playground_held_bytes") == 0
 
 
 @pytest.mark.parametrize("limit", ["total_timeout", "idle_timeout"])

@@ -16,7 +16,6 @@ from playground.cli.arguments import USAGE
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.signals import on_stop_signal
 from playground.graceful_stop import stop_gracefully
-from playground.memory_budget import limit_free_memory
 from playground.models.liveness import mark_interrupted
 from playground.startup import tune_garbage_collection
 from playground.task_registry import start_task
@@ -71,7 +70,6 @@ class Command(DatabaseCommand):
             ) from error
         mark_interrupted()
         tune_garbage_collection()
-        limit_free_memory()
         tracing.prepare()
         with self._metrics(metrics_host, metrics_port):
             asyncio.run(self._run(Worker(concurrency), concurrency))

@@ -46,7 +46,7 @@ SETTINGS = {
     # A stream is silent until all have started.
     "PLAYGROUND_IDLE_TIMEOUT": "600",
     # A flood of less than this would be held by its runs, and not by the budget.
-    "PLAYGROUND_MAX_MEMORY": str(64 * MIB),
+    "PLAYGROUND_MAX_MEMORY": str(8 * MIB),
     "PYTHONPATH": str(INSIDE),
 }
 #: Seconds between two heartbeats of processes on one host, and on two: after the fourfold, one
