@@ -13,7 +13,7 @@
 `consumers`             WebSocket consumers of runs and collection runs
 `context_processors`    variables of every template
 `counters`              counts of a run's frames and events, stored with the run
-`database_timeout`      timeout of a request for each response of the database
+`database_timeout`      timeout of a request for the threads of the database
 `demo`                  demo agent with misbehaving scenarios
 `elicitation`           questions of agents as forms, and answers as requests
 `elicitation_answers`   the request and the run that answer a question of an agent

@@ -6,7 +6,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.conf import settings
 from django.db import connections
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 from playground.private_files import (
     create_private_file,
@@ -35,10 +35,17 @@ class PlaygroundConfig(AppConfig):
             create_private_file(database)
         for path in private_files(settings.DATA_DIR, database):
             restrict_access(path)
+        pre_migrate.connect(_allow_long_statements, sender=self, dispatch_uid="playground.timeout")
         post_migrate.connect(_repair_search, sender=self, dispatch_uid="playground.search")
         if not gc.isenabled():  # Disabled by manage.py.
             gc.freeze()
             gc.enable()
+
+
+def _allow_long_statements(using: str, **_: Any) -> None:
+    """Let the statements of migrations take any time in this connection."""
+    if connections[using].vendor == "postgresql":
+        connections[using].cursor().execute("SET statement_timeout = 0")
 
 
 def _repair_search(using: str, **_: Any) -> None:

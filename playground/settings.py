@@ -24,6 +24,7 @@ from playground.installation import (
 )
 from playground.limits import RunLimits
 from playground.private_files import prepare_directory
+from playground.processes import connection_name, this_process
 
 #: Folder of templates, static files and fixtures.
 BASE_DIR = FILES_DIR
@@ -97,7 +98,7 @@ RETENTION_DAYS = _count("PLAYGROUND_RETENTION_DAYS", 90 if HOSTED else 0)
 PROMISE_PATIENCE = _positive("PLAYGROUND_PROMISE_PATIENCE", 900)
 #: Bytes that all runs of a process may have received and not stored.
 MAX_MEMORY = _positive("PLAYGROUND_MAX_MEMORY", 32 * 1024 * 1024, "bytes")
-#: Seconds that a request waits for a response of PostgreSQL, and everything for a connection.
+#: Seconds of a statement in PostgreSQL, until a connection, and that a request waits for both.
 DATABASE_TIMEOUT = _positive("PLAYGROUND_DATABASE_TIMEOUT", 10)
 #: Seconds for which a run in progress waits for a database that is unavailable.
 DATABASE_PATIENCE = _positive("PLAYGROUND_DATABASE_PATIENCE", 600)
@@ -230,15 +231,17 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # A file, not memory: the engine writes from a thread of its own.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    DATABASES["default"]["ENGINE"] = "playground.database_timeout"
     DATABASES["default"]["OPTIONS"] = {
+        # By this name the connections of a process can be ended.
+        "application_name": connection_name(this_process()),
         "connect_timeout": max(2, DATABASE_TIMEOUT),  # libpq takes 1 for 2.
-        # A host that has lost power or its network does not acknowledge anything. Statements that
-        # take long are not affected, and those of the background notice it after a minute as well.
+        # Migrations have none, see `playground.apps`.
+        "options": f"-c statement_timeout={1000 * DATABASE_TIMEOUT}",
+        # A host that has lost power or its network does not acknowledge anything.
+        "tcp_user_timeout": 1000 * DATABASE_TIMEOUT,
         "keepalives_idle": 30,
         "keepalives_interval": 10,
         "keepalives_count": 3,
-        "tcp_user_timeout": 60_000,
         **DATABASES["default"].get("OPTIONS", {}),
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -69,6 +69,7 @@ def preparation_lock() -> Iterator[None]:
         return
     # A separate connection holds the lock: loading fixtures closes Django's.
     with contextlib.closing(connection.copy()) as holder:
+        holder.cursor().execute("SET statement_timeout = 0")  # Others may migrate for long.
         holder.cursor().execute("SELECT pg_advisory_lock(%s)", [_LOCK_ID])
         yield
 

@@ -241,7 +241,7 @@ class TestModes:
         [
             ("", "django.db.backends.sqlite3", "{data}/playground.sqlite3"),
             ("sqlite:////{tmp}/x.sqlite3", "django.db.backends.sqlite3", "/{tmp}/x.sqlite3"),
-            ("postgres://u:p@db.example:5433/play", "playground.database_timeout", "play"),
+            ("postgres://u:p@db.example:5433/play", "django.db.backends.postgresql", "play"),
         ],
     )
     def test_the_database(self, tmp_path: Path, url: str, engine: str, name: str) -> None:
@@ -261,7 +261,10 @@ class TestModes:
                 tmp_path, DATABASE_URL=url, PLAYGROUND_DATABASE_TIMEOUT=seconds
             ).DATABASES["default"]["OPTIONS"]
             assert found["connect_timeout"] == expected
-            assert found["tcp_user_timeout"] == 60_000
+            milliseconds = int(seconds or 10) * 1000
+            assert found["tcp_user_timeout"] == milliseconds
+            assert found["options"] == f"-c statement_timeout={milliseconds}"
+            assert found["application_name"].startswith("nlweb-playground ")
             assert (found["sslmode"], int(found["keepalives_idle"])) == ("require", 5)
 
 

@@ -276,24 +276,11 @@ async def sending(stage: Stage, seconds: float) -> Result:
 
 
 async def postgresql_hanging(stage: Stage, seconds: float) -> Result:
-    """Suspend PostgreSQL, and send a request: in a long outage a page says so."""
+    """Suspend PostgreSQL: runs go on within the memory budget, and pages wait."""
     trial = Trial(stage)
     trial.add_usual(seconds)
     assert stage.database
-    is_long = seconds > RESPONDING
-
-    async def send() -> None:
-        if is_long:
-            trial.uncertain = 2
-            refused = asyncio.create_task(_send_refused(trial, _UNAVAILABLE))
-            await asyncio.sleep(seconds)
-            if not refused.done():
-                trial.fail(f"a request to send had no response for {seconds:g} s")
-                trial.uncertain = 0
-        else:
-            await asyncio.sleep(seconds)
-
-    return await trial.run(_within(stage.database.hanging(), send))
+    return await trial.run(_within(stage.database.hanging(), _seconds(seconds)))
 
 
 async def starting(stage: Stage, seconds: float) -> Result:
@@ -583,9 +570,7 @@ ROWS: dict[str, Row] = {
     "11": Row("SIGINT", 2, small_disk, interrupt, _STOPPED, 2, FEW),
     "12": Row("SIGTERM to uvicorn", 10, uvicorn, drain, _STOPPED, 4, FEW),
     "13": Row("SIGINT to uvicorn", 2, uvicorn, interrupt, _STOPPED, 2, FEW),
-    "14": Row(
-        "PostgreSQL hangs", 30, two_hosts, postgresql_hanging, f"503; {_NOTHING_LOST}", loops=FEW
-    ),
+    "14": Row("PostgreSQL hangs", 30, two_hosts, postgresql_hanging, _NOTHING_LOST, loops=FEW),
     "15": Row(
         "start without PostgreSQL", 30, two_hosts, starting, "an error with its port", loops=FEW
     ),
