@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from importlib.util import find_spec
 from typing import Any
 
 from django.conf import settings
@@ -140,7 +141,7 @@ def export_of_traces(**_: Any) -> list[CheckMessage]:
     """Check that traces can be exported over OTLP/HTTP, if that is configured."""
     if not tracing.is_configured(os.environ):
         return []
-    if not tracing.is_installed():
+    if find_spec("opentelemetry.sdk") is None:
         return [
             CheckWarning(
                 "Traces are not exported: the OpenTelemetry packages are not installed.",

@@ -65,5 +65,5 @@ def test_the_export_of_traces(
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(checks.tracing, "is_installed", lambda: is_installed)
+    monkeypatch.setattr(checks, "find_spec", lambda _: object() if is_installed else None)
     assert [found.id for found in checks.export_of_traces()] == ids

@@ -15,13 +15,14 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import Any
 
 from django.conf import settings
+from opentelemetry.trace import INVALID_SPAN
 
 from playground.limits import RunLimits
 from playground.memory_budget import RunMemory
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Exchange, StopsEarly
 from playground.protocols.frames import Frame
-from playground.tracing import CallTrace, RunTrace
+from playground.tracing import RunTrace, observe
 from playground.transport import OutboundPolicy, Transport
 
 #: Returns the microseconds since it was created.
@@ -62,11 +63,11 @@ async def make_calls(
     while (max_calls is None or made < max_calls) and (call := exchange.next_call()):
         made += 1
         await asyncio.sleep(min(call.delay, transport.remaining_time))
-        traced = trace.call(call) if trace else CallTrace(call)
-        async with contextlib.aclosing(transport.send(traced.call, clock)) as stream:
-            with traced:
+        call, span = trace.call(call) if trace else (call, INVALID_SPAN)
+        async with contextlib.aclosing(transport.send(call, clock)) as stream:
+            with span:
                 async for frames in stream:
-                    traced.observe(frames)
+                    observe(span, frames)
                     yield frames
                     if stops_early and stops_early.has_enough:
                         break

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from django.conf import settings
 from django.utils import timezone
+from opentelemetry.trace import get_current_span
 
 from playground import metrics
 from playground.counters import RunCounters
@@ -40,7 +41,7 @@ from playground.protocols.exchange import (
 )
 from playground.protocols.frames import LAST_KINDS, Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
-from playground.tracing import RunTrace
+from playground.tracing import RunTrace, set_error
 from playground.transport import ConnectionPool
 from playground.transport.redaction import Redactor
 
@@ -55,6 +56,9 @@ SLICE = 250
 LARGE = 128 * 1024
 #: Characters of a run's key at the beginning of its request ids.
 _REQUEST_ID_PREFIX = 12
+
+#: States in which a run ends without an error of the agent or the playground.
+_WITHOUT_ERROR = frozenset({RunState.COMPLETED, RunState.CANCELLED})
 
 #: One response after the other: each takes several times its size, and in parallel none would be
 #: finished sooner.
@@ -327,17 +331,20 @@ class Driver:
     def _note_end(self, columns: Mapping[str, Any]) -> None:
         """Add the end of the run, as it was stored, to metrics and trace."""
         problem = Problem.from_json(columns["problem"]) if columns["problem"] else None
-        metrics.count_run(columns["state"], problem.limit if problem else None)
-        counts = self._counters.columns
-        self._trace.note_end(
-            str(columns["state"]),
-            problem,
+        limit, counts = problem.limit if problem else None, self._counters.columns
+        metrics.count_run(columns["state"], limit)
+        span, state = get_current_span(), str(columns["state"])
+        span.set_attributes(
             {
-                "run.outcome": str(columns["outcome"]),
-                "run.events": counts["events"],
-                "run.bytes": counts["bytes"],
-            },
+                "playground.run.state": state,
+                "playground.run.outcome": str(columns["outcome"]),
+                "playground.run.events": counts["events"],
+                "playground.run.bytes": counts["bytes"],
+                **({"playground.limit": limit} if limit else {}),
+            }
         )
+        if state not in _WITHOUT_ERROR:
+            set_error(span, problem.stage if problem else state, state)
 
     async def _finish(self, writer: FrameWriter, final: RunState) -> Mapping[str, Any]:
         """Store the end of the run; return the columns that were stored."""
@@ -416,11 +423,12 @@ async def _call_to_end(call: asyncio.Future[T], then: Callable[[T], None]) -> No
 def _span_of(run: Run) -> dict[str, Any]:
     """Return name, URL and attributes of a run's span."""
     attributes = {
-        "run.kind": str(run.kind),
-        "run.source": str(run.source),
-        "protocol": run.protocol,
-        "binding": run.binding,
-        "version": run.version,
+        "playground.run.id": str(run.pk),
+        "playground.run.kind": str(run.kind),
+        "playground.run.source": str(run.source),
+        "playground.protocol": run.protocol,
+        "playground.binding": run.binding,
+        "playground.version": run.version,
     }
     return {"name": f"{run.kind} {run.protocol}", "url": run.url, "attributes": attributes}
 

@@ -11,6 +11,8 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from opentelemetry import context
+from opentelemetry.context import Context
 
 from playground.database_timeout import response_timeout
 from playground.engine import concurrency, jobs, work_queue
@@ -25,7 +27,6 @@ from playground.models.liveness import local_runs, mark_interrupted
 from playground.notifications import notify_viewers
 from playground.protocols.exchange import Target
 from playground.task_registry import TaskRegistry, start_task
-from playground.tracing import attach, current_traceparent
 
 
 def _unregister(key: UUID, driver: Driver) -> None:
@@ -106,12 +107,12 @@ def send_automatic_response(
         response = request_of_run(run, replace(target, resume=resume), document, redact)
         return create_run(response, run.owner, RunParent(RunKind.CLIENT_RESPONSE, run)), response
 
-    async def record_and_send(traceparent: str | None) -> None:
-        with attach(traceparent):
-            await send_here(*await write_when_available(record))
+    async def record_and_send(trace: Context) -> None:
+        context.attach(trace)
+        await send_here(*await write_when_available(record))
 
     # A task has a context of its own.
-    start_task(record_and_send(current_traceparent()))
+    start_task(record_and_send(context.get_current()))
 
 
 def stop(run: Run, final: RunState = RunState.CANCELLED) -> asyncio.Task[None] | None:
