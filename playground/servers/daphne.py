@@ -106,9 +106,11 @@ class Server(server.Server):
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
         """Send a message of the application; wait while the client does not read."""
-        details = self.connections.get(protocol, {"disconnected": True})
+        details = self.connections.get(protocol)
+        if not details or "disconnected" in details:
+            return
         is_last = message["type"] == "http.response.body" and not message.get("more_body")
-        waits = message["type"] in _WAITING and not is_last and not details.get("disconnected")
+        waits = message["type"] in _WAITING and not is_last
         if waits and "flow" not in details:
             details["flow"] = Flow()
             # In place of the HTTP protocol, which has handed the connection over to a WebSocket.

@@ -52,6 +52,7 @@ class FloodingApp:
             await send({"type": "http.response.body", "body": b"x" * SIZE, "more_body": True})
             self.sent += 1
             await asyncio.sleep(0)
+        await send({"type": "http.response.body"})  # As if it had not noticed.
         self.ended += 1
 
     async def _flood_websocket(self, receive: Any, send: Any) -> None:

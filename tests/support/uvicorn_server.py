@@ -40,11 +40,9 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.contextmanager
-def serving_asgi(app: ASGIApp, port: int, **options: Any) -> Iterator[None]:
+def serving_asgi(app: ASGIApp, port: int) -> Iterator[None]:
     """Serve an application on this port of the loopback while the block runs."""
-    config = uvicorn.Config(
-        app, port=port, log_level="error", timeout_graceful_shutdown=1, **options
-    )
+    config = uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1)
     server = _Server(config)
     threading.Thread(target=server.run, daemon=True).start()
     assert server.serving.wait(_SECONDS), "the server did not start"
