@@ -5,27 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.http import HttpResponse
-from django.test import Client
+from django.http import HttpRequest, HttpResponse
+from django.test import RequestFactory
 
 from playground.database_timeout import response_timeout
+from playground.middleware import response_headers
 
 
-@pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[float | None]:
-    """The timeouts of the requests for the history."""
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_request(rf: RequestFactory, settings: Any, is_async: bool) -> None:
+    settings.DATABASE_TIMEOUT = 7
     found: list[float | None] = []
 
-    def view(*_: Any) -> HttpResponse:
+    def respond(_: HttpRequest) -> HttpResponse:
         found.append(response_timeout.get())
         return HttpResponse()
 
-    settings.DATABASE_TIMEOUT = 7
-    monkeypatch.setattr("playground.views.runs._list", view)
-    return found
+    async def respond_async(request: HttpRequest) -> HttpResponse:
+        return respond(request)
 
-
-@pytest.mark.django_db
-def test_a_request(client: Client, shown: list[float | None]) -> None:
-    client.get("/runs/")
-    assert (shown, response_timeout.get()) == ([7], None)
+    if is_async:
+        await response_headers(respond_async)(rf.get("/"))
+    else:
+        response_headers(respond)(rf.get("/"))
+    assert (found, response_timeout.get()) == ([7], None)
