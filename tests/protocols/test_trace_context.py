@@ -7,12 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.trace_context import (
-    TraceParent,
-    has_traceparent,
-    parse_traceparent,
-    sent_trace_id,
-)
+from playground.protocols.trace_context import has_traceparent, sent_trace_id, trace_id_of
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 VALID = f"00-{TRACE}-{PARENT}-01"
@@ -20,22 +15,21 @@ VALID = f"00-{TRACE}-{PARENT}-01"
 
 class TestReader:
     @pytest.mark.parametrize(
-        ("value", "sampled"),
+        "value",
         [
-            (VALID, True),
-            (f"00-{TRACE}-{PARENT}-00", False),
-            # 3.2.2.5: other flags are ignored, and so is their meaning.
-            (f"00-{TRACE}-{PARENT}-03", True),
-            (f"00-{TRACE}-{PARENT}-fe", False),
-            (f" \t{VALID} ", True),
+            VALID,
+            # 3.2.2.5: flags make no difference.
+            f"00-{TRACE}-{PARENT}-00",
+            f"00-{TRACE}-{PARENT}-fe",
+            f" \t{VALID} ",
             # 4.3: a later version may have more members.
-            (f"01-{TRACE}-{PARENT}-01", True),
-            (f"cc-{TRACE}-{PARENT}-01-what-the-future-will-be-like", True),
-            (f"cc-{TRACE}-{PARENT}-01-", True),
+            f"01-{TRACE}-{PARENT}-01",
+            f"cc-{TRACE}-{PARENT}-01-what-the-future-will-be-like",
+            f"cc-{TRACE}-{PARENT}-01-",
         ],
     )
-    def test_valid(self, value: str, sampled: bool) -> None:
-        assert parse_traceparent(value) == TraceParent(TRACE, PARENT, sampled)
+    def test_valid(self, value: str) -> None:
+        assert trace_id_of(value) == TRACE
 
     @pytest.mark.parametrize(
         "value",
@@ -68,28 +62,11 @@ class TestReader:
         ],
     )
     def test_not_valid(self, value: str) -> None:
-        assert parse_traceparent(value) is None
+        assert trace_id_of(value) == ""
 
     @given(st.text())
     def test_any_text(self, value: str) -> None:
-        assert parse_traceparent(value) is None
-
-    @given(
-        st.integers(1, 16**32 - 1), st.integers(1, 16**16 - 1), st.booleans(), st.integers(0, 254)
-    )
-    def test_what_was_written_is_read(
-        self, trace: int, parent: int, sampled: bool, version: int
-    ) -> None:
-        position = TraceParent(f"{trace:032x}", f"{parent:016x}", sampled)
-        value = str(position)
-        assert len(value) == 55
-        assert parse_traceparent(value) == position
-        assert parse_traceparent(f"{version:02x}{value[2:]}") == position
-
-
-def test_written() -> None:
-    assert str(TraceParent(TRACE, PARENT)) == VALID
-    assert str(TraceParent(TRACE, PARENT, sampled=False)) == f"00-{TRACE}-{PARENT}-00"
+        assert trace_id_of(value) == ""
 
 
 @pytest.mark.parametrize("name", ["traceparent", "Traceparent", "TRACEPARENT"])
