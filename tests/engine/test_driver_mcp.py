@@ -192,8 +192,9 @@ def sse(**members: Any) -> bytes:
     return chunk(b"event: message\r\ndata: " + rpc(**members) + b"\r\n\r\n")
 
 
-async def test_what_needs_no_user_is_answered_at_once() -> None:
+async def test_what_needs_no_user_is_answered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A ping, and a wish for a model: both wait for their answers before the call goes on."""
+    monkeypatch.setattr(settings, "TRACEPARENT", True)
     answers: list[dict[str, Any]] = []
     answered = asyncio.Event()
 
@@ -223,6 +224,8 @@ async def test_what_needs_no_user_is_answered_at_once() -> None:
     assert by_id["p"]["result"] == {}
     assert by_id["s"]["error"]["code"] == -32601
     assert {child.kind for child in children} == {RunKind.CLIENT_RESPONSE}
+    # The answers belong to the trace of the run.
+    assert all(f"traceparent: 00-{run.pk.hex}-".encode() in sent for sent in server.requests)
 
 
 @pytest.mark.slow
