@@ -1,4 +1,4 @@
-"""Django app configuration: system checks, private files, repair of the search."""
+"""Django app configuration: system checks, private files."""
 
 import gc
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.conf import settings
 from django.db import connections
-from django.db.models.signals import post_migrate, pre_migrate
+from django.db.models.signals import pre_migrate
 
 from playground.private_files import (
     create_private_file,
@@ -23,7 +23,7 @@ class PlaygroundConfig(AppConfig):
     verbose_name = "NLWeb Playground"
 
     def ready(self) -> None:
-        """Register checks, elements and the repair of the search tables; end the start-up.
+        """Register the system checks and the elements, and end the start-up.
 
         This is before the first connection, so that SQLite finds its file with the right mode.
         """
@@ -36,7 +36,6 @@ class PlaygroundConfig(AppConfig):
         for path in private_files(settings.DATA_DIR, database):
             restrict_access(path)
         pre_migrate.connect(_allow_long_statements, sender=self, dispatch_uid="playground.timeout")
-        post_migrate.connect(_repair_search, sender=self, dispatch_uid="playground.search")
         if not gc.isenabled():  # Disabled by manage.py.
             gc.freeze()
             gc.enable()
@@ -46,9 +45,3 @@ def _allow_long_statements(using: str, **_: Any) -> None:
     """Let the statements of migrations take any time in this connection."""
     if connections[using].vendor == "postgresql":
         connections[using].cursor().execute("SET statement_timeout = 0")
-
-
-def _repair_search(using: str, **_: Any) -> None:
-    from playground.models import search_tables
-
-    search_tables.repair(connections[using])

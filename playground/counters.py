@@ -37,13 +37,14 @@ _SHOWN = (Placement.ENTRY, Placement.PINNED, Placement.ASIDE)
 class RunCounters:
     """The counts and times of one run."""
 
-    def __init__(self) -> None:
+    def __init__(self, other_bytes: int = 0) -> None:
+        """Count from the beginning of a run that had these bytes when it was created."""
         self._assigner = PlacementAssigner()
         self._highest_index = -1
         self._placements = dict.fromkeys(Placement, 0)
         #: Columns of the run, by name. Times are in µs since the first call.
-        self.columns: dict[str, Any] = {"events": 0, "results": 0, "bytes": 0}
-        self.columns |= {"other_bytes": 0, "entries": 0, "failures": 0, "terminated": False}
+        self.columns: dict[str, Any] = {"events": 0, "results": 0, "bytes": 0, "entries": 0}
+        self.columns |= {"other_bytes": other_bytes, "failures": 0, "terminated": False}
 
     def add(self, readings: Sequence[tuple[Frame, Sequence[Event]]]) -> dict[str, Any]:
         """Count frames with their events; return the columns of their batch."""

@@ -35,7 +35,7 @@ from playground.models import SavedRequest
 from playground.models.collections import RESERVED, STEP
 from playground.protocols import json_errors, registry
 
-#: Fields that `dumpdata` writes and the playground sets itself.
+#: Fields that `dumpdata` writes and the playground sets itself; earlier versions had stored bytes.
 _OF_EVERY_MODEL = frozenset(
     {
         "owner",

@@ -21,12 +21,15 @@ from playground.collections.fixture import (
     FOLDER,
     REQUEST,
     Fixture,
+    FixtureError,
+    FixtureProblem,
     fixture_of,
 )
 from playground.collections.import_diff import ItemChange, compare_fixtures, count_by_status
-from playground.models import Collection, Folder, SavedRequest
+from playground.models import Collection, Folder, LimitError, SavedRequest
 from playground.models.collections import STEP
 from playground.models.ownership import Owner
+from playground.models.storage import check_rows
 
 #: Number of rows written at once.
 BATCH = 500
@@ -100,16 +103,19 @@ def _plan(fixture: Fixture, owner_id: int | None, exact: bool) -> ImportPlan:
 
 
 def _import(fixture: Fixture, owner_id: int | None, exact: bool) -> ImportPlan:
-    with transaction.atomic():
-        # Locked, so that nothing is added to it meanwhile.
-        Collection.objects.select_for_update().filter(owner=owner_id, slug=fixture.slug).first()
-        current = _plan(fixture, owner_id, exact)
-        collection = _save_collection(current)
-        if not current.changes_nothing:
-            _write_folders(current, collection)
-            _write_requests(current, collection)
-            _delete_missing(current, collection)
-        return replace(current, collection=collection)
+    try:
+        with transaction.atomic():
+            # Locked, so that nothing is added to it meanwhile.
+            Collection.objects.select_for_update().filter(owner=owner_id, slug=fixture.slug).first()
+            current = _plan(fixture, owner_id, exact)
+            collection = _save_collection(current)
+            if not current.changes_nothing:
+                _write_folders(current, collection)
+                _write_requests(current, collection)
+                _delete_missing(current, collection)
+            return replace(current, collection=collection)
+    except LimitError as error:
+        raise FixtureError(FixtureProblem("", str(error))) from error
 
 
 def _save_collection(current: ImportPlan) -> Collection:
@@ -176,6 +182,7 @@ def _upsert(
     for batch in batches(rows):
         for row in batch:
             row.pk = keys.get(row.slug)
+        check_rows(batch, added=sum(row.pk is None for row in batch))
         model._default_manager.bulk_create(
             batch, update_conflicts=True, unique_fields=["pk"], update_fields=fields
         )

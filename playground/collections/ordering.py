@@ -18,6 +18,7 @@ from django.utils import timezone
 from playground.models import Collection, Folder, SavedRequest
 from playground.models.collections import STEP
 from playground.models.slugs import free_slug
+from playground.models.storage import check_rows
 
 #: Number of rows written at once.
 _BATCH = 500
@@ -143,6 +144,7 @@ def duplicate_folder(folder: Folder) -> Folder:
             copy = _copy_of(saved, saved.name)
             copy.folder, copy.slug = duplicate, _unused_slug(saved.slug, used)
             copies.append(copy)
+        check_rows(copies, added=len(copies))
         SavedRequest.objects.bulk_create(copies, batch_size=_BATCH)
         reorder_folder(duplicate, RelativePosition(after=folder.slug))
     return duplicate
@@ -169,6 +171,7 @@ def duplicate_collection(collection: Collection) -> Collection:
             copy.collection, copy.slug = duplicate, saved.slug
             copy.folder = folders[saved.folder_id] if saved.folder_id else None
             copies.append(copy)
+        check_rows(copies, added=len(copies))
         SavedRequest.objects.bulk_create(copies, batch_size=_BATCH)
         move_collection(duplicate, RelativePosition(after=collection.slug))
     return duplicate
@@ -298,7 +301,7 @@ def _place(siblings: models.QuerySet[Any], item: models.Model, where: RelativePo
 
 def _copy_of(saved: SavedRequest, name: str) -> SavedRequest:
     """Return a request with the same contents, not stored yet and without a slug."""
-    excluded = {"id", "slug", "name", "recorded_run", "created_at", "modified_at", "stored_bytes"}
+    excluded = {"id", "slug", "name", "recorded_run", "created_at", "modified_at"}
     copied = [field for field in SavedRequest._meta.concrete_fields if field.name not in excluded]
     return SavedRequest(
         name=name, **{each.attname: getattr(saved, each.attname) for each in copied}

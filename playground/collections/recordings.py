@@ -41,7 +41,7 @@ from playground.models import (
     SavedRequest,
 )
 from playground.models.batches import FramePart, build_batches
-from playground.models.json_text import storable
+from playground.models.json_text import storable, text_bytes
 from playground.protocols import registry
 from playground.protocols.events import Outcome
 from playground.protocols.exchange import Exchange, RequestProblem, Target
@@ -191,6 +191,7 @@ def run_from_frames(
         **_final_columns(reply, exchange, read),
         **read.columns,
     )
+    run.other_bytes += text_bytes(run)
     with transaction.atomic():
         run.conversation = Conversation.objects.create(owner=run.owner)
         run.save()

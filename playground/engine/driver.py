@@ -135,7 +135,7 @@ class Driver:
         self._state = RunState(run.state)
         self._clock = start_clock()
         self._problem: Problem | None = None
-        self._counters = RunCounters()
+        self._counters = RunCounters(run.other_bytes)
         self._task: asyncio.Task[Any] | None = None
         self._stop_requested = False
         #: The final state of a run that is stopped.

@@ -54,8 +54,8 @@ from playground.task_registry import SingleTask
 
 logger = logging.getLogger(__name__)
 
-#: The largest limits: days, runs, and units of 1024 * 1024 bytes.
-MAX_DAYS, MAX_RUNS, MAX_MEBIBYTES = 36_500, 100_000_000, 10_000_000
+#: The largest limits: days and runs.
+MAX_DAYS, MAX_RUNS = 36_500, 100_000_000
 #: The most that one transaction deletes: runs, and bytes that they received.
 BATCH_RUNS, BATCH_BYTES = 100, 20 * 1024 * 1024
 #: Seconds between two times that the limits are applied, and between two transactions.
@@ -76,8 +76,6 @@ class RetentionLimits:
     max_days: int | None = None
     #: Run trees: polls and actions are deleted with their turn and not counted.
     max_runs: int | None = None
-    #: Bytes received.
-    max_bytes: int | None = None
 
     @classmethod
     def of(cls, owner: int | None) -> RetentionLimits:
@@ -88,7 +86,7 @@ class RetentionLimits:
     def set_by(cls, owner: int | None) -> RetentionLimits:
         """Return the limits that an owner has set."""
         found = Retention.objects.filter(owner=owner).first()
-        return cls(found.max_days, found.max_runs, found.max_bytes) if found else cls()
+        return cls(found.max_days, found.max_runs) if found else cls()
 
     def within_setting(self) -> RetentionLimits:
         """Return these limits with at most the days of PLAYGROUND_RETENTION_DAYS."""
@@ -98,7 +96,7 @@ class RetentionLimits:
     @property
     def any(self) -> bool:
         """Return whether there is a limit at all."""
-        return (self.max_days, self.max_runs, self.max_bytes) != (None, None, None)
+        return self != RetentionLimits()
 
 
 def owners_with_limits() -> list[int | None]:
@@ -311,23 +309,19 @@ def plan_pruning(trees: Iterable[RunTree], limits: RetentionLimits, now: datetim
     Retained trees count towards the limits, so newer ones are deleted in their place.
     """
     every = sorted(trees, key=lambda tree: tree.age)
-    count, size = len(every), sum(tree.bytes for tree in every)
+    count = len(every)
     cutoff = None if limits.max_days is None else now - timedelta(min(limits.max_days, MAX_DAYS))
     to_delete: list[RunTree] = []
     retained: list[RunTree] = []
     for tree in every:
-        beyond = (
-            (cutoff is not None and tree.latest < cutoff)
-            or (limits.max_runs is not None and count > limits.max_runs)
-            or (limits.max_bytes is not None and size > limits.max_bytes)
-        )
-        if not beyond:
-            break  # The following trees are newer, and neither count nor size has changed.
+        is_old = cutoff is not None and tree.latest < cutoff
+        if not is_old and (limits.max_runs is None or count <= limits.max_runs):
+            break  # The following trees are newer, and the count has not changed.
         if tree.retention_reason is not None:
             retained.append(tree)
-            continue
-        to_delete.append(tree)
-        count, size = count - 1, size - tree.bytes
+        else:
+            to_delete.append(tree)
+            count -= 1
     return PruningPlan(tuple(to_delete), tuple(retained))
 
 

@@ -18,7 +18,7 @@ from django.db.models.functions import Cast
 from playground.engine.request import PreparedRequest, storable_headers
 from playground.engine.retention import delete
 from playground.models import Conversation, Run, RunKind, RunState
-from playground.models.json_text import storable
+from playground.models.json_text import storable, text_bytes
 from playground.models.liveness import driver_columns, mark_interrupted
 from playground.models.runs import REQUEST_COLUMNS
 from playground.models.storage import MAKE_ROOM, no_room
@@ -115,6 +115,7 @@ def create_run(
     elif not has_room and not _has_room(owner, run.kind):
         run.state = RunState.REFUSED
         run.problem = _limit_problem(settings.RUN_LIMITS.max_runs).to_json()
+    run.other_bytes = text_bytes(run)
     run.save()
     # Again: the process may have ended its runs since, and end before this one is started.
     if refuses_new_runs() and not is_always_accepted and not run.is_final:

@@ -122,7 +122,7 @@ class FrameWriter:
         #: Number of the first frame that could not be stored.
         self._first_lost = 0
         #: The columns as they were stored.
-        self._stored: dict[str, Any] = {}
+        self._stored: dict[str, Any] = {"other_bytes": run.other_bytes}
         self._closed = False
 
     def __enter__(self) -> FrameWriter:

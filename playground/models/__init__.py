@@ -21,19 +21,16 @@ Frames are stored verbatim; events and everything else about a response are deri
 `lessons`             progress of a learner in a lesson
 `liveness`            detection of runs whose process has died
 `mcp_sessions`        sessions of conversations with MCP servers
-`octets`              generated columns with the bytes of a row
 `ownership`           owners of rows, and which rows a user may see
 `promises`            promises that are polled
 `queued_work`         requests and plans of runs that wait for a worker
 `retention`           limits on the history, one row per owner
 `row_problems`        problems of stored rows, which the lists show
 `runs`                runs, their states and kinds
-`search_index`        search for runs by words
-`search_tables`       tables, triggers and indexes of the search, per database
 `sessions`            sessions of users who are logged in
 `shares`              read-only links to runs and collections
 `slugs`               slugs made from names, and constraints of columns
-`storage`             the bytes that are stored for an owner, and the quota
+`storage`             the quota for an owner's runs, and the limits on rows of other tables
 `trash`               rows that keep the time of their deletion, and who does not see them
 `twins`               pairs of runs of one request that are compared
 ====================  =========================================================================
@@ -53,6 +50,7 @@ from playground.models.queued_work import QueuedWork
 from playground.models.retention import Retention
 from playground.models.runs import Run, RunKind, RunSource, RunState
 from playground.models.shares import Share
+from playground.models.storage import LimitError
 from playground.models.twins import Twin
 
 __all__ = [
@@ -65,6 +63,7 @@ __all__ = [
     "Folder",
     "FrameBatch",
     "LessonProgress",
+    "LimitError",
     "McpSession",
     "PolledPromise",
     "PollingStatus",

@@ -6,7 +6,6 @@ from django.conf import settings
 from django.db import models
 
 from playground.models.json_text import JSONTextField
-from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.protocols.origins import MAX_URL
 
@@ -36,7 +35,6 @@ class ActionServer(models.Model):
     #: The tools of an MCP server or the card of an A2A agent, as read last.
     description = JSONTextField(null=True, blank=True)
     described_at = models.DateTimeField(null=True, blank=True)
-    stored_bytes = octets_of("identifier", "url", "description")
 
     objects = OwnedQuerySet.as_manager()
 
@@ -51,9 +49,6 @@ class ActionServer(models.Model):
                 condition=models.Q(owner=None),
                 name="action_server_unowned",
             ),
-        ]
-        indexes = [
-            models.Index(fields=["owner", "stored_bytes"], name="action_server_stored_bytes")
         ]
 
     def __str__(self) -> str:

@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from playground.models.collections import Collection, SavedRequest
 from playground.models.json_text import OBJECT, OBJECTS, JSONTextField
-from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.models.runs import Run
 from playground.models.trash import WeakForeignKey
@@ -65,7 +64,6 @@ class CollectionRun(models.Model):
     #: The process that drives it, and its latest heartbeat: see `playground.models.liveness`.
     driver = models.CharField(max_length=120, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
-    stored_bytes = octets_of("options")
 
     objects = CollectionRunQuerySet.as_manager()
 
@@ -73,7 +71,6 @@ class CollectionRun(models.Model):
         ordering = ["-created_at"]
         indexes = [
             models.Index(fields=["owner", "-created_at"], name="collection_run_latest"),
-            models.Index(fields=["owner", "stored_bytes"], name="collection_run_stored_bytes"),
         ]
 
     def __str__(self) -> str:
@@ -180,15 +177,11 @@ class Step(models.Model):
     reason = models.TextField(blank=True)
     #: Milliseconds from the start of the run to its end; None where it was not sent.
     duration_ms = models.FloatField(null=True, blank=True)
-    stored_bytes = octets_of("checks", "reason")
 
     class Meta:
         ordering = ["number"]
         constraints = [
             models.UniqueConstraint(fields=["collection_run", "number"], name="step_number"),
-        ]
-        indexes = [
-            models.Index(fields=["collection_run", "stored_bytes"], name="step_stored_bytes")
         ]
 
     def __str__(self) -> str:

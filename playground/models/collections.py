@@ -15,7 +15,6 @@ from django.utils import timezone
 
 from playground.models.agents import Agent
 from playground.models.json_text import NAMED_TEXTS, OBJECT, OBJECTS, PAIRS, JSONTextField
-from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.models.slugs import NameSlugField, valid_columns
 from playground.models.trash import TRASHED, UNTRASHED, Trashable, UntrashedManager, WeakForeignKey
@@ -58,7 +57,6 @@ class Collection(Trashable):
     #: SHA-256 of the file in fixtures/ when it was last loaded or written; "" for never. A
     #: difference means that the file, or the collection, has changed since.
     file_digest = models.CharField(max_length=64, blank=True, editable=False)
-    stored_bytes = octets_of("description", "lesson")
 
     objects = CollectionManager()
     with_trashed = OwnedQuerySet.as_manager()  # type: ignore[misc]
@@ -77,7 +75,6 @@ class Collection(Trashable):
             *valid_columns("collection", RESERVED),
         ]
         indexes = [
-            models.Index(fields=["owner", "stored_bytes"], name="collection_stored_bytes"),
             models.Index(fields=["deleted_at"], condition=TRASHED, name="collection_trashed"),
         ]
 
@@ -110,7 +107,6 @@ class Folder(Trashable):
     #: Markdown.
     description = models.TextField(blank=True)
     position = models.PositiveIntegerField(default=0)
-    stored_bytes = octets_of("description")
 
     objects = FolderManager()
 
@@ -123,7 +119,6 @@ class Folder(Trashable):
             *valid_columns("folder"),
         ]
         indexes = [
-            models.Index(fields=["collection", "stored_bytes"], name="folder_stored_bytes"),
             models.Index(fields=["deleted_at"], condition=TRASHED, name="folder_trashed"),
         ]
 
@@ -191,9 +186,6 @@ class SavedRequest(Trashable):
     )  # fmt: skip
     created_at = models.DateTimeField(default=timezone.now)
     modified_at = models.DateTimeField(default=timezone.now)
-    stored_bytes = octets_of(
-        "document", "headers", "auth", "notes", "expectations", "captures", "reply"
-    )
 
     objects = SavedRequestManager()
 
@@ -210,7 +202,6 @@ class SavedRequest(Trashable):
         ]
         indexes = [
             models.Index(fields=["collection", "folder", "position"], name="saved_request_order"),
-            models.Index(fields=["collection", "stored_bytes"], name="saved_request_stored_bytes"),
             models.Index(fields=["deleted_at"], condition=TRASHED, name="saved_request_trashed"),
         ]
 

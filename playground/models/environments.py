@@ -11,7 +11,6 @@ from django.urls import reverse
 
 from playground.models.fields import EncryptedTextField
 from playground.models.json_text import TEXTS, JSONTextField
-from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.models.slugs import NameSlugField, valid_columns
 
@@ -67,15 +66,11 @@ class Variable(models.Model):
     secret = EncryptedTextField(blank=True)
     #: The origins ("https://example.com") that a secret may be sent to.
     allowed_origins = JSONTextField(default=list, blank=True, shape=TEXTS)
-    stored_bytes = octets_of("value", "secret", "allowed_origins")
 
     class Meta:
         ordering = ["name"]
         constraints = [
             models.UniqueConstraint(fields=["environment", "name"], name="variable_name"),
-        ]
-        indexes = [
-            models.Index(fields=["environment", "stored_bytes"], name="variable_stored_bytes")
         ]
 
     def __str__(self) -> str:

@@ -2,8 +2,8 @@
 
 A page takes the same time with 100,000 runs as with 100: it begins at a time and not at an offset
 (`HistoryCursor`). Where no index answers a filter, one page scans a limited number of rows and
-returns the cursor at which the next page continues. A search for words scans the newest runs first,
-which fill a page for frequent words; other words are found by `playground.models.search_index`.
+returns the cursor at which the next page continues, which the page requests by itself. A search for
+words is such a scan: its first page is small, as frequent words fill it, and its time is bounded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from uuid import UUID
 from django.db import models
 from django.utils.dateparse import parse_datetime
 
-from playground.models import search_index
 from playground.models.collection_runs import CollectionRun, CollectionRunQuerySet
 from playground.models.runs import Run, RunQuerySet, RunSource, RunState
 
@@ -141,7 +140,7 @@ def history_page(
     """Return the page of matching runs before the cursor, the newest first.
 
     Without an index at most `SEARCH_FIRST_ROWS` rows are scanned, after a cursor
-    `SEARCH_NEXT_ROWS`, and no others where the search index has the words.
+    `SEARCH_NEXT_ROWS`.
     """
     runs = _before(runs, before)
     floor = None
@@ -155,8 +154,6 @@ def history_page(
     page = _page(found, size)
     if page.older is not None or floor is None:
         return page
-    if (rest := _search_by_index(runs, filters)) is not None:
-        return _page(rest, size)
     return replace(page, older=HistoryCursor(floor), is_partial=True)
 
 
@@ -214,20 +211,6 @@ def _before(rows: Any, cursor: HistoryCursor | None) -> Any:
         later = models.Q(created_at=cursor.moment, pk__gte=cursor.pk)
         rows = rows.filter(~later, created_at__lte=cursor.moment)
     return rows.order_by("-created_at", "-pk")
-
-
-def _search_by_index(runs: RunQuerySet, filters: HistoryFilters) -> RunQuerySet | None:
-    """Return the matching runs by the search index; None where that cannot find them.
-
-    The filters are a subquery of each run: SQLite would otherwise scan the whole history of an
-    owner, which its planner takes for short.
-    """
-    keys = search_index.find_run_ids(filters.indexed(runs), filters.search)
-    if keys is None:
-        return None
-    matching = filters.apply(runs).order_by().filter(pk=models.OuterRef("pk"))
-    found: RunQuerySet = Run.objects.filter(models.Exists(matching), pk__in=keys)
-    return found.order_by("-created_at", "-pk")
 
 
 def _floor(runs: RunQuerySet, rows: int) -> datetime | None:

@@ -100,6 +100,14 @@ class ShapedField(models.TextField):  # type: ignore[type-arg]
         return found
 
 
+def text_bytes(row: models.Model) -> int:
+    """Return the bytes, as stored, of a row's text columns that have no maximum length."""
+    values = vars(row)  # Without the columns that were not read.
+    fields = [each for each in row._meta.concrete_fields if isinstance(each, models.TextField)]
+    texts = (each.get_prep_value(values.get(each.attname)) for each in fields)
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts if text)
+
+
 class JSONTextField(ShapedField):
     """Any JSON value, stored as ASCII text. Not for lookups in the database."""
 

@@ -12,7 +12,6 @@ from django.utils.dateparse import parse_datetime
 from playground.lessons import Lesson, LessonStep
 from playground.models.collections import Collection
 from playground.models.json_text import OBJECT, JSONTextField
-from playground.models.octets import octets_of
 from playground.models.ownership import Owner
 from playground.models.trash import UntrashedManager
 
@@ -49,7 +48,6 @@ class LessonProgress(models.Model):
     #: number of hints shown, "solution": whether the solution was shown}.
     steps = JSONTextField(default=dict, blank=True, shape=OBJECT)
     modified_at = models.DateTimeField(default=timezone.now)
-    stored_bytes = octets_of("steps")
 
     objects = ProgressManager()
 

@@ -13,7 +13,6 @@ from django.utils import timezone
 from playground.models.clock import database_now
 from playground.models.fields import EncryptedJSONField
 from playground.models.json_text import OBJECTS, PAIRS, JSONTextField, storable
-from playground.models.octets import octets_of
 from playground.models.runs import Run
 
 #: Updates that are stored, the latest ones.
@@ -99,7 +98,6 @@ class PolledPromise(models.Model):
     headers = EncryptedJSONField(default=list, blank=True, shape=PAIRS)
     #: The end of the lease of the process that polls it, so that no two processes do.
     leased_until = models.DateTimeField(null=True, blank=True)
-    stored_bytes = octets_of("token", "updates", "status_message", "headers")
 
     objects = PolledPromiseQuerySet.as_manager()
 

@@ -16,7 +16,6 @@ class Retention(models.Model):
     )
     max_days = models.PositiveIntegerField(null=True, blank=True)
     max_runs = models.PositiveIntegerField(null=True, blank=True)
-    max_bytes = models.PositiveBigIntegerField(null=True, blank=True)
 
     objects = OwnedQuerySet.as_manager()
 

@@ -14,7 +14,6 @@ from playground.models.agents import Agent
 from playground.models.fields import EncryptedJSONField
 from playground.models.frames import FrameBatch
 from playground.models.json_text import OBJECT, OBJECTS, PAIRS, TEXTS, JSONTextField
-from playground.models.octets import octets_of
 from playground.models.ownership import OwnedQuerySet
 from playground.models.trash import WeakForeignKey
 from playground.protocols.events import Outcome
@@ -75,7 +74,7 @@ REQUEST_COLUMNS = (
     "request", "headers", "request_template", "expectations", "answers", "resume",
 )  # fmt: skip
 
-#: The states of the index of stored bytes, as its migration has them.
+#: The states of the index of bytes, as its migration has them.
 FINAL_STATES = tuple(state.value for state in RunState if state.is_final)
 
 
@@ -108,18 +107,11 @@ class RunQuerySet(OwnedQuerySet):
         """Return the runs whose query, agent, state or outcome matches every one of the words."""
         found = self
         for word in words.split()[:MAX_WORDS]:
+            contains = models.Q(text__icontains=word) | models.Q(agent_name__icontains=word)
             found = found.filter(
-                _contains(word) | models.Q(state__iexact=word) | models.Q(outcome__iexact=word)
+                contains | models.Q(state__iexact=word) | models.Q(outcome__iexact=word)
             )
         return found
-
-    def containing(self, word: str) -> RunQuerySet:
-        """Return the runs whose query or agent contains the word."""
-        return self.filter(_contains(word))
-
-
-def _contains(word: str) -> models.Q:
-    return models.Q(text__icontains=word) | models.Q(agent_name__icontains=word)
 
 
 class Run(models.Model):
@@ -205,7 +197,8 @@ class Run(models.Model):
     frames = models.PositiveIntegerField(default=0)
     #: Bytes of the response body.
     bytes = models.PositiveBigIntegerField(default=0)
-    #: Bytes of the other frames, such as calls and response heads.
+    #: Bytes of the other frames, such as calls and response heads, and of what was stored with the
+    #: run when it was created.
     other_bytes = models.PositiveBigIntegerField(default=0)
     events = models.PositiveIntegerField(default=0)
     results = models.PositiveIntegerField(default=0)
@@ -231,11 +224,6 @@ class Run(models.Model):
     #: The process that drives it, and its latest heartbeat: see `playground.models.liveness`.
     driver = models.CharField(max_length=120, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
-    #: Bytes of its larger columns.
-    stored_bytes = octets_of(
-        *REQUEST_COLUMNS, "handshake", "detected", "session_context", "session_override",
-        "declined_elicitations",
-    )  # fmt: skip
 
     objects = RunQuerySet.as_manager()
 
@@ -249,11 +237,11 @@ class Run(models.Model):
             models.Index(fields=["owner", "source", "-created_at"], name="run_history_source"),
             models.Index(fields=["state"], name="run_state"),
             models.Index(fields=["conversation", "created_at"], name="run_conversation"),
-            # The stored bytes of an owner. Only of runs that have ended: the columns of others
+            # The bytes of an owner's runs. Only of runs that have ended: the columns of others
             # change with every flush, and the index would have to be changed with them.
             models.Index(
-                fields=["owner", "state", "bytes", "other_bytes", "frames", "stored_bytes"],
-                name="run_stored_bytes",
+                fields=["owner", "state", "bytes", "other_bytes", "frames"],
+                name="run_bytes",
                 condition=models.Q(state__in=FINAL_STATES),
             ),
         ]

@@ -29,7 +29,7 @@ from playground.protocols.events import Event, Failure
 from playground.protocols.origins import MAX_URL, same_origin
 from playground.protocols.problems import Problem
 from playground.rendering.tools import tool_list_view
-from playground.views.helpers import find_run, get_agent, has_room, is_htmx, room_problem
+from playground.views.helpers import find_run, get_agent, is_htmx, room_problem, save_form
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -40,9 +40,8 @@ def agents(request: HttpRequest) -> HttpResponse:
         return render(request, "agents/list.html", {"agents": found})
     owner = owner_of(request.user)
     form = AgentForm(request.POST, instance=Agent(owner=owner))
-    if not form.is_valid() or not has_room(request, form):
+    if not form.is_valid() or not (agent := save_form(form)):
         return _form(request, form, status=422, run=_source_run(request, request.POST))
-    agent = form.save()
     messages.success(request, f"{agent.name} was added.")
     if run := _source_run(request, request.POST):
         _adopt(run, agent)
@@ -105,12 +104,11 @@ def agent(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _form(request, AgentForm(instance=found), found)
     form = AgentForm(request.POST, instance=found)
-    if not form.is_valid() or not has_room(request, form, is_begun=True):
+    if not form.is_valid() or not save_form(form):
         found.name = name  # The title shows the stored name.
         return _form(request, form, found, status=422)
-    saved = form.save()
-    messages.success(request, f"{saved.name} was saved.")
-    return redirect(f"{reverse('workbench')}?agent={saved.slug}")
+    messages.success(request, f"{found.name} was saved.")
+    return redirect(f"{reverse('workbench')}?agent={found.slug}")
 
 
 def _form(

@@ -89,12 +89,11 @@ def _record(request: HttpRequest) -> HttpResponse | Started:
         try:
             engine.check_run_limit(request.user)
             plan = _plan(request, collection, form)
+            return engine.record(plan), plan
         except PlanError as error:
             form.add_error(None, str(error))
         except AgentUrlError as error:
             form.add_error("address", str(error))
-        else:
-            return engine.record(plan), plan
     return _form(request, collection, form, status=422)
 
 

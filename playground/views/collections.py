@@ -20,11 +20,10 @@ from playground.rendering.outline import Outline, counted
 from playground.views.helpers import (
     changed_response,
     get_collection,
-    has_room,
     is_htmx,
     moved_response,
     redirect_with_note,
-    refuse_without_room,
+    save_form,
 )
 from playground.views.trash import undo_url
 
@@ -37,9 +36,8 @@ def collections(request: HttpRequest) -> HttpResponse:
         return render(request, "collections/list.html", list_context(request))
     owner = owner_of(request.user)
     form = CollectionForm(request.POST, instance=Collection(owner=owner))
-    if not form.is_valid() or not has_room(request, form):
+    if not form.is_valid() or not (collection := save_form(form)):
         return _form(request, form, status=422)
-    collection = form.save()
     ordering.move_collection(collection, ordering.END)
     return changed_response(redirect_with_note(request, collection))
 
@@ -106,9 +104,8 @@ def details(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _form(request, CollectionForm(instance=found), get_collection(request, slug))
     form = CollectionForm(request.POST, instance=found)
-    if not form.is_valid() or not has_room(request, form, is_begun=True):
+    if not form.is_valid() or not save_form(form):
         return _form(request, form, get_collection(request, slug), 422)
-    form.save()
     ordering.mark_modified(found)
     if not is_htmx(request):
         return redirect_with_note(request, found)
@@ -160,8 +157,6 @@ def position(request: HttpRequest, slug: str) -> HttpResponse:
 def duplication(request: HttpRequest, slug: str) -> HttpResponse:
     """Duplicate the collection, and open the copy."""
     found = get_collection(request, slug)
-    if refusal := refuse_without_room(request, found):
-        return refusal
     duplicate = ordering.duplicate_collection(found)
     return changed_response(
         redirect_with_note(request, duplicate, f"{duplicate.name} was created.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,10 +24,11 @@ from playground.elicitation_answers import (
     record_answer,
 )
 from playground.follow_ups import answer_omissions, elicitation_at
-from playground.models import Agent, Run
+from playground.models import Agent, LimitError, Run
 from playground.models.conversations import ancestors
 from playground.models.elicitation_status import declined_key
 from playground.models.ownership import owner_of
+from playground.models.storage import check_rows
 from playground.protocols.mcp import elicitation as mcp
 from playground.query_params import int_param
 from playground.rendering.elicitation import STRATEGY, TEMPLATE, ElicitationView, Submitted
@@ -203,7 +205,11 @@ def _save_strategy(agent: Agent, answer: ElicitationAnswer) -> None:
     changes = {"answer_strategy": answer.strategy}
     if answer.strategy == "template":
         changes["answer_template"] = answer.template
-    if agent.pk is not None:
+    if agent.pk is None:
+        return
+    vars(agent).update(changes)
+    with contextlib.suppress(LimitError):  # A template can be too large to be stored.
+        check_rows([agent], added=0)
         Agent.objects.filter(pk=agent.pk).update(**changes)
 
 

@@ -15,15 +15,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import trigger_client_event
 
 from playground.forms.environments import EnvironmentForm, NewVariableForm, VariableRows
-from playground.models import Agent, Environment, Variable
+from playground.models import Agent, Environment, LimitError, Variable
 from playground.models.ownership import owner_of
+from playground.models.storage import check_rows
 from playground.protocols.origins import origin_of
 from playground.views.helpers import (
-    has_room,
     is_htmx,
     redirect_with_note,
-    refuse_without_room,
-    room_problem,
+    save_form,
 )
 
 #: Session key of the active environment.
@@ -62,9 +61,8 @@ def environments(request: HttpRequest) -> HttpResponse:
         return _list(request, EnvironmentForm())
     owner = owner_of(request.user)
     form = EnvironmentForm(request.POST, instance=Environment(owner=owner))
-    if not form.is_valid() or not has_room(request, form):
+    if not form.is_valid() or not (created := save_form(form)):
         return _list(request, form, status=422)
-    created = form.save()
     activate(request, created.slug)
     return redirect(created)
 
@@ -83,13 +81,14 @@ def environment(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _page(request, found, VariableRows(instance=found))
     rows = VariableRows(request.POST, instance=found)
-    with transaction.atomic():
-        if not rows.is_valid():
-            return _page(request, found, rows, status=422)
-        if problem := room_problem(request, is_begun=True):
-            return _page(request, found, rows, status=422, room_problem=problem)
-        _free_names(rows)
-        rows.save()
+    if not rows.is_valid():
+        return _page(request, found, rows, status=422)
+    try:
+        with transaction.atomic():
+            _free_names(rows)
+            rows.save()
+    except LimitError as error:
+        return _page(request, found, rows, status=422, limit_problem=str(error))
     return redirect_with_note(request, found.get_absolute_url(), f"{found.name} was saved.")
 
 
@@ -137,13 +136,12 @@ def rename(request: HttpRequest, slug: str) -> HttpResponse:
 def copy(request: HttpRequest, slug: str) -> HttpResponse:
     """Duplicate an environment with all variables; of secrets the names and origins only."""
     found = _get_environment(request, slug)
-    if refusal := refuse_without_room(request, found.get_absolute_url()):
-        return refusal
     with transaction.atomic():
         created = Environment.objects.create(owner=found.owner, name=f"{found.name} copy"[:80])
         rows = list(found.variables.all())
         for row in rows:
             row.pk, row.environment, row.secret = None, created, ""
+        check_rows(rows, added=len(rows))
         Variable.objects.bulk_create(rows)
     empty = sum(row.is_secret for row in rows)
     secrets = f"{empty} secret{'s' if empty != 1 else ''}"
@@ -210,10 +208,8 @@ def variable(request: HttpRequest) -> HttpResponse:
         }
         return _new_variable(request, NewVariableForm(request.user, initial=initial))
     form = NewVariableForm(request.user, request.POST)
-    if not form.is_valid() or not has_room(request, form):
+    if not form.is_valid() or not (found := save_form(form)):
         return _new_variable(request, form, status=422)
-    with transaction.atomic():
-        found = form.save()
     activate(request, found.slug)
     response = HttpResponse(status=204)
     event = {"slug": found.slug, "name": found.name, "variable": form.cleaned_data["name"]}

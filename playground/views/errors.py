@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.views.defaults import bad_request as default_bad_request
@@ -14,6 +15,8 @@ from django.views.defaults import bad_request as default_bad_request
 from playground.engine import ShuttingDownError
 from playground.engine.shutdown import request_in_progress
 from playground.executors import UNAVAILABLE
+from playground.models import LimitError
+from playground.views.helpers import previous_page, redirect_with_note
 
 #: Seconds after which a client may try again while the database is unavailable or the server stops.
 RETRY_AFTER = 5
@@ -46,11 +49,13 @@ def _is_database_unavailable(error: BaseException | None) -> bool:
     return error is not None
 
 
-class ShuttingDownMiddleware:
-    """Middleware that responds with 503 where a view would start a run while the server stops.
+class ExceptionMiddleware:
+    """Middleware that responds where any view may raise an exception that is no error.
 
-    Not `handler500`, which comes with a traceback in the log. A server that stops waits for the
-    views that may have recorded a run just before.
+    Not `handler500`, which comes with a traceback in the log. A view that would start a run while
+    the server stops responds with 503; a server that stops waits for the views that may have
+    recorded a run just before. A view that would store a row beyond a limit leads back to the page
+    that the request came from, which says why.
     """
 
     sync_capable = async_capable = True
@@ -72,8 +77,13 @@ class ShuttingDownMiddleware:
             return await response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Return the response to `ShuttingDownError`, None for any other exception."""
-        return _unavailable("stopping.html") if isinstance(error, ShuttingDownError) else None
+        """Return the response to such an exception, None for any other."""
+        if isinstance(error, ShuttingDownError):
+            return _unavailable("stopping.html")
+        if isinstance(error, LimitError):
+            messages.error(request, str(error))
+            return redirect_with_note(request, previous_page(request) or "workbench")
+        return None
 
 
 def _unavailable(template: str) -> HttpResponse:

@@ -18,11 +18,10 @@ from playground.views.helpers import (
     changed_response,
     get_collection,
     get_folder,
-    has_room,
     is_htmx,
     moved_response,
     redirect_with_note,
-    refuse_without_room,
+    save_form,
 )
 
 _SALT = "playground.folder.origin"
@@ -37,9 +36,8 @@ def folders(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _form(request, FolderForm(), collection)
     form = FolderForm(request.POST, instance=Folder(collection=collection))
-    if not form.is_valid() or not has_room(request, form):
+    if not form.is_valid() or not (folder := save_form(form)):
         return _form(request, form, collection, status=422)
-    folder = form.save()
     ordering.reorder_folder(folder, ordering.END)
     return _group(request, folder)
 
@@ -51,9 +49,8 @@ def details(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
     if request.method != "POST":
         return _form(request, FolderForm(instance=found), found.collection, found)
     form = FolderForm(request.POST, instance=found)
-    if not form.is_valid() or not has_room(request, form, is_begun=True):
+    if not form.is_valid() or not save_form(form):
         return _form(request, form, found.collection, get_folder(request, slug, folder), 422)
-    form.save()
     ordering.mark_modified(found.collection)
     if not is_htmx(request):
         return redirect_with_note(request, found.collection)
@@ -141,8 +138,6 @@ def _move_back(request: HttpRequest, folder: Folder, signed: str) -> HttpRespons
 def duplication(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
     """Duplicate the folder with its requests, behind the original."""
     found = get_folder(request, slug, folder)
-    if refusal := refuse_without_room(request, found.collection):
-        return refusal
     return _group(request, ordering.duplicate_folder(found))
 
 

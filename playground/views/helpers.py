@@ -6,13 +6,13 @@ from typing import Any, TypeVar
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.forms import BaseForm
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.utils.http import content_disposition_header
+from django.utils.http import content_disposition_header, url_has_allowed_host_and_scheme
 from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 
-from playground.models import Agent, Collection, Folder, Run, SavedRequest
+from playground.models import Agent, Collection, Folder, LimitError, Run, SavedRequest
 from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of
 from playground.models.storage import no_room_and_fix
@@ -119,29 +119,29 @@ def redirect_with_note(
 
 
 def room_problem(request: HttpRequest, *, is_begun: bool = False) -> str:
-    """Return why nothing more can be stored for the user, "" if something can.
+    """Return why no more runs can be stored for the user, "" if some can.
 
-    Changes to existing objects (`is_begun`) are possible a little longer: see `no_room`.
+    Requests of a turn that exists (`is_begun`) are possible a little longer: see `no_room`.
     """
     owner = owner_of(request.user)
     return no_room_and_fix(owner.pk if owner else None, is_begun=is_begun)
 
 
-def has_room(request: HttpRequest, form: BaseForm, *, is_begun: bool = False) -> bool:
-    """Return whether there is room for what a valid form saves; otherwise the form says why not."""
-    problem = room_problem(request, is_begun=is_begun)
-    if problem:
-        form.add_error(None, problem)
-    return not problem
-
-
-def refuse_without_room(request: HttpRequest, target: str | Collection) -> HttpResponse | None:
-    """Return a redirection to a page that says why there is no room; None if there is some."""
-    problem = room_problem(request)
-    if not problem:
+def save_form(form: Any) -> Any:
+    """Save a valid form, and return the object; None at a limit, with the error in the form."""
+    try:
+        with transaction.atomic():
+            return form.save()
+    except LimitError as error:
+        form.add_error(None, error)
         return None
-    messages.error(request, problem)
-    return redirect_with_note(request, target)
+
+
+def previous_page(request: HttpRequest) -> str:
+    """Return the URL of the page that a request came from, "" if it is not known or elsewhere."""
+    url = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
+    safe = url_has_allowed_host_and_scheme(url, {request.get_host()}, request.is_secure())
+    return url if safe else ""
 
 
 def moved_response(request: HttpRequest, collection: Collection) -> HttpResponse:

@@ -26,13 +26,13 @@ from playground.formats.postman_export import to_postman
 from playground.formats.postman_import import ImportedVariable
 from playground.forms.environments import MAX_VARIABLES
 from playground.installation import command_line
-from playground.models import Collection, Environment, Variable
+from playground.models import Collection, Environment, LimitError, Variable
 from playground.models.collections import RESERVED
 from playground.models.ownership import Owner, owner_of
 from playground.models.slugs import free_slug
 from playground.rendering.import_preview import groups_of, summary
 from playground.transport import check_url
-from playground.views.helpers import get_collection, make_download, room_problem
+from playground.views.helpers import get_collection, make_download
 
 #: Maximum length of the compressed text in a form; Django accepts 8 MB in all.
 MAX_COMPRESSED = 7_500_000
@@ -85,8 +85,6 @@ def _preview_or_import(request: HttpRequest, text: str, source: str) -> HttpResp
     """Show the preview of a text, or once it is confirmed import it and open the collection."""
     owner = owner_of(request.user)
     try:
-        if problem := room_problem(request):
-            raise FixtureError(FixtureProblem("", problem))
         found = parse_import(text)
         if "confirmed" not in request.POST:
             plan = plan_import(found.fixture, owner)
@@ -100,6 +98,8 @@ def _preview_or_import(request: HttpRequest, text: str, source: str) -> HttpResp
                 note = f" The environment “{environment.name}” was created from its variables."
     except FixtureError as error:
         return _form(request, error.problems)
+    except LimitError as error:
+        return _form(request, (FixtureProblem("", str(error)),))
     except IntegrityError:
         message = "The collection was changed at the same time, so nothing was imported. Try again."
         return _form(request, (FixtureProblem("", message),))

@@ -8,7 +8,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
@@ -23,7 +22,6 @@ from playground.models.collections import requests_in_order
 from playground.models.ownership import owner_of
 from playground.rendering.lessons import expectation_examples, tabs_and_places
 from playground.stored_runs import run_facts
-from playground.views.helpers import has_room, refuse_without_room
 from playground.views.lessons import get_lesson, open_workbench
 from playground.views.saved_requests import LAST_COLLECTION_KEY
 
@@ -40,8 +38,6 @@ def lesson(request: HttpRequest, slug: str) -> HttpResponse:
     collection = get_lesson(request, slug).collection
     if request.method != "POST":
         return _list(request, collection)
-    if refusal := refuse_without_room(request, reverse("lesson-edit", args=[slug])):
-        return refusal
     steps = _steps(collection)
     if "undo" in request.POST:
         return _restore(request, collection, steps)
@@ -92,7 +88,7 @@ def _save_form(
 ) -> HttpResponse:
     name = steps[number]["slug"]
     form = StepForm(steps[number], request.POST, requests=_requests(collection))
-    if not form.is_valid() or not has_room(request, form, is_begun=True):
+    if not form.is_valid():
         return _form(request, collection, name, form, status=422)
     changed = [*steps[:number], form.step, *steps[number + 1 :]]
     if problems := _save(collection, changed):

@@ -30,7 +30,7 @@ from playground.rendering.lessons import (
     step_rows,
 )
 from playground.views.composer import prepare_form
-from playground.views.helpers import is_htmx, refuse_without_room
+from playground.views.helpers import is_htmx
 
 #: Most characters of an answer.
 MAX_ANSWER = 1_000
@@ -42,8 +42,6 @@ def lessons(request: HttpRequest) -> HttpResponse:
     """List the lessons with their progress (GET), or create one (POST)."""
     if request.method != "POST":
         return _list(request, NewLessonForm())
-    if refusal := refuse_without_room(request, reverse("lessons")):
-        return refusal
     form = NewLessonForm(request.POST)
     if not form.is_valid():
         return _list(request, form, 422)
@@ -69,8 +67,6 @@ def _list(request: HttpRequest, form: NewLessonForm, status: int = 200) -> HttpR
 @require_POST
 def add_shipped(request: HttpRequest, slug: str) -> HttpResponse:
     """Add a lesson that ships with the playground to those of the user."""
-    if refusal := refuse_without_room(request, reverse("lessons")):
-        return refusal
     found = next((each for each in shipped.lessons() if each.slug == slug), None)
     if found is None:
         raise Http404

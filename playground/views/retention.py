@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -14,29 +15,20 @@ from django.shortcuts import redirect, render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
-from playground.engine.retention import (
-    MAX_DAYS,
-    MAX_MEBIBYTES,
-    MAX_RUNS,
-    RetentionLimits,
-    preview,
-    prune,
-)
+from playground.engine.retention import MAX_DAYS, MAX_RUNS, RetentionLimits, preview, prune
 from playground.models import Retention
 from playground.models.ownership import owner_of
 from playground.models.storage import StorageUsage
 
-MEBIBYTE = 1024 * 1024
 #: Seconds that a response waits for the deletion, which then continues in the background.
 PATIENCE = 2.0
 
 
 class RetentionForm(forms.Form):
-    """A form of the three limits; an empty field is no limit."""
+    """A form of the limits; an empty field is no limit."""
 
     days = forms.IntegerField(required=False, min_value=1)
     runs = forms.IntegerField(required=False, min_value=1, max_value=MAX_RUNS)
-    megabytes = forms.IntegerField(required=False, min_value=1, max_value=MAX_MEBIBYTES)
 
     def clean_days(self) -> int | None:
         """Return the days, which are at most those of the setting."""
@@ -49,11 +41,7 @@ class RetentionForm(forms.Form):
     @property
     def limits(self) -> RetentionLimits:
         """Return the limits of a valid form."""
-        found = self.cleaned_data
-        size = found["megabytes"]
-        return RetentionLimits(
-            found["days"], found["runs"], None if size is None else size * MEBIBYTE
-        )
+        return RetentionLimits(self.cleaned_data["days"], self.cleaned_data["runs"])
 
 
 async def retention(request: HttpRequest) -> HttpResponse:
@@ -73,7 +61,8 @@ async def retention(request: HttpRequest) -> HttpResponse:
 def _page(request: HttpRequest, form: RetentionForm | None = None) -> HttpResponse:
     owner = _owner(request)
     if form is None:
-        form = RetentionForm(_fields(RetentionLimits.set_by(owner)))
+        limits = RetentionLimits.set_by(owner)
+        form = RetentionForm({"days": limits.max_days, "runs": limits.max_runs})
     context = {
         "form": form,
         "usage": StorageUsage.of(owner),
@@ -100,12 +89,6 @@ def _preview(request: HttpRequest, form: RetentionForm) -> dict[str, Any]:
     return {"form": form, "limits": limits, "going": preview(_owner(request), limits)}
 
 
-def _fields(limits: RetentionLimits) -> dict[str, Any]:
-    """Return limits as values of the form."""
-    size = None if limits.max_bytes is None else max(1, round(limits.max_bytes / MEBIBYTE))
-    return {"days": limits.max_days, "runs": limits.max_runs, "megabytes": size}
-
-
 def _owner(request: HttpRequest) -> int | None:
     owner = owner_of(request.user)
     return owner.pk if owner else None
@@ -114,12 +97,7 @@ def _owner(request: HttpRequest) -> int | None:
 def _save(request: HttpRequest) -> RetentionForm:
     form = RetentionForm(request.POST)
     if form.is_valid():
-        limits = form.limits
-        values = {
-            "max_days": limits.max_days,
-            "max_runs": limits.max_runs,
-            "max_bytes": limits.max_bytes,
-        }
+        values = asdict(form.limits)
         Retention.objects.update_or_create(owner_id=_owner(request), defaults=values)
     return form
 

@@ -30,9 +30,10 @@ from playground.engine import request_over_binding
 from playground.engine.preparation import agent_for_url, version_and_binding
 from playground.forms.collections import PositionForm, SavedRequestForm
 from playground.forms.composer import SaveForm
-from playground.models import Agent, Collection, Folder, SavedRequest
+from playground.models import Agent, Collection, Folder, LimitError, SavedRequest
 from playground.models.collections import STEP, resolve_target
 from playground.models.ownership import owner_of
+from playground.models.storage import check_rows
 from playground.protocols.origins import MAX_URL
 from playground.views.collections import outline_of, render_form
 from playground.views.composer import tab_data, tab_summary
@@ -42,12 +43,10 @@ from playground.views.helpers import (
     find_run,
     get_collection,
     get_saved_request,
-    has_room,
     is_htmx,
     moved_response,
     redirect_with_note,
-    refuse_without_room,
-    room_problem,
+    save_form,
 )
 from playground.views.workbench import page
 
@@ -68,8 +67,6 @@ def saved_requests(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _save_form(request, request.GET.dict(), [])
     try:
-        if problem := room_problem(request):
-            raise ValidationError(problem)
         with transaction.atomic():
             fields = saved_fields(SaveForm(request.POST, request.user))
             saved = _create(request, fields)
@@ -191,15 +188,14 @@ def _update(request: HttpRequest, found: SavedRequest) -> HttpResponse:
     # A concurrent update waits here, where the database has row locks, and reads the result.
     saved = get_object_or_404(SavedRequest.objects.select_for_update(), pk=found.pk)
     try:
-        if problem := room_problem(request, is_begun=True):
-            raise ValidationError(problem)
         fields = saved_fields(SaveForm(request.POST, request.user), saved)
+        if not _may_change(request, saved.collection):
+            return render(request, "saved/shipped.html", {"saved": saved}, status=409)
+        is_saved = fields.overwrite(saved, _expected_version(request.POST))
     except ValidationError as error:
         context = {"saved": saved, "errors": error.messages}
         return render(request, "saved/errors.html", context, status=422)
-    if not _may_change(request, saved.collection):
-        return render(request, "saved/shipped.html", {"saved": saved}, status=409)
-    if not fields.overwrite(saved, _expected_version(request.POST)):
+    if not is_saved:
         saved = get_object_or_404(SavedRequest, pk=saved.pk)
         return render(request, "saved/conflict.html", {"saved": saved}, status=409)
     return _saved_response(saved, fields)
@@ -274,9 +270,8 @@ def details(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     if request.method != "POST":
         return _details_form(request, SavedRequestForm(instance=found), found)
     form = SavedRequestForm(request.POST, instance=found)
-    if not form.is_valid() or not has_room(request, form, is_begun=True):
+    if not form.is_valid() or not save_form(form):
         return _details_form(request, form, get_saved_request(request, slug, saved), 422)
-    form.save()
     ordering.mark_modified(found.collection)
     if not is_htmx(request):
         return redirect_with_note(request, found.collection)
@@ -312,11 +307,12 @@ def notes(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     found = get_saved_request(request, slug, saved)
     if request.method == "POST":
         found.notes = request.POST.get("notes", "").strip()[:MAX_NOTES]
-        if problem := room_problem(request, is_begun=True):
-            context = {"noted": found, "is_edited": True, "error": problem}
+        try:
+            # Not its time of change: an open tab may still save the request.
+            found.save(update_fields=["notes"])
+        except LimitError as error:
+            context = {"noted": found, "is_edited": True, "error": str(error)}
             return render(request, "saved/notes.html", context, status=422)
-        # Not its time of change: an open tab may still save the request.
-        found.save(update_fields=["notes"])
         ordering.mark_modified(found.collection)
         return render(request, "saved/notes.html", {"noted": found})
     place = request.GET.get("in", "")
@@ -375,8 +371,6 @@ def _move_to(request: HttpRequest, saved: SavedRequest, to: str) -> HttpResponse
 def duplication(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     """Duplicate the request, behind the original."""
     found = get_saved_request(request, slug, saved)
-    if refusal := refuse_without_room(request, found.collection):
-        return refusal
     duplicate = ordering.duplicate_request(found)
     if not is_htmx(request):
         return redirect_with_note(request, duplicate.collection)
@@ -411,6 +405,7 @@ class ComposerFields:
         if since is not None:
             rows = rows.filter(modified_at=since)
         self._fill(saved)
+        check_rows([saved], added=0)
         with transaction.atomic():
             if not rows.update(**self.fields, modified_at=saved.modified_at):
                 return False

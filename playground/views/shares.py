@@ -9,6 +9,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -20,7 +21,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from playground.collections.credentials import clean_url_template
-from playground.collections.fixture import fixture_of
+from playground.collections.fixture import FixtureError, fixture_of
 from playground.collections.fixture import render as render_fixture
 from playground.collections.fixture_validation import expectation_errors
 from playground.collections.importer import apply_import, plan_import
@@ -35,7 +36,7 @@ from playground.protocols.deep_links import badge, workbench_link
 from playground.query_params import int_param
 from playground.rendering.formatting import readable
 from playground.rendering.shares import shared_details, shared_fixture, shared_run
-from playground.views.helpers import get_collection, get_run, make_download, refuse_without_room
+from playground.views.helpers import get_collection, get_run, make_download
 
 #: Lifetimes of a link in days; "" for no end.
 LIFETIME_CHOICES = (
@@ -74,8 +75,6 @@ def shares(request: HttpRequest) -> HttpResponse:
     shared = _shared_object(request, request.POST)
     if not form.is_valid():
         return render(request, "shares/new.html", {"form": form, "thing": shared}, status=422)
-    if refusal := refuse_without_room(request, reverse("shares")):
-        return refusal
     days = form.cleaned_data["days"]
     share = Share.objects.create(
         owner=owner_of(request.user),
@@ -262,10 +261,12 @@ def copy(request: HttpRequest, token: str) -> HttpResponse:
     collection = _shared_collection(token)
     if request.method != "POST":
         return redirect("share", token)
-    if refusal := refuse_without_room(request, reverse("collections")):
-        return refusal
     others = Collection.objects.owned_by(request.user)
     slug = free_slug(collection.name, "collection", others, RESERVED)
     shown = shared_fixture(fixture_of(collection))
     plan = plan_import(shown.renamed(slug), owner_of(request.user))
-    return redirect(apply_import(plan))
+    try:
+        return redirect(apply_import(plan))
+    except FixtureError as error:
+        messages.error(request, str(error))
+        return redirect("collections")

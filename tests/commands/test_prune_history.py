@@ -56,7 +56,7 @@ class TestPruning:
         for days in (1, 2, 3):
             make(days)
         assert "No runs to delete (3 runs" in prune("--days", "5", "--dry-run")
-        assert "2 of 3 runs" in prune("--megabytes", "1", "--dry-run")
+        assert "2 of 3 runs" in prune("--runs", "1", "--dry-run")
         assert "Deleted 1 run." in prune("--runs", "2")
         assert Run.objects.count() == 2
         assert not Retention.objects.exists()
@@ -81,9 +81,10 @@ class TestPruning:
         (["--days", "0"], "0 is not an integer from 1 to 36,500"),
         (["--days", "1000000"], "1000000 is not an integer from 1 to 36,500"),
         (["--runs", "many"], "many is not an integer from 1 to 100,000,000"),
+        (["--megabytes", "5"], "this limit was removed. Use --days or --runs."),
         (["--user", "nobody"], "Unknown user “nobody”"),
     ],
-    ids=["zero", "too many", "no number", "nobody"],
+    ids=["zero", "too many", "no number", "removed", "nobody"],
 )
 def test_mistakes_exit_with_two(arguments: list[str], message: str) -> None:
     done = run_command("prune_history", *arguments)

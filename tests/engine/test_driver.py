@@ -67,7 +67,8 @@ async def test_a_stream_is_stored_counted_and_completed(send: Send) -> None:
     assert growth.of("playground_runs_ended_total", state="completed") == 1
     assert growth.of("playground_stored_frames_total") == run.frames
     assert growth.of("playground_stored_events_total") == run.events
-    assert growth.of("playground_stored_bytes_total") == run.bytes + run.other_bytes
+    size = sum(len(frame.data) for frame in await frames_of(run))
+    assert growth.of("playground_stored_bytes_total") == size
     assert value("playground_runs_in_progress") == 0
 
 

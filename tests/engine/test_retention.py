@@ -71,17 +71,16 @@ def left() -> set[Any]:
     return set(Run.objects.values_list("pk", flat=True))
 
 
-#: Runs as (days old, size in MB, whether it is shared), the limits, and which are deleted.
+#: Runs as (days old, whether it is shared), the limits, and which are deleted.
 DECISIONS: dict[str, tuple[list[tuple[Any, ...]], tuple[str, ...], list[int]]] = {
     "by age": ([(30.1,), (29.9,)], ("--days", "30"), [0]),
     "by number, the oldest first": ([(1,), (3,), (2,)], ("--runs", "1"), [1, 2]),
     "just as many": ([(1,), (2,)], ("--runs", "2"), []),
-    "by size": ([(3, 50), (2, 30), (1, 20)], ("--megabytes", "50"), [0]),
     "whichever limit is reached": ([(9,), (5,), (1,)], ("--days", "8", "--runs", "1"), [0, 1]),
     "another in the place of what is retained": (
-        [(9, 1, True), (8,), (7,)], ("--runs", "2"), [1],
+        [(9, True), (8,), (7,)], ("--runs", "2"), [1],
     ),
-    "retained ones alone are too many": ([(2, 9, True), (1, 9, True)], ("--runs", "1"), []),
+    "retained ones alone are too many": ([(2, True), (1, True)], ("--runs", "1"), []),
 }  # fmt: skip
 
 
@@ -90,9 +89,8 @@ def test_decisions(
     there: list[tuple[Any, ...]], limits: tuple[str, ...], deleted: list[int]
 ) -> None:
     runs = []
-    for days, *more in there:
-        size, is_shared = [*more, *(1, False)[len(more) :]]
-        runs.append(run(days, bytes=size * 2**20))
+    for days, *is_shared in there:
+        runs.append(run(days))
         if is_shared:
             share(runs[-1])
     assert prune("--dry-run", *limits) == len(deleted)

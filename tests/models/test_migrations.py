@@ -25,13 +25,13 @@ from playground.models import (
     Folder,
     PolledPromise,
     QueuedWork,
+    Retention,
     Run,
     SavedRequest,
     Share,
     SkippedCollection,
-    search_tables,
 )
-from playground.models.search_index import find_run_ids
+from playground.models.storage import RUN_BYTES, stored_bytes
 from tests.support.stored_database import DATABASES, check_pages, migrate_and_read
 from tests.support.stored_runs import Recording
 
@@ -47,7 +47,7 @@ def migrate_back(name: str = SQUASHED) -> Any:
 
 
 def migrate() -> None:
-    """Go to the newest migration, as users do: the signal after it repairs the search tables."""
+    """Go to the newest migration, as users do."""
     call_command("migrate", "playground", verbosity=0)
 
 
@@ -104,8 +104,6 @@ class TestNames:
         assert {each.run.text: each.status for each in promises} == self.STATUSES
         found = {(run.source, run.parent_entry_seq) for run in Run.objects.all()}
         assert found == {("recording", 4)}
-        assert search_tables.is_complete(connection)
-        assert len(find_run_ids(Run.objects.all(), "paused") or ()) == 1
 
 
 @pytest.mark.database
@@ -289,6 +287,67 @@ class TestTrash:
         assert list(Collection.with_trashed.all()) == [kept]
         assert not SavedRequest.with_trashed.exists()
         assert Run.objects.get(pk=run.pk).saved_request_id is None
+
+
+class TestStorage:
+    """Without stored bytes, without tables of the search, and without a limit of size."""
+
+    #: Limits of days, runs and bytes, and the limits of days and runs that they become. Their
+    #: owner has three runs of 1,000 bytes.
+    LIMITS = (
+        ((None, None, 6_000), (None, 6)),
+        ((None, None, 10), (None, 3)),
+        ((7, None, 10), (7, None)),
+        ((None, 2, 10), (None, 2)),
+        ((7, 2, None), (7, 2)),
+    )
+
+    @pytest.mark.database
+    @pytest.mark.django_db(transaction=True)
+    def test_what_counts_and_what_is_retained_stays(self, caplog: pytest.LogCaptureFixture) -> None:
+        owners = [User.objects.create_user(f"u{number}") for number in range(len(self.LIMITS))]
+        for owner in owners:
+            for _ in range(3):
+                Run.objects.create(
+                    owner=owner, agent_name="A", request={}, bytes=1_000, other_bytes=50,
+                    state="completed",
+                )  # fmt: skip
+        assert {stored_bytes(owner.pk) for owner in owners} == {3 * (1_050 + RUN_BYTES)}
+        try:
+            models = migrate_back("0021_trash_rows")
+            retention = models.get_model("playground", "Retention").objects
+            for owner, ((days, runs, size), _) in zip(owners, self.LIMITS, strict=True):
+                retention.create(owner_id=owner.pk, max_days=days, max_runs=runs, max_bytes=size)
+            stored = models.get_model("playground", "Run").objects
+            stored.update(other_bytes=50, request='{"query": "eggs"}')
+            ((before,),) = {*stored.values_list("stored_bytes")}
+        finally:
+            migrate()
+        assert before > len('{"query": "eggs"}')
+        assert set(Run.objects.values_list("other_bytes", flat=True)) == {50 + before}
+        found = Retention.objects.order_by("pk").values_list("max_days", "max_runs")
+        assert list(found) == [after for _, after in self.LIMITS]
+        lines = [each.getMessage() for each in caplog.records if "retention" in each.getMessage()]
+        assert len(lines) == 4
+        assert lines[0].endswith(" was removed. The limits are now: any number of days, 6 runs.")
+
+    @pytest.mark.sqlite
+    @pytest.mark.django_db(transaction=True)
+    def test_tables_and_triggers_of_the_search_are_dropped(self) -> None:
+        """With a trigger that names another table, no table could be changed."""
+        try:
+            migrate_back("0021_trash_rows")
+            with connection.cursor() as cursor:
+                cursor.execute("CREATE VIRTUAL TABLE playground_run_words USING fts5 (words)")
+                cursor.execute(
+                    "CREATE TRIGGER playground_run_words_added AFTER INSERT ON playground_run BEGIN"
+                    " INSERT INTO playground_run_words (words) VALUES (new.text); END"
+                )
+        finally:
+            migrate()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT name FROM sqlite_master WHERE name LIKE '%run_words%'")
+            assert cursor.fetchall() == []
 
 
 @pytest.mark.process

@@ -21,7 +21,7 @@ BLOCK = re.compile(r"<!-- options: (\w+) -->\n(.*?)<!-- end -->", re.DOTALL)
 
 
 def _arguments(name: str) -> Iterator[argparse.Action]:
-    """Yield the arguments and options of a command, without those that every command has."""
+    """Yield the arguments and options of a command that its help has and not every command."""
     common = {
         (option, action.nargs)
         for action in BaseCommand().create_parser("manage.py", "")._actions
@@ -29,7 +29,8 @@ def _arguments(name: str) -> Iterator[argparse.Action]:
     }
     command = load_command_class("playground", name)
     for action in command.create_parser("manage.py", name)._actions:
-        if not any((option, action.nargs) in common for option in action.option_strings):
+        known = any((option, action.nargs) in common for option in action.option_strings)
+        if not known and action.help != argparse.SUPPRESS:
             yield action
 
 

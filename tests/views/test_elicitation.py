@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from django.test import AsyncClient, Client
 
 from playground.models import Agent, Run, RunKind
 from playground.models.elicitation_status import declined_key
+from playground.models.storage import LIMITS
 from playground.views import elicitation
 from tests.support.elicitations import (
     ENTRY,
@@ -292,6 +294,23 @@ class TestAnswer:
         html = (await async_client.get(f"/runs/{asking.pk}/")).content.decode()
         chosen = [c["value"] for c in controls(read(html), "strategy") if "checked" in c]
         assert chosen == ["text"]
+
+    async def test_a_template_beyond_the_limit_is_not_remembered(
+        self,
+        async_client: AsyncClient,
+        asking: Run,
+        agent: Agent,
+        started: list[Any],
+        settings: Any,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        settings.QUOTA = 1024**3
+        monkeypatch.setitem(LIMITS, Agent, replace(LIMITS[Agent], size=1))
+        template = '{"query": {"text": "{{text}}"}}'
+        await self.answer(async_client, asking, strategy="template", template=template)
+        assert len(started) == 1
+        await agent.arefresh_from_db()
+        assert (agent.answer_strategy, agent.answer_template) == ("filters", "")
 
     async def test_a_refused_way_is_not_remembered(
         self, async_client: AsyncClient, asking: Run, agent: Agent

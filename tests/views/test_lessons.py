@@ -16,7 +16,6 @@ from playground.collections.fixture_parser import parse_fixture
 from playground.collections.trash import delete
 from playground.expectations import EXPECTATION_TYPES, check_schema
 from playground.models import Agent, Collection, LessonProgress, Run, SavedRequest
-from playground.models.storage import stored_bytes
 from playground.rendering.lessons import expectation_examples
 from playground.views import lessons as views
 from tests.support.collections import HTMX
@@ -307,12 +306,6 @@ class TestLearner:
         assert "/lessons/plain/" not in client.get("/lessons/").content.decode()
         assert "/collections/basics/" not in client.get("/sidebar/").content.decode()
         assert "/collections/basics/" not in client.get("/collections/").content.decode()
-
-    def test_its_bytes_count(self, collection: Collection) -> None:
-        before = stored_bytes(None)
-        collection.lesson = {**STEPS, "minutes": 500}
-        collection.save()
-        assert stored_bytes(None) == before + 2
 
     def test_a_deleted_lesson_comes_back_with_its_steps(self, collection: Collection) -> None:
         text = dump(collection)

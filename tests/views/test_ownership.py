@@ -212,5 +212,5 @@ def test_the_limits_on_the_history(
     for text in ("one", "two"):
         Run.objects.create(owner=owner, text=text, state="completed")
     assert shows(client, "/history/retention/preview/?runs=1", "1 of 2 runs would be deleted")
-    client.post("/history/retention/", {"runs": "1", "days": "", "megabytes": ""})
+    client.post("/history/retention/", {"runs": "1", "days": ""})
     assert pruned == [owner.pk if owner else None]

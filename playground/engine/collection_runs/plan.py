@@ -11,12 +11,20 @@ from django.db import transaction
 from django.db.models import prefetch_related_objects
 
 from playground.engine.runs import check_accepting_runs, refuses_new_runs
-from playground.models import Agent, Collection, CollectionRun, Environment, SavedRequest, Step
+from playground.models import (
+    Agent,
+    Collection,
+    CollectionRun,
+    Environment,
+    LimitError,
+    SavedRequest,
+    Step,
+)
 from playground.models.collection_runs import end_interrupted
 from playground.models.json_text import storable
 from playground.models.liveness import driver_columns, mark_interrupted
 from playground.models.ownership import owner_of
-from playground.models.storage import no_room_and_fix
+from playground.models.storage import check_rows, no_room_and_fix
 
 #: Requests of one run, all iterations together; iterations at once.
 MAX_STEPS, MAX_PARALLEL = 20_000, 50
@@ -174,8 +182,8 @@ def check_run_limit(user: User | AnonymousUser) -> None:
 def record(planned: CollectionRunPlan) -> CollectionRun:
     """Store the collection run and its steps, all of them waiting.
 
-    Raises `ShuttingDownError` if the process shuts down. If the shutdown begins meanwhile, the
-    collection run is recorded as interrupted.
+    Raises `ShuttingDownError` if the process shuts down, and `PlanError` where they exceed a limit.
+    If the shutdown begins meanwhile, the collection run is recorded as interrupted.
     """
     check_accepting_runs()
     options = planned.options
@@ -194,9 +202,13 @@ def record(planned: CollectionRunPlan) -> CollectionRun:
     if options.environment is not None:
         # Read once, and not for every request.
         prefetch_related_objects([options.environment], "variables")
-    with transaction.atomic():
-        run.save()
-        Step.objects.bulk_create(steps, batch_size=500)
+    try:
+        with transaction.atomic():
+            run.save()
+            check_rows(steps, added=len(steps))
+            Step.objects.bulk_create(steps, batch_size=500)
+    except LimitError as error:
+        raise PlanError(str(error)) from error
     # Again: the process may end before this one is started.
     if refuses_new_runs():
         end_interrupted(CollectionRun.objects.filter(pk=run.pk))

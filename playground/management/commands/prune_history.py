@@ -1,14 +1,14 @@
 """Command that deletes the runs beyond the limits of the history.
 
-The limits are those of the retention page; --days, --runs and --megabytes replace them for this
-call. Exit codes: 0 done, 2 usage error.
+The limits are those of the retention page; --days and --runs replace them for this call. Exit
+codes: 0 done, 2 usage error.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from django.contrib.auth.models import User
 from django.core.management import CommandError, CommandParser
@@ -17,18 +17,10 @@ from playground.cli.arguments import USAGE
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
 from playground.engine import retention
-from playground.engine.retention import (
-    MAX_DAYS,
-    MAX_MEBIBYTES,
-    MAX_RUNS,
-    PruningPreview,
-    RetentionLimits,
-)
+from playground.engine.retention import MAX_DAYS, MAX_RUNS, PruningPreview, RetentionLimits
 from playground.models import Run
 from playground.models.storage import StorageUsage
 from playground.rendering.formatting import count_text, size
-
-MEBIBYTE = 1024 * 1024
 
 
 class Command(DatabaseCommand):
@@ -43,17 +35,12 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--runs", type=_up_to(MAX_RUNS), help="number of runs to keep, newest first"
         )
-        parser.add_argument(
-            "--megabytes", type=_up_to(MAX_MEBIBYTES), help="total size to keep, newest first"
-        )
+        parser.add_argument("--megabytes", type=_removed, help=argparse.SUPPRESS)
         parser.add_argument("--user", help="only the runs of this user, by name (hosted mode)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the runs beyond the limits, for each owner, and delete them."""
-        megabytes = options["megabytes"]
-        overrides = RetentionLimits(
-            options["days"], options["runs"], None if megabytes is None else megabytes * MEBIBYTE
-        )
+        overrides = RetentionLimits(options["days"], options["runs"])
         for owner in _owners(options["user"], overrides):
             limits = overrides if overrides.any else RetentionLimits.of(owner)
             found = retention.preview(owner, limits)
@@ -106,3 +93,7 @@ def _up_to(limit: int) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def _removed(text: str) -> NoReturn:
+    raise argparse.ArgumentTypeError("this limit was removed. Use --days or --runs.")

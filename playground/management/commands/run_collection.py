@@ -127,7 +127,10 @@ def _run(options: dict[str, Any], reporters: Reporters) -> int:
     printer = StepPrinter(
         len(plan.steps), ("text", "") in reporters, plan.options.iteration_count > 1
     )
-    run = collection_runs.record(plan)
+    try:
+        run = collection_runs.record(plan)
+    except PlanError as error:
+        raise CommandError(str(error), returncode=COULD_NOT_RUN) from None
     errors = _drive(run, plan, printer)
     printer.clear()
     results = [printer.results.get(s.number) or result_of(s, None) for s in plan.steps]

@@ -67,12 +67,13 @@ async def test_without_room_no_run_is_stored(settings: Any) -> None:
     async with serve(answer()) as server:
         found = await new_collection(server.url, request("a", expectations=OK))
         settings.QUOTA = 1
+        fills = await Run.objects.acreate(agent_name="A", request={}, state="completed")
         run, task = await start(found, iterations=3)
         await task
         assert server.requests == []
     assert await verdicts(run) == ["unsent"] * 3
     assert (await steps_of(run))[0].reason.startswith("No room left: ")
-    assert not await Run.objects.aexists()
+    assert await Run.objects.aget() == fills
 
 
 async def test_an_end_here_wakes_who_waits(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -165,7 +165,7 @@ class Stage:
     def prune(self) -> None:
         """Delete the runs, so that those of the next trial fit on the disk."""
         for runs in ("1", ""):  # A limit would be applied again at the next start.
-            limits = {"days": "", "runs": runs, "megabytes": ""}
+            limits = {"days": "", "runs": runs}
             self.streams().form.post("/history/retention/", limits)
 
     def get(self, path: str, server: int = 0) -> str:

@@ -219,7 +219,7 @@ class MixedLoad:
         await audience.close()
         await self._fetch_pages(started, number)
         if number % DELETED_AFTER == 0:
-            limits = {"days": "", "runs": str(STORED), "megabytes": ""}
+            limits = {"days": "", "runs": str(STORED)}
             await self._send(self._form.post, "/history/retention/", limits)
 
     async def _stop(self, kind: Kind, started: Started) -> None:
