@@ -61,7 +61,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("compose/preview/", composer.preview, name="compose-preview"),
     path("compose/code/", snippets.code, name="compose-code"),
     path("formats/curl/", snippets.curl, name="format-curl"),
-    path("formats/har/", recordings.har, name="format-har"),
     path("schemas/<slug:protocol>/<str:version>/<slug:name>.json", composer.schema, name="schema"),
     path(
         "explanations/<slug:protocol>/<str:version>/<slug:schema>/",

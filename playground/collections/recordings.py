@@ -48,7 +48,6 @@ from playground.protocols.exchange import Exchange, RequestProblem, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.protocols.json_pointer import pointer_of
-from playground.protocols.origins import origin_of
 from playground.protocols.problems import Problem
 
 _TIMINGS = ("headers_us", "first_event_us", "ended_us")
@@ -142,80 +141,11 @@ def frames_of(reply: Mapping[str, Any]) -> Iterator[Frame]:
         yield Frame(seq, row["at_us"], _KINDS[row["kind"]], _frame_bytes(row))
 
 
-def run_from_frames(
-    reply: Mapping[str, Any],
-    owner: User | None,
-    *,
-    agent_name: str,
-    url: str,
-    protocol: str,
-    binding: str,
-    version: str,
-    request: Mapping[str, Any],
-    text: str = "",
-    agent: Agent | None = None,
-    sent_to_url: bool = True,
-) -> Run:
-    """Return a finished run of `owner` with the frames of a recording, stored.
-
-    The address, protocol, binding, version and request of the recording take precedence over the
-    arguments: the saved request may have changed since. `sent_to_url` is false for a request to an
-    agent that does not exist. Without `text` the run has the text of its
-    request. Raise `RecordingError` for an invalid recording, and for an unknown protocol, binding
-    or version.
-    """
-    if problems := validate_recording(reply):
-        first = problems[0]
-        raise RecordingError(f"The recorded response is invalid: {first.pointer} {first.message}")
-    values = {"url": url, "protocol": protocol, "binding": binding, "version": version}
-    target = Target(**{name: reply.get(name, value) for name, value in values.items()})
-    document = dict(reply.get("request", request))
-    try:
-        depth = settings.RUN_LIMITS.max_depth
-        exchange = registry.exchange(target, document, max_depth=depth)
-    except ValueError as error:
-        raise RecordingError(str(error)) from error
-    read = _replay(exchange, list(frames_of(reply)))
-    run = Run(
-        owner=owner,
-        agent=agent,
-        sent_to_url=agent is None and sent_to_url,
-        agent_name=storable(agent_name)[:80] or "recorded",
-        url=storable(target.url)[:2000],
-        protocol=target.protocol,
-        binding=target.binding,
-        version=target.version,
-        request=document,
-        text=storable((text or registry.request_text(target.protocol, document))[:500]),
-        source=RunSource.RECORDING,
-        **_final_columns(reply, exchange, read),
-        **read.columns,
-    )
-    run.other_bytes += text_bytes(run)
-    with transaction.atomic():
-        run.conversation = Conversation.objects.create(owner=run.owner)
-        run.save()
-        FrameBatch.objects.bulk_create(build_batches(run, read.parts))
-    return run
-
-
-def run_from_recording(reply: Mapping[str, Any], owner: User | None) -> Run:
-    """Return a run of a recording that contains its own address and request.
-
-    Raise `RecordingError` like `run_from_frames`, and if it does not contain them.
-    """
-    names = ("url", "protocol", "binding", "version")
-    if missing := [name for name in (*names, "request") if name not in reply]:
-        raise RecordingError(f"The recording has no {missing[0]}.")
-    host = origin_of(reply["url"]).partition("://")[2]
-    values = {name: reply[name] for name in names}
-    return run_from_frames(reply, owner, agent_name=host, request=reply["request"], **values)
-
-
 def run_from_saved_response(saved: SavedRequest, owner: User | None) -> Run:
     """Return the run of a saved request's recorded reply, the same one every time.
 
-    Raise `RecordingError` if there is no reply, or an invalid one.
+    Raise `RecordingError` if there is no reply, for an invalid one, and for an unknown protocol,
+    binding or version.
     """
     if saved.reply is None:
         raise RecordingError("No response is stored with this request.")
@@ -223,26 +153,59 @@ def run_from_saved_response(saved: SavedRequest, owner: User | None) -> Run:
         locked = SavedRequest.objects.select_for_update(of=("self",))
         known = locked.select_related("recorded_run").get(pk=saved.pk)
         if known.recorded_run is None:
-            agent = Agent.objects.owned_by(owner or AnonymousUser()).filter(slug=saved.agent)
-            known.recorded_run = run_from_frames(
-                saved.reply,
-                owner,
-                agent_name=saved.agent or saved.name,
-                url=saved.address,
-                protocol=saved.protocol,
-                binding=saved.binding,
-                version=saved.version,
-                request=saved.document,
-                agent=agent.first(),
-                sent_to_url=not saved.agent,
-            )
+            known.recorded_run = _create_run(saved, saved.reply, owner)
             Run.objects.filter(pk=known.recorded_run.pk).update(saved_request=saved)
             SavedRequest.objects.filter(pk=saved.pk).update(recorded_run=known.recorded_run)
         run: Run = known.recorded_run
     return run
 
 
-def is_timestamp(value: Any) -> bool:
+def _create_run(saved: SavedRequest, reply: Mapping[str, Any], owner: User | None) -> Run:
+    """Store a finished run with the frames of a recording.
+
+    The address, protocol, binding, version and request of the recording take precedence over those
+    of the saved request, which may have changed since.
+    """
+    if problems := validate_recording(reply):
+        first = problems[0]
+        raise RecordingError(f"The recorded response is invalid: {first.pointer} {first.message}")
+    target = Target(
+        url=reply.get("url", saved.address),
+        protocol=reply.get("protocol", saved.protocol),
+        binding=reply.get("binding", saved.binding),
+        version=reply.get("version", saved.version),
+    )
+    document = dict(reply.get("request", saved.document))
+    try:
+        depth = settings.RUN_LIMITS.max_depth
+        exchange = registry.exchange(target, document, max_depth=depth)
+    except ValueError as error:
+        raise RecordingError(str(error)) from error
+    read = _replay(exchange, list(frames_of(reply)))
+    agent = Agent.objects.owned_by(owner or AnonymousUser()).filter(slug=saved.agent).first()
+    run = Run(
+        owner=owner,
+        agent=agent,
+        sent_to_url=not saved.agent,
+        agent_name=storable(saved.agent or saved.name)[:80] or "recorded",
+        url=storable(target.url)[:2000],
+        protocol=target.protocol,
+        binding=target.binding,
+        version=target.version,
+        request=document,
+        text=storable(registry.request_text(target.protocol, document)[:500]),
+        source=RunSource.RECORDING,
+        **_final_columns(reply, exchange, read),
+        **read.columns,
+    )
+    run.other_bytes += text_bytes(run)
+    run.conversation = Conversation.objects.create(owner=owner)
+    run.save()
+    FrameBatch.objects.bulk_create(build_batches(run, read.parts))
+    return run
+
+
+def _is_timestamp(value: Any) -> bool:
     """Return whether a value is a time in ISO 8601 with its zone."""
     try:
         return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
@@ -440,7 +403,7 @@ def _is_text(value: Any) -> bool:
 
 #: Members of a recording, all optional but the frames: their check, and its description.
 _MEMBERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "recorded_at": (is_timestamp, "an ISO 8601 timestamp with a time zone"),
+    "recorded_at": (_is_timestamp, "an ISO 8601 timestamp with a time zone"),
     "state": (lambda value: value in _FINAL, f"one of {', '.join(_FINAL)}"),
     "outcome": (lambda value: value in list(Outcome), f"one of {', '.join(Outcome)}"),
     "status": (

@@ -13,7 +13,6 @@ from typing import Any
 from playground.collections.fixture import FixtureError, FixtureProblem
 from playground.formats.curl import is_curl
 
-HAR, POSTMAN = "a HAR file", "a Postman Collection"
 _VIA_POSTMAN = "Import it into Postman, and export it from there as Collection v2.1."
 _VIA_BRUNO = "Export the collection from Bruno as a Postman collection."
 _AS_CURL = "Copy each request as cURL, and paste it into the URL field of the workbench."
@@ -26,10 +25,8 @@ _JSON_FORMATS: Sequence[tuple[str, str, str]] = (
     ("_type __export_format", "an Insomnia export", _VIA_POSTMAN),
     ("openapi", "an OpenAPI document", _VIA_POSTMAN),
     ("swagger", "an OpenAPI document (Swagger 2)", _VIA_POSTMAN),
-    ("log", HAR, "Open it in History with “Import HAR”."),
     ("values _postman_variable_scope", "a Postman environment", "Import a collection."),
     ("version collections", "a Postman data dump", "Export one collection as version 2.1."),
-    ("info item", POSTMAN, "Import it under Collections."),
     ("clientName", "a Thunder Client collection", "Export it in the Postman format."),
     ("v folders requests", "a Hoppscotch collection", _AS_CURL),
     ("name requests", "a Postman Collection of version 1", "Export it as version 2.1."),
@@ -58,11 +55,8 @@ _CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7}|\|{7})(?: |\r?$)", re.MULTILINE)
 _LINES = re.compile(r"\s*([^\r\n]+)[\r\n]+\s*([^\r\n]+)")
 
 
-def foreign_format(text: str, own: str) -> FixtureError | None:
-    """Return an error that names the format of a rejected file.
-
-    None for an unknown format, and for `own`, whose reader has a better error.
-    """
+def foreign_format(text: str) -> FixtureError | None:
+    """Return an error that names the format of a rejected file; None for an unknown format."""
     start = text.lstrip("\ufeff \t\r\n")
     if is_curl(text):
         return _error("This is a cURL command. Paste it into the URL field of the workbench.")
@@ -80,7 +74,7 @@ def foreign_format(text: str, own: str) -> FixtureError | None:
     members = first.keys() if isinstance(first, dict) else set()
     for names, name, advice in _JSON_FORMATS:
         if members >= set(names.split()):
-            return None if name == own else _error(f"This is {name}. {advice}")
+            return _error(f"This is {name}. {advice}")
     return None
 
 

@@ -2,7 +2,7 @@
 
 Headers and bodies are those of the frames, redacted when they were stored. Times are in
 milliseconds since the first call. Members with an underscore are extensions, as the format provides
-for: `_nlweb` holds the sizes of the frames, so that an import can split the body again, and their
+for: `_nlweb` holds the sizes of the frames, by which a reader can split the body again, and their
 times in microseconds.
 """
 

@@ -16,6 +16,8 @@ from urllib.parse import SplitResult, parse_qsl, quote, urlsplit, urlunsplit
 
 from django import forms
 
+from playground.collections.fixture import FIELDS, REQUEST
+from playground.collections.fixture_validation import validate_field
 from playground.json_input import parse_json_value
 from playground.protocols import headers as header_rules
 from playground.protocols import registry
@@ -53,6 +55,9 @@ _LEGACY_PARAMETERS: Mapping[str, tuple[str, str]] = {
 _SCHEME = re.compile(rf"\s*(?:(bearer)\s+)?{PLACEHOLDER.pattern}\s*", re.IGNORECASE)
 Headers = Sequence[tuple[str, str]]
 
+#: The optional fields of a saved request.
+REQUEST_DEFAULTS = {name: value for name, value in FIELDS[REQUEST].items() if value is not ...}
+
 #: Media type of a form.
 FORM = "application/x-www-form-urlencoded"
 
@@ -89,6 +94,37 @@ def from_http_request(method: str, url: str, headers: Headers, body: str | None)
     if document.get("jsonrpc") is not None:
         return _from_jsonrpc(url, document)
     return _from_document(url, document)
+
+
+def saved_request_fields(
+    method: str, url: str, headers: Headers, body: str | None, auth: Mapping[str, str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return an HTTP request as the fields of a saved request, and remarks for the user.
+
+    Without `auth`, a header with a `{{name}}` becomes the authentication. Raise
+    `UnsupportedRequestError`, also for values that a saved request cannot have.
+    """
+    found = from_http_request(method, url, headers, body)
+    others: Headers = headers
+    if not auth:
+        auth, others = auth_of(headers)
+    kept, left_out = custom_headers(others)
+    fields = {
+        "address": found.address,
+        "protocol": found.protocol,
+        "binding": found.binding,
+        "version": found.version,
+        "document": found.document,
+        "headers": [list(pair) for pair in kept],
+        "auth": auth,
+    }
+    for name in ("address", "document", "headers", "auth"):
+        for pointer, message in validate_field(name, fields[name]):
+            raise UnsupportedRequestError(f"Invalid {name}{pointer}: {message}")
+    remarks = list(found.remarks)
+    if left_out:
+        remarks.append(f"Skipped headers: {', '.join(left_out)[:200]}.")
+    return fields, remarks
 
 
 def custom_headers(headers: Headers) -> tuple[list[tuple[str, str]], list[str]]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from playground.collections.fixture import Fixture, FixtureError, FixtureProblem
 from playground.collections.fixture_parser import parse_fixture
-from playground.formats import postman_import
-from playground.formats.foreign_formats import POSTMAN, foreign_format
+from playground.formats import har_import, postman_import
+from playground.formats.foreign_formats import foreign_format
 from playground.formats.postman_import import ImportedVariable
 
 
@@ -37,6 +37,7 @@ def _is_list(text: str) -> bool:
 
 IMPORT_FORMATS: list[ImportFormat] = [
     ImportFormat("Playground collection", _is_list, lambda text: (text, ())),
+    ImportFormat(har_import.LABEL, har_import.is_har, har_import.read_har),
     ImportFormat(
         postman_import.LABEL,
         postman_import.is_postman,
@@ -67,6 +68,6 @@ def parse_import(text: str) -> ParsedImport:
         converted, remarks = found.convert(text)
         fixture = parse_fixture(converted)
     except FixtureError as error:
-        raise foreign_format(text, POSTMAN) or error from None
+        raise foreign_format(text) or error from None
     fixture = replace(fixture, remarks=(*remarks, *fixture.remarks))
     return ParsedImport(found.label, fixture, found.variables(text))

@@ -25,12 +25,11 @@ from playground.collections.fixture import (
     render,
 )
 from playground.collections.fixture_parser import decode_json
-from playground.collections.fixture_validation import MAX_TEXT, validate_field
+from playground.collections.fixture_validation import MAX_TEXT
 from playground.formats.http_request import (
+    REQUEST_DEFAULTS,
     UnsupportedRequestError,
-    auth_of,
-    custom_headers,
-    from_http_request,
+    saved_request_fields,
 )
 from playground.formats.postman_export import AS_TEXT, BUILT_IN, EXTENSION_KEY, build_request
 from playground.json_input import parse_json_value
@@ -45,12 +44,7 @@ from playground.variables.names import PLACEHOLDER, is_name
 LABEL = "Postman Collection"
 _MAX_NAME, _MAX_REMARKS = 120, 100
 
-#: Fields of a request that are converted from another tool's.
-_CONVERTED = ("address", "document", "headers", "auth")
 Item = Mapping[str, Any]
-
-#: The optional fields of a request.
-DEFAULTS = {name: value for name, value in FIELDS[REQUEST].items() if value is not ...}
 
 #: Limit on the nesting of JSON, beyond that of a stored document.
 _MAX_DEPTH = 200
@@ -69,10 +63,6 @@ class ImportedVariable(NamedTuple):
     #: Any JSON value; None for a secret, whose value is left out.
     value: Any
     is_secret: bool
-
-
-class PartError(ValueError):
-    """A part that no request of the playground can have, with the reason."""
 
 
 def is_postman(text: str) -> bool:
@@ -211,13 +201,13 @@ class _CollectionReader:
         own = _extension_fields(item)
         try:
             fields = _unchanged_fields(item, own) or self._convert_request(item, own, at, auth)
-        except (PartError, UnsupportedRequestError) as error:
+        except UnsupportedRequestError as error:
             name = _name(item.get("name"), "Request")
             self._skip(at, f"Skipped “{name[:60]}”. {error}")
             return
         slug = self._slugs["request"].reserve(own.get("slug"), _name(item.get("name"), ""))
         self.requests[slug] = {
-            **DEFAULTS,
+            **REQUEST_DEFAULTS,
             **fields,
             "name": _name(item.get("name"), "Request"),
             "slug": slug,
@@ -238,33 +228,22 @@ class _CollectionReader:
         is_typed = not body or _has(request_headers, "content-type")
         typed = [] if is_typed else [("Content-Type", kind)]
         url = _address(request.get("url"))
-        found = from_http_request(method, url, [*request_headers, *typed], body)
         auth, auth_remark = _auth(request.get("auth") or inherited)
-        if not auth:
-            auth, request_headers = auth_of(request_headers)
-        headers, left_out = custom_headers(request_headers)
-        for remark in (*found.remarks, auth_remark):
+        converted, remarks = saved_request_fields(
+            method, url, [*request_headers, *typed], body, auth
+        )
+        for remark in (*remarks, auth_remark):
             if remark:
                 self._add_remark(at, remark)
-        if left_out:
-            self._add_remark(at, f"Skipped headers: {', '.join(left_out)[:200]}.")
         examples = item.get("response")
         if isinstance(examples, list) and examples:
             self._add_remark(at, "Skipped the saved responses.")
         notes = _text(request.get("description")) or _text(item.get("description"))
-        fields = {
+        return {
             **{name: own[name] for name in ("agent", "expectations", "captures") if name in own},
-            "address": found.address,
-            "protocol": found.protocol,
-            "binding": found.binding,
-            "version": found.version,
-            "document": found.document,
-            "headers": [list(pair) for pair in headers],
-            "auth": auth,
+            **converted,
             "notes": self._with_notes(at, notes, self._script_notes(item)),
         }
-        _check(fields)
-        return fields
 
     def _script_notes(self, owner: Item) -> list[str]:
         found = list(_scripts(owner))
@@ -330,13 +309,6 @@ def _variable_note(variable: ImportedVariable) -> str:
     return f"- `{name[:80]}`: {remark}"
 
 
-def _check(fields: Mapping[str, Any]) -> None:
-    """Raise the first schema error of a request: it would make the whole import fail."""
-    for name in _CONVERTED:
-        for pointer, message in validate_field(name, fields[name]):
-            raise PartError(f"Invalid {name}{pointer}: {message}")
-
-
 def _has(headers: Sequence[tuple[str, str]], lower_name: str) -> bool:
     return any(name.lower() == lower_name for name, _ in headers)
 
@@ -375,7 +347,7 @@ def _unchanged_fields(item: Item, extension: Mapping[str, Any]) -> dict[str, Any
     request = item.get("request")
     if not extension or not isinstance(request, dict) or next(_scripts(item), None) is not None:
         return {}
-    fields = {**DEFAULTS, **extension, "notes": _text(request.get("description"))}
+    fields = {**REQUEST_DEFAULTS, **extension, "notes": _text(request.get("description"))}
     try:
         written = json.loads(json.dumps(build_request(fields)))
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -401,10 +373,10 @@ def _builtin_name(found: re.Match[str]) -> str:
 
 
 def _address(url: Any) -> str:
-    """Return the address of a request. Raise `PartError` if there is none."""
+    """Return the address of a request. Raise `UnsupportedRequestError` if there is none."""
     found = _address_of_parts(url) if isinstance(url, Mapping) else url
     if not isinstance(found, str) or not found.strip():
-        raise PartError("The request has no URL.")
+        raise UnsupportedRequestError("The request has no URL.")
     found = _bounded(found.strip())
     return _convert_variables(
         found if "://" in found or found.startswith("{{") else f"http://{found}"
@@ -427,9 +399,9 @@ def _address_of_parts(url: Mapping[str, Any]) -> str:
 
 
 def _bounded(address: str) -> str:
-    """Return an address, or a part of one. Raise `PartError` if it is too long."""
+    """Return an address, or a part of one. Raise `UnsupportedRequestError` if it is too long."""
     if len(address) > MAX_URL:
-        raise PartError(f"The URL is longer than {MAX_URL:,} characters.")
+        raise UnsupportedRequestError(f"The URL is longer than {MAX_URL:,} characters.")
     return address
 
 
@@ -474,7 +446,7 @@ def _headers(value: Any) -> list[tuple[str, str]]:
 
 
 def _body(value: Any) -> tuple[str | None, str]:
-    """Return the body and its media type. Raise `PartError` if no agent expects it."""
+    """Return the body and its media type. Raise `UnsupportedRequestError` for one not supported."""
     if not isinstance(value, Mapping) or value.get("disabled") is True:
         return None, ""
     mode = value.get("mode")
@@ -486,16 +458,16 @@ def _body(value: Any) -> tuple[str | None, str]:
     if mode in ("urlencoded", "formdata"):
         rows = _enabled_rows(value.get(mode))
         if any(row.get("type") == "file" for row in rows):
-            raise PartError("File uploads are not supported.")
+            raise UnsupportedRequestError("File uploads are not supported.")
         if mode == "formdata":
-            raise PartError("Multipart form bodies are not supported.")
+            raise UnsupportedRequestError("Multipart form bodies are not supported.")
         pairs = ((row.get("key"), row.get("value")) for row in rows)
         found = "&".join(f"{_encoded(k)}={_encoded(v)}" for k, v in pairs if isinstance(k, str))
         return found or None, "application/x-www-form-urlencoded"
     if mode in (None, "none"):
         return None, ""
     shown = mode[:20] if isinstance(mode, str) else "unknown"
-    raise PartError(f"Unsupported body mode: {shown}.")
+    raise UnsupportedRequestError(f"Unsupported body mode: {shown}.")
 
 
 def _encoded(value: Any) -> str:

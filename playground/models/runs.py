@@ -60,7 +60,7 @@ class RunSource(models.TextChoices):
 
     USER = "user", "You"
     COLLECTION = "collection", "Collection run"
-    #: It was read from a file (a recorded response, a HAR).
+    #: It was read from a file: a recorded response.
     RECORDING = "recording", "Recording"
 
 

@@ -34,7 +34,7 @@ Imported by `playground.urls` only.
 `pictures`              pictures that agents name, from the origin of the playground
 `promises`              polling and cancelling promises
 `readiness`             whether this process can serve requests
-`recordings`            saved responses and HAR files
+`recordings`            saved responses, and runs as HAR files
 `reference`             the reference of the protocols, from their schemas
 `retention`             limits of the history, and deleting beyond them
 `run_deletion`          deletion of selected runs

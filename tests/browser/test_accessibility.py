@@ -14,7 +14,7 @@ from tests.browser.workbench import Workbench, is_within
 from tests.support.playground_server import PlaygroundServer
 
 PAGES = [
-    *("/", "/agents/", "/agents/new/", "/demo/", "/environments/", "/formats/har/"),
+    *("/", "/agents/", "/agents/new/", "/demo/", "/environments/"),
     *("/reference/", "/reference/nlweb/0.55/?q=promise", "/reference/nlweb/0.55/changes/"),
     *("/rules/", "/rules/nlweb/item-type-string/", "/rules/mcp/mcp.content-parts/"),
     *("/rules/agent-api/agent-api.usage/", "/rules/json/json-utf8/"),

@@ -1,4 +1,4 @@
-"""A request as code on the clipboard, and a recording out of one run and into another."""
+"""A request as code on the clipboard, and a run as a HAR file whose request is imported."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ def test_a_request_is_copied_as_curl(still: Page, playground: PlaygroundServer) 
     expect(sheet).to_be_hidden()
 
 
-def test_a_recording_goes_out_and_comes_in(
+def test_a_run_goes_out_as_har_and_its_request_comes_in(
     still: Page, playground: PlaygroundServer, tmp_path: Path
 ) -> None:
     page, workbench = still, Workbench(still, playground)
     workbench.quick().compose("formats: recorded soup").send().ended()
-    sent = workbench.run
     wire = workbench.tab("Wire")
     wire.get_by_role("button", name="Copy as…").click()
     sheet = page.get_by_role("dialog", name="Copy the request as code")
@@ -46,13 +45,11 @@ def test_a_recording_goes_out_and_comes_in(
         wire.get_by_role("link", name="Download as HAR").click()
     file = tmp_path / "run.har"
     download.value.save_as(file)
-    page.goto(f"{workbench.server.url}/formats/har/")
-    page.get_by_label("HAR file").set_input_files(file)
-    page.get_by_role("button", name="Show requests").click()
-    expect(page.get_by_role("button", name="Open POST")).to_be_visible()
+    page.goto(f"{workbench.server.url}/collections/import/")
+    page.get_by_label("File", exact=True).set_input_files(file)
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("heading", name="Import Requests to")).to_be_visible()
     assert findings(page, both_themes=True) == []
-    page.get_by_role("button", name="Open POST").click()
-    expect(page.locator(".response-header")).to_contain_text("recorded")
-    expect(workbench.badge).to_contain_text("Completed")
-    assert workbench.run != sent
-    expect(page.locator("#tab-results .card").first).to_be_visible()
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_role("link", name="formats: recorded soup").first.click()
+    expect(page.locator("#text")).to_have_value("formats: recorded soup")

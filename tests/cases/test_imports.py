@@ -54,7 +54,6 @@ FOREIGN: dict[str, tuple[str | bytes, str]] = {
     "openapi": ('{"openapi": "3.1.0", "info": {}, "paths": {"item": []}}', "an OpenAPI document."),
     "swagger": ('{"swagger": "2.0", "info": {}}', "an OpenAPI document (Swagger 2)."),
     "openapi yaml": ("# API\n\nopenapi: 3.0.0\ninfo:\n", "an OpenAPI document in YAML."),
-    "har": ((FILES / "firefox-false-base64.har").read_bytes(), "a HAR file. Open it in History"),
     "environment": ('{"values": [], "_postman_variable_scope": "environment"}', "a Postman env"),
     "dump": ('{"version": 1, "collections": [], "environments": []}', "a Postman data dump."),
     "bruno": ('{"name": "x", "version": "1", "items": []}', "a Bruno collection."),
@@ -100,12 +99,6 @@ def test_a_file_of_another_format_is_named(name: str, tmp_path: Path) -> None:
         assert status == 422
         assert words in text
     assert not Collection.objects.exists()
-
-
-def test_a_har_page_names_other_files_too() -> None:
-    status, text = shown(BODY, "/formats/har/")
-    assert status == 422
-    assert "This is an NLWeb request." in text
 
 
 def test_a_mark_of_the_byte_order_is_no_problem(tmp_path: Path) -> None:
@@ -182,21 +175,20 @@ class TestPostman:
 
 
 class TestHar:
-    def test_a_false_entry_costs_that_entry(self) -> None:
+    def test_an_invalid_entry_costs_that_entry(self) -> None:
         whole = json.loads((FILES / "firefox-false-base64.har").read_text())
         entries = whole["log"]["entries"]
-        entries[2:] = [7, {"request": {"method": 5, "url": []}}, {**entries[0], "response": None}]
-        status, text = shown(json.dumps(whole), "/formats/har/")
+        entries[1:] = [7, {"request": {"method": 5, "url": []}}, 8, {**entries[0], "response": 0}]
+        status, text = shown(json.dumps(whole))
         assert status == 200
+        assert "Import Requests to 127.0.0.1:8500?" in text
         for words in (
-            "/log/entries/1/response/content/text: Not valid base64.",
-            "/log/entries/2: An entry must be an object.",
-            "/log/entries/3/request/method: Must be a string.",
-            "/log/entries/4/response: Must be an object",
+            "/log/entries/1 Skipped 2 entries. An entry must be an object with a request.",
+            "/log/entries/2 Skipped. A request must have a method and a URL, both strings.",
         ):
             assert words in text
 
-    def test_members_that_other_tools_leave_out(self) -> None:
+    def test_members_that_other_tools_leave_out(self, tmp_path: Path) -> None:
         """The media type of a form without headers; a header without a value."""
         whole = json.loads((FILES / "firefox-false-base64.har").read_text())
         (first, second) = whole["log"]["entries"]
@@ -204,25 +196,19 @@ class TestHar:
         kind = "application/x-www-form-urlencoded"
         first["request"] |= {"headers": [], "postData": {"mimeType": kind, "params": fields}}
         second["request"]["headers"].append({"name": "X", "value": None})
-        second["response"]["content"].pop("encoding")
-        status, text = shown(json.dumps(whole), "/formats/har/")
-        assert status == 200
-        assert "Cannot be" not in text
-        assert "not valid" not in text
+        done = imported(tmp_path, json.dumps(whole))
+        assert done.returncode == 0
+        saved = SavedRequest.objects.order_by("position")
+        assert [each.document["query"]["text"] for each in saved] == ["eggs", "x"]
 
-    def test_nothing_that_can_be_opened_is_an_error(self) -> None:
+    def test_nothing_that_can_be_imported_is_an_error(self) -> None:
         whole = json.loads((FILES / "firefox-false-base64.har").read_text())
-        (first, second) = whole["log"]["entries"]
-        first["request"] |= {"method": "GET", "postData": None}
-        whole["log"]["entries"] = [first, second]
-        status, text = shown(json.dumps(whole), "/formats/har/")
+        for entry in whole["log"]["entries"]:
+            entry["request"] |= {"method": "GET", "postData": None}
+        status, text = shown(json.dumps(whole))
         assert status == 422
-        assert "0 of 2 requests can be opened." in text
+        assert "0 of 2 requests can be imported." in text
         assert "No body and no query parameters." in text
-        whole["log"]["entries"] = [second]
-        status, text = shown(json.dumps(whole), "/formats/har/")
-        assert status == 422
-        assert "/log/entries/0/response/content/text Not valid base64." in text
 
 
 def parsed(command: str) -> Any:

@@ -14,7 +14,6 @@ from playground.collections import recordings
 from playground.collections.recordings import (
     RecordingError,
     record,
-    run_from_frames,
     run_from_saved_response,
     validate_recording,
 )
@@ -39,12 +38,12 @@ from tests.support.stored_runs import (  # fmt: skip
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 TARGET: dict[str, Any] = {
-    "agent_name": "scripted",
-    "url": "http://agent.example/ask",
+    "name": "scripted",
+    "address": "http://agent.example/ask",
     "protocol": "nlweb",
     "binding": "http",
     "version": "0.55",
-    "request": {"query": {"text": "eggs"}},
+    "document": {"query": {"text": "eggs"}},
 }
 #: Columns that are equal in a recorded run and its replay.
 SAME = (
@@ -54,9 +53,16 @@ SAME = (
 ).split()
 
 
+def replayed(reply: Any, **fields: Any) -> Run:
+    """Return the run of a saved request with a recording."""
+    collection = Collection.objects.create(name="Kept")
+    saved = SavedRequest.objects.create(collection=collection, **{**TARGET, **fields}, reply=reply)
+    return run_from_saved_response(saved, None)
+
+
 def again(reply: Any) -> Run:
     """Replay a recording that went through a file; return the run as stored."""
-    run = run_from_frames(json.loads(json.dumps(reply)), None, **TARGET)
+    run = replayed(json.loads(json.dumps(reply)))
     run.refresh_from_db()
     return run
 
@@ -128,9 +134,7 @@ def test_a_run_that_is_too_large_is_not_recorded(monkeypatch: pytest.MonkeyPatch
 
 def test_a_recording_says_what_was_spoken_when_it_was_made() -> None:
     run = recorded([[CALL, OPEN, HEAD, result(1), END]])
-    copy = run_from_frames(
-        record(run), None, **{**TARGET, "version": "0.54", "url": "http://else.example/"}
-    )
+    copy = replayed(record(run), version="0.54", address="http://else.example/")
     assert (copy.version, copy.url) == ("0.55", "http://agent.example/ask")
 
 
@@ -237,7 +241,7 @@ def test_what_is_wrong_is_said_with_its_place(name: str) -> None:
     assert words in problems[0].message
     assert {problem.level for problem in problems} == {"error"}
     with pytest.raises(RecordingError):
-        run_from_frames(reply, None, **TARGET)
+        replayed(reply)
     assert not Run.objects.exists()
 
 
@@ -252,9 +256,9 @@ def test_too_many_frames_and_too_many_bytes() -> None:
     assert "More than 10,000" in validate_recording(reply_of(*[tiny] * 10_001))[0].message
 
 
-def test_a_protocol_that_the_recording_leaves_to_the_request_has_to_be_known() -> None:
-    with pytest.raises(RecordingError, match="Unknown protocol 'gopher'"):
-        run_from_frames(reply_of(), None, **{**TARGET, "protocol": "gopher"})
+def test_a_version_that_the_recording_leaves_to_the_request_has_to_be_known() -> None:
+    with pytest.raises(RecordingError, match="version"):
+        replayed(reply_of(), version="9")
 
 
 _frames = st.fixed_dictionaries(
@@ -280,7 +284,7 @@ def test_nothing_that_claims_to_be_a_recording_breaks_anything(reply: Any) -> No
     if validate_recording(reply):
         return
     try:
-        run = run_from_frames(reply, None, **TARGET)
+        run = replayed(reply)
     except RecordingError:
         return  # A version of the one protocol, and the other protocol.
     assert len(list(read_events(run))) == run.frames

@@ -12,11 +12,24 @@ from jsonschema import Draft202012Validator
 from playground import __version__
 from playground.formats.har_export import to_har
 from playground.models import Run
+from playground.protocols.frames import Frame, FrameKind
 from playground.transport.redaction import MASK
-from tests.formats.test_har_import import BODY, CALL, HEAD, STREAM
-from tests.support.stored_runs import END, OPEN, recorded
+from tests.support.stored_runs import END, OPEN, PIECES, event, recorded, result
 
 pytestmark = pytest.mark.django_db
+
+BODY = b'{"query": {"text": "eggs"}, "prefer": {"streaming": true}}'
+CALL = Frame(
+    0, 0, FrameKind.CALL,
+    b"POST /ask?a=1 HTTP/1.1\r\nHost: agent.example\r\nContent-Type: application/json\r\n"
+    b"Authorization: " + MASK.encode() + b"\r\n\r\n" + BODY,
+)  # fmt: skip
+HEAD = Frame(
+    0, 2_500, FrameKind.HEAD,
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nSet-Cookie: a=b\r\n\r\n",
+)  # fmt: skip
+STREAM = [CALL, OPEN, HEAD, Frame(0, 3_000, event(PIECES[0]).kind, event(PIECES[0]).data)]
+STREAM += [Frame(0, 4_000, FrameKind.EVENT, result(1).data), Frame(0, 5_000, FrameKind.END)]
 
 
 def members(**schemas: Any) -> dict[str, Any]:

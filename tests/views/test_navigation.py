@@ -18,7 +18,6 @@ from tests.support.stored_runs import past_run
 NEIGHBOURS = [
     ("collection-runs", "collections"),
     ("collection-import", "collections"),
-    ("format-har", "history"),
     ("shares", "history"),
     ("history-retention", "history"),
 ]
@@ -31,7 +30,7 @@ def links_of(client: Client, name: str, *, palette: bool) -> set[str]:
     return {link["href"] or "" for link in links if ("data-palette" in link) is palette}
 
 
-@pytest.mark.parametrize("place", ["history", "format-har"])
+@pytest.mark.parametrize("place", ["history", "workbench"])
 def test_the_palette_leads_there_from_every_page(client: Client, place: str) -> None:
     names = {name for name, _near in NEIGHBOURS}
     wanted = {
@@ -46,7 +45,7 @@ def test_a_page_near_it_leads_there(client: Client, name: str, near: str) -> Non
 
 
 PAGES = [
-    "workbench", "history", "history-retention", "format-har", "collections", "collection-new",
+    "workbench", "history", "history-retention", "collections", "collection-new",
     "collection-import", "collection-search", "collection-runs", "agents", "agent-new",
     "environments", "shares", "compare", "rules", "demo",
 ]  # fmt: skip

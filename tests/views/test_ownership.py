@@ -28,7 +28,6 @@ from playground.models import (
 from playground.models.ownership import owner_of
 from tests.support.collections import make_collection
 from tests.views.conftest import form
-from tests.views.test_recordings import archived
 
 
 @pytest.fixture(params=["local", "hosted"], autouse=True)
@@ -150,12 +149,6 @@ def test_a_twin(client: Client, agent: Agent, started: list[Any]) -> None:
     made = client.post("/twins/", form(other="version:0.54"))
     assert made.status_code == 302
     assert client.get(made["Location"]).status_code == 200
-
-
-def test_a_recording(client: Client) -> None:
-    packed = client.post("/formats/har/", {"file": archived()}).context["packed"]
-    opened = client.post("/formats/har/", {"packed": packed, "entry": "1"})
-    assert client.get(opened["Location"]).status_code == 200
 
 
 def test_the_reply_of_a_saved_request(

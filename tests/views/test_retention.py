@@ -175,7 +175,6 @@ class TestNoRoom:
         ("path", "fields"),
         [
             ("/collection-runs/", {"collection": "c"}),
-            ("/formats/har/", {"packed": "x", "entry": "1"}),
         ],
     )
     def test_no_runs_are_created(

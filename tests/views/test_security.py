@@ -31,7 +31,7 @@ GET = by_route(
     {
         # Of nobody: lists, which show what is one's own, and empty forms.
         (200, 200, 302): (
-            "workbench format-har schema runs expectations lessons collections collection-new "
+            "workbench schema runs expectations lessons collections collection-new "
             "collection-search sidebar saved-requests history history-retention "
             "history-retention-preview compare rules rule references reference reference-changes "
             "collection-runs collection-import shares environments environment-values "
@@ -117,7 +117,7 @@ POST = by_route(
         ): "compose-preview compose-code format-curl expectations-try detection twin-choices",
         # Of nobody, and nothing is filled in.
         (422, 422, 302): (
-            "format-har runs saved-requests twins environments environment-variable lessons "
+            "runs saved-requests twins environments environment-variable lessons "
             "collections agents collection-import"
         ),
         (302, 302, 302): "history-retention",

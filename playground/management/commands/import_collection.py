@@ -23,7 +23,8 @@ from playground.collections.import_diff import ItemChange
 from playground.collections.importer import ImportPlan, import_fixture, plan_import
 from playground.formats.import_formats import IMPORT_FORMATS, ParsedImport, parse_import
 
-_FORMATS = " or ".join(each.label for each in IMPORT_FORMATS)
+*_FIRST, _LAST = (each.label for each in IMPORT_FORMATS)
+_FORMATS = f"{', '.join(_FIRST)} or {_LAST}"
 #: Sign of a change in the list, by status.
 _SIGNS = {"added": "+", "changed": "~"}
 
