@@ -15,6 +15,7 @@ from playground.views import (
     comparisons,
     composer,
     conformance,
+    deep_links,
     disk,
     doctor,
     elicitation,
@@ -58,6 +59,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("metrics", metrics.metrics, name="metrics"),
     # The workbench and its composer
     path("", workbench.workbench, name="workbench"),
+    path("links/", deep_links.create, name="deep-links"),
+    path("links/request/", deep_links.request_of_fragment, name="deep-link-request"),
     path("compose/preview/", composer.preview, name="compose-preview"),
     path("compose/code/", snippets.code, name="compose-code"),
     path("formats/curl/", snippets.curl, name="format-curl"),

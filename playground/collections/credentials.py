@@ -38,6 +38,17 @@ def clean_headers(headers: Any) -> list[list[str]]:
     return [_clean_header(*row) for row in rows if is_pair(row)]
 
 
+def without_credentials(headers: Any) -> tuple[list[list[str]], list[str]]:
+    """Return headers without literal credentials, and the names of those left out."""
+    rows = [row for row in headers if is_pair(row)] if isinstance(headers, list) else []
+    kept = [
+        [name, value]
+        for name, value in rows
+        if not is_credential(name) or (value.strip() and is_placeholder(value))
+    ]
+    return kept, [name for name, value in rows if [name, value] not in kept]
+
+
 def clean_url_template(address: str) -> str:
     """Return an address template without literal credentials.
 

@@ -1,7 +1,7 @@
 """Deep links: URLs that open the workbench with a request filled in.
 
-The request is in the fragment, which a browser does not send, so neither a log nor a proxy sees
-what is shared.
+The request is in the fragment, which a browser does not send with the URL, so no log and no proxy
+sees what is shared. The workbench reads it in the body of a request (`views.deep_links`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import base64
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-from playground.protocols.headers import is_credential
 
 
 def workbench_link(
@@ -23,18 +21,21 @@ def workbench_link(
     version: str,
     document: Mapping[str, Any],
     headers: Sequence[Sequence[str]] = (),
+    agent: str = "",
 ) -> str:
     """Return the URL that opens the workbench at the URL `workbench` with a request filled in.
 
-    Headers that carry credentials are omitted, with or without a value.
+    The headers must be without credentials. `agent` is the slug of an agent, which is used where it
+    has the same origin as `address`.
     """
     request = {
+        **({"agent": agent} if agent else {}),
         "address": address,
         "protocol": protocol,
         "binding": binding,
         "version": version,
         "document": document,
-        "headers": [[name, value] for name, value in headers if not is_credential(name)],
+        "headers": list(headers),
     }
     text = json.dumps(request, separators=(",", ":"))
     return f"{workbench}#request={base64.urlsafe_b64encode(text.encode()).decode().rstrip('=')}"

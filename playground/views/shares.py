@@ -33,6 +33,7 @@ from playground.models.ownership import owner_of
 from playground.models.slugs import free_slug
 from playground.protocols import registry
 from playground.protocols.deep_links import badge, workbench_link
+from playground.protocols.headers import is_credential
 from playground.query_params import int_param
 from playground.rendering.formatting import readable
 from playground.rendering.shares import shared_details, shared_fixture, shared_run
@@ -143,7 +144,7 @@ def _workbench_link(request: HttpRequest, run: Run) -> str:
         binding=run.binding,
         version=run.version,
         document=run.request,
-        headers=run.headers,
+        headers=[pair for pair in run.headers if not is_credential(pair[0])],
     )
 
 
@@ -222,7 +223,7 @@ def _request_context(request: HttpRequest, saved: SavedRequest) -> dict[str, Any
             binding=saved.binding,
             version=saved.version,
             document=saved.document,
-            headers=saved.headers,
+            headers=[pair for pair in saved.headers if not is_credential(pair[0])],
         ),
     }
 

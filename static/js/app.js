@@ -19,7 +19,7 @@ import "./target.js";
 import "./address.js";
 import "./auth-fields.js";
 import "./opening.js";
-import "./linked.js";
+import "./deep-links.js";
 import "./problems.js";
 import "./environment-choice.js";
 import "./pane-splitter.js";

@@ -2,7 +2,7 @@
 
 import { explainFocused } from "./explain.js";
 import { keyText, shortcutOf } from "./keys.js";
-import { copyLink } from "./linked.js";
+import { copyLink } from "./deep-links.js";
 import { closeTab, isPreview, keepTab } from "./open-tabs.js";
 import { wordsField } from "./protocols.js";
 import { canPresent, togglePresentation } from "./presentation.js";

@@ -1,5 +1,5 @@
 // Which headers carry credentials, by the words of their names: the rule of the server
-// (playground/protocols/headers.py), for what never reaches it.
+// (playground/protocols/headers.py), for what is kept in this window alone.
 
 const WORDS = new Set(
   (
@@ -7,14 +7,6 @@ const WORDS = new Set(
     "key keys passphrase passwd password secret secretkey secrets session sessionid signature token tokens"
   ).split(" "),
 );
-const PLACEHOLDER = /^\s*((basic|bearer|digest|token|apikey|api-key|key)\s+)?\{\{[^{}]*\}\}\s*$/i;
-
-/** Headers, [[name, value], ...], without literal credentials; `dropped` names those. */
-export function withoutCredentials(headers) {
-  const isKept = ([name, value]) => !isCredential(name) || PLACEHOLDER.test(value);
-  const dropped = headers.filter((pair) => !isKept(pair)).map(([name]) => name);
-  return { kept: headers.filter(isKept), dropped };
-}
 
 /** Headers as JSON text, with the credentials among those of another such text. */
 export function mergeCredentials(text, other) {

@@ -53,8 +53,9 @@ GET = by_route(
         ),
         # For POST only.
         (405, 405, 302): (
-            "compose-preview compose-code format-curl run-cancellation run-repeat "
-            "run-promise-polls run-promise-cancellation run-promise-polling run-action-preview "
+            "compose-preview compose-code format-curl deep-links deep-link-request "
+            "run-cancellation run-repeat run-promise-polls run-promise-cancellation "
+            "run-promise-polling run-action-preview "
             "run-action-server run-answers run-answers-preview run-answers-declined "
             "run-tool-outputs run-tool-outputs-preview expectations-try lesson-shipped "
             "lesson-progress lesson-step lesson-check lesson-hints lesson-solution "
@@ -118,7 +119,7 @@ POST = by_route(
         # Of nobody, and nothing is filled in.
         (422, 422, 302): (
             "runs saved-requests twins environments environment-variable lessons "
-            "collections agents collection-import"
+            "collections agents collection-import deep-links deep-link-request"
         ),
         (302, 302, 302): "history-retention",
         (204, 204, 302): "environment-choice",

@@ -1,6 +1,6 @@
 // Requests that were opened from a link: a banner names their target until they are sent or it is
-// dismissed. Links on our own pages need none. Opens a link in the fragment, and creates one of the
-// request that is shown.
+// dismissed. Links on our own pages need none. The server reads a link in the fragment, and creates
+// one of the request that is shown (playground/views/deep_links.py).
 
 import { write } from "./copy-button.js";
 import { activeTab, changeTab, makeTab, openTab } from "./open-tabs.js";
@@ -9,33 +9,31 @@ import { toast } from "./toasts.js";
 const form = document.getElementById("composer");
 const banner = document.querySelector("[data-linked]");
 const isLink = () => location.hash.startsWith("#request=");
-const load = () => import(banner.dataset.module);
 
 /** Whether a click on a link of this page, or a link on another page of ours, led here. */
 let isOwn = URL.canParse(document.referrer) && new URL(document.referrer).origin === location.origin;
 
-/** Whether the agent of a link is one of ours, and not another one that is called the same. */
-function isHere({ agent, address }) {
-  const option = [...form.elements.agent.options].find(({ value }) => value && value === agent);
-  return Boolean(option) && (!address || originOf(option.dataset.url) === originOf(address));
+async function post(url, fields) {
+  const { "X-CSRFToken": token } = JSON.parse(document.body.getAttribute("hx-headers"));
+  const body = new URLSearchParams(fields);
+  const answer = await fetch(url, { method: "POST", body, headers: { "X-CSRFToken": token } });
+  const content = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(content.error ?? "The playground did not respond.");
+  return content;
 }
-
-const originOf = (address) => (URL.canParse(address) ? new URL(address).origin : address);
 
 async function open() {
   const { hash } = location;
+  const needsNoBanner = isOwn;
+  isOwn = false; // What is pasted into the address bar next is not ours.
   // It was read: a reload is not to open it again.
   history.replaceState(history.state, "", location.pathname);
   try {
-    const { readLink } = await load();
-    const { fields, notes } = readLink(hash);
-    const target = isHere(fields) ? fields : { ...fields, agent: "" };
-    const note = notes.length ? `Its credentials were removed: ${notes.join(", ")}.` : "";
-    openTab(makeTab(target, isOwn && !note ? {} : { link: { note } }));
+    const { fields, note } = await post(banner.dataset.request, { fragment: hash.slice(1) });
+    openTab(makeTab(fields, needsNoBanner && !note ? {} : { link: { note } }));
   } catch (error) {
     toast("The link was not opened.", error.message, { level: "error" });
   }
-  isOwn = false; // What is pasted into the address bar next is not ours.
 }
 
 function show() {
@@ -47,12 +45,8 @@ function show() {
 /** Copies a link to the request that is shown to the clipboard. */
 export async function copyLink() {
   try {
-    const { makeLink } = await load();
-    const { fields } = activeTab();
-    const option = form.elements.agent.selectedOptions[0];
-    const address = fields.agent ? (option.dataset.url ?? "") : fields.address;
-    const done = await write(makeLink({ ...fields, address }, location.origin));
-    if (!done) throw new Error("The browser denied access to the clipboard.");
+    const { link } = await post(banner.dataset.create, activeTab().fields);
+    if (!(await write(link))) throw new Error("The browser denied access to the clipboard.");
     toast("Link copied.", "It contains the request, without credentials. Opening it sends nothing.");
   } catch (error) {
     toast("The link was not copied.", error.message, { level: "error" });
