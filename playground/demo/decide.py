@@ -51,11 +51,7 @@ def ask(
             )
         }
         return SingleResponse("elicitation", body, session_update=update)
-    if elicitation.is_menu(checked):
-        return assembled_answer(
-            menus.menu_for_occasion(corpus, checked.answers, links, checked.language), checked
-        )
-    if elicitation.is_party(checked):
+    if elicitation.is_menu(checked) or elicitation.is_party(checked):
         return assembled_answer(
             menus.menu(corpus, checked.answers, links, checked.language), checked
         )

@@ -15,7 +15,7 @@ from typing import Any
 from playground.demo import languages
 from playground.demo.failures import invalid_parameter
 from playground.demo.index import words_of
-from playground.demo.languages import GERMAN, Language
+from playground.demo.languages import Language, wordings
 from playground.demo.query_parser import parse_query
 from playground.demo.requests import MAX_TEXT, AskRequest
 
@@ -74,7 +74,7 @@ _OCCASION = {
     "id": "occasion",
     "text": "What is the occasion?",
     "type": "single_select",
-    "options": ["weeknight supper", "picnic", "birthday"],
+    "options": ["weeknight supper", "dinner party"],
 }
 
 DINNER: Elicitation = {
@@ -112,37 +112,7 @@ MENU_FOR: Mapping[str, Elicitation] = {
         "text": "A weeknight supper: it should be quick.",
         "questions": [{**TIME, "default": "20-40 minutes"}, DIET],
     },
-    "picnic": {
-        "text": "A picnic: everything has to travel well.",
-        "questions": [
-            {
-                "id": "carried_far",
-                "text": "Will you carry it for more than an hour?",
-                "type": "boolean",
-                "default": True,
-            },
-            {**_GUESTS, "text": "How many people will eat?", "default": 4},
-        ],
-    },
-    "birthday": {
-        "text": "A birthday: congratulations! Please tell me more about the party.",
-        "questions": [
-            {
-                "id": "cake",
-                "text": "Which cake would you like?",
-                "type": "single_select",
-                "options": ["chocolate", "fruit", "no cake"],
-                "default": "chocolate",
-            },
-            _CHILDREN,
-            {
-                "id": "honoured",
-                "text": "Whose birthday is it?",
-                "type": "free_text",
-                "default": "a friend",
-            },
-        ],
-    },
+    "dinner party": DINNER_PARTY,
 }
 
 #: Asked before a surprise; over MCP it is asked by an elicitation of MCP's own.
@@ -152,7 +122,7 @@ SURPRISE: Elicitation = {
 }
 
 ELICITATIONS: Sequence[Elicitation] = (
-    DINNER, PASTA, PASTA_IN_WORDS, DINNER_PARTY, MENU, SURPRISE, *MENU_FOR.values(),
+    DINNER, PASTA, PASTA_IN_WORDS, MENU, SURPRISE, *MENU_FOR.values(),
 )  # fmt: skip
 
 
@@ -245,7 +215,7 @@ def labels() -> dict[str, str]:
             found[str(question["text"])] = str(question["id"])
         if "questions" not in elicitation:
             found[str(elicitation["text"])] = IN_WORDS
-    return found | {GERMAN[text]: name for text, name in found.items()}
+    return {wording: name for text, name in found.items() for wording in wordings(text)}
 
 
 #: Every id that an answer can have.
@@ -304,9 +274,9 @@ _LABEL = re.compile(
     re.I,
 )
 #: Separators of an answer with several parts.
-_LISTED = re.compile(r"\s*(?:,\s*and\b|,|;|\b(?:and|und)\b)\s*", re.I)
-_YES = frozenset({"yes", "true", "y", "1", "ja"})
-_NO = frozenset({"no", "false", "n", "0", "nein"})
+_LISTED = re.compile(rf"\s*(?:,\s*and\b|,|;|\b(?:{'|'.join(wordings('and'))})\b)\s*", re.I)
+_YES = frozenset({"true", "y", "1", *wordings("yes")})
+_NO = frozenset({"false", "n", "0", *wordings("no")})
 
 
 def gather_answers(ask: AskRequest) -> AskRequest:
@@ -376,9 +346,8 @@ def _invalid(question: Question, value: Any, expected: str) -> Exception:
 
 def _option(question: Question, value: Any, given: Any) -> str:
     options = [str(option) for option in question["options"]]
-    wordings = {wording.lower(): option for option in options
-                for wording in (GERMAN.get(option, option), option)}  # fmt: skip
-    if isinstance(value, str) and (option := wordings.get(value.strip().lower())):
+    by_wording = {wording.lower(): option for option in options for wording in wordings(option)}
+    if isinstance(value, str) and (option := by_wording.get(value.strip().lower())):
         return option
     raise _invalid(question, given, f"one of: {', '.join(options)}")
 

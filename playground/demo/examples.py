@@ -200,7 +200,7 @@ GROUPS: Sequence[Group] = (
             ),
             Example(
                 "Second round",
-                {"query": {"text": "plan a menu", "occasion": "birthday"}},
+                {"query": {"text": "plan a menu", "occasion": "dinner party"}},
                 answer="elicitation",
             ),
             Example(
@@ -223,7 +223,11 @@ GROUPS: Sequence[Group] = (
                 "Answers in the context",
                 {
                     "query": {"text": "plan a menu"},
-                    "context": {"@type": "Answers", "occasion": "picnic", "carried_far": True},
+                    "context": {
+                        "@type": "Answers",
+                        "occasion": "weeknight supper",
+                        "cooking_time": "20-40 minutes",
+                    },
                 },
             ),
             Example(

@@ -47,7 +47,7 @@ def meal_plan(corpus: Corpus, ask: AskRequest, today: date) -> list[Document]:
         used += chosen.values()
         days.append({"day": day, **{name: short(entry) for name, entry in chosen.items()}})
     context = "https://schema.org"
-    week = f"{monday:%-d %B}" if ask.language.code == "en" else f"{monday:%d.%m.%Y}"
+    week = monday.strftime(languages.say(ask.language, "%-d %B"))
 
     def say(template: str) -> str:
         return languages.say(ask.language, template, date=week)

@@ -1,4 +1,4 @@
-"""Menus for an occasion or a dinner party: a recipe for each course, and a summary."""
+"""Menus for a dinner party or another occasion: a recipe for each course, and a summary."""
 
 from __future__ import annotations
 
@@ -21,41 +21,10 @@ _COURSES: Mapping[str, frozenset[str]] = {
     "side": frozenset({"side", "salad"}),
     "dessert": frozenset({"dessert"}),
 }
-_CAKES = {"chocolate": "chocolate", "fruit": "apple lemon berry"}
-
-
-def menu_for_occasion(
-    corpus: Corpus, answers: Mapping[str, Any], links: DemoUrls, language: Language = ENGLISH
-) -> list[Document]:
-    """Return a menu for the occasion in the checked `answers`. Raise `FailureError`."""
-    plans: Mapping[str, dict[str, Any]] = {
-        "weeknight supper": {"guests": 2, "courses": ["main", "side"]},
-        "picnic": {
-            "guests": 4,
-            "courses": ["side", "dessert"],
-            "wishes": "salad" if answers.get("carried_far", True) else "cream",
-        },
-        "birthday": {
-            "guests": 8,
-            "courses": ["starter", "main", "dessert"],
-            "wishes": _CAKES.get(answers.get("cake", "chocolate"), ""),
-        },
-    }
-    plan = plans[answers["occasion"]]
-    if answers.get("cake") == "no cake":
-        plan["courses"].remove("dessert")
-    summary, *courses = menu(corpus, {**plan, **answers}, links, language)
-    template = "For the {occasion}. {menu}"
-    if answers.get("honoured"):
-        template = "For the {occasion} of {whom}. {menu}"
-    summary["text"] = languages.say(
-        language,
-        template,
-        occasion=languages.say(language, answers["occasion"]),
-        whom=answers.get("honoured"),
-        menu=summary["text"],
-    )
-    return [summary, *courses]
+#: What a menu for an occasion has unless the answers say otherwise.
+_FOR_OCCASION: Mapping[str, Mapping[str, Any]] = {
+    "weeknight supper": {"guests": 2, "courses": ["main", "side"]}
+}
 
 
 def menu(
@@ -65,6 +34,7 @@ def menu(
 
     Raise `FailureError` NO_RESULTS when the corpus lacks a course for the diet and time.
     """
+    answers = {**_FOR_OCCASION.get(answers.get("occasion", ""), {}), **answers}
     guests = answers.get("guests", 6)
     courses = strings(answers.get("courses"))
     filter_names = ("dietary_restrictions", "cooking_time")

@@ -98,7 +98,7 @@ def test_by_keyboard_alone(workbench: Workbench) -> None:
     reach(page, page.get_by_label("weeknight supper"))
     page.keyboard.press("ArrowDown")
     expect(page.get_by_label("weeknight supper")).not_to_be_checked()
-    expect(page.get_by_label("picnic")).to_be_checked()
+    expect(page.get_by_label("dinner party")).to_be_checked()
     reach(page, page.get_by_role("button", name="Answer", exact=True))
     page.keyboard.press("Enter")
     arrived(workbench, first)
@@ -133,7 +133,7 @@ def test_a_turn_that_is_chosen_while_the_request_of_another_one_is_loaded(
     entry = ask(workbench, "a menu to choose from")
     asked = workbench.run
     requests = hold(page, "/runs/[^/]*/request/$")
-    entry.get_by_label("picnic").check()
+    entry.get_by_label("dinner party").check()
     answer(workbench)
     workbench.ended()
     first = workbench.run
@@ -148,11 +148,11 @@ def test_a_turn_that_is_chosen_while_the_request_of_another_one_is_loaded(
     page.unroute_all()
     # Answering again makes a branch.
     page.goto(f"{workbench.server.url}/runs/{asked}/")
-    expect(entry).to_contain_text("picnic")
+    expect(entry).to_contain_text("dinner party")
     expect(entry.get_by_role("button", name="Answer", exact=True)).to_be_hidden()
     entry.get_by_text("Answer again").click()
     expect(entry).to_contain_text("Another answer starts a branch")
-    entry.get_by_label("birthday").check()
+    entry.get_by_label("weeknight supper").check()
     answer(workbench)
     line = page.locator(".turn--chosen > .turn-line")
     expect(line).to_contain_text("2/2")

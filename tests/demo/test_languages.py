@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from playground.demo.corpus import Corpus
 from playground.demo.elicitation import ELICITATIONS
 from playground.demo.failures import CODES
-from playground.demo.languages import ENGLISH, GERMAN, Language, negotiate, say
+from playground.demo.languages import ENGLISH, TRANSLATIONS, Language, negotiate, say
 from playground.demo.promises import STAGES
 from tests.demo.conftest import Ask, Clock, check
 
+GERMAN = TRANSLATIONS["de"]
 GERMAN_ASKED = Language("de", is_requested=True)
 
 
@@ -156,16 +156,13 @@ async def test_answers_after_german_questions_in_the_text(ask: Ask) -> None:
     assert "Kinder" not in summary
 
 
-@pytest.mark.parametrize("occasion", ["birthday", "Geburtstag"])
-async def test_a_menu_in_german(ask: Ask, corpus: Corpus, occasion: str) -> None:
+@pytest.mark.parametrize("occasion", ["weeknight supper", "Essen unter der Woche"])
+async def test_a_menu_in_german(ask: Ask, occasion: str) -> None:
     german = {"accept-language": "de"}
     reply = await ask("plan a menu", {"occasion": occasion}, **german)
     check("0.55", "elicitation", reply.document)
-    cake = reply.document["elicitation"]["questions"][0]
-    assert (cake["options"], cake["default"]) == (
-        ["Schokolade", "Obst", "kein Kuchen"],
-        "Schokolade",
-    )
-    answers = {"occasion": occasion, "cake": "kein Kuchen", "honoured": "Ada"}
+    question = reply.document["elicitation"]["questions"][0]
+    assert (question["options"][0], question["default"]) == ("unter 20 Minuten", "20-40 Minuten")
+    answers = {"occasion": occasion, "cooking_time": "20-40 Minuten"}
     reply = await ask("plan a menu", answers, **german)
-    assert reply.document["results"][0]["text"].startswith("Anlass: Geburtstag (Ada). Ein Menü")
+    assert reply.document["results"][0]["text"].startswith("Ein Menü für 2 Gäste: ")

@@ -69,10 +69,10 @@ ASKED: dict[str, dict[str, Any]] = {
     "misfit": {"query": {"text": "plan a dinner party", "courses": "fifth"}},
     "menu": {"query": {"text": "plan a menu"}},
     "menu, second": {
-        "query": {"text": "plan a menu", "occasion": "picnic"},
+        "query": {"text": "plan a menu", "occasion": "dinner party"},
         "meta": {"session_context": SESSION},
     },
-    "menu, answered": {"query": {"text": "plan a menu", "occasion": "picnic", "guests": 3}},
+    "menu, answered": {"query": {"text": "plan a menu", "occasion": "dinner party", "guests": 3}},
     "plan": {"query": {"text": "weekly meal plan"}, "meta": {"session_context": SESSION}},
     "cart": {"query": {"text": "my cart"}},
     "cart, summarize": {"query": {"text": "my cart"}, "prefer": {"mode": "summarize"}},
