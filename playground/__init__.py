@@ -16,7 +16,6 @@
 `database_timeout`      timeout of a request for the threads of the database
 `demo`                  demo agent with misbehaving scenarios
 `elicitation`           questions of agents as forms, and answers as requests
-`elicitation_answers`   the request and the run that answer a question of an agent
 `encryption`            key files: creation and rotation
 `engine`                preparation, sending and polling; background tasks
 `executors`             threads for the database

@@ -11,7 +11,6 @@ Frames are stored verbatim; events and everything else about a response are deri
 `collections`         collections, folders and saved requests
 `conversations`       conversations, branches and session context
 `detection`           the connection doctor's report as it is stored with an agent
-`elicitation_status`  whether a question is open, answered or declined
 `environments`        environments and their variables, secrets among them
 `fields`              fields that are encrypted in the database
 `frames`              frame batches: the rows that hold the frames of a run

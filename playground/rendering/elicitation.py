@@ -1,6 +1,6 @@
-"""Elicitations as forms: controls with their values and errors, and the answers so far.
+"""Elicitations: who asks, whether one may be answered, its controls, and the answers so far.
 
-The same form is used by the page, the websocket message and a submission with errors.
+The same class is used by the page, the websocket message and a submitted answer.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ from playground.collections.credentials import clean_url_template
 from playground.elicitation import (
     SKIP_UNANSWERED,
     STRATEGIES,
+    Answers,
     Strategy,
     build_form,
     default_template,
     omissions,
+    read_answers,
 )
 from playground.elicitation.controls import CONTROLS
 from playground.elicitation.form import ElicitationForm, QuestionField
-from playground.models import Agent, Run
+from playground.models import Agent, Run, RunKind, RunState
 from playground.models.conversations import turn_of
-from playground.models.elicitation_status import ElicitationStatus
+from playground.protocols import a2a
 from playground.protocols.events import Elicitation, EntryRef, Handshake
+from playground.protocols.mcp import elicitation as mcp
 from playground.protocols.origins import origin_of, url_label
 from playground.rendering.entries import Entry, Shown
 from playground.rendering.entry_runs import EntryRuns
@@ -36,26 +39,12 @@ from playground.rendering.linked_turns import LinkedTurn
 from playground.rendering.links import safe_url
 from playground.stored_runs import read_events
 
-#: Names of the controls that are no answers.
-STRATEGY, TEMPLATE = "strategy", "template"
+#: Names of the controls that are no answers. The button is an action of MCP.
+STRATEGY, TEMPLATE, BUTTON = "strategy", "template", "action"
 #: Characters of the name of who asks.
 MAX_NAME = 80
 #: Frames at the beginning of a run that are searched for an agent card.
 _CARD_FRAMES = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Submitted:
-    """Submitted values and their errors."""
-
-    data: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    #: Sentences by the name of a control, or `FORM_ERROR_KEY`.
-    errors: Mapping[str, str] = field(default_factory=dict)
-
-    def text(self, name: str, default: str = "") -> str:
-        """Return the last value of a control, `default` if it was not submitted."""
-        values = self.data.get(name)
-        return values[-1] if values else default
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +86,21 @@ class QuestionControl:
 
 
 @dataclass(frozen=True)
-class ElicitationView:
-    """An elicitation as its templates show it."""
+class ElicitationEntry:
+    """An elicitation at an entry of a run, and what was submitted to answer it."""
 
     thread: EntryRuns
     entry_ref: EntryRef
     form: ElicitationForm
-    filled: Submitted = field(default_factory=Submitted)
+    #: Submitted values by the name of a control.
+    data: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: Errors, as sentences, by the name of a control or `FORM_ERROR_KEY`.
+    errors: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def run(self) -> Run:
         """Return the run whose agent asks."""
         return self.thread.run
-
-    @property
-    def status(self) -> ElicitationStatus:
-        """Return its status: whether it may be answered, and its answers."""
-        children = self.thread.runs_at(self.entry_ref)
-        return ElicitationStatus(self.run, self.entry_ref, self.form.resume, children)
 
     @property
     def anchor(self) -> str:
@@ -125,6 +111,8 @@ class ElicitationView:
     def is_nested(self) -> bool:
         """Return whether it is shown on the page of another run."""
         return self.thread.page.pk != self.run.pk
+
+    # Who asks, and how an answer travels
 
     @property
     def agent(self) -> Agent | None:
@@ -143,24 +131,29 @@ class ElicitationView:
         return origin_of(url) or url
 
     @property
+    def resume(self) -> Mapping[str, Any]:
+        """Return what continues the exchange of a binding elicitation; empty for one of NLWeb."""
+        return self.form.resume or {}
+
+    @property
     def is_binding_elicitation(self) -> bool:
         """Return whether MCP or A2A itself asks, and defines how it is answered."""
-        return self.status.is_binding_elicitation
+        return self.form.resume is not None
 
     @property
     def is_server_request(self) -> bool:
         """Return whether the call stays open for the answer, instead of being repeated with it."""
-        return self.status.is_server_request
-
-    @property
-    def is_of_action(self) -> bool:
-        """Return whether the server or agent of an action asks."""
-        return self.status.is_of_action
+        return mcp.is_server_request(self.resume)
 
     @property
     def is_task(self) -> bool:
         """Return whether the answer is the next message of an A2A task."""
-        return self.status.is_task
+        return self.resume.get("kind") == a2a.KIND
+
+    @property
+    def is_of_action(self) -> bool:
+        """Return whether the server or agent of an action asks."""
+        return self.run.kind == RunKind.ACTION
 
     @property
     def is_url_elicitation(self) -> bool:
@@ -168,29 +161,61 @@ class ElicitationView:
         return bool(self.form.links) and not self.form.fields
 
     @property
-    def is_declined(self) -> bool:
-        """Return whether the user declined to answer."""
-        return self.status.is_declined
+    def links(self) -> list[tuple[str, str | None]]:
+        """Return the URLs to visit as (text, link or None)."""
+        return [(value_text(link, 2_000), safe_url(link)) for link in self.form.links]
+
+    # Whether it may be answered
 
     @property
-    def is_settled(self) -> bool:
-        """Return whether an answer was received or is being sent, so that no other is accepted."""
-        return self.status.is_settled
+    def declined_key(self) -> str:
+        """Return its name in `Run.declined_elicitations`."""
+        return f"{self.entry_ref[0]}-{self.entry_ref[1]}"
+
+    @property
+    def is_declined(self) -> bool:
+        """Return whether the user declined to answer."""
+        return self.declined_key in (self.run.declined_elicitations or [])
 
     @property
     def is_closed(self) -> bool:
         """Return whether the open call has ended, so that no answer can be sent into it."""
-        return self.status.is_closed
+        return self.is_server_request and self.run.is_final
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether an answer was received or is being sent, so that no other is accepted."""
+        runs = self.thread.runs_at(self.entry_ref, RunKind.CLIENT_RESPONSE, RunKind.ACTION)
+        return any(not run.is_final or run.state == RunState.COMPLETED for run in runs)
 
     @property
     def answers(self) -> list[LinkedTurn]:
         """Return the turns that answered, oldest first."""
-        return [LinkedTurn(run) for run in self.status.answers]
+        turns = self.thread.runs_at(self.entry_ref, RunKind.ASK, RunKind.ANSWER)
+        return [LinkedTurn(run) for run in turns]
+
+    # The form
+
+    def submitted(self, name: str, default: str = "") -> str:
+        """Return the last submitted value of a control, `default` if there is none."""
+        values = self.data.get(name)
+        return values[-1] if values else default
 
     @property
-    def links(self) -> list[tuple[str, str | None]]:
-        """Return the URLs to visit as (text, link or None)."""
-        return [(value_text(link, 2_000), safe_url(link)) for link in self.form.links]
+    def action(self) -> str:
+        """Return the submitted action: `accept`, `decline` or `cancel`."""
+        action = self.submitted(BUTTON, mcp.ACCEPT)
+        return action if action in mcp.ACTIONS else mcp.ACCEPT
+
+    @cached_property
+    def submitted_answers(self) -> Answers:
+        """Return the submitted answers, with errors by the name of a control."""
+        if self.is_binding_elicitation and self.action != mcp.ACCEPT:
+            return Answers({}, {})
+        read = read_answers(self.form, self.data)
+        if not self.is_binding_elicitation and self.submitted(STRATEGY) not in STRATEGIES:
+            read.errors[STRATEGY] = "Choose how the answers are sent."
+        return read
 
     @property
     def controls(self) -> list[QuestionControl]:
@@ -200,13 +225,13 @@ class ElicitationView:
     @property
     def partial(self) -> bool:
         """Return whether questions may be left unanswered."""
-        return bool(self.filled.text(SKIP_UNANSWERED))
+        return bool(self.submitted(SKIP_UNANSWERED))
 
     @property
     def strategies(self) -> list[tuple[Strategy, bool]]:
         """Return the answer strategies, and whether each is chosen."""
         remembered = self.agent.answer_strategy if self.agent else ""
-        chosen = self.filled.text(STRATEGY, remembered)
+        chosen = self.submitted(STRATEGY, remembered)
         chosen = chosen if chosen in STRATEGIES else next(iter(STRATEGIES))
         return [(self._explained(each), each.name == chosen) for each in STRATEGIES.values()]
 
@@ -232,28 +257,17 @@ class ElicitationView:
         initial = remembered or default_template(
             turn_of(self.run).request, self.run.session_context is not None
         )
-        return self.filled.text(TEMPLATE, initial)
-
-    @property
-    def errors(self) -> Mapping[str, str]:
-        """Return the errors by the name of a control, or `FORM_ERROR_KEY`."""
-        return self.filled.errors
+        return self.submitted(TEMPLATE, initial)
 
     def _control(self, question: QuestionField) -> QuestionControl:
-        data = self.filled.data
-        values = list(data.get(question.name, ())) if data else _default_values(question)
+        values = self.data.get(question.name, ()) if self.data else _default_values(question)
         return QuestionControl(
             field=question,
             id=f"{question.name}-{self.anchor}",
             value=values[-1] if values else "",
             choices=tuple(_choices(question, values)),
-            error=self.filled.errors.get(question.name, ""),
+            error=self.errors.get(question.name, ""),
         )
-
-
-def elicitation_view(event: Elicitation, thread: EntryRuns, ref: EntryRef) -> ElicitationView:
-    """Return the elicitation of an entry with the agent's defaults chosen."""
-    return ElicitationView(thread, ref, build_form(event))
 
 
 def _action_peer(run: Run) -> str:
@@ -289,15 +303,19 @@ def _choices(question: QuestionField, values: Sequence[str]) -> Iterator[Choice]
 
 
 def show_elicitation(entry: Entry, thread: EntryRuns) -> Shown:
-    assert isinstance(entry.event, Elicitation)
-    return "elicitation", {"elicitation": elicitation_view(entry.event, thread, entry.ref)}
+    return "elicitation", {"elicitation": _elicitation_entry(entry, thread)}
 
 
 def close_elicitation(entry: Entry, thread: EntryRuns) -> str:
     """Return what replaces a form whose call has ended without its answer."""
-    assert isinstance(entry.event, Elicitation)
-    view = elicitation_view(entry.event, thread, entry.ref)
-    if view.is_settled or not view.is_closed:
+    elicitation = _elicitation_entry(entry, thread)
+    if elicitation.is_settled or not elicitation.is_closed:
         return ""
-    context = {"elicitation": view, "closing": True}
+    context = {"elicitation": elicitation, "closing": True}
     return get_template("runs/elicitation/body.html").render(context)
+
+
+def _elicitation_entry(entry: Entry, thread: EntryRuns) -> ElicitationEntry:
+    """Return the elicitation of an entry with the agent's defaults chosen."""
+    assert isinstance(entry.event, Elicitation)
+    return ElicitationEntry(thread, entry.ref, build_form(entry.event))

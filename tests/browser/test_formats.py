@@ -52,4 +52,4 @@ def test_a_run_goes_out_as_har_and_its_request_comes_in(
     assert findings(page, both_themes=True) == []
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_role("link", name="formats: recorded soup").first.click()
-    expect(page.locator("#text")).to_have_value("formats: recorded soup")
+    expect(workbench.text).to_have_value("formats: recorded soup")

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.http import HttpRequest
 from django.test import AsyncClient, Client
 
 from playground.models import Agent, Run, RunKind
-from playground.models.elicitation_status import declined_key
 from playground.models.storage import LIMITS
 from playground.views import elicitation
+from playground.views.helpers import get_run
 from tests.support.elicitations import (
     ENTRY,
     FILLED,
@@ -482,11 +483,12 @@ class TestDecline:
     ) -> None:
         run = elicitation_run(agent)
 
-        def declining_elsewhere(place: tuple[int, int]) -> str:
+        def declining_elsewhere(request: HttpRequest, pk: str) -> Run:
+            found = get_run(request, pk)
             Run.objects.filter(pk=run.pk).update(declined_elicitations=["9-1"])
-            return declined_key(place)
+            return found
 
-        monkeypatch.setattr(elicitation, "declined_key", declining_elsewhere)
+        monkeypatch.setattr(elicitation, "get_run", declining_elsewhere)
         self.decline(client, run)
         run.refresh_from_db()
         assert run.declined_elicitations == ["9-1", "4-0"]

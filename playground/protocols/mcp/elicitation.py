@@ -121,6 +121,11 @@ def resume_of(
     return {"kind": INPUT, "inputResponses": responses, **state}
 
 
+def is_server_request(resume: Mapping[str, Any] | None) -> bool:
+    """Return whether a call stays open for the answer, by what resumes its exchange."""
+    return resume is not None and resume.get("kind") == RESPONSE
+
+
 def action_of(resume: Any) -> str:
     """Return whether a `Target.resume` accepts, declines or cancels; "" if it does nothing."""
     resume = resume if isinstance(resume, Mapping) else {}
