@@ -32,7 +32,6 @@ from playground.engine.driver import Listener
 from playground.engine.preparation import follow_up_request
 from playground.engine.promises import (
     PROMISE_LIMIT_REACHED,
-    PollCollector,
     PollResult,
     apply_poll_result,
     is_below_promise_limit,
@@ -301,10 +300,10 @@ async def send_await_request(
                 await notify_viewers(promise.run)
                 if announce:
                     announce(run, promise.status_message)
-                collector = PollCollector(run, listener)
-                await tasks.send_here(run, prepared, listener=collector)
+                result = PollResult(run, listener)
+                await tasks.send_here(run, prepared, listener=result)
                 await read_when_available(run.refresh_from_db)
-                promise = await write_when_available(_store_result, pk, collector.result())
+                promise = await write_when_available(_store_result, pk, result)
             await notify_viewers(promise.run)
         except ShuttingDownError:
             await update_promise(pk, _release)
@@ -522,8 +521,7 @@ def _polls_of(promise: PolledPromise) -> QuerySet[Run]:
 
 def _stored_result(run: Run) -> PollResult:
     """Return the result of a poll that has ended, read from its stored frames."""
-    reader = exchange_for(run)
-    collector = PollCollector(run)
+    reader, result = exchange_for(run), PollResult(run)
     for frame in run.read_frames():
-        collector(frame, reader.receive(frame))
-    return collector.result()
+        result(frame, reader.receive(frame))
+    return result

@@ -136,11 +136,13 @@ def schedule_next_poll(promise: PolledPromise, wait: float | None = None) -> Non
 # The result of a poll
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PollResult:
-    """The result of one poll, or of the cancellation."""
+    """The result of one poll, or of the cancellation. It collects it as the listener of its run."""
 
     run: Run
+    #: The next listener of the run's frames.
+    listener: Listener | None = None
     promise: Promise | None = None
     failure: Failure | None = None
     #: Retry-After in seconds, None without one.
@@ -148,40 +150,22 @@ class PollResult:
     #: Whether the response is one of NLWeb.
     is_nlweb: bool = False
 
-
-class PollCollector:
-    """The listener of a poll's run: collects its last promise, its failure and Retry-After."""
-
-    def __init__(self, run: Run, listener: Listener | None = None) -> None:
-        self._run = run
-        self._listener = listener
-        self._promise: Promise | None = None
-        self._failure: Failure | None = None
-        self._retry_after: float | None = None
-        self._is_nlweb = False
-
     def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
         """Collect from one frame."""
         if frame.kind is FrameKind.HEAD:
             headers = read_head(frame.data)[1]
             retry_after = headers.get("retry-after", "")
-            self._retry_after = retry_after_seconds(retry_after, headers.get("date") or time.time())
+            self.retry_after = retry_after_seconds(retry_after, headers.get("date") or time.time())
         for event in events:
             if isinstance(event, Promise):
-                self._promise = event
+                self.promise = event
             elif isinstance(event, Failure):
-                self._failure = event
-                self._is_nlweb |= event.code.upper() in EXPLAINED
+                self.failure = event
+                self.is_nlweb |= event.code.upper() in EXPLAINED
             elif isinstance(event, Started):
-                self._is_nlweb |= "response_type" in event.meta
-        if self._listener:
-            self._listener(frame, events)
-
-    def result(self) -> PollResult:
-        """Return the result of the poll, once its run has ended."""
-        return PollResult(
-            self._run, self._promise, self._failure, self._retry_after, self._is_nlweb
-        )
+                self.is_nlweb |= "response_type" in event.meta
+        if self.listener:
+            self.listener(frame, events)
 
 
 def apply_poll_result(promise: PolledPromise, result: PollResult) -> None:
