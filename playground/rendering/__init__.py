@@ -5,9 +5,8 @@ shown raw, and nothing here raises on data of agents. Imported by views, consume
 commands and `playground.cli`.
 
 ======================  ===============================================================
-`action_buttons`        buttons for the actions of results, headers of an action's call
+`action_buttons`        buttons for the actions of results
 `action_runs`           actions that were run, below the card that offers them
-`action_panel_servers`  servers and agents of actions, in the action panel
 `annotations`           annotated exchange: the frames of a run with the meaning of every part
 `card_types`            facts and lists of result items, by schema.org type
 `cards`                 result cards and nested items

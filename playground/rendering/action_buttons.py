@@ -1,8 +1,8 @@
-"""Actions of results: the buttons of a card, and the headers in the action panel."""
+"""Actions of results: the buttons of a card."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,40 +91,3 @@ def action_key(run: Run) -> tuple[str, ...]:
 def is_plain_data(item: Any) -> bool:
     """Return whether an item is plain data, with neither type nor name."""
     return not (isinstance(item, Mapping) and (item.get("@type") or item.get("name")))
-
-
-@dataclass(frozen=True, slots=True)
-class HeaderRow:
-    """A header of a call with its source."""
-
-    name: str
-    value: str
-    #: Whether `value` is a mask of a secret.
-    hidden: bool
-    #: `yours`, `credentials`, `action`, or "" for a header of the playground.
-    source: str = ""
-
-
-def headers_of(
-    shown: Iterable[tuple[str, str, bool]],
-    action: Action,
-    *,
-    yours: Collection[str] = (),
-    credentials: Collection[str] = (),
-) -> list[HeaderRow]:
-    """Return the headers of a call with their sources.
-
-    `yours` are the names of headers that the user added, `credentials` of those that
-    authenticate with the agent.
-    """
-    own = action.raw.get("headers") if isinstance(action.raw, Mapping) else None
-    sources = {
-        **dict.fromkeys(_lower(own if isinstance(own, Mapping) else ()), "action"),
-        **dict.fromkeys(_lower(credentials), "credentials"),
-        **dict.fromkeys(_lower(yours), "yours"),
-    }
-    return [HeaderRow(*row, sources.get(row[0].lower(), "")) for row in shown]
-
-
-def _lower(names: Iterable[Any]) -> Iterable[str]:
-    return (str(name).strip().lower() for name in names)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import uuid
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import cached_property
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,7 +15,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import transaction
 from django.forms import ValidationError
-from django.http import Http404, HttpRequest, QueryDict
+from django.http import Http404, HttpRequest
 from django.utils import timezone
 
 from playground import engine
@@ -19,18 +23,18 @@ from playground.json_input import parse_headers, parse_json_value
 from playground.models import ActionServer, Agent, Run
 from playground.models.conversations import ancestors
 from playground.models.ownership import owner_of
-from playground.protocols import registry
+from playground.protocols import a2a, registry
 from playground.protocols.actions import UNSET, Action, ActionPlan, ServerInfo, Unset, plan
 from playground.protocols.actions.bindings import BINDINGS
 from playground.protocols.actions.extract import A2A, HTTP, MCP, attribute_text
-from playground.protocols.actions.tool_form import PREFIX, arguments_of
+from playground.protocols.actions.servers import tools_of
+from playground.protocols.actions.tool_form import PREFIX, ToolControl, arguments_of, controls_of
 from playground.protocols.calls import HttpCall
 from playground.protocols.mcp import versions
 from playground.protocols.origins import MAX_URL, origin_of, same_origin
-from playground.rendering import action_panel_servers
-from playground.rendering.action_buttons import action_at, headers_of, label_of
+from playground.rendering.action_buttons import action_at, label_of
 from playground.rendering.entry_runs import anchor_of
-from playground.rendering.formatting import readable
+from playground.rendering.formatting import readable, value_text
 from playground.transport import OutboundPolicy, check_url
 from playground.views.calls import describe_call, is_new_origin
 from playground.views.helpers import get_run
@@ -39,11 +43,13 @@ from playground.views.helpers import get_run
 IDENTIFIERS = {MCP: "server", A2A: "agent_url"}
 #: The field with the URL of the server, or the one for messages to an agent.
 _URL_FIELDS = {MCP: "server_url", A2A: "confirmed_url"}
+#: Names of tools or skills that are listed.
+MAX_NAMES = 30
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ActionPanel:
-    """An action of a result, on the page of a run."""
+    """An action of a result, on the page of a run, with the fields of the panel."""
 
     run: Run
     #: The run whose page it is on: that of the result, or one of its ancestors.
@@ -53,6 +59,21 @@ class ActionPanel:
     action: Action
     #: The stored server or agent that it names.
     server: ActionServer | None = None
+
+    #: The submitted fields, and the errors in them.
+    params: Any | Unset = UNSET
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    #: Whether to send the agent's credentials.
+    as_agent: bool = False
+    problems: list[str] = field(default_factory=list)
+    #: The URL of the MCP server, or the one for messages to an A2A agent that was confirmed.
+    url: str = ""
+    #: The version of MCP that is set for the server, "" to find out.
+    mcp_version: str = ""
+    #: The id of the message to an A2A agent: the previewed one is sent.
+    message_id: str = ""
+    #: Whether the arguments were submitted as a form and not as JSON.
+    as_form: bool = False
 
     @property
     def agent(self) -> Agent:
@@ -70,61 +91,223 @@ class ActionPanel:
         return self.action.protocol
 
     @property
-    def description(self) -> Any:
-        """Return the stored tools or agent card, None before they were loaded."""
-        return self.server.description if self.server else None
+    def identifier(self) -> str:
+        """Return how the action names its server or agent, "" without one or over HTTP."""
+        return identifier_of(self.action)
 
-
-@dataclass(slots=True)
-class SubmittedAction:
-    """The submitted fields of the panel, and the errors in them."""
-
-    params: Any | Unset = UNSET
-    headers: list[tuple[str, str]] = field(default_factory=list)
-    #: Whether to send the agent's credentials.
-    as_agent: bool = False
-    problems: list[str] = field(default_factory=list)
-    #: The URL of the MCP server, or the one for messages to an A2A agent that was confirmed.
-    url: str = ""
-    #: The version of MCP that is set for the server, "" to find out.
-    mcp_version: str = ""
-    #: The id of the message to an A2A agent: the previewed one is sent.
-    message_id: str = ""
-    #: Whether the arguments were submitted as a form and not as JSON.
-    as_form: bool = False
-
-    def server(self, panel: ActionPanel) -> ServerInfo:
+    @property
+    def server_info(self) -> ServerInfo:
         """Return the stored facts about the server or agent, with the submitted URL."""
-        description = panel.description
-        if panel.protocol == MCP and panel.server and panel.server.url != self.url:
+        description = self.server.description if self.server else None
+        if self.protocol == MCP and self.server and self.server.url != self.url:
             description = None  # It is of another server.
-        return ServerInfo(
-            url=self.url,
-            mcp_version=self.mcp_version
-            or _version_of_agent(panel.agent, self.url or identifier_of(panel.action)),
-            description=description,
-            message_id=self.message_id,
+        url = self.url or self.identifier
+        is_agent = self.agent.binding == Agent.Binding.MCP and self.agent.url == url
+        version = self.mcp_version or (self.agent.mcp_version if is_agent else "")
+        return ServerInfo(self.url, version, description, self.message_id)
+
+    def plan(self) -> ActionPlan:
+        """Return the planned call of the action with the submitted fields."""
+        return plan(
+            self.action,
+            self.run.url,
+            params=self.params,
+            headers=self.headers,
+            server_info=self.server_info,
+        )
+
+    def describe_server(self, given: Any) -> McpServerView | A2AAgentView | None:
+        """Return the server or agent as the panel shows it, None for an action over HTTP.
+
+        `given` are the initial arguments of the form.
+        """
+        description = self.server_info.description
+        read_at = self.server.described_at if self.server else None
+        if self.protocol == MCP:
+            tool = attribute_text(self.action, "tool")
+            return McpServerView(description, read_at, self.identifier, self.url, tool, given)
+        if self.protocol == A2A:
+            skill = attribute_text(self.action, "skill")
+            return A2AAgentView(description, read_at, self.identifier, skill)
+        return None
+
+    def prepare(self, planned: ActionPlan) -> engine.PreparedRequest:
+        """Return the action as a request that the engine can send."""
+        binding = BINDINGS.get(planned.protocol)
+        return engine.action_request(
+            self.agent,
+            planned.request,
+            planned.url,
+            binding=binding.name if binding else "http",
+            headers=self.headers,
+            as_agent=self.as_agent,
         )
 
 
-def _version_of_agent(agent: Agent, url: str) -> str:
-    """Return the version of MCP that is set for the agent, "" if it is another server."""
-    is_server = agent.binding == Agent.Binding.MCP and agent.url == url
-    return agent.mcp_version if is_server else ""
+@dataclass(frozen=True, slots=True)
+class NameChoices:
+    """Names to choose from."""
+
+    shown: Sequence[str]
+    #: Number of names that are not listed.
+    more: int
+    #: The name closest to the one in the action, "" for none.
+    near: str
+
+
+@dataclass(frozen=True)
+class _ServerView:
+    """A server or agent of an action, and what was loaded of it."""
+
+    #: The stored tools or agent card, None before they were loaded.
+    description: Any
+    read_at: datetime | None
+
+    @property
+    def is_read(self) -> bool:
+        """Return whether its tools or its agent card were loaded."""
+        return self.description is not None
+
+    @property
+    def is_fresh(self) -> bool:
+        """Return whether they were loaded less than a minute ago."""
+        return self.read_at is not None and timezone.now() - self.read_at < timedelta(minutes=1)
+
+
+@dataclass(frozen=True)
+class McpServerView(_ServerView):
+    """An MCP server of an action."""
+
+    #: Name of the server in the action.
+    identifier: str
+    #: URL that the user gave.
+    url: str
+    tool: str
+    #: Initial arguments of the form.
+    given: Any
+
+    @property
+    def name(self) -> str:
+        """Return the name that the server gives, "" for none."""
+        info = _members(_members(self.description).get("server"))
+        return value_text(info.get("title") or info.get("name"), 80)
+
+    @property
+    def version(self) -> str:
+        """Return the version of MCP that is used."""
+        return value_text(_members(self.description).get("version"), 20)
+
+    @cached_property
+    def described(self) -> Mapping[str, Any] | None:
+        """Return the tool by the server, None if it has no such tool."""
+        return tools_of(self.description).get(self.tool)
+
+    @property
+    def about(self) -> str:
+        """Return the description of the tool by the server."""
+        return value_text(_members(self.described).get("description"), 500)
+
+    @property
+    def tools(self) -> NameChoices:
+        """Return the names of its tools."""
+        return _name_choices(list(tools_of(self.description)), self.tool)
+
+    @cached_property
+    def controls(self) -> Sequence[ToolControl]:
+        """Return the controls of the tool's arguments."""
+        return controls_of(self.described.get("inputSchema"), self.given) if self.described else ()
+
+
+@dataclass(frozen=True)
+class A2AAgentView(_ServerView):
+    """An A2A agent of an action."""
+
+    #: URL that the action names.
+    agent_url: str
+    skill: str
+
+    @cached_property
+    def card(self) -> a2a.AgentCard | None:
+        """Return its agent card."""
+        return a2a.read_card(self.description) if self.is_read else None
+
+    @property
+    def requested_origin(self) -> str:
+        """Return the origin that the action names."""
+        return origin_of(self.agent_url)
+
+    @property
+    def url(self) -> str:
+        """Return the URL for messages in the agent card."""
+        return self.card.url if self.card else ""
+
+    @property
+    def origin(self) -> str:
+        """Return the origin of the URL in the agent card."""
+        return origin_of(self.url)
+
+    @property
+    def url_at_action(self) -> str:
+        """Return the URL in the agent card at the origin of the action."""
+        return a2a.url_at(self.agent_url, self.url)
+
+    @property
+    def differs(self) -> bool:
+        """Return whether the agent card has a different URL than the action."""
+        return self.is_read and not a2a.is_same(self.url, self.agent_url)
+
+    @property
+    def has_other_origin(self) -> bool:
+        """Return whether the agent card has a different origin than the action."""
+        return bool(self.url) and not same_origin(self.url, self.agent_url)
+
+    @property
+    def has_skill(self) -> bool:
+        """Return whether the agent card has the skill of the action."""
+        return self.card is not None and self.card.has_skill(self.skill)
+
+    @property
+    def skills(self) -> NameChoices:
+        """Return the ids of its skills."""
+        return _name_choices(
+            [each.id for each in self.card.skills] if self.card else [], self.skill
+        )
+
+    @property
+    def version(self) -> str:
+        """Return the version of A2A that is used."""
+        return self.card.version.name if self.card and self.card.version else ""
+
+
+def _members(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _name_choices(names: Sequence[str], wanted: str) -> NameChoices:
+    near = difflib.get_close_matches(wanted[:100], [name[:100] for name in names], 1)
+    return NameChoices(
+        [value_text(name, 80) for name in names[:MAX_NAMES]],
+        max(0, len(names) - MAX_NAMES),
+        value_text(near[0], 80) if near else "",
+    )
 
 
 def get_action_panel(
     request: HttpRequest, pk: str, entry_ref: tuple[int, int], number: int
 ) -> ActionPanel:
-    """Return the panel that a URL names. Raises `Http404`."""
+    """Return the panel that a URL names, as it is opened. Raises `Http404`."""
     # Notifying viewers needs the parents, see `Run.viewer_groups`.
     run = get_run(request, pk, "agent", "conversation", "parent__parent__parent")
-    found = action_at(run, entry_ref, number)
-    if found is None:
+    action = action_at(run, entry_ref, number)
+    if action is None:
         raise Http404
     page_pk = request.POST.get("page") or request.GET.get("page")
     page = next((each for each in ancestors(run) if str(each.pk) == page_pk), run)
-    return ActionPanel(run, page, entry_ref, number, found, _stored_server(request, found))
+    panel = ActionPanel(run, page, entry_ref, number, action, stored_server(request, action))
+    if panel.server and panel.protocol == MCP:
+        panel.url, panel.mcp_version = panel.server.url, panel.server.mcp_version
+    panel.message_id, panel.as_form = str(uuid.uuid4()), True
+    return panel
 
 
 def identifier_of(action: Action) -> str:
@@ -133,7 +316,7 @@ def identifier_of(action: Action) -> str:
     return attribute_text(action, name) if name else ""
 
 
-def _stored_server(request: HttpRequest, action: Action) -> ActionServer | None:
+def stored_server(request: HttpRequest, action: Action) -> ActionServer | None:
     """Return the user's stored server of an action, None where there is none."""
     identifier = identifier_of(action)
     if not identifier:
@@ -146,132 +329,65 @@ def _stored_server(request: HttpRequest, action: Action) -> ActionServer | None:
 
 
 @transaction.atomic
-def save_server(
-    request: HttpRequest,
-    panel: ActionPanel,
-    submitted: SubmittedAction,
-    url: str,
-    found: Any = None,
-) -> None:
+def save_server(request: HttpRequest, panel: ActionPanel, url: str, found: Any = None) -> None:
     """Store URL and version of a server and, if given, its description.
 
     A new URL drops an old description.
     """
-    identifier = identifier_of(panel.action)
-    if len(identifier) > MAX_URL:
+    if len(panel.identifier) > MAX_URL:
         return
-    key = {"protocol": panel.protocol.lower(), "identifier": identifier}
+    key = {"protocol": panel.protocol.lower(), "identifier": panel.identifier}
     known = ActionServer.objects.owned_by(request.user).filter(**key).first()
     server = known or ActionServer(owner=owner_of(request.user), **key)
     if server.url != url:
         server.url, server.description, server.described_at = url, None, None
-    server.mcp_version = submitted.mcp_version
+    server.mcp_version = panel.mcp_version
     if found is not None:
         server.description, server.described_at = found, timezone.now()
     server.save()
 
 
-def initial_action(panel: ActionPanel) -> SubmittedAction:
-    """Return the fields of a panel that was just opened."""
-    server = panel.server if panel.protocol == MCP else None
-    return SubmittedAction(
-        url=server.url if server else "",
-        mcp_version=server.mcp_version if server else "",
-        message_id=str(uuid.uuid4()),
-        as_form=True,
-    )
-
-
-def read_submitted(request: HttpRequest, panel: ActionPanel) -> SubmittedAction:
-    """Return the fields of a submitted panel."""
+def read_submitted(request: HttpRequest, panel: ActionPanel) -> None:
+    """Read the fields of a submitted panel into it."""
     form = request.POST
-    submitted = SubmittedAction(
-        as_agent=form.get("as_agent") == "1",
-        url=form.get(_URL_FIELDS.get(panel.protocol, ""), "").strip()[:MAX_URL],
-        mcp_version=_submitted_version(form) if panel.protocol == MCP else "",
-        message_id=form.get("message_id", "")[:100] or str(uuid.uuid4()),
-        as_form=form.get("via", "form") == "form",
-    )
+    version = form.get("mcp_version", "") if panel.protocol == MCP else ""
+    panel.as_agent = form.get("as_agent") == "1"
+    panel.url = form.get(_URL_FIELDS.get(panel.protocol, ""), "").strip()[:MAX_URL]
+    panel.mcp_version = version if version in versions.VERSIONS else ""
+    panel.message_id = form.get("message_id", "")[:100] or panel.message_id
+    panel.as_form = form.get("via", "form") == "form"
     if (text := form.get("params")) is not None:
         try:
-            submitted.params = parse_json_value(text) if text.strip() else None
+            panel.params = parse_json_value(text) if text.strip() else None
         except ValidationError as error:
-            submitted.problems.append(f"Parameters: {error.messages[0]}")
-    if submitted.as_form and any(name.startswith(PREFIX) for name in form):
-        _read_arguments(request, panel, submitted)
+            panel.problems.append(f"Parameters: {error.messages[0]}")
+    if panel.as_form and any(name.startswith(PREFIX) for name in form):
+        # The arguments of the tool's form, over those of the submitted JSON.
+        given = None if isinstance(panel.params, Unset) else panel.params
+        server = panel.describe_server(given)
+        if isinstance(server, McpServerView) and server.controls:
+            data = {name: str(value) for name, value in form.items()}
+            panel.params, problems = arguments_of(server.controls, data, given)
+            panel.problems += problems
     try:
-        submitted.headers = parse_headers(form.get("headers", ""))
+        panel.headers = parse_headers(form.get("headers", ""))
     except ValidationError as error:
-        submitted.problems.append(error.messages[0])
-    return submitted
+        panel.problems.append(error.messages[0])
 
 
-def _submitted_version(form: QueryDict) -> str:
-    version = form.get("mcp_version", "")
-    return version if version in versions.VERSIONS else ""
-
-
-def _read_arguments(request: HttpRequest, panel: ActionPanel, submitted: SubmittedAction) -> None:
-    """Read the arguments from the tool's form, over those of the submitted JSON."""
-    given = None if isinstance(submitted.params, Unset) else submitted.params
-    server = server_facts(panel, submitted, given)
-    if not isinstance(server, action_panel_servers.McpServerView) or not server.controls:
-        return
-    data = {name: str(value) for name, value in request.POST.items()}
-    submitted.params, problems = arguments_of(server.controls, data, given)
-    submitted.problems += problems
-
-
-def panel_context(
-    request: HttpRequest, panel: ActionPanel, submitted: SubmittedAction
-) -> dict[str, Any]:
+def panel_context(request: HttpRequest, panel: ActionPanel) -> dict[str, Any]:
     """Return the template context of the panel: the exact call and everything about it."""
-    planned = plan_of(panel, submitted)
-    facts = server_facts(panel, submitted, planned.params)
+    planned = panel.plan()
+    server = panel.describe_server(planned.params)
     own = is_agent_origin(panel.agent, planned)
-    submitted.as_agent = submitted.as_agent and own
+    panel.as_agent = panel.as_agent and own
     needs_confirmation = (
-        isinstance(facts, action_panel_servers.A2AAgentView) and facts.has_other_origin
+        isinstance(server, A2AAgentView) and server.has_other_origin and panel.url != planned.url
     )
-    needs_confirmation = needs_confirmation and submitted.url != planned.url
-    sendable = is_sendable(planned) and not submitted.problems and not needs_confirmation
-    prepared = prepared_action(panel, submitted, planned)
+    sendable = is_sendable(planned) and not panel.problems and not needs_confirmation
+    prepared = panel.prepare(planned)
     described = describe_call(_exact_call(prepared, planned), prepared.redact)
-    credentials = [name for name, _ in panel.agent.auth_headers()] if submitted.as_agent else []
-    return {
-        **_entry_context(panel),
-        "plan": planned,
-        "server": facts,
-        "submitted": submitted,
-        "mcp_versions": versions.CHOICES,
-        "controls": facts.controls if isinstance(facts, action_panel_servers.McpServerView) else (),
-        "params": "" if planned.params is None else readable(planned.params),
-        "call": described,
-        "headers": headers_of(
-            described["headers"],
-            panel.action,
-            yours=[name for name, _ in submitted.headers],
-            credentials=credentials,
-        ),
-        "errors": [*submitted.problems, *_call_errors(planned)],
-        "sendable": sendable,
-        # Something is missing that the user can enter, or without what was submitted it
-        # could be sent.
-        "fixable": not sendable and (needs_confirmation or _is_fixable(panel, submitted)),
-        # The plan then comes from other fields, and is not shown as the plan of these.
-        "has_input_errors": bool(submitted.problems),
-        "origin": planned.origin,
-        "agent_origin": origin_of(panel.agent.url),
-        "is_own": own,
-        "is_new": bool(planned.origin) and is_new_origin(request, planned.url),
-        "needs_confirmation": needs_confirmation,
-        "as_agent": submitted.as_agent,
-        "has_credentials": bool(panel.agent.auth_headers()),
-    }
-
-
-def _entry_context(panel: ActionPanel) -> dict[str, Any]:
-    """Return the part of the context that names the action and its result."""
+    credentials = [name for name, _ in panel.agent.auth_headers()] if panel.as_agent else []
     return {
         "run": panel.run,
         "page": panel.page,
@@ -282,51 +398,64 @@ def _entry_context(panel: ActionPanel) -> dict[str, Any]:
         "action": panel.action,
         "label": label_of(panel.action),
         "agent": panel.agent,
+        "plan": planned,
+        "server": server,
+        "submitted": panel,
+        "mcp_versions": versions.CHOICES,
+        "controls": server.controls if isinstance(server, McpServerView) else (),
+        "params": "" if planned.params is None else readable(planned.params),
+        "call": described,
+        "headers": _headers_of(
+            described["headers"],
+            panel.action,
+            yours=[name for name, _ in panel.headers],
+            credentials=credentials,
+        ),
+        "errors": [*panel.problems, *_call_errors(planned)],
+        "sendable": sendable,
+        # Something is missing that the user can enter, or without what was submitted it
+        # could be sent.
+        "fixable": not sendable and (needs_confirmation or _is_fixable(panel)),
+        # The plan then comes from other fields, and is not shown as the plan of these.
+        "has_input_errors": bool(panel.problems),
+        "origin": planned.origin,
+        "agent_origin": origin_of(panel.agent.url),
+        "is_own": own,
+        "is_new": bool(planned.origin) and is_new_origin(request, planned.url),
+        "needs_confirmation": needs_confirmation,
+        "as_agent": panel.as_agent,
+        "has_credentials": bool(panel.agent.auth_headers()),
     }
 
 
-def server_facts(
-    panel: ActionPanel, submitted: SubmittedAction, given: Any
-) -> action_panel_servers.McpServerView | action_panel_servers.A2AAgentView | None:
-    """Return the server or agent as the panel shows it, None for an action over HTTP."""
-    server = submitted.server(panel)
-    read_at = panel.server.described_at if panel.server else None
-    identifier = identifier_of(panel.action)
-    if panel.protocol == MCP:
-        tool = attribute_text(panel.action, "tool")
-        return action_panel_servers.server_of(
-            identifier, submitted.url, tool, server.description, read_at, given
-        )
-    if panel.protocol == A2A:
-        skill = attribute_text(panel.action, "skill")
-        return action_panel_servers.agent_of(identifier, skill, server.description, read_at)
-    return None
+@dataclass(frozen=True, slots=True)
+class HeaderRow:
+    """A header of a call with its source."""
+
+    name: str
+    value: str
+    #: Whether `value` is a mask of a secret.
+    hidden: bool
+    #: `yours`, `credentials`, `action`, or "" for a header of the playground.
+    source: str = ""
 
 
-def plan_of(panel: ActionPanel, submitted: SubmittedAction) -> ActionPlan:
-    """Return the planned call of the action with the submitted fields."""
-    return plan(
-        panel.action,
-        panel.run.url,
-        params=submitted.params,
-        headers=submitted.headers,
-        server_info=submitted.server(panel),
-    )
+def _headers_of(
+    shown: Iterable[tuple[str, str, bool]],
+    action: Action,
+    *,
+    yours: Collection[str],
+    credentials: Collection[str],
+) -> list[HeaderRow]:
+    """Return the headers of a call with their sources.
 
-
-def prepared_action(
-    panel: ActionPanel, submitted: SubmittedAction, planned: ActionPlan
-) -> engine.PreparedRequest:
-    """Return the action as a request that the engine can send."""
-    binding = BINDINGS.get(planned.protocol)
-    return engine.action_request(
-        panel.agent,
-        planned.request,
-        planned.url,
-        binding=binding.name if binding else "http",
-        headers=submitted.headers,
-        as_agent=submitted.as_agent,
-    )
+    `yours` are the names of headers that the user added, `credentials` of those that
+    authenticate with the agent.
+    """
+    own = _members(_members(action.raw).get("headers"))
+    names = (("action", own), ("credentials", credentials), ("yours", yours))
+    sources = {str(each).strip().lower(): source for source, found in names for each in found}
+    return [HeaderRow(*row, sources.get(row[0].lower(), "")) for row in shown]
 
 
 def _exact_call(prepared: engine.PreparedRequest, planned: ActionPlan) -> HttpCall:
@@ -361,10 +490,10 @@ def _call_errors(planned: ActionPlan) -> list[str]:
     return refusals
 
 
-def _is_fixable(panel: ActionPanel, submitted: SubmittedAction) -> bool:
+def _is_fixable(panel: ActionPanel) -> bool:
     """Return whether other fields would make the call sendable."""
-    url = panel.server.url if panel.server and panel.protocol == MCP else submitted.url
-    planned = plan_of(panel, SubmittedAction(url=url, message_id=submitted.message_id))
+    url = panel.server.url if panel.server and panel.protocol == MCP else panel.url
+    planned = replace(panel, params=UNSET, headers=[], url=url, mcp_version="").plan()
     return is_sendable(planned) or (bool(planned.missing) and not planned.errors)
 
 

@@ -24,16 +24,12 @@ from playground.rendering.thread import Thread
 from playground.views.action_panel import (
     IDENTIFIERS,
     ActionPanel,
-    SubmittedAction,
     get_action_panel,
-    identifier_of,
-    initial_action,
     is_agent_origin,
     panel_context,
-    plan_of,
-    prepared_action,
     read_submitted,
     save_server,
+    stored_server,
 )
 from playground.views.helpers import is_htmx, room_problem
 
@@ -60,7 +56,8 @@ async def action(request: HttpRequest, pk: str, seq: int, part: int, number: int
 def preview(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> HttpResponse:
     """Show the call as it would be made with the submitted fields."""
     panel = get_action_panel(request, pk, (seq, part), number)
-    context = panel_context(request, panel, read_submitted(request, panel))
+    read_submitted(request, panel)
+    context = panel_context(request, panel)
     return render(request, "runs/action_panel/preview.html", context)
 
 
@@ -70,15 +67,15 @@ async def server(request: HttpRequest, pk: str, seq: int, part: int, number: int
     probe = await sync_to_async(_prepare_probe)(request, pk, (seq, part), number)
     if isinstance(probe, HttpResponse):
         return probe
-    panel, submitted, exchange, secrets = probe
+    panel, exchange, secrets = probe
     _, problem = await engine.probe(exchange, owner=panel.run.owner_id, redact=secrets)
-    return await sync_to_async(_loaded)(request, panel, submitted, exchange, problem)
+    return await sync_to_async(_loaded)(request, panel, exchange, problem)
 
 
 def _show(request: HttpRequest, pk: str, entry_ref: tuple[int, int], number: int) -> HttpResponse:
     """Render the panel."""
     panel = get_action_panel(request, pk, entry_ref, number)
-    context = panel_context(request, panel, initial_action(panel))
+    context = panel_context(request, panel)
     errors = context["errors"]
     context["findings"] = [problem for problem in panel.action.problems if problem not in errors]
     return render(request, "runs/action_panel/panel.html", context)
@@ -89,8 +86,8 @@ def _record(
 ) -> HttpResponse | tuple[ActionPanel, Run, engine.PreparedRequest]:
     """Record the run of an action; or return a page with errors, or one that asks to confirm."""
     panel = get_action_panel(request, pk, entry_ref, number)
-    submitted = read_submitted(request, panel)
-    context = panel_context(request, panel, submitted)
+    read_submitted(request, panel)
+    context = panel_context(request, panel)
     if not context["sendable"]:
         response = render(request, "runs/action_panel/preview.html", context, status=422)
         return reswap(retarget(response, f"#action-panel-{panel.anchor}-call"), "innerHTML")
@@ -99,8 +96,8 @@ def _record(
         response = render(request, "runs/action_panel/confirmation.html", context)
         return reswap(retarget(response, f"#action-panel-{panel.anchor}-confirmation"), "innerHTML")
     if panel.protocol == MCP:
-        save_server(request, panel, submitted, planned.url)
-    prepared = prepared_action(panel, submitted, planned)
+        save_server(request, panel, planned.url)
+    prepared = panel.prepare(planned)
     parent = engine.RunParent(RunKind.ACTION, panel.run, *panel.entry_ref)
     run = engine.create_run(prepared, owner_of(request.user), parent)
     return panel, run, prepared
@@ -120,42 +117,41 @@ def _started(request: HttpRequest, panel: ActionPanel) -> HttpResponse:
 
 def _prepare_probe(
     request: HttpRequest, pk: str, entry_ref: tuple[int, int], number: int
-) -> HttpResponse | tuple[ActionPanel, SubmittedAction, Exchange, list[str]]:
+) -> HttpResponse | tuple[ActionPanel, Exchange, list[str]]:
     """Return the exchange that loads a server's description; or a page that says why not."""
     panel = get_action_panel(request, pk, entry_ref, number)
     if panel.protocol not in IDENTIFIERS:
         raise Http404
-    submitted = read_submitted(request, panel)
-    planned = plan_of(panel, submitted)
-    url = planned.url if panel.protocol == MCP else identifier_of(panel.action)
+    read_submitted(request, panel)
+    planned = panel.plan()
+    url = planned.url if panel.protocol == MCP else panel.identifier
     # A description is as large as the server wants.
     if refusal := endpoints.url_error(url) or room_problem(request, is_begun=True):
-        context = {**panel_context(request, panel, submitted), "probe_error": refusal}
+        context = {**panel_context(request, panel), "probe_error": refusal}
         return render(request, "runs/action_panel/server_loaded.html", context)
-    submitted.as_agent = submitted.as_agent and is_agent_origin(panel.agent, planned)
-    prepared = prepared_action(panel, submitted, planned)
+    panel.as_agent = panel.as_agent and is_agent_origin(panel.agent, planned)
+    prepared = panel.prepare(planned)
     # Only an MCP server is where the user says, so headers are meant for it.
     headers = prepared.target.headers if panel.protocol == MCP else ()
     depth = settings.RUN_LIMITS.max_depth
-    submitted.url = url if panel.protocol == MCP else ""
-    version = submitted.server(panel).mcp_version
+    panel.url = url if panel.protocol == MCP else ""
+    version = panel.server_info.mcp_version
     exchange = servers.exchange(panel.protocol, url, headers, depth, mcp_version=version)
-    return panel, submitted, exchange, prepared.redact
+    return panel, exchange, prepared.redact
 
 
 def _loaded(
     request: HttpRequest,
     panel: ActionPanel,
-    submitted: SubmittedAction,
     exchange: Exchange,
     problem: Problem | None,
 ) -> HttpResponse:
     """Store the description of a server, and show the panel with it."""
     found = None if problem else servers.description(panel.protocol, exchange.handshake)
     if found is not None:
-        url = str(servers.message_url(panel.protocol, found) or submitted.url)
-        save_server(request, panel, submitted, url[:MAX_URL], found)
-        panel = get_action_panel(request, str(panel.run.pk), panel.entry_ref, panel.number)
-    context: dict[str, Any] = panel_context(request, panel, submitted)
+        url = str(servers.message_url(panel.protocol, found) or panel.url)
+        save_server(request, panel, url[:MAX_URL], found)
+        panel.server = stored_server(request, panel.action)
+    context: dict[str, Any] = panel_context(request, panel)
     context |= {"problem": problem, "is_silent": found is None and problem is None}
     return render(request, "runs/action_panel/server_loaded.html", context)
