@@ -141,7 +141,7 @@ class Dialogue:
         for part, event in enumerate(events):
             if not isinstance(event, Elicitation):
                 continue
-            if is_server_request(event):
+            if mcp.is_server_request(event.resume):
                 self._replies.add(asyncio.create_task(self._reply(event, part)))
             else:
                 self._elicitation, self._position = event, (event.seq, part)
@@ -236,11 +236,6 @@ class PreparedAnswers:
     values: dict[str, Any]
     #: Reason why they do not fit, a sentence for each question; "" if they do.
     error: str = ""
-
-
-def is_server_request(asked: Elicitation) -> bool:
-    """Return whether a call waits for the answer."""
-    return (asked.resume or {}).get("kind") == mcp.RESPONSE
 
 
 def answers_for(asked: Elicitation, answers: Mapping[str, Any] | None) -> PreparedAnswers:

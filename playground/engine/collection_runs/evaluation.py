@@ -56,7 +56,7 @@ class ResponseCollector:
 
     def _cancel_question(self, question: Mapping[str, Any]) -> None:
         """Cancel a question for which a server waits: there is no user to answer it."""
-        if question.get("kind") == elicitation.RESPONSE:
+        if elicitation.is_server_request(question):
             resume = elicitation.resume_of(question, elicitation.CANCEL, {})
             if resume is not None:
                 sent = self._prepared
