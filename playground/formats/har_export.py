@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -35,7 +35,7 @@ def to_har(run: Run) -> str:
             "version": "1.2",
             "creator": {"name": "NLWeb Playground", "version": __version__},
             "pages": [],
-            "entries": [_entry(run, start, call) for call in calls_of(run.read_frames())],
+            "entries": [_entry(run, start, call) for call in _exchanges(run.read_frames())],
             "comment": f"{run.text or 'A run'} → {run.agent_name}",
         }
     }
@@ -60,18 +60,15 @@ class RecordedExchange:
         return b"".join(frame.data for frame in self.response_frames if frame.kind in BODY_KINDS)
 
 
-def calls_of(frames: Iterable[Frame]) -> Iterator[RecordedExchange]:
-    """Yield the calls of a run, in order. Frames before the first one, of a refusal, are none."""
-    current: RecordedExchange | None = None
+def _exchanges(frames: Iterable[Frame]) -> list[RecordedExchange]:
+    """Return the calls of a run, in order. Frames before the first one, of a refusal, are none."""
+    found: list[RecordedExchange] = []
     for frame in frames:
         if frame.kind is FrameKind.CALL:
-            if current is not None:
-                yield current
-            current = RecordedExchange(frame)
-        elif current is not None:
-            current.response_frames.append(frame)
-    if current is not None:
-        yield current
+            found.append(RecordedExchange(frame))
+        elif found:
+            found[-1].response_frames.append(frame)
+    return found
 
 
 def _entry(run: Run, start: datetime, exchange: RecordedExchange) -> dict[str, Any]:
