@@ -15,10 +15,10 @@ let isOwn = URL.canParse(document.referrer) && new URL(document.referrer).origin
 
 async function post(url, fields) {
   const { "X-CSRFToken": token } = JSON.parse(document.body.getAttribute("hx-headers"));
-  const body = new URLSearchParams(fields);
-  const answer = await fetch(url, { method: "POST", body, headers: { "X-CSRFToken": token } });
-  const content = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(content.error ?? "The playground did not respond.");
+  const options = { method: "POST", body: new URLSearchParams(fields), headers: { "X-CSRFToken": token } };
+  const answer = await fetch(url, options).catch(() => undefined);
+  const content = await answer?.json().catch(() => undefined);
+  if (!answer?.ok || !content) throw new Error(content?.error ?? "The playground did not respond.");
   return content;
 }
 
