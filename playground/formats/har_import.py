@@ -68,7 +68,7 @@ def read_har(text: str) -> tuple[str, list[FixtureProblem]]:
         message = f"0 of {total:,} requests can be imported."
         raise FixtureError(FixtureProblem("", message), *remarks[:_MAX_REMARKS])
     host = urlsplit(next(iter(requests.values()))["address"]).netloc.rpartition("@")[2]
-    name = storable(f"Requests to {host}"[:_MAX_NAME])
+    name = storable(f"Requests to {host or 'an agent'}"[:_MAX_NAME])
     slug = SlugAllocator("collection", RESERVED).free(re.sub(r"[.:]", "-", name))
     collection = {"name": name, "slug": slug, "description": "", "lesson": None}
     fixture = Fixture(slug, collection, {}, requests)
