@@ -17,15 +17,13 @@ from playground.collections import shipped
 from playground.collections.ordering import mark_modified
 from playground.models import Collection, Folder, LessonProgress, SavedRequest
 from playground.models.clock import database_now
+from playground.models.collections import TRASH_LIFETIME
 from playground.models.slugs import free_slug
 
 Part: TypeAlias = Collection | Folder | SavedRequest
 
-#: Time for which a deleted part can be restored, and the number of parts of an owner that are kept.
-TRASH_LIFETIME = timedelta(days=1)
+#: Parts of an owner that are kept.
 MAX_TRASHED = 100
-#: The most rows that `purge` deletes at once.
-PURGE_BATCH = 100
 
 
 class RestoreError(Exception):
@@ -123,13 +121,3 @@ def recently_deleted(collections: QuerySet[Collection]) -> list[Any]:
     found = restorable(collections).values()
     parts = [part for rows in found for part in rows.only("name", "deleted_at")]
     return sorted(parts, key=lambda part: part.deleted_at, reverse=True)
-
-
-def purge() -> int:
-    """Delete some rows whose time in the trash is over; return their number, 0 for none."""
-    for model in (SavedRequest, Folder, Collection):
-        expired = model.with_trashed.filter(deleted_at__lt=Now() - TRASH_LIFETIME)
-        if keys := list(expired.values_list("pk", flat=True)[:PURGE_BATCH]):
-            expired.filter(pk__in=keys).delete()
-            return len(keys)
-    return 0

@@ -33,7 +33,6 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
-from playground.collections import trash
 from playground.engine.jobs import PeriodicJob
 from playground.executors import run_in_reader, run_in_writer
 from playground.models import (
@@ -48,6 +47,7 @@ from playground.models import (
     Step,
 )
 from playground.models.clock import database_now
+from playground.models.collections import purge_trash
 from playground.models.liveness import mark_interrupted
 from playground.models.runs import TURNS
 from playground.task_registry import SingleTask
@@ -443,7 +443,7 @@ def prune(owner: int | None) -> asyncio.Task[int]:
 async def _prune_all() -> None:
     for owner in await run_in_reader(owners_with_limits):
         await _prune_and_log(owner)
-    while purged := await run_in_writer(trash.purge):
+    while purged := await run_in_writer(purge_trash):
         logger.info("Purged %d rows of the trash", purged)
         await asyncio.sleep(PAUSE)
 

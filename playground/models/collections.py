@@ -6,10 +6,12 @@ keys. Times have defaults instead of `auto_now_add`, because a fixture may omit 
 
 from __future__ import annotations
 
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
@@ -24,6 +26,10 @@ from playground.protocols.origins import MAX_URL
 #: The distance between the positions of neighbours, so that an item that moves between two others
 #: changes its own position only.
 STEP = 1024
+#: Time for which a deleted part can be restored.
+TRASH_LIFETIME = timedelta(days=1)
+#: The most rows that `purge_trash` deletes at once.
+PURGE_BATCH = 100
 #: Slugs that are paths of other pages under /collections/.
 RESERVED = frozenset({"new", "import", "search", "undo", "runs", "tabs"})
 
@@ -246,3 +252,13 @@ def resolve_target(saved: SavedRequest, agents: models.QuerySet[Agent]) -> tuple
         return agent, "" if agent else saved.address
     parts = urlsplit(agent.url) if agent else None
     return None, f"{parts.scheme}://{parts.netloc}{saved.address}" if parts else ""
+
+
+def purge_trash() -> int:
+    """Delete some rows whose time in the trash is over; return their number, 0 for none."""
+    for model in (SavedRequest, Folder, Collection):
+        expired = model.with_trashed.filter(deleted_at__lt=Now() - TRASH_LIFETIME)
+        if keys := list(expired.values_list("pk", flat=True)[:PURGE_BATCH]):
+            expired.filter(pk__in=keys).delete()
+            return len(keys)
+    return 0

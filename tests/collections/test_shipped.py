@@ -15,6 +15,7 @@ from playground.collections import shipped as library
 from playground.collections import trash
 from playground.collections.fixture import dump
 from playground.models import Collection, SavedRequest, SkippedCollection
+from playground.models.collections import purge_trash
 from tests.collections.conftest import Edit
 from tests.support import example_collections
 
@@ -103,7 +104,7 @@ class TestStart:
         # Even after it was purged.
         Collection.with_trashed.update(deleted_at=timezone.now() - timedelta(days=400))
         SavedRequest.with_trashed.update(deleted_at=timezone.now() - timedelta(days=400))
-        while trash.purge():
+        while purge_trash():
             pass
         self.start()
         assert not Collection.objects.exists()

@@ -32,7 +32,7 @@ from playground.models import (
     Share,
     Step,
 )
-from playground.models.collections import requests_in_order
+from playground.models.collections import TRASH_LIFETIME, purge_trash, requests_in_order
 from playground.models.trash import UntrashedManager, WeakForeignKey
 from tests.support.stored_runs import Recording
 
@@ -206,12 +206,12 @@ class TestRows:
         world = World(model)
         count = model._base_manager.count()
         trash.delete(world.part)
-        assert trash.purge() == 0
+        assert purge_trash() == 0
         assert model._base_manager.count() == count, "a limit counts it until it is purged"
-        deleted_at = timezone.now() - trash.TRASH_LIFETIME - timedelta(minutes=1)
+        deleted_at = timezone.now() - TRASH_LIFETIME - timedelta(minutes=1)
         for each in MODELS:
             each._base_manager.exclude(deleted_at=None).update(deleted_at=deleted_at)
-        while trash.purge():
+        while purge_trash():
             pass
         trashed = world.trashed()
         for each, row in world.rows.items():
