@@ -481,9 +481,7 @@ class Site:
         with contextlib.closing(
             sqlite3.connect(self.server.data / "playground.sqlite3")
         ) as database:
-            names = database.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '% VIRTUAL %'"
-            )
+            names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             rows = [
                 str(value, "utf-8", "replace") if isinstance(value, bytes) else str(value)
                 for (name,) in names.fetchall()
@@ -621,7 +619,6 @@ class Traces:
         assert '"basic"' in dump
         yield "a dump of the database", dump
         yield "tables of the database", self.site.rows("playground_")
-        yield "index of the search", self.site.rows("playground_run_words")
         yield "the log", "".join(self.site.server.log)
         static = self.site.server.data / "static"
         files = [path for path in self.site.server.data.rglob("*") if static not in path.parents]

@@ -110,7 +110,8 @@ def test_nothing_is_changed_that_was_passed_in() -> None:
 def test_any_request_is_followed(request: Any, prev: list[Any], session: Any, text: str) -> None:
     made = follow(request, prev=prev, session_context=session, text=text)
     assert made["query"]["text"] == text
-    assert (made.get("meta") or {}).get("session_context") == session
+    meta = made.get("meta")
+    assert (meta.get("session_context") if isinstance(meta, dict) else None) == session
     assert json.dumps(made)
     again = follow(made, prev=prev, session_context=session, text=text)
     assert again == made
