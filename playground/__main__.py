@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from playground import __version__
-from playground.installation import default_data_dir
+from playground.base.installation import default_data_dir
 
 #: The commands with their help texts. Django would read the settings and load all of them.
 COMMANDS = {

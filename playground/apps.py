@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connections
 from django.db.models.signals import pre_migrate
 
-from playground.private_files import (
+from playground.base.private_files import (
     create_private_file,
     database_file,
     private_files,
@@ -28,7 +28,7 @@ class PlaygroundConfig(AppConfig):
         This is before the first connection, so that SQLite finds its file with the right mode.
         """
         from playground import checks  # noqa: F401
-        from playground.rendering import elements  # noqa: F401
+        from playground.conversation import elements  # noqa: F401
 
         database = database_file(settings.DATABASES["default"])
         if database is not None:

@@ -25,16 +25,17 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import WebsocketDenier  # noqa: E402
 from channels.sessions import CookieMiddleware, SessionMiddleware  # noqa: E402
 
-from playground import engine, tracing  # noqa: E402
-from playground.admission import Admission  # noqa: E402
-from playground.consumers import (  # noqa: E402
+from playground import engine  # noqa: E402
+from playground.base import tracing  # noqa: E402
+from playground.base.database_timeout import limit_responses  # noqa: E402
+from playground.live.consumers import (  # noqa: E402
     CollectionRunConsumer,
     RunConsumer,
     SharedRunConsumer,
 )
-from playground.database_timeout import limit_responses  # noqa: E402
 from playground.models.liveness import mark_interrupted  # noqa: E402
-from playground.startup import tune_garbage_collection  # noqa: E402
+from playground.server.admission import Admission  # noqa: E402
+from playground.server.startup import tune_garbage_collection  # noqa: E402
 
 #: The mapping of ASGI, with what the middleware of Channels adds.
 Scope = Any

@@ -11,9 +11,9 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.checks import Warning as CheckWarning
 
-from playground import tracing
-from playground.installation import install_command
-from playground.private_files import database_file, is_private, private_files
+from playground.base import tracing
+from playground.base.installation import install_command
+from playground.base.private_files import database_file, is_private, private_files
 from playground.transport import OutboundPolicy
 
 #: A host name of one or more labels; the last one has a letter: 10.0.0.256 is not a name.

@@ -19,11 +19,11 @@ from typing import Any
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
+from playground.base.task_registry import PerLoop, start_task
 from playground.models import CollectionRun, Run
 from playground.models.batches import FramePart
 from playground.protocols.events import Event
 from playground.protocols.frames import Frame
-from playground.task_registry import PerLoop, start_task
 
 logger = logging.getLogger(__name__)
 

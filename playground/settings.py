@@ -15,16 +15,16 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from playground.encryption import decryption_keys, read_or_create_key
-from playground.installation import (
+from playground.base.encryption import decryption_keys, read_or_create_key
+from playground.base.installation import (
     FILES_DIR,
     default_data_dir,
     default_fixtures_dir,
     install_command,
 )
-from playground.limits import RunLimits
-from playground.private_files import prepare_directory
-from playground.processes import connection_name, this_process
+from playground.base.limits import RunLimits
+from playground.base.private_files import prepare_directory
+from playground.base.processes import connection_name, this_process
 
 #: Folder of templates, static files and fixtures.
 BASE_DIR = FILES_DIR
@@ -163,11 +163,11 @@ if DEMO_ENABLED:
     INSTALLED_APPS.append("playground.demo")
 if WORKERS:
     INSTALLED_APPS.append("procrastinate.contrib.django")
-    # The tasks are in `playground.engine.jobs`.
+    # The tasks are in `playground.base.jobs`.
     PROCRASTINATE_AUTODISCOVER_MODULE_NAME = ""
 
 MIDDLEWARE = [
-    "playground.middleware.response_headers",
+    "playground.site.middleware.response_headers",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -179,7 +179,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "playground.views.errors.ExceptionMiddleware",
+    "playground.site.errors.ExceptionMiddleware",
 ]
 if HOSTED:
     MIDDLEWARE.append("django.contrib.auth.middleware.LoginRequiredMiddleware")
@@ -205,10 +205,14 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "playground.context_processors.site",
-                "playground.context_processors.sidebar",
+                "playground.site.context_processors.site",
+                "playground.site.context_processors.sidebar",
             ],
-            "builtins": ["playground.templatetags.playground"],
+            "builtins": ["playground.site.tags"],
+            "libraries": {
+                "markdown": "playground.site.markdown_tags",
+                "pictures": "playground.site.picture_tags",
+            },
         },
     },
 ]
@@ -324,7 +328,10 @@ USE_TZ = True
 USE_I18N = False
 
 LOG_FORMAT = os.environ.get("PLAYGROUND_LOG_FORMAT") or "text"
-_FORMATTERS = {"text": "playground.logs.TextFormatter", "json": "playground.logs.JSONFormatter"}
+_FORMATTERS = {
+    "text": "playground.base.logs.TextFormatter",
+    "json": "playground.base.logs.JSONFormatter",
+}
 if LOG_FORMAT not in _FORMATTERS:
     raise ImproperlyConfigured(f"PLAYGROUND_LOG_FORMAT must be text or json, not {LOG_FORMAT!r}")
 LOGGING = {

@@ -6,52 +6,45 @@ from django.conf import settings
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, include, path
 
-from playground.views import (
-    actions,
-    agents,
-    annotated_exchange,
-    collection_runs,
-    collections,
-    comparisons,
-    composer,
-    conformance,
-    deep_links,
-    disk,
-    doctor,
-    elicitation,
-    environments,
-    expectations,
-    explanations,
-    folders,
-    history,
-    import_export,
-    lesson_editor,
-    lessons,
-    login,
-    media,
-    metrics,
-    pictures,
-    promises,
-    readiness,
-    recordings,
-    reference,
-    retention,
-    run_deletion,
-    run_tabs,
-    runs,
-    saved_requests,
-    sequence,
-    server_log,
-    session,
-    shares,
-    sidebar,
-    snippets,
-    tool_calls,
-    trash,
-    turns,
-    twins,
-    workbench,
-)
+from playground.agents import doctor_views as doctor
+from playground.agents import views as agents
+from playground.collection_runs import views as collection_runs
+from playground.collections import disk_views as disk
+from playground.collections import folders, saved_requests
+from playground.collections import trash_views as trash
+from playground.collections import views as collections
+from playground.compare import comparison_views as comparisons
+from playground.compare import twins_views as twins
+from playground.composer import deep_links, turns, workbench
+from playground.composer import send as runs
+from playground.composer import views as composer
+from playground.conversation import actions
+from playground.conversation import elicitation_views as elicitation
+from playground.conversation import media_views as media
+from playground.conversation import pictures_views as pictures
+from playground.conversation import promises_views as promises
+from playground.conversation import server_log_views as server_log
+from playground.conversation import session_views as session
+from playground.conversation import tool_calls_views as tool_calls
+from playground.environments import views as environments
+from playground.history import deletion as run_deletion
+from playground.history import retention
+from playground.history import views as history
+from playground.import_export import recordings
+from playground.import_export import snippets_views as snippets
+from playground.import_export import views as import_export
+from playground.lessons import editor as lesson_editor
+from playground.lessons import views as lessons
+from playground.reference import explanations_views as explanations
+from playground.reference import views as reference
+from playground.shares import views as shares
+from playground.site import login, metrics, readiness
+from playground.site import sidebar_views as sidebar
+from playground.verdicts import conformance_views as conformance
+from playground.verdicts import expectations_views as expectations
+from playground.wire import annotations_views as annotated_exchange
+from playground.wire import views as run_tabs
+from playground.wire.sequence import views as sequence
 
 urlpatterns: list[URLPattern | URLResolver] = [
     # For load balancers and monitoring
@@ -339,5 +332,5 @@ if settings.DEMO_ENABLED:
     urlpatterns.append(path("demo/", include("playground.demo.urls")))
     urlpatterns.append(path("", include("playground.demo.wellknown")))
 
-handler400 = "playground.views.errors.bad_request"
-handler500 = "playground.views.errors.server_error"
+handler400 = "playground.site.errors.bad_request"
+handler500 = "playground.site.errors.server_error"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from playground import checks
+from playground.base.encryption import read_or_create_key
 from playground.checks import private_file_permissions
-from playground.encryption import read_or_create_key
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere a file has no mode")

@@ -13,7 +13,7 @@ import yaml
 from django.conf import settings
 from django.core.management import load_command_class
 
-from playground.admission import MAX_BODY
+from playground.server.admission import MAX_BODY
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs/deployment.md").read_text()

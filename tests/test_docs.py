@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from playground import __version__, metrics
+from playground import __version__
+from playground.base import metrics
+from playground.base.limits import RunLimits
 from playground.engine import background
-from playground.limits import RunLimits
 from tests.support import command_reference
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -79,7 +80,7 @@ class TestSettings:
         assert self.ROWS.keys() == read | limits | self.ELSEWHERE
 
     def test_settings_that_are_read_elsewhere_are_read_there(self) -> None:
-        code = "".join(path.read_text() for path in (ROOT / "playground").glob("*.py"))
+        code = "".join(path.read_text() for path in (ROOT / "playground").rglob("*.py"))
         assert all(f'"{name}"' in code for name in self.ELSEWHERE)
 
     def test_the_limits_have_their_defaults(self) -> None:
@@ -90,7 +91,7 @@ class TestSettings:
 
 def test_every_metric_has_a_row_and_every_row_is_a_metric() -> None:
     """Gauges are registered by the modules that know their values."""
-    import_module("playground.consumers")
+    import_module("playground.live.consumers")
     text = (ROOT / "docs/operations.md").read_text()
     rows = re.findall(r"^\| `(playground_\w+?)(?:\{\w+\})?` \|", text, re.MULTILINE)
     suffixes = {"counter": "_total", "info": "_info"}
@@ -137,11 +138,9 @@ class TestReadme:
         assert len((ROOT / "README.md").read_text().splitlines()) <= 130
 
 
+_PARTS = "|".join(path.parent.name for path in (ROOT / "playground").glob("*/__init__.py"))
 #: A name within the package, as comments of templates write it.
-NAME = re.compile(
-    r"\b(?:rendering|views|engine|models|forms|collections|formats|protocols|elicitation|conformance"
-    r"|expectations|reporting)(?:\.\w+)+"
-)
+NAME = re.compile(rf"(?<![.\w])(?:{_PARTS})(?:\.\w+)+(?![\w/.]*\.html)")
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 from channels.layers import InMemoryChannelLayer
 
 from playground import notifications
+from playground.base.task_registry import running_tasks
 from playground.notifications import Notifier, Stored
-from playground.task_registry import running_tasks
 
 STORED = Stored([], [], {"state": "streaming"})
 

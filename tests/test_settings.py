@@ -20,12 +20,12 @@ from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
 
 import playground
-from playground import encryption
+from playground.base import encryption
+from playground.base.encryption import read_or_create_key
+from playground.base.limits import MIB, RunLimits
+from playground.base.logs import JSONFormatter, TextFormatter
 from playground.checks import hosted_mode, outbound_allow_list, several_processes
-from playground.context_processors import site
-from playground.encryption import read_or_create_key
-from playground.limits import MIB, RunLimits
-from playground.logs import JSONFormatter, TextFormatter
+from playground.site.context_processors import site
 from tests.support.playground_server import PlaygroundServer
 
 ROOT = Path(__file__).parent.parent

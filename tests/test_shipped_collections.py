@@ -17,7 +17,7 @@ from playground.collections.fixture import Fixture, render
 from playground.collections.fixture_parser import parse_fixture
 from playground.demo.examples import GROUPS
 from playground.models import Agent, SavedRequest
-from playground.startup import load_samples
+from playground.server.startup import load_samples
 from tests.demo.scenarios import collection
 from tests.support.commands import run_command
 from tests.support.playground_server import PlaygroundServer

@@ -13,8 +13,8 @@ import pytest
 from playground.collections.fixture import render
 from playground.collections.fixture_parser import parse_fixture
 from playground.collections.shipped import LESSON_FILES
-from playground.lessons import Lesson, LessonStep, evaluate_check
-from playground.rendering.markdown import plain
+from playground.lesson_format import Lesson, LessonStep, evaluate_check
+from playground.ui.markdown import plain
 from tests.support.learner import FAST, Learner, is_passed
 from tests.support.playground_server import PlaygroundServer
 

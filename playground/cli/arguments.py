@@ -14,11 +14,11 @@ from django.core.management import CommandError
 from django.db.models import Model
 
 from playground import engine
+from playground.base.installation import command_line
+from playground.base.json_input import parse_document
 from playground.engine import preparation
 from playground.engine.preparation import available_bindings
-from playground.formats.data_rows import AssignmentError, parse_assignment
-from playground.installation import command_line
-from playground.json_input import parse_document
+from playground.import_export.data_rows import AssignmentError, parse_assignment
 from playground.models import Agent, Collection, Environment
 from playground.transport import check_url
 

@@ -13,15 +13,15 @@ from django.core.management import CommandError
 
 from playground.cli.arguments import USAGE, agent_of, collection_of
 from playground.cli.output import one_line, print_line
+from playground.collection_runs.page import result_of
+from playground.collection_runs.reports import StepResult, VerdictCounts, step_lines
 from playground.collections.fixture import FixtureError
 from playground.collections.fixture_parser import parse_fixture
 from playground.collections.unsaved import unsaved_collection
 from playground.engine.preparation import AgentUrlError, override_agent
-from playground.formats.data_rows import MAX_BYTES, DataError, Row, read_rows
+from playground.import_export.data_rows import MAX_BYTES, DataError, Row, read_rows
 from playground.models import Agent, Collection, Run, SavedRequest, Step
 from playground.models.collections import requests_in_order
-from playground.rendering.collection_runs import result_of
-from playground.reporting import StepResult, VerdictCounts, step_lines
 
 #: Characters of the progress bar.
 WIDTH = 24

@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError
 from django.db import Error, connection
 
-from playground.executors import UNAVAILABLE
-from playground.startup import migrate_if_needed
+from playground.base.executors import UNAVAILABLE
+from playground.server.startup import migrate_if_needed
 
 #: Exit code for a database that is unavailable, or that refuses a value.
 DATABASE_FAILED = 3

@@ -17,11 +17,11 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 
 from playground import engine
+from playground.base.limits import RunLimits
 from playground.cli.output import Printer
 from playground.cli.signals import on_stop
 from playground.elicitation import ElicitationForm, TemplateError, build_form, read_answers, to_data
-from playground.follow_ups import answer_document, answer_omissions
-from playground.limits import RunLimits
+from playground.engine.follow_ups import answer_document, answer_omissions
 from playground.models import PolledPromise, Run, RunKind
 from playground.protocols.events import Elicitation, Event
 from playground.protocols.frames import Frame

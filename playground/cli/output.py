@@ -19,6 +19,12 @@ from typing import Any, TextIO
 
 from django.template.defaultfilters import pluralize
 
+from playground.conversation.cards import card_of
+from playground.conversation.errors import error_card
+from playground.conversation.events import event_text
+from playground.conversation.media import media_line
+from playground.conversation.messages import listed_tools
+from playground.conversation.status import status_label
 from playground.elicitation import ElicitationForm, with_labels
 from playground.models import Run
 from playground.protocols import events as ev
@@ -32,13 +38,7 @@ from playground.protocols.media import content_media, media_of
 from playground.protocols.placement import late_meta, meta_facts
 from playground.protocols.problems import Problem
 from playground.protocols.text import printable, printable_json
-from playground.rendering.cards import card_of
-from playground.rendering.error_card import error_card
-from playground.rendering.events import event_text
-from playground.rendering.formatting import milliseconds, value_text
-from playground.rendering.media import media_line
-from playground.rendering.messages import listed_tools
-from playground.rendering.run_status import status_label
+from playground.ui.formatting import milliseconds, value_text
 
 #: Limit on the characters of a value in a line of text, and on the tools in one.
 MAX_VALUE, MAX_TOOLS = 2_000, 40

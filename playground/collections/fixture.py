@@ -16,9 +16,9 @@ from typing import Any
 from django.db.models import F
 from django.utils.text import slugify
 
-from playground.collections import credentials
+from playground.base import credentials
 from playground.collections.ordering import LARGEST, evenly_spaced
-from playground.lessons import lesson_problems, with_requests
+from playground.lesson_format import lesson_problems, with_requests
 from playground.models import Collection
 from playground.models.collections import STEP, requests_in_order
 from playground.models.json_text import storable

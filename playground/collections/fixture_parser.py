@@ -15,7 +15,8 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
-from playground.collections import credentials
+from playground.base import credentials
+from playground.base.json_input import parse_json_value
 from playground.collections.fixture import (
     COLLECTION,
     FIELDS,
@@ -29,8 +30,7 @@ from playground.collections.fixture import (
 )
 from playground.collections.fixture_schema import json_type_name, pointer_token
 from playground.collections.fixture_validation import validate_item
-from playground.json_input import parse_json_value
-from playground.lessons import requests_of
+from playground.lesson_format import requests_of
 from playground.models import SavedRequest
 from playground.models.collections import RESERVED, STEP
 from playground.protocols import json_errors, registry

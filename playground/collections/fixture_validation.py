@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import Any
 
-from playground.collections import credentials, recordings
+from playground.base import credentials
+from playground.collections import recordings
 from playground.collections.fixture import COLLECTION, REQUEST
 from playground.collections.fixture_schema import Finding, pointer_token, schema_errors
 from playground.expectations import check_captures, check_schema
 from playground.expectations.schema import MAX_EXPECTATIONS
-from playground.lessons import lesson_problems
+from playground.lesson_format import lesson_problems
 from playground.models.json_text import storable
 from playground.protocols import headers as header_rules
 from playground.protocols import raw

@@ -29,8 +29,8 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.utils import timezone
 
+from playground.base.limits import MIB
 from playground.counters import RunCounters
-from playground.limits import MIB
 from playground.models import (
     Agent,
     Conversation,

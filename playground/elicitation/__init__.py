@@ -2,15 +2,6 @@
 
 Pure. A package of its own because NLWeb defines how an agent asks and not how a client answers
 (0.55 section 4.1.3): answer strategies are the playground's choice, not the protocol's.
-
-=============  =========================================================================
-`form`         elicitation form: an agent's questions as fields
-`controls`     controls of questions: defaults and answers, one row for each type of question
-`constraints`  constraints on answers, as text and as a check
-`answers`      validation of submitted answers
-`strategies`   answer strategies: the request that carries the answers
-`template`     request template of the user, with placeholders for the answers
-=============  =========================================================================
 """
 
 from playground.elicitation.answers import (

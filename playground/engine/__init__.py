@@ -3,34 +3,6 @@
 Imported by views and management commands, which need `prepare`, `create_run`, `send` and `cancel`
 most. What a caller needs is imported from this package; doctor, fetch, pictures,
 retention and collection runs have modules of their own.
-
-=====================  ========================================================================
-`background`           the background tasks of a server and of a worker
-`call_loop`            the loop exchange → transport → frames, for everything that is sent
-`collection_runs`      runs of a collection: plan, units, steps and their evaluation
-`concurrency`          the concurrency limit of one user, and the queue for a slot
-`doctor`               the connection doctor: calls of a diagnosis, and its stored report
-`driver`               the driver of one run: calls, frames, final state
-`fetch`                download of a file by GET, for imports from a URL
-`heartbeat`            heartbeats of runs, stop requests of other processes, liveness checks
-`jobs`                 work in the background, done by this process or by workers
-`mcp_sessions`         MCP sessions of conversations, and their end
-`pictures`             download of a picture that an agent names
-`preparation`          from a request template and variables to a prepared request
-`promise_polling`      await requests, leases, cancellation, recovery, the background poller
-`promises`             poll intervals, and what the response to a poll changes
-`request`              the prepared request: as it is stored, and as it is sent
-`retention`            retention limits, run trees, pruning and deletion of runs
-`runs`                 the record of a new run: conversation, parent, concurrency limit
-`secrets`              where a secret may be sent, and its substitution
-`server_probe`         a few calls to a server, for its tools or agent card; nothing is stored
-`shutdown`             end of the process: no new runs, time for those in progress
-`states`               the states of a run and their transitions
-`tasks`                the tasks of runs: send, stop, cancel
-`work_queue`           queue of runs for workers, with their encrypted requests
-`worker`               the worker: takes jobs, and starts again after an outage of the database
-`writer`               frames in batches, retries of the database, notification of viewers
-=====================  ========================================================================
 """
 
 from playground.engine.background import start_background_tasks

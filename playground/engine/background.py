@@ -10,8 +10,10 @@ from functools import partial
 from django.conf import settings
 from django.db import close_old_connections, connection
 
-from playground import metrics
-from playground.engine import jobs, tasks
+from playground.base import jobs, metrics
+from playground.base.executors import run_in_reader
+from playground.base.task_registry import SingleTask
+from playground.engine import tasks
 from playground.engine.collection_runs.runner import drive_job as collection_run_job
 from playground.engine.heartbeat import log_database_errors, start_liveness_checks
 from playground.engine.mcp_sessions import session_cleanup
@@ -19,9 +21,7 @@ from playground.engine.promise_polling import start_promise_poller
 from playground.engine.retention import pruning
 from playground.engine.runs import refuses_new_runs
 from playground.engine.work_queue import waiting_since, waiting_work
-from playground.executors import run_in_reader
 from playground.models import CollectionRun, Run
-from playground.task_registry import SingleTask
 
 #: The jobs that drive what waits in the queue.
 QUEUED_JOBS: Mapping[type[Run] | type[CollectionRun], jobs.Job] = {

@@ -17,12 +17,12 @@ from typing import Any
 from django.conf import settings
 from opentelemetry.trace import INVALID_SPAN
 
-from playground.limits import RunLimits
-from playground.memory_budget import RunMemory
+from playground.base.limits import RunLimits
+from playground.base.memory_budget import RunMemory
+from playground.base.tracing import RunTrace, observe
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Exchange, StopsEarly
 from playground.protocols.frames import Frame
-from playground.tracing import RunTrace, observe
 from playground.transport import OutboundPolicy, Transport
 
 #: Returns the microseconds since it was created.

@@ -16,8 +16,8 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from playground.base.executors import read_when_available
 from playground.engine.runs import is_at_run_limit
-from playground.executors import read_when_available
 from playground.models.liveness import mark_interrupted
 
 #: Seconds between two queries for a free slot, unless a run of this process ends.

@@ -16,17 +16,18 @@ from django.conf import settings
 from django.utils import timezone
 from opentelemetry.trace import get_current_span
 
-from playground import metrics
+from playground.base import metrics
+from playground.base.executors import UNAVAILABLE, read_when_available, write_until_stored
+from playground.base.limits import RunLimits
+from playground.base.logs import log_context
+from playground.base.memory_budget import RunMemory
+from playground.base.tracing import RunTrace, set_error
 from playground.counters import RunCounters
 from playground.engine.call_loop import make_calls, new_transport, start_clock
 from playground.engine.heartbeat import heartbeat
 from playground.engine.mcp_sessions import find_session, store_session
 from playground.engine.states import transition
 from playground.engine.writer import FramesLostError, FrameWriter, RunEndedError
-from playground.executors import UNAVAILABLE, read_when_available, write_until_stored
-from playground.limits import RunLimits
-from playground.logs import log_context
-from playground.memory_budget import RunMemory
 from playground.models import Run, RunKind, RunState
 from playground.models.batches import FramePart
 from playground.notifications import Reading, notify_viewers
@@ -41,7 +42,6 @@ from playground.protocols.exchange import (
 )
 from playground.protocols.frames import LAST_KINDS, Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
-from playground.tracing import RunTrace, set_error
 from playground.transport import ConnectionPool
 from playground.transport.redaction import Redactor
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
+from playground.base.limits import MIB, RunLimits
+from playground.base.memory_budget import RunMemory
 from playground.engine.call_loop import OwnerSlots, collect_frames, new_transport
-from playground.limits import MIB, RunLimits
-from playground.memory_budget import RunMemory
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import BODY_KINDS, FrameKind
 from playground.protocols.http import Headers, read_head

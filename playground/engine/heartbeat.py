@@ -22,11 +22,11 @@ from itertools import islice
 from typing import Protocol
 from uuid import UUID
 
-from playground.executors import run_in_reader, run_in_writer
+from playground.base.executors import run_in_reader, run_in_writer
+from playground.base.task_registry import PerLoop, SingleTask, start_task
 from playground.models import CollectionRun, Run
 from playground.models.liveness import HEARTBEAT_INTERVAL, mark_interrupted, store_heartbeats
 from playground.notifications import notifier
-from playground.task_registry import PerLoop, SingleTask, start_task
 
 logger = logging.getLogger(__name__)
 

@@ -17,10 +17,10 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
+from playground.base.executors import UNAVAILABLE, run_in_writer
+from playground.base.jobs import PeriodicJob
+from playground.base.limits import RunLimits
 from playground.engine.call_loop import collect_frames, new_transport
-from playground.engine.jobs import PeriodicJob
-from playground.executors import UNAVAILABLE, run_in_writer
-from playground.limits import RunLimits
 from playground.models import Conversation, McpSession, Run
 from playground.models.mcp_sessions import MAX_VERSION, key_of
 from playground.protocols import mcp

@@ -14,14 +14,14 @@ from weakref import WeakValueDictionary
 
 from django.conf import settings
 
+from playground.base.limits import MIB, RunLimits
+from playground.base.memory_budget import RunMemory
+from playground.base.task_registry import PerLoop
 from playground.engine.call_loop import new_transport
 from playground.engine.fetch import Download, get
-from playground.limits import MIB, RunLimits
-from playground.memory_budget import RunMemory
 from playground.protocols.http import USER_AGENT
 from playground.protocols.media import RASTER_TYPES, raster_type
 from playground.protocols.problems import Problem, Stage
-from playground.task_registry import PerLoop
 
 #: Bytes of a picture with its redirects, and seconds for all of it.
 MAX_BYTES, TIME = 5 * MIB, 15.0

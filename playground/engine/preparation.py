@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from django.utils import timezone
 
-from playground.collections.credentials import clean_url_template
+from playground.base.credentials import clean_url_template
 from playground.engine.request import (
     Headers,
     PreparedRequest,

@@ -27,7 +27,15 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from playground.engine import jobs, tasks
+from playground.base import jobs
+from playground.base.executors import (
+    read_when_available,
+    run_in_reader,
+    run_in_writer,
+    write_when_available,
+)
+from playground.base.task_registry import SingleTask
+from playground.engine import tasks
 from playground.engine.driver import Listener
 from playground.engine.preparation import follow_up_request
 from playground.engine.promises import (
@@ -45,12 +53,6 @@ from playground.engine.runs import (
     create_run,
 )
 from playground.engine.secrets import SecretNotAllowedError
-from playground.executors import (
-    read_when_available,
-    run_in_reader,
-    run_in_writer,
-    write_when_available,
-)
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.models.clock import database_now
 from playground.models.conversations import branch_to
@@ -62,7 +64,6 @@ from playground.protocols.events import Outcome
 from playground.protocols.headers import is_credential
 from playground.protocols.origins import same_origin
 from playground.stored_runs import exchange_for
-from playground.task_registry import SingleTask
 
 logger = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from django.conf import settings
 
+from playground.base.executors import write_until_stored
 from playground.engine.driver import Listener
-from playground.executors import write_until_stored
 from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.models.clock import database_now
 from playground.models.json_text import storable

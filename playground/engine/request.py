@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from playground.collections.credentials import clean_headers
+from playground.base.credentials import clean_headers
 from playground.engine.secrets import Secret, request_auth_headers, secret_substitution
 from playground.models import Agent, Run, RunSource, SavedRequest
 from playground.protocols import registry

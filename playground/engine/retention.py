@@ -33,8 +33,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
-from playground.engine.jobs import PeriodicJob
-from playground.executors import run_in_reader, run_in_writer
+from playground.base.executors import run_in_reader, run_in_writer
+from playground.base.jobs import PeriodicJob
+from playground.base.task_registry import SingleTask
 from playground.models import (
     CollectionRun,
     Conversation,
@@ -50,7 +51,6 @@ from playground.models.clock import database_now
 from playground.models.collections import purge_trash
 from playground.models.liveness import mark_interrupted
 from playground.models.runs import TURNS
-from playground.task_registry import SingleTask
 
 logger = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
+from playground.base.limits import MIB, RunLimits
 from playground.engine.call_loop import (
     OwnerSlots,
     collect_frames,
@@ -15,7 +16,6 @@ from playground.engine.call_loop import (
     new_transport,
     start_clock,
 )
-from playground.limits import MIB, RunLimits
 from playground.protocols.events import Event
 from playground.protocols.exchange import Exchange, ToleratesErrors, UsesSession
 from playground.protocols.frames import FrameKind

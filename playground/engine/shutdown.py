@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from playground.base.executors import run_in_writer
+from playground.base.processes import this_process
 from playground.engine import collection_runs, promise_polling, runs, tasks
-from playground.executors import run_in_writer
 from playground.models import CollectionRun, Run, RunState
 from playground.models.collection_runs import end_interrupted
-from playground.processes import this_process
 
 logger = logging.getLogger(__name__)
 

@@ -14,19 +14,20 @@ from django.conf import settings
 from opentelemetry import context
 from opentelemetry.context import Context
 
-from playground.database_timeout import response_timeout
-from playground.engine import concurrency, jobs, work_queue
+from playground.base import jobs
+from playground.base.database_timeout import response_timeout
+from playground.base.executors import write_when_available
+from playground.base.task_registry import TaskRegistry, start_task
+from playground.engine import concurrency, work_queue
 from playground.engine.driver import Driver
 from playground.engine.heartbeat import request_stop
 from playground.engine.promises import PromiseObserver
 from playground.engine.request import PreparedRequest, request_of_run
 from playground.engine.runs import RunParent, create_run, refuses_new_runs
-from playground.executors import write_when_available
 from playground.models import CollectionRun, Run, RunKind, RunState
 from playground.models.liveness import local_runs, mark_interrupted
 from playground.notifications import notify_viewers
 from playground.protocols.exchange import Target
-from playground.task_registry import TaskRegistry, start_task
 
 
 def _unregister(key: UUID, driver: Driver) -> None:

@@ -19,15 +19,15 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from playground import __version__
+from playground.base.executors import write_until_stored, write_when_available
+from playground.base.processes import this_process
 from playground.engine.request import PreparedRequest, request_of_run
 from playground.engine.runs import check_accepting_runs
-from playground.executors import write_until_stored, write_when_available
 from playground.models import CollectionRun, QueuedWork, Run, RunState
 from playground.models.clock import database_now
 from playground.models.collection_runs import STOPPED_REASON, end_unfinished
 from playground.models.liveness import driver_columns
 from playground.notifications import notify_viewers
-from playground.processes import this_process
 from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage
 

@@ -26,11 +26,11 @@ from procrastinate.contrib.django.utils import connector_params
 from procrastinate.psycopg_connector import PsycopgConnector
 from procrastinate.worker import Worker as QueueWorker
 
-from playground.engine import jobs
+from playground.base import jobs
+from playground.base.executors import run_in_reader, run_in_writer
 from playground.engine.background import MIN_WAITING, QUEUED_JOBS
 from playground.engine.heartbeat import log_database_errors
 from playground.engine.work_queue import waiting_since
-from playground.executors import run_in_reader, run_in_writer
 from playground.models import CollectionRun, Run
 
 logger = logging.getLogger(__name__)

@@ -18,14 +18,14 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 
-from playground import metrics
-from playground.executors import UNAVAILABLE, write_when_available
-from playground.memory_budget import RunMemory
+from playground.base import metrics
+from playground.base.executors import UNAVAILABLE, write_when_available
+from playground.base.memory_budget import RunMemory
+from playground.base.task_registry import PerLoop, start_task
 from playground.models import FrameBatch, Run, RunState
 from playground.models.batches import FramePart, build_batches
 from playground.notifications import Reading, Stored, notifier
 from playground.protocols.frames import Frame
-from playground.task_registry import PerLoop, start_task
 
 logger = logging.getLogger(__name__)
 

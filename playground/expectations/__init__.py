@@ -11,11 +11,11 @@ type               members
 `response_type`    `equals`: the response type in the metadata, in any capitalisation
 `results`          `min`, `max`, `exact`: the number of results; one of them or more
 `json`             `path`: JSONPath (RFC 9535) into the response document (see
-                   `playground.stored_runs`), and exactly one of `equals` (any JSON), `contains`
-                   (an element, a part of a text, a member's name), `matches` (a regular
-                   expression of RE2, anywhere in a text), `exists` (true or false), `is` (string,
-                   number, integer, boolean, null, array, object); with `every`: true all
-                   values at the path have to satisfy it, otherwise one is enough
+                   `playground.stored_runs`), and exactly one of `equals` (any JSON),
+                   `contains` (an element, a part of a text, a member's name), `matches` (a
+                   regular expression of RE2, anywhere in a text), `exists` (true or false), `is`
+                   (string, number, integer, boolean, null, array, object); with `every`: true
+                   all values at the path have to satisfy it, otherwise one is enough
 `first_within`     `ms`: from the start of the request to the first event
 `complete_within`  `ms`: from the start of the request to the end of a complete response
 `no_gap_over`      `ms`: the longest time without an event, from the first one to the end
@@ -27,18 +27,6 @@ type               members
 `check_schema(list)` returns the problems of a list with their locations, `evaluate(list, facts)`
 returns a `Check` for each expectation, and `capture(captures, document)` takes values from a
 response by path, for the requests that follow. None of them raises on any input.
-
-===================  ==========================================================================
-`evaluate`           evaluation of a list of expectations, and captures
-`expectation_types`  expectation types, and the table of all of them
-`facts`              run facts: the input of an evaluation
-`schema`             validation of expectations and captures; `schema.json` is the JSON Schema
-`suggestions`        expectations suggested for a run
-`jsonpath`           JSONPath: parsing, and evaluation step by step
-`regex`              regular expressions by RE2
-`values`             equality, types and shortened texts of JSON values
-`step_limit`         limit on the steps of an evaluation
-===================  ==========================================================================
 """
 
 from playground.expectations.evaluate import Check, capture, evaluate

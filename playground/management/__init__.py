@@ -1,6 +1,1 @@
-"""Management commands of the playground.
-
-==========  ==========================
-`commands`  the commands, one a module
-==========  ==========================
-"""
+"""Management commands of the playground."""

@@ -1,38 +1,6 @@
 """Models: agents, collections, runs with their frames, conversations, promises, shares.
 
 Frames are stored verbatim; events and everything else about a response are derived from them.
-
-====================  =========================================================================
-`action_servers`      MCP servers and A2A agents that actions are run on
-`agents`              agents, their credentials and their targets
-`batches`             packing of numbered frames into rows
-`clock`               the current time of the database
-`collection_runs`     collection runs and their steps
-`collections`         collections, folders and saved requests
-`conversations`       conversations, branches and session context
-`detection`           the connection doctor's report as it is stored with an agent
-`environments`        environments and their variables, secrets among them
-`fields`              fields that are encrypted in the database
-`frames`              frame batches: the rows that hold the frames of a run
-`history`             the history of runs: filters, pages, candidates for a comparison
-`json_text`           JSON fields that are stored as text
-`key_rotation`        encryption of all encrypted columns with another key
-`lessons`             progress of a learner in a lesson
-`liveness`            detection of runs whose process has died
-`mcp_sessions`        sessions of conversations with MCP servers
-`ownership`           owners of rows, and which rows a user may see
-`promises`            promises that are polled
-`queued_work`         requests and plans of runs that wait for a worker
-`retention`           limits on the history, one row per owner
-`row_problems`        problems of stored rows, which the lists show
-`runs`                runs, their states and kinds
-`sessions`            sessions of users who are logged in
-`shares`              read-only links to runs and collections
-`slugs`               slugs made from names, and constraints of columns
-`storage`             the quota for an owner's runs, and the limits on rows of other tables
-`trash`               rows that keep the time of their deletion, and who does not see them
-`twins`               pairs of runs of one request that are compared
-====================  =========================================================================
 """
 
 from playground.models.action_servers import ActionServer

@@ -58,7 +58,7 @@ class Collection(Trashable):
     position = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
     modified_at = models.DateTimeField(default=timezone.now)
-    #: The steps of a lesson, see `playground.lessons`; None for a collection that is no lesson.
+    #: The steps of a lesson, see `playground.lesson_format`; None where it is no lesson.
     lesson = JSONTextField(null=True, blank=True, default=None, shape=OBJECT)
     #: SHA-256 of the file in fixtures/ when it was last loaded or written; "" for never. A
     #: difference means that the file, or the collection, has changed since.

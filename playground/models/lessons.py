@@ -9,7 +9,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from playground.lessons import Lesson, LessonStep
+from playground.lesson_format import Lesson, LessonStep
 from playground.models.collections import Collection
 from playground.models.json_text import OBJECT, JSONTextField
 from playground.models.ownership import Owner

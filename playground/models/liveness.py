@@ -32,11 +32,11 @@ from django.db import DatabaseError, connection
 from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 
-from playground.database_timeout import response_timeout
+from playground.base.database_timeout import response_timeout
+from playground.base.processes import connection_name, is_running, this_process
 from playground.models.clock import database_now
 from playground.models.collection_runs import CollectionRun, end_interrupted
 from playground.models.runs import Run, RunState
-from playground.processes import connection_name, is_running, this_process
 
 #: Seconds between two heartbeats of a run in progress, and between two checks of a server.
 HEARTBEAT_INTERVAL = 1.0 if settings.WORKERS else 5.0

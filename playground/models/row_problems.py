@@ -8,7 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from playground.lessons import lesson_problems
+from playground.lesson_format import lesson_problems
 from playground.protocols import registry
 from playground.protocols.origins import DEFAULT_PORTS, origin_of
 from playground.variables import names_in

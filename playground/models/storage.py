@@ -21,7 +21,7 @@ from django.db.models.functions import Coalesce
 from django.db.models.signals import pre_save
 from django.template.defaultfilters import filesizeformat
 
-from playground.limits import MIB
+from playground.base.limits import MIB
 from playground.models.action_servers import ActionServer
 from playground.models.agents import Agent
 from playground.models.collection_runs import CollectionRun, Step

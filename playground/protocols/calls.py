@@ -24,7 +24,8 @@ class HttpCall:
     streaming: bool = False
     #: Seconds to wait before it is made: exchanges have no clock, the caller has one.
     delay: float = 0.0
-    #: Name of a limit (`playground.limits.RunLimits`): seconds for its response, once connected.
+    #: Name of a limit (`playground.base.limits.RunLimits`): seconds for its response, once
+    #: connected.
     time_limit: str = ""
 
     @property

@@ -1,7 +1,7 @@
 """Deep links: URLs that open the workbench with a request filled in.
 
 The request is in the fragment, which a browser does not send with the URL, so no log and no proxy
-sees what is shared. The workbench reads it in the body of a request (`views.deep_links`).
+sees what is shared. The workbench reads it in the body of a request (`composer.deep_links`).
 """
 
 from __future__ import annotations

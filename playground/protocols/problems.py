@@ -45,7 +45,7 @@ class Problem:
     fix: str
     #: The text of the error or the offending bytes; may be empty.
     detail: str = ""
-    #: Name of the exceeded limit: a field of `playground.limits.RunLimits`, or "quota".
+    #: Name of the exceeded limit: a field of `playground.base.limits.RunLimits`, or "quota".
     limit: str | None = None
 
     def to_json(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from typing import Any
 import h11
 import httpcore
 
-from playground.limits import RunLimits
+from playground.base.limits import RunLimits
 from playground.protocols.problems import Stage
 from playground.transport import errors
 from playground.transport.errors import CallError

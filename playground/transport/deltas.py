@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from playground.memory_budget import RunMemory
+from playground.base.memory_budget import RunMemory
 from playground.protocols import sse
 from playground.protocols.frames import Frame, FrameKind
 from playground.transport.redaction import MASK, Redactor, overlap

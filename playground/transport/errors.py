@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import httpcore
 
-from playground.limits import RunLimits
+from playground.base.limits import RunLimits
 from playground.protocols.problems import USE_HTTP, USE_HTTPS, Problem, Stage
 from playground.transport.policy import PolicyDenial
 

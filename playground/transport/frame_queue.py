@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from playground.memory_budget import RunMemory
+from playground.base.memory_budget import RunMemory
 from playground.protocols.frames import Frame
 
 #: Frames and bytes in the queue at which reading of the network pauses.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from playground.limits import RunLimits
+from playground.base.limits import RunLimits
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.sse import Block, Splitter, is_event_stream, is_json_lines
 from playground.transport import errors

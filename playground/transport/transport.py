@@ -18,8 +18,8 @@ from urllib.parse import parse_qsl
 
 import httpcore
 
-from playground.limits import RunLimits
-from playground.memory_budget import RunMemory
+from playground.base.limits import RunLimits
+from playground.base.memory_budget import RunMemory
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.headers import is_credential, size_error

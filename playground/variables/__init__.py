@@ -11,12 +11,6 @@ else (`{{ two words }}`, `{{}}`) is ordinary text and stays.
   for a text with two literal braces.
 - **Secrets** are separated: every result has two forms, the wire form and the stored form, and
   the latter has the placeholder of a secret instead of its value.
-
-==============  ================================================================
-`substitution`  substitution of placeholders in documents, headers and texts
-`urls`          encoding of values in URLs, by the part of the URL
-`names`         names of variables, and the placeholders in a value
-==============  ================================================================
 """
 
 from playground.variables.names import BUILT_IN, is_name, literal, names_in

@@ -1,6 +1,6 @@
 // Requests that were opened from a link: a banner names their target until they are sent or it is
 // dismissed. Links on our own pages need none. The server reads a link in the fragment, and creates
-// one of the request that is shown (playground/views/deep_links.py).
+// one of the request that is shown (playground/composer/deep_links.py).
 
 import { write } from "./copy-button.js";
 import { activeTab, changeTab, makeTab, openTab } from "./open-tabs.js";

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from playground.base.limits import RunLimits
 from playground.conformance import Verdict, run_rules
-from playground.limits import RunLimits
 from playground.protocols import json_decoder
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage

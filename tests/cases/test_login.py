@@ -16,8 +16,8 @@ from django.test import Client, RequestFactory, override_settings
 from django.urls import path
 
 from playground import urls
-from playground.views import login as module
-from playground.views.login import LoginForm, LoginView, client_address
+from playground.site import login as module
+from playground.site.login import LoginForm, LoginView, client_address
 
 PASSWORD = "correct horse"
 ATTACKER, HERS = "203.0.113.9", "198.51.100.7"

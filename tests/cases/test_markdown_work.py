@@ -9,11 +9,11 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
-from playground.middleware import response_headers
+from playground.base.page_budget import IS_GONE, PageBudget, page_budget
 from playground.models import Collection, Share
-from playground.page_budget import IS_GONE, PageBudget, page_budget
-from playground.rendering import markdown
-from playground.rendering.markdown import plain, render
+from playground.site.middleware import response_headers
+from playground.ui import markdown
+from playground.ui.markdown import plain, render
 from tests.support.collections import saved
 
 #: Texts that are repeated.

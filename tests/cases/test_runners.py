@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from playground.cli.dialogue import Dialogue
 from playground.cli.output import MessagePrinter
+from playground.collection_runs.reports import FORMATS, CheckResult, CollectionRunReport, StepResult
 from playground.models import Collection
 from playground.protocols import events as ev
-from playground.reporting import FORMATS, CheckResult, CollectionRunReport, StepResult
 from tests.support.collections import saved
 from tests.support.commands import run_command
 from tests.support.servers import chunk, head, reply, serving

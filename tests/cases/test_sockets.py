@@ -9,11 +9,11 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.test import Client
 
-from playground import broadcast, consumers
+from playground.live import broadcast, consumers
 from playground.models import CollectionRun, Share
 from playground.models import sessions as session_queries
 from tests.support.stored_runs import CALL, HEAD, OPEN
-from tests.test_consumers import HEADERS, Viewer, record
+from tests.live.test_consumers import HEADERS, Viewer, record
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 

@@ -19,7 +19,7 @@ from playground.collections.fixture_parser import (
     decode_file,
     parse_fixture,
 )
-from playground.formats.import_formats import parse_import
+from playground.import_export.import_formats import parse_import
 from tests.support.example_collections import COLLECTION, FOLDER, REQUEST, with_fields
 from tests.support.json_values import values
 

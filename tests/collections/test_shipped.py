@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from playground import startup
 from playground.collections import shipped as library
 from playground.collections import trash
 from playground.collections.fixture import dump
 from playground.models import Collection, SavedRequest, SkippedCollection
 from playground.models.collections import purge_trash
+from playground.server import startup
 from tests.collections.conftest import Edit
 from tests.support import example_collections
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from playground.startup import load_samples
+from playground.server.startup import load_samples
 from tests.support import example_collections
 from tests.support.playground_server import PlaygroundServer
 

@@ -25,10 +25,10 @@ from django.db.migrations.recorder import MigrationRecorder
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from playground import startup
 from playground.management.commands import serve
 from playground.models import ActionServer, Agent
-from playground.startup import load_samples
+from playground.server import startup
+from playground.server.startup import load_samples
 from tests.demo.scenarios.wire import play
 from tests.models.test_liveness_processes import Page
 from tests.support.playground_server import PlaygroundServer
@@ -83,7 +83,7 @@ def test_where_nobody_can_listen(host: str, port: int) -> None:
 
 
 def test_a_server_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "playground.servers.uvicorn", raising=False)
+    monkeypatch.delitem(sys.modules, "playground.server.uvicorn", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(CommandError) as error:
         call_command("serve", server="uvicorn", port=0, stdout=io.StringIO())

@@ -20,7 +20,7 @@ from playground.demo.guides import GUIDES
 from playground.protocols import nlweb, registry, sse
 from playground.protocols.explanations import schema_of_response
 from playground.protocols.json_pointer import escape
-from playground.rendering.reference import RESPONSES
+from playground.reference.attributes import RESPONSES
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 

@@ -11,10 +11,11 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from playground.engine import doctor, request_to
+from playground.agents import diagnosis as doctor
+from playground.base.task_registry import running_tasks
+from playground.engine import request_to
 from playground.models import Agent
 from playground.models.detection import proposed_changes
-from playground.task_registry import running_tasks
 from tests.support import a2a_servers, mcp_servers
 from tests.support.background_tasks import wait_for_tasks
 from tests.support.certificates import THIS_HOST, Certificate

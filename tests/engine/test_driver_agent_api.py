@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from playground.follow_ups import follow_up_document
+from playground.engine.follow_ups import follow_up_document
 from playground.models.conversations import branch_to
 from playground.protocols.agent_api import requests
 from playground.protocols.events import Content, Message, ToolCall

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from playground import processes
+from playground.base import processes
+from playground.base.task_registry import running_tasks
 from playground.engine import heartbeat
 from playground.models import CollectionRun, Run
-from playground.task_registry import running_tasks
 from tests.engine.conftest import Begin, until
 from tests.support.collection_runs import new_collection, start
 from tests.support.outages import Outage

@@ -17,9 +17,9 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.test import Client
 
+from playground.base.limits import MIB
 from playground.cli import output
 from playground.conformance import ConformanceReport, Verdict
-from playground.limits import MIB
 from playground.models import Agent, Run
 from playground.protocols.events import Event, Note, Result, Tools
 from playground.protocols.frames import FrameKind

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from playground.base.limits import MIB
 from playground.engine.pictures import (
     MAX_AT_ONCE,
     MAX_BYTES,
@@ -20,7 +21,6 @@ from playground.engine.pictures import (
     PictureError,
     fetch_picture,
 )
-from playground.limits import MIB
 from playground.transport import policy
 from playground.transport.networks import Address, NetworkRule, rule_for
 from tests.support.metrics import value

@@ -12,11 +12,11 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
 from playground import engine
+from playground.base.processes import this_process
+from playground.composer import send as run_views
 from playground.engine import collection_runs, promise_polling, runs, shutdown
 from playground.engine.shutdown import begin_shutdown, finish_shutdown
 from playground.models import Agent, CollectionRun, PolledPromise, Run, RunKind
-from playground.processes import this_process
-from playground.views import runs as run_views
 from tests.support.collection_runs import new_collection, request, start, steps_of, verdicts
 from tests.support.outages import Outage
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, serve

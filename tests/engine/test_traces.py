@@ -12,8 +12,9 @@ from django.test import Client
 from opentelemetry import context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from playground import engine, tracing
-from playground.limits import RunLimits
+from playground import engine
+from playground.base import tracing
+from playground.base.limits import RunLimits
 from playground.models import Run
 from tests.engine.conftest import Begin, Send, calls_of
 from tests.support import mcp_servers

@@ -14,7 +14,10 @@ from django.conf import LazySettings
 from django.db.models.functions import Now
 
 from playground import engine
-from playground.engine import background, collection_runs, heartbeat, jobs, work_queue
+from playground.base import jobs
+from playground.base.processes import this_process
+from playground.base.task_registry import start_task
+from playground.engine import background, collection_runs, heartbeat, work_queue
 from playground.engine.collection_runs import CollectionRunOptions
 from playground.engine.request import PreparedRequest
 from playground.models import (
@@ -31,9 +34,7 @@ from playground.models import (
 )
 from playground.models.liveness import mark_interrupted
 from playground.notifications import notifier
-from playground.processes import this_process
 from playground.protocols.exchange import Target
-from playground.task_registry import start_task
 from tests.engine.conftest import Begin
 from tests.support.background_tasks import wait_for_tasks
 from tests.support.servers import HOLD, Script, Server, reply, serve

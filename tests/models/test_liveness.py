@@ -15,7 +15,8 @@ import pytest
 from django.db import DatabaseError
 from django.utils import timezone
 
-from playground import processes
+from playground.base import processes
+from playground.base.processes import this_process
 from playground.models import CollectionRun, RunState, liveness
 from playground.models.clock import database_now
 from playground.models.liveness import (
@@ -27,7 +28,6 @@ from playground.models.liveness import (
     mark_interrupted,
     store_heartbeats,
 )
-from playground.processes import this_process
 from tests.support.stored_runs import CALL, HEAD, OPEN, Recording, result
 
 pytestmark = pytest.mark.database

@@ -21,8 +21,8 @@ from django.db import models
 from django.test import Client
 from django.utils import timezone
 
-from playground import broadcast
 from playground.collections import disk, trash
+from playground.live import broadcast
 from playground.models import (
     Collection,
     CollectionRun,

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
+from playground.conversation import card_types
 from playground.demo.a2a.skills import SKILLS
 from playground.demo.mcp.tools import TOOLS
 from playground.protocols import schemas
 from playground.protocols.explanations import explain
 from playground.protocols.json_pointer import pointer_of
-from playground.rendering import card_types
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 

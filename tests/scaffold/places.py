@@ -77,12 +77,6 @@ def protocol(name: str, label: str) -> list[Place]:
         ),
         New(f"tests/protocols/{name}/__init__.py", ""),
         Insertion(
-            "playground/protocols/__init__.py",
-            "================  ==============================================="
-            '=================\n"""',
-            f"`{name}`  the {label} protocol\n",
-        ),
-        Insertion(
             "playground/protocols/registry.py",
             "from playground.protocols.agent_api.documents import",
             f"from playground.protocols.{name} import reader as {name}_reader\n"
@@ -128,7 +122,7 @@ def event(name: str, label: str) -> list[Place]:
             Template((_HERE / "event/class.txt").read_text("utf-8")).substitute(words),
         ),
         Insertion(
-            "playground/rendering/elements.py",
+            "playground/conversation/elements.py",
             "    }\n)\n",
             f'        ev.{kind}: Element(lambda *_: ("{name}", {{}})),\n',
         ),

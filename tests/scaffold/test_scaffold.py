@@ -59,7 +59,7 @@ def test_a_protocol_and_an_event(checkout: Path) -> None:
     passed = _run(
         checkout,
         *("-m", "pytest", "-q", "tests/protocols/parrot", "tests/protocols/test_registry.py"),
-        *("tests/test_package_tables.py", "tests/collections/test_fixture_schema.py"),
+        "tests/collections/test_fixture_schema.py",
         *("tests/cli/test_output.py", "tests/protocols/test_schemas_explanations.py"),
     )
     assert "failed" not in passed

@@ -81,7 +81,7 @@ if __name__ == "__main__":
     django.setup()
     from tests.support.servers import free_port
 
-    server = importlib.import_module(f"playground.servers.{sys.argv[1]}")
+    server = importlib.import_module(f"playground.server.{sys.argv[1]}")
     port = free_port()
     server.run(
         FloodingApp(),

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-#: The variables that `playground.settings`, `playground.checks` and `playground.tracing` read.
+#: The variables that `playground.settings`, `playground.checks` and `playground.base.tracing` read.
 _SETTINGS = re.compile(
     "PLAYGROUND_.*|DATABASE_URL|REDIS_URL|DEBUG|SECRET_KEY|ALLOWED_HOSTS|CSRF_TRUSTED_ORIGINS|"
     "SECURE_SSL_REDIRECT|WEB_CONCURRENCY|TZ|OTEL_.*"

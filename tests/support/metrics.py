@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playground import metrics
+from playground.base import metrics
 
 
 def value(name: str, **labels: str) -> float:

@@ -11,7 +11,7 @@ from django.db import OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 
-from playground import executors
+from playground.base import executors
 
 _WRITES = re.compile(r'(INSERT INTO|UPDATE) "playground_(run|framebatch|step|collectionrun)"')
 

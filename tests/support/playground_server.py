@@ -72,7 +72,7 @@ def _fill(data: Path) -> None:
     from django.core.management import call_command
     from django.db import connection
 
-    from playground.startup import collect_static, load_samples
+    from playground.server.startup import collect_static, load_samples
     from tests.support import schema
 
     models_make_tables = schema.disable_migrations()

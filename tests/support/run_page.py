@@ -8,9 +8,9 @@ from typing import Any
 
 from django.test import Client
 
+from playground.conversation.updates import RunMessage, RunUpdates
 from playground.models import Run, Share
 from playground.protocols.frames import Frame, FrameKind
-from playground.rendering.live import RunMessage, RunUpdates
 from tests.support.markup import Element, read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event
 

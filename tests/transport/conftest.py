@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from playground.limits import RunLimits
+from playground.base.limits import RunLimits
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.problems import Problem

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from playground.limits import RunLimits
+from playground.base.limits import RunLimits
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Stage

@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 
-from playground.limits import RunLimits
+from playground.base.limits import RunLimits
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Stage

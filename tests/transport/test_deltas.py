@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.limits import RunLimits
-from playground.memory_budget import RunMemory
+from playground.base.limits import RunLimits
+from playground.base.memory_budget import RunMemory
 from playground.protocols import sse
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import Frame, FrameKind

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.limits import RunLimits
+from playground.base.limits import RunLimits
 from playground.protocols.frames import FrameKind
 from playground.protocols.sse import ServerSentEvent, parse
 from playground.transport.recorder import BodyRecorder, RemainingLimits

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from playground.limits import RunLimits
+from playground.base.limits import RunLimits
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from playground.transport import OutboundPolicy, Transport

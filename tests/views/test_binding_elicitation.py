@@ -11,8 +11,8 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 
+from playground.base.processes import this_process
 from playground.models import Agent, Run, RunKind, Share
-from playground.processes import this_process
 from playground.protocols.frames import Frame, FrameKind
 from tests.support.background_tasks import wait_for_tasks
 from tests.support.markup import read

@@ -16,10 +16,10 @@ from django.urls import reverse
 from django.utils import timezone
 from junitparser import JUnitXml
 
+from playground.collection_runs.page import PAGE, decode_verdicts, encode_verdicts
 from playground.engine.collection_runs import plan
 from playground.models import Agent, Collection, CollectionRun, Environment, Folder, SavedRequest
 from playground.models.liveness import HEARTBEAT_TIMEOUT
-from playground.rendering.collection_runs import PAGE, decode_verdicts, encode_verdicts
 from tests.support.markup import read
 from tests.support.servers import free_port, reply, serve
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from playground.collections import outline
 from playground.models import Agent, Collection, Folder
-from playground.rendering import outline
 from tests.support.collections import HTMX, make_collection, names, order, saved, url
 from tests.support.markup import read
 

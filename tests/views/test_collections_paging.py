@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from playground.collections import outline
 from playground.models import Collection, Folder, SavedRequest
-from playground.rendering import outline, sidebar
+from playground.site import sidebar
 from tests.support.collections import make_collection, names, url
 
 pytestmark = pytest.mark.database

@@ -11,10 +11,10 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest
 from django.test import AsyncClient, Client
 
+from playground.conversation import elicitation_views as elicitation
 from playground.models import Agent, Run, RunKind
 from playground.models.storage import LIMITS
-from playground.views import elicitation
-from playground.views.helpers import get_run
+from playground.ui.helpers import get_run
 from tests.support.elicitations import (
     ENTRY,
     FILLED,

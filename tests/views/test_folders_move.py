@@ -7,8 +7,8 @@ import re
 import pytest
 from django.test import Client
 
+from playground.collections import folders
 from playground.models import Collection
-from playground.views import folders
 from tests.support.collections import HTMX, make_collection, order
 from tests.support.markup import read
 

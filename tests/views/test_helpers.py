@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from playground.models import Agent
 from playground.models.liveness import HEARTBEAT_TIMEOUT
-from playground.views.helpers import make_download
+from playground.ui.helpers import make_download
 from tests.support.stored_runs import Recording
 
 

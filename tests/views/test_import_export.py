@@ -13,8 +13,8 @@ from django.test import Client
 from django.urls import reverse
 
 from playground.collections import fixture
+from playground.import_export.views import compress_text, decompress_text
 from playground.models import Collection, Environment, SavedRequest
-from playground.views.import_export import compress_text, decompress_text
 from tests.support import example_collections
 from tests.support.example_collections import COLLECTION, FOLDER, REQUEST, with_fields
 from tests.support.servers import Script, head, reply, serve

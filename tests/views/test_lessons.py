@@ -15,9 +15,9 @@ from playground.collections.fixture import dump
 from playground.collections.fixture_parser import parse_fixture
 from playground.collections.trash import delete
 from playground.expectations import EXPECTATION_TYPES, check_schema
+from playground.lessons import views
+from playground.lessons.pane import expectation_examples
 from playground.models import Agent, Collection, LessonProgress, Run, SavedRequest
-from playground.rendering.lessons import expectation_examples
-from playground.views import lessons as views
 from tests.support.collections import HTMX
 from tests.support.stored_runs import past_run
 from tests.views.conftest import form

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from playground.models import Agent, Share
-from playground.rendering.sidebar import COOKIE
+from playground.site.sidebar import COOKIE
 from tests.support.collections import make_collection
 from tests.support.markup import read
 from tests.support.stored_runs import past_run

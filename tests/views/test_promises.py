@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.test import AsyncClient
 
+from playground.conversation import promises_views as promises
 from playground.models import PolledPromise, PollingStatus
-from playground.views import promises
 from tests.support.stored_runs import Recording
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from django.db import OperationalError
 from django.test import Client
 
 from playground import engine
-from playground.views import readiness
+from playground.site import readiness
 
 
 def ready(client: Client) -> tuple[int, dict[str, Any]]:

@@ -17,12 +17,12 @@ from django.test import Client
 from django.urls import resolve, reverse
 from jsonschema import Draft202012Validator
 
+from playground.composer.deep_links import read_link
 from playground.models import Agent
 from playground.protocols import json_pointer, schemas
 from playground.protocols.reference import reference
-from playground.rendering.reference import changes_view, reference_view
-from playground.rendering.rules import rule_groups
-from playground.views.deep_links import read_link
+from playground.reference.attributes import changes_view, reference_view
+from playground.reference.rules import rule_groups
 from tests.support.markup import Element, read
 
 VERSIONS = schemas.versions()

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from playground.composer import send as runs
 from playground.models import Agent, Run, RunKind
-from playground.views import runs
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, recorded
 
 REQUEST = {"query": {"text": "eggs"}, "meta": {"version": "0.54"}}

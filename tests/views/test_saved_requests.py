@@ -14,11 +14,11 @@ from django.test import Client
 from django.utils import timezone
 
 from playground.collections import fixture
+from playground.collections import saved_requests as saved_views
 from playground.collections.fixture_parser import parse_fixture
+from playground.collections.saved_requests import ComposerFields, saved_fields
 from playground.models import Agent, Collection, Folder, Run, SavedRequest
 from playground.models.collections import STEP
-from playground.views import saved_requests as saved_views
-from playground.views.saved_requests import ComposerFields, saved_fields
 from tests.views.conftest import form
 
 pytestmark = pytest.mark.database

@@ -6,8 +6,9 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
+from playground.collections import search
 from playground.models import Collection, Folder
-from playground.rendering import search, sidebar
+from playground.site import sidebar
 from tests.support.collections import HTMX, make_collection, saved
 from tests.support.markup import read
 

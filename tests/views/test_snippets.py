@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from playground.models import Agent, Environment
-from tests.formats.test_har_export import CALL as POSTED
+from tests.import_export.test_har_export import CALL as POSTED
 from tests.support.stored_runs import END, HEAD, OPEN, recorded, result
 from tests.views.conftest import form
 

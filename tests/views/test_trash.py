@@ -15,8 +15,8 @@ from django.utils import timezone
 from playground.collections import trash
 from playground.collections.fixture import dump
 from playground.collections.trash import recently_deleted
+from playground.collections.trash_views import undo_url
 from playground.models import Collection, SavedRequest, Share
-from playground.views.trash import undo_url
 from tests.support.collections import HTMX, make_collection, order, saved, url
 
 pytestmark = pytest.mark.database

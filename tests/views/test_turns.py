@@ -12,8 +12,8 @@ from django.db import connection
 from django.test import AsyncClient, Client
 from django.test.utils import CaptureQueriesContext
 
+from playground.conversation import transcript
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind
-from playground.rendering import transcript
 from tests.support.elicitations import elicitation_run, turn
 from tests.support.markup import Element, read
 from tests.views.conftest import form

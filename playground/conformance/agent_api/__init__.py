@@ -2,21 +2,6 @@
 
 The title of a rule states the requirement; the docstring of its function gives the reason, or
 how the rule interprets the specification.
-
-==============  =====================================================================
-`http`          HTTP, the stream, and whether it consists of objects of the protocol
-`fields`        members of responses, messages and contents, and their types
-`vocabulary`    listed types, roles, statuses and names of members
-`lifecycle`     order and statuses, sequence numbers
-`completion`    usage, times and session of a completed response
-`identity`      what stays the same: ids, types, roles, session
-`contents`      contents as they are streamed
-`tools`         tool calls and their outputs
-`failures`      errors
-`transcript`    transcript: a request and its response as these rules read them
-`stream_state`  state of messages and contents after each object of a stream
-`rule`          decorator of these rules
-==============  =====================================================================
 """
 
 from __future__ import annotations

@@ -4,20 +4,6 @@ The title of a rule states the requirement; the docstring of its function gives 
 how the rule interprets the specification. The page of the rule shows both. To add a rule: a
 function under `rule(...)` in the module of its section, its name in that module's `RULES`, a row
 in `tests/conformance/nlweb/table` with its levels and responses, and `make examples`.
-
-==============  =====================================================================
-`responses`     a response at all, and responses that are HTTP errors alone (section 4)
-`metadata`      the metadata `_meta`, and echoed values (sections 3.4 and 4)
-`answers`       answers, and the requested format and mode (sections 3.3 and 4.1.1)
-`items`         result items (section 4.1.1)
-`promises`      promises (section 4.1.2)
-`elicitations`  elicitations and their questions (section 4.1.3)
-`failures`      failures, and responses to await requests (sections 4.1.4 and 4.2)
-`actions`       actions of result items (section 5)
-`streams`       events, their transfer, and the order of results (section 6)
-`http`          the HTTP binding and rate limits (sections 2.5 and 7)
-`schema`        remaining violations of the JSON Schemas
-==============  =====================================================================
 """
 
 from __future__ import annotations

@@ -2,19 +2,6 @@
 
 The URLs, the demo page and the tests are generated from one table; each row is in the module
 of its scenario. A scenario reads nothing from the database and ends when its client disconnects.
-
-==============  ================================================================================
-`scenario`      `Scenario`, `ScenarioRequest`, and the events and responses that all of them use
-`events`        order, indexes, names and contents of the events of a stream
-`timing`        slow, endless, silent, very many, very large
-`connections`   interrupted transfers
-`hangup`        closing the connection of a request
-`http`          status codes, media types, encodings, redirects, refusals
-`answers`       position of the summary, and results that are not a list of items
-`elicitations`  valid and invalid questions
-`promises`      promises that fail, report less progress, or have invalid members
-`actions`       actions with unusual shapes, URLs, headers and responses
-==============  ================================================================================
 """
 
 from __future__ import annotations

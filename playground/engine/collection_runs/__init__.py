@@ -18,15 +18,6 @@ promises of the agent are outcomes: none is answered and none polled; a question
 server waits is cancelled. A capture that finds nothing fails the step.
 
 **Connections** are kept for later steps of the run, until its end: see `ConnectionPool`.
-
-=================  ==========================================================================
-`evaluation`       the response to a step: expectations and captures
-`iteration_state`  captured values and conversations of one unit
-`plan`             the requests to send, their units, and the rows of the run and its steps
-`runner`           a collection run in progress, and its stop
-`step_sender`      one step from its preparation to its verdict
-`step_writer`      the rows of the steps, updated in batches
-=================  ==========================================================================
 """
 
 from playground.engine.collection_runs.plan import (

@@ -16,7 +16,11 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from playground.engine import jobs, tasks, work_queue
+from playground.base import jobs
+from playground.base.executors import write_when_available
+from playground.base.logs import log_context
+from playground.base.task_registry import TaskRegistry
+from playground.engine import tasks, work_queue
 from playground.engine.collection_runs.iteration_state import IterationState
 from playground.engine.collection_runs.plan import (
     CollectionRunPlan,
@@ -33,8 +37,6 @@ from playground.engine.heartbeat import heartbeat, log_database_errors
 from playground.engine.runs import ShuttingDownError, refuses_new_runs
 from playground.engine.work_queue import UnreadableWorkError
 from playground.engine.writer import RunEndedError
-from playground.executors import write_when_available
-from playground.logs import log_context
 from playground.models import CollectionRun, QueuedWork, Run, RunState, Step
 from playground.models.collection_runs import (
     INTERRUPTED_REASON,
@@ -43,7 +45,6 @@ from playground.models.collection_runs import (
 )
 from playground.models.liveness import local_runs
 from playground.notifications import notify_viewers
-from playground.task_registry import TaskRegistry
 from playground.transport import ConnectionPool
 
 logger = logging.getLogger(__name__)

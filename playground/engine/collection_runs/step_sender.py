@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from playground.base.executors import read_when_available, write_when_available
 from playground.engine import tasks
 from playground.engine.collection_runs.evaluation import ResponseCollector, evaluate_step
 from playground.engine.collection_runs.iteration_state import ConversationKey, IterationState
@@ -31,7 +32,6 @@ from playground.engine.preparation import (
 from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent, create_run, is_at_run_limit
 from playground.engine.writer import RunEndedError
-from playground.executors import read_when_available, write_when_available
 from playground.models import Agent, CollectionRun, Run, RunSource, SavedRequest, Step
 from playground.models.json_text import storable
 from playground.models.storage import no_room_and_fix

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.db import transaction
 
+from playground.base.executors import UNAVAILABLE, write_when_available
 from playground.engine.heartbeat import log_database_errors
-from playground.executors import UNAVAILABLE, write_when_available
 from playground.models import CollectionRun, Run, Step
 from playground.notifications import notify_viewers
 

@@ -12,14 +12,15 @@ from typing import Any
 
 from django.core.management import CommandParser
 
+from playground.agents import diagnosis as doctor
+from playground.agents.doctor import text_of
 from playground.cli.arguments import agent_of
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
-from playground.engine import doctor, request_to
+from playground.engine import request_to
 from playground.models import Agent
 from playground.protocols import registry
 from playground.protocols.text import printable_json
-from playground.rendering.doctor import text_of
 
 
 class Command(DatabaseCommand):

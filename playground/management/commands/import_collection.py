@@ -21,7 +21,7 @@ from playground.collections.fixture import FixtureError
 from playground.collections.fixture_parser import MAX_BYTES, decode_file
 from playground.collections.import_diff import ItemChange
 from playground.collections.importer import ImportPlan, import_fixture, plan_import
-from playground.formats.import_formats import IMPORT_FORMATS, ParsedImport, parse_import
+from playground.import_export.import_formats import IMPORT_FORMATS, ParsedImport, parse_import
 
 *_FIRST, _LAST = (each.label for each in IMPORT_FORMATS)
 _FORMATS = f"{', '.join(_FIRST)} or {_LAST}"

@@ -20,7 +20,7 @@ from playground.engine import retention
 from playground.engine.retention import MAX_DAYS, MAX_RUNS, PruningPreview, RetentionLimits
 from playground.models import Run
 from playground.models.storage import StorageUsage
-from playground.rendering.formatting import count_text, size
+from playground.ui.formatting import count_text, size
 
 
 class Command(DatabaseCommand):

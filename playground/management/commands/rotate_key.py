@@ -8,8 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management import CommandError
 
+from playground.base.encryption import next_key_path, read_or_create_key, replace_key
 from playground.cli.database_command import DatabaseCommand
-from playground.encryption import next_key_path, read_or_create_key, replace_key
 from playground.models.key_rotation import commits_on_disk, rotate
 
 NO_OLD_KEY = (

@@ -38,6 +38,8 @@ from playground.cli.output import (
     write,
 )
 from playground.cli.signals import on_stop
+from playground.collection_runs.page import report_of, result_of
+from playground.collection_runs.reports import FORMATS, CollectionRunReport, summary_lines
 from playground.engine import collection_runs
 from playground.engine.collection_runs import (
     MAX_PARALLEL,
@@ -47,8 +49,6 @@ from playground.engine.collection_runs import (
 )
 from playground.engine.collection_runs.runner import INTERNAL_ERROR_REASON
 from playground.models import CollectionRun, Run
-from playground.rendering.collection_runs import report_of, result_of
-from playground.reporting import FORMATS, CollectionRunReport, summary_lines
 
 logger = logging.getLogger(__name__)
 

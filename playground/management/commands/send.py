@@ -19,6 +19,11 @@ from django import forms
 from django.core.management import CommandError, CommandParser
 
 from playground import engine
+from playground.base.json_input import (
+    parse_document,
+    parse_document_anyway,
+    parse_header_templates,
+)
 from playground.cli.arguments import (
     USAGE,
     agent_of,
@@ -34,12 +39,7 @@ from playground.cli.database_command import DatabaseCommand
 from playground.cli.dialogue import Dialogue, SendOptions
 from playground.cli.output import Printer, configure_stream, ignored_by_runner
 from playground.elicitation import STRATEGIES
-from playground.follow_ups import follow_up_document, follow_up_omissions
-from playground.json_input import (
-    parse_document,
-    parse_document_anyway,
-    parse_header_templates,
-)
+from playground.engine.follow_ups import follow_up_document, follow_up_omissions
 from playground.models import Agent, Run, RunState
 from playground.models.conversations import turn_of
 from playground.protocols import json_decoder, raw, registry

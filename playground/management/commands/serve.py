@@ -18,14 +18,15 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.management import CommandError, CommandParser
 
-from playground import engine, installation
+from playground import engine
+from playground.base import installation
+from playground.base.task_registry import start_task
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.signals import on_stop_signal
-from playground.graceful_stop import stop_gracefully
-from playground.startup import collect_static, load_samples, migrate, preparation_lock
-from playground.task_registry import start_task
+from playground.server.graceful_stop import stop_gracefully
+from playground.server.startup import collect_static, load_samples, migrate, preparation_lock
 
-#: Names of the servers, which are modules of `playground.servers`.
+#: Names of the servers, which are modules of `playground.server`.
 _SERVERS = ("daphne", "uvicorn")
 
 
@@ -99,7 +100,7 @@ class Command(DatabaseCommand):
 def _import_server(name: str) -> ModuleType:
     """Return the module of a server. Raise `CommandError` if a package is not installed."""
     try:
-        return importlib.import_module(f"playground.servers.{name}")
+        return importlib.import_module(f"playground.server.{name}")
     except ModuleNotFoundError as error:
         raise CommandError(
             f"--server {name} needs the package {error.name} of the extra “{name}”."

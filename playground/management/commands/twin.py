@@ -18,19 +18,19 @@ from django.conf import settings
 from django.core.management import CommandError, CommandParser
 
 from playground import engine
+from playground.base.limits import RunLimits
 from playground.cli.arguments import USAGE, agent_of, document_from, request_over, seconds
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import configure_stream, one_line
 from playground.cli.signals import on_stop
-from playground.limits import RunLimits
+from playground.compare.comparison import headline_of, not_comparable_reasons
+from playground.compare.twin_targets import convert_to_version
+from playground.compare.twins import comparison_of, twin_sides
 from playground.models import Agent, Run, Twin
 from playground.protocols import registry
 from playground.protocols.diff import Comparison, Difference
 from playground.protocols.text import printable_json
-from playground.rendering.comparison import headline_of, not_comparable_reasons
-from playground.rendering.formatting import json_preview
-from playground.rendering.twins import comparison_of, twin_sides
-from playground.twin_targets import convert_to_version
+from playground.ui.formatting import json_preview
 
 #: Limit on the characters of a value in a line of text.
 MAX_VALUE = 100

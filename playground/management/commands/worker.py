@@ -11,14 +11,15 @@ from typing import Any
 from django.conf import settings
 from django.core.management import CommandError, CommandParser
 
-from playground import engine, installation, metrics, tracing
+from playground import engine
+from playground.base import installation, metrics, tracing
+from playground.base.task_registry import start_task
 from playground.cli.arguments import USAGE
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.signals import on_stop_signal
-from playground.graceful_stop import stop_gracefully
 from playground.models.liveness import mark_interrupted
-from playground.startup import tune_garbage_collection
-from playground.task_registry import start_task
+from playground.server.graceful_stop import stop_gracefully
+from playground.server.startup import tune_garbage_collection
 
 #: Runs in progress at once.
 CONCURRENCY = 250

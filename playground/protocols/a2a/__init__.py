@@ -1,19 +1,4 @@
-"""A2A 0.3 and 1.0: agents that are described by a card and work on tasks, over JSON-RPC.
-
-================  =====================================================================
-`versions`        differences between the versions, as one table
-`task_states`     the states of a task, as one table
-`card`            the agent card
-`card_discovery`  URLs where a card may be, their responses, and the exchange for a card
-`messages`        messages to an agent, and their HTTP calls
-`responses`       the HTTP response to one JSON-RPC call
-`reader`          results of JSON-RPC as events: messages, tasks and their updates
-`parts`           parts of a message or an artifact, as events
-`artifacts`       artifacts of a task, complete or in pieces
-`input_required`  elicitation of a task that waits for the user, and the answers
-`exchange`        the exchange: card, message, and the task until it has ended
-================  =====================================================================
-"""
+"""A2A 0.3 and 1.0: agents that are described by a card and work on tasks, over JSON-RPC."""
 
 from playground.protocols.a2a.card import AgentCard, Interface, Skill, is_same, read_card, url_at
 from playground.protocols.a2a.card_discovery import (

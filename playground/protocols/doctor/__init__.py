@@ -1,15 +1,4 @@
-"""Connection doctor: finds out what answers at an agent's URL, with causes and fixes.
-
-=============  ====================================================================
-`probes`       the calls that a diagnosis may make, in order, with their conditions
-`evidence`     the facts of one call, from its frames
-`detection`    protocol, version, binding and dialect of a response
-`conclusions`  what each step of a diagnosis says: cause and fix
-`advice`       causes and fixes that several steps share
-`causes`       why a request or a diagnosis failed, and the remedy
-`diagnosis`    one diagnosis: the next call, and the report
-=============  ====================================================================
-"""
+"""Connection doctor: finds out what answers at an agent's URL, with causes and fixes."""
 
 from playground.protocols.doctor.causes import Cause, Remedy, cause_of
 from playground.protocols.doctor.detection import DetectedProtocol, detect_protocol

@@ -1,19 +1,4 @@
-"""MCP over streamable HTTP, in both generations: a binding of NLWeb, and calls of any tool.
-
-=================  =================================================================
-`versions`         the versions as one table, and their two generations
-`messages`         messages to a server, their HTTP calls, and reading them back
-`handshake`        generation, session and tools of a server
-`resumption`       position in an event stream, and limits of its resumption
-`http_sse`         the older transport HTTP+SSE, which is recognized
-`responses`        the HTTP response to one call, and the answer in it
-`results`          the result of a tool call, and the NLWeb response in it
-`server_requests`  requests of a server in mid-call
-`elicitation`      questions of a server to the user, and the answers
-`errors`           problems of servers, with their fixes
-`exchange`         the exchange: handshake, then the call of a tool
-=================  =================================================================
-"""
+"""MCP over streamable HTTP, in both generations: a binding of NLWeb, and calls of any tool."""
 
 from __future__ import annotations
 

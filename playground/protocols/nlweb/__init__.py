@@ -1,16 +1,4 @@
-"""The NLWeb protocol, versions 0.54 and 0.55, and the legacy server before them.
-
-===========  ====================================================================
-`content`    events of the members of a response: results, texts, questions, …
-`documents`  assembler of a response as one document
-`failures`   explanations of error codes and HTTP status codes
-`legacy`     requests and messages of the legacy server
-`outcome`    outcome and session context of a response
-`reader`     lenient reader: a response, whole or streamed, as events
-`requests`   requests: build, follow up, validate
-`versions`   the version table
-===========  ====================================================================
-"""
+"""The NLWeb protocol, versions 0.54 and 0.55, and the legacy server before them."""
 
 from playground.protocols.nlweb.legacy import mask_block
 from playground.protocols.nlweb.reader import NLWebReader

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from playground.base.limits import RunLimits
 from playground.conformance import ConformanceReport, Finding, Verdict, run_rules
-from playground.limits import RunLimits
 from playground.protocols.frames import Frame, FrameKind
 from playground.transport.recorder import BodyRecorder, RemainingLimits
 from playground.transport.redaction import Redactor

@@ -53,7 +53,7 @@ IDLE, PATIENCE = 10.0, 40.0
 STORED, DELETED_AFTER = 300, 60
 #: Viewers of a run: the mean, and the most.
 MEAN_VIEWERS, MAX_VIEWERS = 4, 20
-#: Cards that a page receives at most, see `playground.rendering.live`.
+#: Cards that a page receives at most, see `playground.conversation.updates`.
 WINDOW = 60
 #: Threads that send requests.
 SENDING = 8

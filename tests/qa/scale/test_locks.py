@@ -12,12 +12,12 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 
+from playground.base.processes import connection_name
 from playground.engine import promise_polling
 from playground.engine.promises import PollResult, apply_poll_result
 from playground.models import PolledPromise, PollingStatus, Run, liveness
 from playground.models.clock import database_now
 from playground.models.liveness import DatabaseContact, mark_interrupted
-from playground.processes import connection_name
 from tests.support.stored_runs import Recording
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -1,0 +1,1 @@
+"""Agents: list, form, tools over MCP, and the connection doctor."""

@@ -1,0 +1,1 @@
+"""What everything stands on: limits, keys, threads, tasks, jobs, logs and metrics."""

@@ -1,0 +1,1 @@
+"""Collection runs: start, page, live updates and reports."""

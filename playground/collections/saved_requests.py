@@ -1,0 +1,483 @@
+"""Saved requests: save, open and overwrite them; edit their details, move and duplicate them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.db import models, transaction
+from django.forms import ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_aware
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import trigger_client_event
+
+from playground.base.credentials import clean_auth, clean_headers, clean_url_template
+from playground.collections import ordering
+from playground.collections.forms import PositionForm, SavedRequestForm
+from playground.collections.recordings import RecordingError, record
+from playground.collections.shipped import shipped_slugs
+from playground.collections.views import outline_of, render_form
+from playground.composer.forms import SaveForm
+from playground.composer.views import tab_data, tab_summary
+from playground.composer.workbench import page
+from playground.engine import request_over_binding
+from playground.engine.preparation import agent_for_url, version_and_binding
+from playground.models import Agent, Collection, Folder, LimitError, SavedRequest
+from playground.models.collections import STEP, resolve_target
+from playground.models.ownership import owner_of
+from playground.models.storage import check_rows
+from playground.protocols.origins import MAX_URL
+from playground.ui.helpers import (
+    CHANGED,
+    changed_response,
+    find_run,
+    get_collection,
+    get_saved_request,
+    is_htmx,
+    moved_response,
+    redirect_with_note,
+    save_form,
+)
+
+MAX_NAME = 120
+#: Longest notes that are saved from the workbench.
+MAX_NOTES = 100_000
+#: Name of the collection that the first save creates.
+FIRST_COLLECTION = "My requests"
+#: Session key of the shipped collections whose requests the user has chosen to change.
+CHANGED_SHIPPED_KEY = "changed_shipped"
+#: Session key of the collection and folder in which a request was saved last.
+LAST_COLLECTION_KEY = "last_place"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def saved_requests(request: HttpRequest) -> HttpResponse:
+    """Show the form for a name and a collection (GET), or save the composer's request (POST)."""
+    if request.method != "POST":
+        return _save_form(request, request.GET.dict(), [])
+    try:
+        with transaction.atomic():
+            fields = saved_fields(SaveForm(request.POST, request.user))
+            saved = _create(request, fields)
+    except (ValidationError, RecordingError) as error:
+        messages = error.messages if isinstance(error, ValidationError) else [str(error)]
+        return _save_form(request, request.POST.dict(), messages, status=422)
+    request.session[LAST_COLLECTION_KEY] = _location_of(saved)
+    return _saved_response(saved, fields)
+
+
+def _create(request: HttpRequest, fields: ComposerFields) -> SavedRequest:
+    """Create a saved request at the end of the selected folder."""
+    form = request.POST
+    name = form.get("name", "").strip()
+    if not name:
+        raise ValidationError("Enter a name for the request.")
+    if len(name) > MAX_NAME:
+        raise ValidationError(f"The name is longer than {MAX_NAME} characters.")
+    collection, folder = _selected_folder(request)
+    saved = SavedRequest(
+        collection=collection,
+        folder=folder,
+        name=name,
+        notes=form.get("notes", "").strip(),
+        position=last_position(collection.requests.filter(folder=folder)),
+    )
+    if form.get("keep_reply") and (run := find_run(request, form.get("run", ""))):
+        saved.reply = record(run)
+    fields.apply_to(saved)
+    return saved
+
+
+def _selected_folder(request: HttpRequest) -> tuple[Collection, Folder | None]:
+    """Return the collection and folder of `place`: "slug", "slug/folder", or "" for a new one."""
+    form = request.POST
+    slug, _, folder_slug = form.get("place", "").partition("/")
+    if slug:
+        owned = Collection.objects.owned_by(request.user)
+        if (collection := owned.filter(slug=slug).first()) is None:
+            raise ValidationError("This collection was deleted. Choose another one.")
+        folder = collection.folders.filter(slug=folder_slug).first() if folder_slug else None
+        if folder_slug and folder is None:
+            raise ValidationError("This folder was deleted. Choose another location.")
+        return collection, folder
+    name = form.get("collection", "").strip()
+    if not name:
+        raise ValidationError("Enter a name for the new collection.")
+    if len(name) > MAX_NAME:
+        raise ValidationError(f"The collection's name is longer than {MAX_NAME} characters.")
+    owner = owner_of(request.user)
+    others = Collection.objects.owned_by(request.user)
+    last = others.order_by("position").last()
+    position = last.position + 1 if last else 0
+    return Collection.objects.create(owner=owner, name=name, position=position), None
+
+
+def _save_form(
+    request: HttpRequest, form: dict[str, str], errors: list[str], status: int = 200
+) -> HttpResponse:
+    """Render the form for a name and a collection, with the submitted values."""
+    collections = Collection.objects.owned_by(request.user).prefetch_related("folders")
+    shipped = shipped_slugs()
+    own = [each for each in collections if each.slug not in shipped]
+    place = form.get("place", _proposed_location(request, form.get("saved", ""), own))
+    run = find_run(request, form.get("run", ""))
+    given = {
+        "name": form.get("name", "")[:MAX_NAME],
+        "place": place,
+        "collection": form.get("collection", FIRST_COLLECTION),
+    }
+    context = {
+        "own": own,
+        "shipped": [each for each in collections if each.slug in shipped],
+        "form": form | given,
+        "run": run if run and run.is_final else None,
+        "errors": errors,
+    }
+    return render(request, "saved/save_as.html", context, status=status)
+
+
+def _proposed_location(request: HttpRequest, opened: str, own: Sequence[Collection]) -> str:
+    """Return the proposed location: that of the open request, the last used, or the newest.
+
+    It is in one of the user's `own` collections, and "" for a new one where there is none:
+    collections that come with the playground are saved to by choice only.
+    """
+    slug, _, name = opened.partition("/")
+    owned = SavedRequest.objects.filter(collection__in=own)
+    beside = owned.select_related("folder", "collection").filter(collection__slug=slug, slug=name)
+    known = {each.slug for each in own}
+    known |= {f"{each.slug}/{folder.slug}" for each in own for folder in each.folders.all()}
+    candidates = [*map(_location_of, beside), slug, request.session.get(LAST_COLLECTION_KEY, "")]
+    newest = max(own, key=lambda each: each.modified_at, default=None)
+    return next((each for each in candidates if each in known), newest.slug if newest else "")
+
+
+def _location_of(saved: SavedRequest) -> str:
+    """Return the collection and folder of a saved request, as `place` has it."""
+    folder = f"/{saved.folder.slug}" if saved.folder else ""
+    return f"{saved.collection.slug}{folder}"
+
+
+def saved_request(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+    """Open a saved request in the workbench (GET; JSON for a tab), or overwrite it (POST)."""
+    owned = SavedRequest.objects.select_related("collection", "folder", "recorded_run").filter(
+        collection__in=Collection.objects.owned_by(request.user)
+    )
+    found = get_object_or_404(owned, collection__slug=slug, slug=saved)
+    if request.method == "POST":
+        return _update(request, found)
+    if request.method in {"GET", "HEAD"}:
+        return _open(request, found)
+    return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
+
+
+@transaction.atomic
+def _update(request: HttpRequest, found: SavedRequest) -> HttpResponse:
+    """Overwrite it with the composer's request, unless it was saved in the meantime."""
+    # A concurrent update waits here, where the database has row locks, and reads the result.
+    saved = get_object_or_404(SavedRequest.objects.select_for_update(), pk=found.pk)
+    try:
+        fields = saved_fields(SaveForm(request.POST, request.user), saved)
+        if not _may_change(request, saved.collection):
+            return render(request, "saved/shipped.html", {"saved": saved}, status=409)
+        is_saved = fields.overwrite(saved, _expected_version(request.POST))
+    except ValidationError as error:
+        context = {"saved": saved, "errors": error.messages}
+        return render(request, "saved/errors.html", context, status=422)
+    if not is_saved:
+        saved = get_object_or_404(SavedRequest, pk=saved.pk)
+        return render(request, "saved/conflict.html", {"saved": saved}, status=409)
+    return _saved_response(saved, fields)
+
+
+def _may_change(request: HttpRequest, collection: Collection) -> bool:
+    """Return whether a request of this collection may be overwritten without asking.
+
+    Those of a shipped collection may once the user has chosen that, in this session.
+    """
+    chosen = request.session.get(CHANGED_SHIPPED_KEY, [])
+    if collection.slug in chosen or collection.slug not in shipped_slugs():
+        return True
+    if not request.POST.get("shipped"):
+        return False
+    request.session[CHANGED_SHIPPED_KEY] = [*chosen, collection.slug]
+    return True
+
+
+def _expected_version(form: Mapping[str, str]) -> datetime | None:
+    """Return when the composer's version was saved; None to overwrite any version."""
+    moment = form.get("modified", "")
+    if not moment or form.get("overwrite"):
+        return None
+    with contextlib.suppress(ValueError, OverflowError):
+        if (found := parse_datetime(moment)) and is_aware(found):
+            return found.astimezone(UTC)
+    return datetime.min.replace(tzinfo=UTC)  # No version was saved then.
+
+
+@ensure_csrf_cookie
+def _open(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
+    """Render the workbench with a saved request, or return it as JSON."""
+    agents = Agent.objects.owned_by(request.user)
+    found = tab_data(saved, agents)
+    run = saved.recorded_run
+    # A saved response becomes a run when the user requests it, and not by a GET.
+    offered = saved if saved.reply is not None and run is None else None
+    if request.accepts("application/json") and not request.accepts("text/html"):
+        shown = {"run": str(run.pk) if run else "", "offers_reply": offered is not None}
+        response: HttpResponse = JsonResponse(found | shown)
+    else:
+        composed = found["fields"]
+        target_fields = {name: composed[name] for name in ("protocol", "version", "binding")}
+        response = page(
+            request,
+            agents.filter(slug=composed["agent"]).first(),
+            run,
+            saved.document,
+            saved.headers,
+            composed=composed,
+            saved=found,
+            noted=saved,
+            reply=offered,
+            **target_fields,
+        )
+    patch_vary_headers(response, ["Accept"])
+    return response
+
+
+def _saved_response(saved: SavedRequest, fields: ComposerFields) -> HttpResponse:
+    """Return events with the name that it was saved under, and one that reloads the sidebar."""
+    event = tab_summary(saved) | {"dropped": fields.dropped, "collection": saved.collection.name}
+    response = trigger_client_event(HttpResponse(), "request:saved", event)
+    return trigger_client_event(response, CHANGED)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def details(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+    """Show the form of name, notes and position (GET), or save name and notes (POST)."""
+    found = get_saved_request(request, slug, saved)
+    if request.method != "POST":
+        return _details_form(request, SavedRequestForm(instance=found), found)
+    form = SavedRequestForm(request.POST, instance=found)
+    if not form.is_valid() or not save_form(form):
+        return _details_form(request, form, get_saved_request(request, slug, saved), 422)
+    ordering.mark_modified(found.collection)
+    if not is_htmx(request):
+        return redirect_with_note(request, found.collection)
+    return changed_response(_row_response(request, found))
+
+
+def _row_response(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
+    row = outline_of(request, saved.collection).row(saved)
+    return render(request, "collections/row.html", {"row": row})
+
+
+def _details_form(
+    request: HttpRequest, form: SavedRequestForm, saved: SavedRequest, status: int = 200
+) -> HttpResponse:
+    key = [saved.collection.slug, saved.slug]
+    context: dict[str, Any] = {
+        "form": form,
+        "collection": saved.collection,
+        "thing": "request",
+        "item": saved,
+        "action": reverse("saved-request-details", args=key),
+        "target": f"#request-{saved.slug}",
+    }
+    return render_form(request, context, status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def notes(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+    """Show the notes of a request (GET), or save them (POST).
+
+    `in=workbench` shows them as the workbench does, `in=form` in a form.
+    """
+    found = get_saved_request(request, slug, saved)
+    if request.method == "POST":
+        found.notes = request.POST.get("notes", "").strip()[:MAX_NOTES]
+        try:
+            # Not its time of change: an open tab may still save the request.
+            found.save(update_fields=["notes"])
+        except LimitError as error:
+            context = {"noted": found, "is_edited": True, "error": str(error)}
+            return render(request, "saved/notes.html", context, status=422)
+        ordering.mark_modified(found.collection)
+        return render(request, "saved/notes.html", {"noted": found})
+    place = request.GET.get("in", "")
+    if place in {"workbench", "form"}:
+        return render(request, "saved/notes.html", {"noted": found, "is_edited": place == "form"})
+    return render(request, "collections/notes.html", {"saved": found})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def move(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+    """Show the collections to move it to (GET), or move it (POST).
+
+    `folder` is a folder's slug, "" for none; without it the folder stays. `to`, from the form, is
+    "collection" or "collection/folder", and moves it to the end of that.
+    """
+    found = get_saved_request(request, slug, saved)
+    if request.method != "POST":
+        return _move_form(request, found)
+    if "to" in request.POST:
+        return _move_to(request, found, request.POST["to"])
+    form = PositionForm(request.POST)
+    if form.is_valid():
+        slug_in_form = request.POST.get("folder")
+        folder = found.folder if slug_in_form is None else _folder(found.collection, slug_in_form)
+        ordering.reorder_request(found, folder, form.relative_position)
+    return moved_response(request, found.collection)
+
+
+def _folder(collection: Collection, slug: str) -> Folder | None:
+    if not slug:
+        return None
+    found: Folder = get_object_or_404(collection.folders, slug=slug)
+    return found
+
+
+def _move_form(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
+    collections = Collection.objects.owned_by(request.user).prefetch_related("folders")
+    context = {
+        "saved": saved,
+        "collection": saved.collection,
+        "collections": collections,
+    }
+    is_part = is_htmx(request)
+    name = "collections/move.html" if is_part else "collections/move_page.html"
+    return render(request, name, context)
+
+
+def _move_to(request: HttpRequest, saved: SavedRequest, to: str) -> HttpResponse:
+    slug, _, folder = to.partition("/")
+    target = get_collection(request, slug)
+    ordering.move_request(saved, target, _folder(target, folder))
+    return changed_response(redirect_with_note(request, target, f"{saved.name} was moved."))
+
+
+@require_POST
+def duplication(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+    """Duplicate the request, behind the original."""
+    found = get_saved_request(request, slug, saved)
+    duplicate = ordering.duplicate_request(found)
+    if not is_htmx(request):
+        return redirect_with_note(request, duplicate.collection)
+    return changed_response(_row_response(request, duplicate))
+
+
+@dataclass(frozen=True, slots=True)
+class ComposerFields:
+    """The fields of a saved request as composed, without any credentials.
+
+    `dropped` names the fields that held a literal credential, which is never stored.
+    """
+
+    fields: dict[str, Any]
+    dropped: list[str] = field(default_factory=list)
+
+    def apply_to(self, saved: SavedRequest) -> None:
+        """Save them to `saved`, and touch its collection."""
+        self._fill(saved)
+        with transaction.atomic():
+            saved.save()
+            _touch(saved)
+
+    def overwrite(self, saved: SavedRequest, since: datetime | None) -> bool:
+        """Save them over a request that was last saved at `since`; None for any time.
+
+        Return False, with nothing saved, where it was saved in the meantime or deleted: the
+        condition is in the same statement as the update. Its name, notes and position stay as they
+        are stored.
+        """
+        rows = SavedRequest.objects.filter(pk=saved.pk)
+        if since is not None:
+            rows = rows.filter(modified_at=since)
+        self._fill(saved)
+        check_rows([saved], added=0)
+        with transaction.atomic():
+            if not rows.update(**self.fields, modified_at=saved.modified_at):
+                return False
+            _touch(saved)
+        return True
+
+    def _fill(self, saved: SavedRequest) -> None:
+        # A clock that does not advance must not give two versions the same time.
+        saved.modified_at = max(timezone.now(), saved.modified_at + timedelta(microseconds=1))
+        for name, value in self.fields.items():
+            setattr(saved, name, value)
+
+
+def _touch(saved: SavedRequest) -> None:
+    """Set the time of change of its collection."""
+    collections = Collection.objects.filter(pk=saved.collection.pk)
+    collections.update(modified_at=saved.modified_at)
+
+
+def saved_fields(form: SaveForm, saved: SavedRequest | None = None) -> ComposerFields:
+    """Return the composer's fields to save. Raises `ValidationError` with a sentence.
+
+    A document that could not be sent yet can be saved; one that is no JSON object cannot. `saved`
+    is the request to overwrite.
+    """
+    if form.first_error:
+        raise ValidationError(form.first_error)
+    given = form.cleaned_data
+    agent, document = given["agent"], given["document"]
+    headers = [list(pair) for pair in given["headers"]]
+    address = given["address"]
+    default_agent = agent or agent_for_url(address, given["protocol"], None)
+    version, binding = version_and_binding(default_agent, given["version"], given["binding"])
+    if agent is not None:
+        prepared = request_over_binding(agent, document, (), version=version, binding=binding)
+        address = _portable_url(prepared.target.url)
+    if len(address) > MAX_URL:
+        raise ValidationError(f"The URL is longer than {MAX_URL:,} characters.")
+    kept = clean_headers(headers), clean_url_template(address)
+    dropped = [name for (name, was), (_, now) in zip(headers, kept[0], strict=True) if was != now]
+    if kept[1] != address:
+        dropped.append("the URL")
+    auth = clean_auth(given["auth"])
+    if given["auth"].get("secret") and auth.get("secret") == "":
+        dropped.append("the authentication")
+    place = (agent.slug if agent else "", kept[1])
+    if saved and resolve_target(saved, form.agents) == (None, address):
+        place = (saved.agent, saved.address)  # A path at its agent's origin stays one.
+    elif saved and agent and saved.agent == agent.slug and saved.binding == binding:
+        place = (agent.slug, saved.address)  # What did not change is no difference of the file.
+    fields = {
+        "agent": place[0],
+        "address": place[1],
+        "protocol": default_agent.protocol,
+        "version": version,
+        "binding": binding,
+        "document": document,
+        "headers": kept[0],
+        "auth": auth,
+        "expectations": given["expectations"],
+        "captures": given["captures"],
+    }
+    return ComposerFields(fields, dropped)
+
+
+def _portable_url(url: str) -> str:
+    """Return an agent's URL for users without that agent; "" for one on this machine."""
+    host = urlsplit(url).hostname or ""
+    return "" if host == "localhost" or host.startswith("127.") or host == "::1" else url
+
+
+def last_position(requests: models.QuerySet[SavedRequest]) -> int:
+    """Return the position after the last of these requests, which are those of one folder."""
+    last: int | None = requests.aggregate(last=models.Max("position"))["last"]
+    return STEP if last is None else last + STEP

@@ -1,0 +1,1 @@
+"""Two runs side by side: past ones, or one request sent to two targets."""

@@ -1,0 +1,376 @@
+"""Comparison of two runs: facts side by side, and the differences of requests and responses."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from django.utils.timezone import localtime
+
+from playground.conversation.status import binding_of, run_metrics, status_label, version_of
+from playground.history.rows import HistoryRow
+from playground.history.rows import row_of as history_row
+from playground.models import Run, RunState
+from playground.protocols.diff import (
+    MAX_LISTED,
+    Comparison,
+    Difference,
+    OrderScope,
+    ResponseSide,
+    compare,
+    compare_documents,
+)
+from playground.protocols.events import Event
+from playground.stored_runs import exchange_for, read_events
+from playground.ui.formatting import count_text, json_preview, milliseconds, size, value_text
+
+#: Events of a response that are compared.
+MAX_EVENTS = 20_000
+#: Characters of a value in a row.
+MAX_VALUE = 300
+#: Characters of a value in a list of candidates.
+MAX_PREVIEW = 60
+#: Words of a text that are compared one by one.
+MAX_WORDS = 200
+
+#: A segment of a text: `same`, `gone` or `new`, and its words.
+DiffSegment = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedFact:
+    """A row of the table of facts: one fact of both runs."""
+
+    label: str
+    left: str
+    right: str
+    #: Difference of two figures as text; "" for a fact that is no figure.
+    delta: str = ""
+    #: Whether a difference is highlighted: no two runs take the same time.
+    counts: bool = True
+
+    @property
+    def differs(self) -> bool:
+        """Return whether the values differ and the difference is highlighted."""
+        return self.counts and self.left != self.right
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceRow:
+    """A row of a table of differences."""
+
+    #: `added`, `removed`, `changed` or `moved`.
+    change: str
+    kind: str
+    label: str
+    pointer: str
+    left: str
+    right: str
+    #: Why the difference is expected; "" if it is not.
+    expected: str = ""
+    #: Left and right text in segments, if they have enough in common.
+    pieces: tuple[list[DiffSegment], list[DiffSegment]] = field(default_factory=lambda: ([], []))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPart:
+    """The differences of the requests or of the responses."""
+
+    #: `same`, `different` or `impossible`.
+    state: str
+    headline: str
+    #: Sentences on why nothing, or only a part, was compared.
+    notes: tuple[str, ...] = ()
+    rows: tuple[DifferenceRow, ...] = ()
+    #: Number of differences that are not listed.
+    more: int = 0
+    #: Differences of identifiers, tokens and times.
+    folded: tuple[DifferenceRow, ...] = ()
+    folded_total: int = 0
+    titles: tuple[str, str] = ("", "")
+
+    @property
+    def folded_more(self) -> int:
+        """Return the number of folded differences that are not listed."""
+        return self.folded_total - len(self.folded)
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """The comparison of two runs as its page shows it."""
+
+    titles: tuple[str, str]
+    facts: tuple[ComparedFact, ...]
+    request: ComparedPart
+    response: ComparedPart
+
+    @property
+    def headline(self) -> str:
+        """Return the result of the comparison in one line."""
+        parts = (("request", self.request), ("response", self.response))
+        return " · ".join(f"{name}: {part.headline.lower()}" for name, part in parts).capitalize()
+
+
+def compare_runs(left: Run, right: Run, *, ordered: bool) -> RunComparison:
+    """Compare two runs, reading the frames of both; with `ordered` the order of lists counts."""
+    titles = titles_of(left, right)
+    order = OrderScope.EVERYWHERE if ordered else OrderScope.NOWHERE
+    return RunComparison(
+        titles,
+        tuple(facts_of(left, right)),
+        _compare_requests(left, right, order, titles),
+        _compare_responses(left, right, order, titles),
+    )
+
+
+def titles_of(left: Run, right: Run) -> tuple[str, str]:
+    """Return the titles of both sides: what distinguishes them, else when they were sent."""
+    labels = distinguishing_labels(left, right) or (_sent_at(left), _sent_at(right))
+    return f"Left, {labels[0]}", f"Right, {labels[1]}"
+
+
+def distinguishing_labels(left: Run, right: Run) -> tuple[str, str] | None:
+    """Return the agents, versions and bindings in which two runs differ; None if in none."""
+    labels = [
+        (left.agent_name, right.agent_name),
+        (version_of(left).label, version_of(right).label),
+        (binding_of(left), binding_of(right)),
+    ]
+    differing = [pair for pair in labels if pair[0] != pair[1]]
+    if not differing:
+        return None
+    return " · ".join(pair[0] for pair in differing), " · ".join(pair[1] for pair in differing)
+
+
+def not_comparable_reasons(left: Run, right: Run) -> Iterator[str]:
+    """Yield a sentence for each run whose response is incomplete."""
+    for position, run in (("left", left), ("right", right)):
+        if run.state == RunState.COMPLETED:
+            continue
+        cause = (run.problem or {}).get("cause", "")
+        reason = f": {cause}" if isinstance(cause, str) and cause else "."
+        yield f"The run on the {position} did not complete ({status_label(run).lower()}){reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonCandidate:
+    """A run to compare another one with, and what tells it apart from runs with the same text."""
+
+    row: HistoryRow
+    sent_at: str
+    #: First difference of its request, "" for the same request or another text.
+    difference: str
+
+
+def candidates_of(run: Run, others: Iterable[Run]) -> list[ComparisonCandidate]:
+    """Return the candidates to compare `run` with; one query for their requests."""
+    others = list(others)
+    requests = dict(
+        Run.objects.filter(pk__in=[each.pk for each in others]).values_list("pk", "request")
+    )
+    return [
+        ComparisonCandidate(
+            history_row(other),
+            _sent_at(other),
+            first_difference(requests.get(other.pk), run.request) if other.text == run.text else "",
+        )
+        for other in others
+    ]
+
+
+def first_difference(document: Any, other: Any) -> str:
+    """Return the first difference of a request document from another as "path: value"."""
+    comparison = compare_documents(document, other)
+    found = next(iter(comparison.differences), None)
+    if found is None:
+        return ""
+    value = json_preview(found.left, MAX_PREVIEW)
+    if found.change in ("added", "moved"):
+        value = {"added": "not set", "moved": f"position {found.left}"}[found.change]
+    return f"{found.pointer.strip('/').replace('/', '.') or 'request'}: {value}"
+
+
+def headline_of(comparison: Comparison) -> str:
+    """Return the result of comparing two responses in a few words."""
+    surprising = comparison.total - comparison.expected
+    if surprising:
+        return count_text(surprising, "difference")
+    if comparison.expected:
+        return "Only expected version differences"
+    return "No differences"
+
+
+def response_side(run: Run, limit: int | None = None) -> ResponseSide:
+    """Return the response of a run for a comparison: its first `limit` events, read lazily."""
+    return ResponseSide(islice(_events(run), limit), run.outcome, version_of(run))
+
+
+def _events(run: Run) -> Iterator[Event]:
+    for _, events in read_events(run):
+        yield from events
+
+
+def _sent_at(run: Run) -> str:
+    moment = localtime(run.created_at)
+    return f"{moment.day} {moment:%b %Y, %H:%M:%S}"
+
+
+# --- facts of both runs -----------------------------------------------------------------------
+
+_FACTS: tuple[tuple[str, Callable[[Run], Any]], ...] = (
+    ("Agent", lambda run: run.agent_name),
+    ("URL", lambda run: run.url),
+    ("Protocol", lambda run: version_of(run).label or run.protocol),
+    ("Binding", binding_of),
+    ("Environment", lambda run: run.environment),
+    ("State", status_label),
+    ("Problem", lambda run: value_text((run.problem or {}).get("cause"), 300)),
+    ("HTTP status", lambda run: run.status),
+    ("Results", lambda run: run.results),
+    ("Events", lambda run: run.events),
+)
+
+
+def facts_of(left: Run, right: Run) -> Iterator[ComparedFact]:
+    """Yield the rows of the table of facts, without those that are empty on both sides."""
+    for label, read in _FACTS:
+        texts = ["" if (value := read(run)) is None else str(value) for run in (left, right)]
+        if any(texts):
+            yield ComparedFact(label, texts[0], texts[1])
+    yield from _header_facts(left, right)
+    yield ComparedFact("Size", size(left.bytes), size(right.bytes))
+    metrics = run_metrics(left), run_metrics(right)
+    for label, column, texts in (
+        ("First event", "first_event_us", [each.first for each in metrics]),
+        ("Duration", "ended_us", [each.elapsed for each in metrics]),
+    ):
+        if any(texts):
+            delta = _duration_delta(getattr(left, column), getattr(right, column))
+            yield ComparedFact(label, texts[0], texts[1], delta, counts=False)
+    yield ComparedFact("Sent", _sent_at(left), _sent_at(right), counts=False)
+
+
+def _header_facts(left: Run, right: Run) -> Iterator[ComparedFact]:
+    """Yield a row for each request header; the values of secrets are not stored."""
+    sides: list[dict[str, list[str]]] = [{}, {}]
+    for side, run in zip(sides, (left, right), strict=True):
+        for name, value in run.headers:
+            side.setdefault(str(name).title(), []).append(str(value) or "(not stored)")
+    for name in sorted({*sides[0], *sides[1]}):
+        left_value, right_value = (", ".join(side.get(name, [])) for side in sides)
+        yield ComparedFact(f"Header {name}", left_value, right_value)
+
+
+def _duration_delta(left: int | None, right: int | None) -> str:
+    """Return how much longer or shorter the right run took, from microseconds."""
+    if left is None or right is None or left == right:
+        return ""
+    sign = "+" if right > left else "−"
+    return f"{sign}{milliseconds(abs(right - left) / 1000)}"
+
+
+# --- requests and responses -------------------------------------------------------------------
+
+
+def _compare_requests(
+    left: Run, right: Run, order: OrderScope, titles: tuple[str, str]
+) -> ComparedPart:
+    comparison = compare_documents(left.request, right.request, order)
+    notes: tuple[str, ...] = ()
+    if left.protocol != right.protocol:
+        notes = ("The runs use different protocols, so the requests have little in common.",)
+    return _compared_part(comparison, titles, notes)
+
+
+def _compare_responses(
+    left: Run, right: Run, order: OrderScope, titles: tuple[str, str]
+) -> ComparedPart:
+    """Compare the responses as far as they were received, with notes on what is missing."""
+    notes = tuple(_response_notes(left, right))
+    if unreadable := [reason for run in (left, right) if (reason := _unreadable_reason(run))]:
+        return ComparedPart(
+            "impossible", "Unreadable response", (*unreadable, *notes), titles=titles
+        )
+    if not (left.events or right.events):
+        return ComparedPart("impossible", "No response on either side", notes, titles=titles)
+    sides = response_side(left, MAX_EVENTS), response_side(right, MAX_EVENTS)
+    return _compared_part(compare(*sides, order, folded=True), titles, notes)
+
+
+def _unreadable_reason(run: Run) -> str:
+    """Return why no reader can read a response; "" if one can."""
+    try:
+        exchange_for(run)
+    except ValueError:
+        binding = run.binding or "no binding"
+        return f"Unsupported protocol: {run.protocol} {run.version} over {binding}."
+    return ""
+
+
+def _response_notes(left: Run, right: Run) -> Iterator[str]:
+    """Yield sentences on why a comparison is not one of two whole responses."""
+    yield from not_comparable_reasons(left, right)
+    for position, run in (("left", left), ("right", right)):
+        if run.events > MAX_EVENTS:
+            yield f"Only the first {MAX_EVENTS:,} events on the {position} are compared."
+    if RunState.COMPLETED not in (left.state, right.state):
+        yield "Both responses are incomplete. Only the received parts are compared."
+    elif left.state != right.state:
+        yield "Only the received part of the incomplete response is compared."
+    if left.protocol != right.protocol:
+        yield "The runs use different protocols, so their events are compared."
+
+
+def _compared_part(
+    comparison: Comparison, titles: tuple[str, str], notes: tuple[str, ...]
+) -> ComparedPart:
+    return ComparedPart(
+        state="same" if comparison.same else "different",
+        headline=headline_of(comparison),
+        notes=notes,
+        rows=rows_of(comparison.differences),
+        more=max(0, comparison.total - MAX_LISTED),
+        folded=rows_of(comparison.folded),
+        folded_total=comparison.folded_total,
+        titles=titles,
+    )
+
+
+def rows_of(differences: Iterable[Difference]) -> tuple[DifferenceRow, ...]:
+    """Return the rows of differences."""
+    return tuple(map(row_of, differences))
+
+
+def row_of(difference: Difference) -> DifferenceRow:
+    """Return the row of one difference."""
+    change = difference.change
+    left = "" if change == "added" else json_preview(difference.left, MAX_VALUE)
+    right = "" if change == "removed" else json_preview(difference.right, MAX_VALUE)
+    if change == "moved":
+        left, right = f"position {difference.left}", f"position {difference.right}"
+    pieces: tuple[list[DiffSegment], list[DiffSegment]] = ([], [])
+    if isinstance(difference.left, str) and isinstance(difference.right, str):
+        pieces = word_diff(left, right)
+    names = (change, difference.kind, difference.label, difference.pointer)
+    return DifferenceRow(*names, left, right, difference.expected, pieces)
+
+
+def word_diff(left: str, right: str) -> tuple[list[DiffSegment], list[DiffSegment]]:
+    """Return two texts in segments; empty if they are too different, or too long."""
+    words = [re.findall(r"\s+|\w+|[^\w\s]", text) for text in (left, right)]
+    if not 2 < max(map(len, words)) <= 2 * MAX_WORDS:
+        return [], []
+    matcher = difflib.SequenceMatcher(None, words[0], words[1], autojunk=False)
+    if matcher.ratio() < 0.4:
+        return [], []
+    segments: tuple[list[DiffSegment], list[DiffSegment]] = ([], [])
+    for tag, a, b, c, d in matcher.get_opcodes():
+        same = tag == "equal"
+        for side, run, change in ((0, words[0][a:b], "gone"), (1, words[1][c:d], "new")):
+            if run:
+                segments[side].append(("same" if same else change, "".join(run)))
+    return segments

@@ -1,0 +1,98 @@
+"""Twin targets: the same request over the other binding, in another version or to another agent.
+
+For views and commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from playground.base.credentials import is_placeholder
+from playground.engine import PreparedRequest
+from playground.engine.preparation import available_bindings, retarget, with_new_ids
+from playground.models import Agent
+from playground.protocols import registry
+from playground.protocols.headers import is_credential
+from playground.protocols.origins import same_origin
+
+
+@dataclass(frozen=True, slots=True)
+class TwinTarget:
+    """One other target of a request."""
+
+    #: The value in a form: `binding:mcp`, `version:0.54`, `agent:demo`.
+    value: str
+    label: str
+    prepared: PreparedRequest
+
+
+def twin_targets_for(prepared: PreparedRequest, agents: Sequence[Agent]) -> list[TwinTarget]:
+    """Return the other targets of `prepared`; `agents` are those of its user."""
+    return [*_bindings(prepared), *_versions(prepared), *_agents(prepared, agents)]
+
+
+def convert_to_version(request: Mapping[str, Any], before: str, after: str) -> dict[str, Any]:
+    """Return a document of one version as one of another, with its version member changed."""
+    meta = request.get("meta")
+    if before == after or not isinstance(meta, Mapping):
+        return dict(request)
+    names = {name for name in ("version", "api_version") if meta.get(name) == before}
+    return {**request, "meta": {**meta, **dict.fromkeys(names, after)}}
+
+
+def convert_to_agent(prepared: PreparedRequest, agent: Agent) -> PreparedRequest:
+    """Return the same request to another agent, over the binding of that agent.
+
+    Headers with credentials were entered for one agent and are sent to no other origin; where
+    secrets may be sent is decided by `playground.engine.secrets`.
+    """
+    is_same_origin = same_origin(prepared.target.url, agent.url)
+    headers = [
+        (name, value)
+        for name, value in prepared.headers
+        if is_same_origin or not is_credential(name) or is_placeholder(value)
+    ]
+    return retarget(prepared, agent, headers)
+
+
+def _bindings(prepared: PreparedRequest) -> list[TwinTarget]:
+    agent, target = prepared.agent, prepared.target
+    return [
+        TwinTarget(
+            f"binding:{name}",
+            f"Over {Agent.Binding(name).label}",
+            retarget(prepared, agent, prepared.headers, binding=name),
+        )
+        for name in available_bindings(agent)
+        if name != target.binding
+    ]
+
+
+def _versions(prepared: PreparedRequest) -> list[TwinTarget]:
+    current = prepared.target.version
+    return [
+        TwinTarget(
+            f"version:{version.name}",
+            f"As {version.label}",
+            prepared.in_version(version.name).with_change(
+                partial(convert_to_version, before=current, after=version.name)
+            ),
+        )
+        for version in registry.versions(prepared.agent.protocol)
+        if version.name != current
+    ]
+
+
+def _agents(prepared: PreparedRequest, agents: Sequence[Agent]) -> list[TwinTarget]:
+    return [
+        TwinTarget(
+            f"agent:{agent.slug}",
+            f"To {agent.name}",
+            with_new_ids(convert_to_agent(prepared, agent)),
+        )
+        for agent in agents
+        if agent.pk != prepared.agent.pk and agent.protocol == prepared.agent.protocol
+    ]

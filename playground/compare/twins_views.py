@@ -1,0 +1,122 @@
+"""Twins: one request sent to two targets, and the differences between the responses."""
+
+from __future__ import annotations
+
+from asgiref.sync import sync_to_async
+from csp.constants import SELF
+from csp.decorators import csp_replace, csp_update
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect
+
+from playground import engine
+from playground.compare.twin_targets import TwinTarget, twin_targets_for
+from playground.compare.twins import twin_result, twin_sides
+from playground.composer.send import error_response, parent_turn
+from playground.composer.views import prepare_form
+from playground.conversation.updates import response_context
+from playground.models import Agent, Run, RunKind, Twin
+from playground.models.liveness import mark_interrupted
+from playground.models.ownership import owner_of
+from playground.ui.helpers import get_current_run, is_htmx
+
+Sent = tuple[Run, engine.PreparedRequest]
+
+
+@require_POST
+def choices(request: HttpRequest) -> HttpResponse:
+    """Show what the composer's request can be compared with, as a form."""
+    prepared = prepare_form(request)
+    found = _targets(request, prepared)
+    return render(request, "twins/choices.html", {"composed": prepared, "choices": found})
+
+
+@require_POST
+async def create(request: HttpRequest) -> HttpResponse:
+    """Send the composer's request, and the same to the target that `other` names."""
+    recorded = await sync_to_async(_record)(request)
+    if isinstance(recorded, HttpResponse):
+        return recorded
+    twin, both = recorded
+    for run, prepared in both:
+        await engine.send(run, prepared)
+    if is_htmx(request):
+        return HttpResponseClientRedirect(twin.get_absolute_url())
+    return redirect(twin)
+
+
+def _record(request: HttpRequest) -> HttpResponse | tuple[Twin, list[Sent]]:
+    """Record the twin and its runs; or return why the requests cannot be sent."""
+    prepared = prepare_form(request)
+    parent = parent_turn(request, prepared)
+    other = _selected(request, prepared)
+    if other is not None:
+        for reason in other.prepared.refusals():
+            prepared.add_error("", f"{other.label}: {reason}")
+    if other is None or prepared.errors:
+        return error_response(request, prepared)
+    link = engine.RunParent(RunKind.ASK, parent)
+    both = prepared, other.prepared
+    owner = owner_of(request.user)
+    left, right = (engine.create_run(each, owner, link) for each in both)
+    twin = Twin.objects.create(owner=left.owner, left=left, right=right)
+    return twin, [(left, both[0]), (right, both[1])]
+
+
+def _selected(request: HttpRequest, prepared: engine.PreparedRequest) -> TwinTarget | None:
+    """Return the target that `other` names; add an error where there is none."""
+    value = request.POST.get("other", "")
+    found = _targets(request, prepared)
+    selected = next((each for each in found if each.value == value), None)
+    if selected is None and not prepared.errors:
+        prepared.add_error("", "Choose a second target.")
+    return selected
+
+
+def _targets(request: HttpRequest, prepared: engine.PreparedRequest) -> list[TwinTarget]:
+    """Return the targets that a prepared request can be compared over."""
+    if not prepared.has_call:
+        return []
+    return twin_targets_for(prepared, list(Agent.objects.owned_by(request.user)))
+
+
+@require_safe
+@ensure_csrf_cookie
+@csp_update({"frame-src": [SELF]})  # type: ignore[arg-type]
+def twin(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show both responses side by side, below their differences."""
+    found = _twin(request, pk)
+    sides = twin_sides(found)
+    return render(request, "twins/page.html", {"sides": sides, **_result_context(found)})
+
+
+@require_safe
+def difference(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show the differences, or that a response is still in progress."""
+    return render(request, "twins/difference.html", _result_context(_twin(request, pk)))
+
+
+def _twin(request: HttpRequest, pk: str) -> Twin:
+    """Return the user's twin with this key. Raises `Http404`."""
+    mark_interrupted()
+    twins = Twin.objects.owned_by(request.user).select_related("left", "right")
+    found: Twin = get_object_or_404(twins, pk=pk)
+    return found
+
+
+def _result_context(found: Twin) -> dict[str, object]:
+    """Return the twin with its result."""
+    return {"twin": found, "verdict": twin_result(found)}
+
+
+@require_safe
+@ensure_csrf_cookie
+@xframe_options_sameorigin
+@csp_replace({"frame-ancestors": [SELF]})  # type: ignore[arg-type]
+def run_frame(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show the response of a run on a page that pages of the playground may frame."""
+    run = get_current_run(request, pk)
+    return render(request, "twins/pane.html", response_context(run))

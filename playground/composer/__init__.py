@@ -1,0 +1,1 @@
+"""The composer and the workbench: write a request, preview and send it."""

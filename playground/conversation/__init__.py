@@ -1,0 +1,1 @@
+"""Runs as a conversation: entries, questions, promises, actions, messages, live updates."""

@@ -1,0 +1,74 @@
+"""The elements of a response: a row for each kind of event, and the child runs below entries.
+
+Imported once, when the app is ready.
+"""
+
+from __future__ import annotations
+
+from playground.conversation import (
+    action_runs,
+    elicitation,
+    linked_turns,
+    messages,
+    notes,
+    progress,
+    promises,
+    results,
+    tool_calls,
+)
+from playground.conversation.entries import ELEMENTS, Element
+from playground.conversation.thread import CHILD_RUNS
+from playground.protocols import events as ev
+from playground.ui.formatting import MAX_LINE, value_text
+
+ELEMENTS.update(
+    {
+        ev.Result: Element(results.show_result, results.result_line, results.result_payload),
+        ev.Text: Element(notes.show_text),
+        ev.Elicitation: Element(elicitation.show_elicitation, close=elicitation.close_elicitation),
+        ev.Promise: Element(promises.show_promise, lambda event: event.message or event.token),
+        ev.Failure: Element(notes.show_failure, notes.failure_line),
+        ev.Started: Element(
+            notes.show_metadata, notes.metadata_line, lambda event: dict(event.meta)
+        ),
+        ev.Completed: Element(
+            notes.show_metadata, notes.metadata_line, lambda event: dict(event.meta)
+        ),
+        ev.Note: Element(
+            notes.show_note,
+            lambda event: f"{event.name} · {value_text(event.data, MAX_LINE)}",
+            lambda event: event.data,
+        ),
+        ev.Unknown: Element(notes.show_unknown, notes.unknown_line, lambda event: event.data),
+        ev.Log: Element(
+            notes.show_server_log,
+            notes.log_line,
+            lambda event: {"level": event.level, "logger": event.logger, "data": event.data},
+        ),
+        ev.Tools: Element(notes.show_tools, notes.tools_line, lambda event: list(event.tools)),
+        ev.Progress: Element(line=progress.progress_text),
+        ev.Message: Element(tool_calls.show_message, messages.message_line),
+        ev.Content: Element(line=messages.content_line),
+        ev.Status: Element(line=lambda event: f"{event.object} · {event.status}"),
+        ev.ToolCall: Element(
+            line=lambda event: f"{event.name} · {value_text(event.arguments, MAX_LINE)}",
+            payload=lambda event: {
+                "type": event.kind,
+                "call_id": event.call_id,
+                "name": event.name,
+                "arguments": event.arguments,
+            },
+        ),
+        ev.ToolOutput: Element(
+            line=lambda event: f"{event.name} · {value_text(event.output, MAX_LINE)}",
+            payload=lambda event: {
+                "type": event.kind,
+                "call_id": event.call_id,
+                "name": event.name,
+                "output": event.output,
+            },
+        ),
+    }
+)
+
+CHILD_RUNS.extend([promises.child_runs, action_runs.child_runs, linked_turns.child_runs])

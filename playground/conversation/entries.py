@@ -1,0 +1,81 @@
+"""Entries of a thread, and the table of elements: what shows each kind of event.
+
+A new kind of event is a class in `playground.protocols.events`, a template in
+`templates/runs/entries/`, and a row in `playground.conversation.elements`.
+`python -m tests.scaffold event NAME` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from playground.conversation.message_joiner import JoinedMessage
+from playground.protocols import events as ev
+
+if TYPE_CHECKING:
+    from playground.conversation.thread import Thread
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event in the thread of a run."""
+
+    #: Number of its frame, and of the event in the frame.
+    seq: int
+    part: int
+    event: ev.Event
+    #: Whether it is shown above the results, wherever it is in the stream.
+    pinned: bool = False
+    #: The joined message of a message event; it changes while the response is read.
+    message: JoinedMessage | None = None
+
+    @property
+    def ref(self) -> ev.EntryRef:
+        return self.seq, self.part
+
+    @property
+    def anchor(self) -> str:
+        """Return the id of its element on the page of its own run."""
+        return f"entry-{self.seq}-{self.part}"
+
+
+#: The name of a template in `templates/runs/entries/`, and its context beside that of any entry.
+Shown = tuple[str, dict[str, Any]]
+
+
+def _line(event: ev.Event) -> str:
+    return str(getattr(event, "text", ""))
+
+
+def _payload(event: ev.Event) -> Any:
+    return getattr(event, "raw", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """What shows one kind of event. None of its functions raises on data of an agent."""
+
+    #: An entry of the thread; None for a kind that has none. Called for entries on a page only:
+    #: most entries of a flood are never shown.
+    show: Callable[[Entry, Thread], Shown] | None = None
+    #: The event in one line, for rows, steps and terminals.
+    line: Callable[[Any], str] = _line
+    #: The value of its JSON view; None if it has none.
+    payload: Callable[[Any], Any] = _payload
+    #: HTML that replaces a part of the entry when its run has ended; "" for nothing.
+    close: Callable[[Entry, Thread], str] | None = None
+
+
+#: Filled by `playground.conversation.elements`, which imports the modules of all elements. Here, so
+#: that these modules can use the thread, which shows them.
+ELEMENTS: dict[type[ev.Event], Element] = {}
+
+
+def element_of(event: ev.Event) -> Element:
+    """Return the element of an event, of its base class for a variant such as a handshake."""
+    for kind in type(event).__mro__:
+        if element := ELEMENTS.get(kind):
+            return element
+    raise LookupError(f"{type(event).__name__} has no row in playground.conversation.elements.")

@@ -1,0 +1,154 @@
+"""Pictures, sounds and files in responses, as pages and lines of text show them.
+
+A raster image that is inline and small enough is shown where it is; anything else is named, with
+its type and size, and can be saved. SVG can contain script and is never shown as a picture.
+"""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+from dataclasses import dataclass
+from typing import Any
+
+from playground.base.limits import MIB
+from playground.protocols.media import Media, content_media, media_of, raster_type
+from playground.protocols.text import shorten
+from playground.ui.formatting import size, value_text
+from playground.ui.links import safe_url
+
+#: Bytes of a picture that is shown inline; larger ones can be saved.
+MAX_INLINE = MIB
+#: Characters of the text of a file that are shown.
+MAX_TEXT = 20_000
+#: Bytes of the beginning that tell the type of a picture.
+_HEAD = 64
+#: Extensions of common types that `mimetypes` does not know.
+_EXTENSIONS = {"audio/wav": ".wav", "audio/mp3": ".mp3", "audio/webm": ".webm"}
+_LABELS = {"image": "Image", "audio": "Audio", "video": "Video", "file": "File", "link": "Link"}
+
+
+@dataclass(frozen=True, slots=True)
+class MediaView:
+    """A picture, a sound, a file or a link as its template shows it."""
+
+    media: Media
+
+    @property
+    def label(self) -> str:
+        """Return its kind as text."""
+        return _LABELS[self.media.kind]
+
+    @property
+    def name(self) -> str:
+        """Return its name, "" without one."""
+        return value_text(self.media.name, 200)
+
+    @property
+    def description(self) -> str:
+        """Return its description, cut."""
+        return value_text(self.media.description)
+
+    @property
+    def facts(self) -> str:
+        """Return type and size, as far as known: "image/png, 12.3 KB"."""
+        known = None if self.media.size is None else size(self.media.size)
+        return ", ".join(filter(None, (value_text(self.media.media_type, 100), known)))
+
+    @property
+    def picture_url(self) -> str:
+        """Return the picture as a `data:` URL, "" if it is not shown inline."""
+        media_type = self._raster_type
+        if not media_type or self.is_too_large:
+            return ""
+        data = self.media.read()
+        # Encoded again: an agent's base64 may contain anything.
+        return f"data:{media_type};base64,{base64.b64encode(data).decode()}" if data else ""
+
+    @property
+    def is_too_large(self) -> bool:
+        """Return whether a picture exceeds the size limit for inline pictures."""
+        return self._is_image and (self.media.size or 0) > MAX_INLINE
+
+    @property
+    def can_be_saved(self) -> bool:
+        """Return whether there is inline data, and its beginning is not damaged."""
+        return self.media.has_data and self.media.read(MAX_INLINE) is not None
+
+    @property
+    def reason(self) -> str:
+        """Return why inline data is not shown or saved, "" if it is, or if there is none."""
+        if not self.media.has_data:
+            return ""
+        if not self.can_be_saved:
+            return "The data is not valid base64."
+        if not self._is_image or (self._raster_type and not self.is_too_large):
+            return ""
+        if self._raster_type:
+            return f"Pictures of up to {size(MAX_INLINE)} are shown."
+        if "svg" in self.media.media_type.lower():
+            return "SVG can contain scripts, so it is not shown."
+        return "The data is not a PNG, JPEG, GIF, WebP or AVIF picture."
+
+    @property
+    def remote_picture(self) -> str | None:
+        """Return the URL of a picture that is elsewhere, None if there is none."""
+        is_picture = self._is_image or self.media.media_type.lower().startswith("image/")
+        if not is_picture or self.media.has_data or "svg" in self.media.media_type.lower():
+            return None
+        return self.url
+
+    @property
+    def url(self) -> str | None:
+        """Return its URL if that may be a link, else None."""
+        return safe_url(self.media.url)
+
+    @property
+    def url_text(self) -> str:
+        """Return its URL as text, cut."""
+        return value_text(self.media.url, 300)
+
+    @property
+    def text(self) -> str:
+        """Return the beginning of the text of a file, "" if it is none."""
+        return shorten(self.media.text or "", MAX_TEXT)
+
+    @property
+    def file_name(self) -> str:
+        """Return the name of the file as which its data is saved."""
+        name = "".join(each if each.isalnum() or each in "-_. " else "_" for each in self.name)
+        if name.strip("._ "):
+            return name.strip()
+        media_type = self._raster_type or self.media.media_type.partition(";")[0]
+        extension = _EXTENSIONS.get(media_type) or mimetypes.guess_extension(media_type) or ""
+        return self.media.kind + extension
+
+    @property
+    def _is_image(self) -> bool:
+        return self.media.kind == "image"
+
+    @property
+    def _raster_type(self) -> str:
+        """Return the media type of its inline picture by the first bytes, "" for anything else."""
+        head = self.media.read(_HEAD) if self._is_image and self.media.has_data else None
+        return (raster_type(head) or "") if head else ""
+
+
+def item_view(item: Any) -> MediaView | None:
+    """Return the view of a result that is a content of an MCP tool or a file of A2A."""
+    media = media_of(item)
+    return MediaView(media) if media else None
+
+
+def content_view(kind: str, value: Any) -> MediaView | None:
+    """Return the view of a content of the Agent API of type `kind`."""
+    media = content_media(kind, value)
+    return MediaView(media) if media else None
+
+
+def media_line(media: Media) -> str:
+    """Return media in one line: `[image image/png, 12.3 KB] chart.png`."""
+    view = MediaView(media)
+    named = " ".join(filter(None, (media.kind, view.facts)))
+    where = view.url_text if view.url_text != view.name else ""
+    return " ".join(filter(None, (f"[{named}]", view.name, where)))

@@ -1,0 +1,130 @@
+"""Text, failures, metadata, tools and everything unknown as entries of a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from playground.conversation.entries import Entry, Shown
+from playground.conversation.thread import Thread
+from playground.protocols import events as ev
+from playground.protocols.nlweb import failures
+from playground.protocols.placement import format_facts, is_summary, late_meta, meta_facts
+from playground.ui.formatting import MAX_LINE, json_preview, table_of, value_text
+from playground.ui.links import safe_url
+
+#: Facts of a response format that are shown.
+MAX_FORMAT_FACTS = 20
+#: Tools of a server that are listed.
+MAX_TOOLS = 40
+
+
+def show_text(entry: Entry, _: Thread) -> Shown:
+    event = entry.event
+    assert isinstance(event, ev.Text)
+    if is_summary(event):
+        return "summary", {"text": event.text}
+    step = event.raw.get("step") if isinstance(event.raw, Mapping) else None
+    return "text", {"text": event.text, "label": event.kind, "step": value_text(step, 10)}
+
+
+def show_failure(entry: Entry, _: Thread) -> Shown:
+    event = entry.event
+    assert isinstance(event, ev.Failure)
+    explanation = failures.explain(event.code)
+    return "failure", {"explanation": explanation, "details": table_of(event.details)}
+
+
+def failure_line(event: ev.Failure) -> str:
+    is_said = event.details is None or (event.message and not isinstance(event.details, str))
+    more = "" if is_said else value_text(event.details, MAX_LINE)
+    around = event.json_rpc and f"JSON-RPC error {event.json_rpc}"
+    return " · ".join(filter(None, (event.code, event.message, more, around)))
+
+
+def show_metadata(entry: Entry, _: Thread) -> Shown:
+    """Show the metadata of a response, such as the format of a ChatGPT app; nothing is loaded."""
+    event = entry.event
+    assert isinstance(event, ev.Started | ev.Completed)
+    return _format(event.meta)
+
+
+def _format(meta: Mapping[str, Any]) -> Shown:
+    facts = meta_facts(meta)
+    name = facts.pop("response_format", None)
+    is_app = name == "chatgpt_app" or any(fact.startswith("openai/") for fact in facts)
+    format_name = value_text(name, 80)
+    return "format", {"format": format_name, "facts": _shown_facts(facts), "is_app": is_app}
+
+
+def metadata_line(event: ev.Started | ev.Completed) -> str:
+    return value_text(dict(event.meta), MAX_LINE)
+
+
+def _shown_facts(facts: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
+    """Return facts as (name, value as text, whether that is text of the agent)."""
+    members = list(facts.items())[:MAX_FORMAT_FACTS]
+    return [
+        (fact[:80], value_text(value, 2_000), isinstance(value, str)) for fact, value in members
+    ]
+
+
+def show_note(entry: Entry, _: Thread) -> Shown:
+    """Show a redirect, metadata that came late, or the place of the server's log."""
+    event = entry.event
+    assert isinstance(event, ev.Note)
+    if meta := late_meta(event):
+        return _format(meta)
+    if event.name != "redirect":
+        return "server_log", {}
+    data = event.data if isinstance(event.data, Mapping) else {}
+    location = data.get("location")
+    link = safe_url(location)
+    return "redirect", {"status": data.get("status"), "location": location, "url": link}
+
+
+def show_server_log(_: Entry, __: Thread) -> Shown:
+    return "server_log", {}
+
+
+def log_line(event: ev.Log) -> str:
+    return " · ".join(filter(None, (event.level, event.logger, value_text(event.data, MAX_LINE))))
+
+
+def show_unknown(entry: Entry, _: Thread) -> Shown:
+    """Show a preview; the JSON below it is complete."""
+    assert isinstance(entry.event, ev.Unknown)
+    return "unknown", {"preview": json_preview(entry.event.data, 300)}
+
+
+def unknown_line(event: ev.Unknown) -> str:
+    return f"{event.name} · {event.reason}" if event.reason else event.name
+
+
+def show_tools(entry: Entry, _: Thread) -> Shown:
+    """Show the tools of a server as (name, description, facts about the format)."""
+    event = entry.event
+    assert isinstance(event, ev.Tools)
+    tools = [tool for tool in event.tools if isinstance(tool, Mapping)]
+    shown = [
+        (
+            value_text(tool.get("name"), 128),
+            value_text(tool.get("description"), 300),
+            _shown_facts(format_facts(meta))
+            if isinstance(meta := tool.get("_meta"), Mapping)
+            else [],
+        )
+        for tool in tools[:MAX_TOOLS]
+    ]
+    return "tools", {
+        "tools": shown,
+        "total": len(tools),
+        "more": event.more or len(event.tools) > len(tools),
+        "hidden": len(event.tools) - len(shown),
+        "incomplete": event.more,
+    }
+
+
+def tools_line(event: ev.Tools) -> str:
+    names = [tool.get("name") for tool in event.tools if isinstance(tool, Mapping)]
+    return f"{value_text(names, MAX_LINE)}{' and more' if event.more else ''}"

@@ -1,0 +1,192 @@
+"""Status, metrics, version and binding of a run as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from playground.conversation.errors import error_card
+from playground.models import Agent, CollectionRun, Run, RunState
+from playground.protocols import registry
+from playground.protocols.exchange import Version
+from playground.ui.formatting import milliseconds, size
+
+
+@dataclass(frozen=True, slots=True)
+class RunMetrics:
+    """The status label and the figures of the status bar."""
+
+    #: Text of the badge: the state, or the outcome once the transfer is complete.
+    status_label: str
+    #: Name, label and number of what was received, of those that its protocol has.
+    counts: Sequence[tuple[str, str, str]]
+    size: str
+    first: str
+    elapsed: str
+    #: Milliseconds so far, for the clock in the browser; None once the run has ended.
+    ticking_ms: int | None
+
+
+def run_metrics(run: Run) -> RunMetrics:
+    """Return the current metrics of a run."""
+    elapsed = elapsed_ms(run)
+    return RunMetrics(
+        status_label=status_label(run),
+        counts=_counts(run),
+        size=size(run.bytes),
+        first=milliseconds(run.first_event_us / 1000) if run.first_event_us is not None else "",
+        elapsed=milliseconds(elapsed) if elapsed is not None else "",
+        ticking_ms=round(elapsed) if elapsed is not None and not run.is_final else None,
+    )
+
+
+def message_count(run: Run) -> int:
+    """Return the number of entries that are no failures, for agents without results."""
+    return max(0, run.entries - run.failures)
+
+
+def _counts(run: Run) -> list[tuple[str, str, str]]:
+    counts = [("events", "Event", run.events)]
+    if run.protocol == "agent-api":
+        # Its agents send no results.
+        counts.append(("messages", "Message", message_count(run)))
+    else:
+        counts.append(("results", "Result", run.results))
+    if run.failures:
+        counts.append(("failures", "Failure", run.failures))
+    return [(name, label if n == 1 else f"{label}s", f"{n:,}") for name, label, n in counts]
+
+
+def status_label(run: Run) -> str:
+    """Return the status of a run in one to four words."""
+    state, problem = run.state, run.problem if isinstance(run.problem, Mapping) else {}
+    if state == RunState.COMPLETED:
+        return _outcome_label(run)
+    if state == RunState.STREAMING and run.outcome == "elicitation":
+        # The call stays open while it waits for its user (MCP up to 2025-11-25).
+        return "Input required"
+    if problem.get("stage") == "limit" or problem.get("limit"):
+        # A limit of the playground is never blamed on the agent.
+        return _LIMIT_LABELS.get(str(problem.get("limit")), "Limit exceeded (yours)")
+    if state == RunState.REFUSED:
+        return "Not allowed"
+    if state == RunState.FAILED:
+        return _STAGE_LABELS.get(str(problem.get("stage")), "Failed")
+    return str(dict(RunState.choices).get(state, state))
+
+
+def _outcome_label(run: Run) -> str:
+    if is_unterminated(run):
+        return "Completed, not terminated"
+    if run.outcome == "answer":
+        if run.failures:
+            return f"Completed, {run.failures} failure{'s' if run.failures > 1 else ''}"
+        return "Completed" if run.entries else "No results"
+    if run.outcome == "promise":
+        return _PROMISE_LABELS.get(polling_label(run), "Promise pending")
+    labels = {"elicitation": "Input required", "failure": "Agent error"}
+    return labels.get(run.outcome, "No usable answer")
+
+
+#: Labels of failed runs by the stage of their problem (`protocols.problems.Stage`).
+_STAGE_LABELS = {
+    "resolve": "Connection failed",
+    "connect": "Connection failed",
+    "tls": "Connection failed",
+    "send": "Not sent",
+    "headers": "No response",
+    "decode": "Unreadable response",
+}
+
+#: Labels of exceeded time limits (fields of `playground.base.limits.RunLimits`).
+_LIMIT_LABELS = {
+    "connect_timeout": "Connection timed out",
+    "idle_timeout": "Timed out (your limit)",
+    "total_timeout": "Timed out (your limit)",
+}
+
+#: Labels of the final polling statuses.
+_PROMISE_LABELS = {
+    "fulfilled": "Promise fulfilled",
+    "cancelled": "Task cancelled",
+    "failed": "Promise failed",
+    "timed_out": "Polling stopped",
+}
+
+
+def is_unterminated(run: Run) -> bool:
+    """Return whether a complete transfer lacks the `complete` event (NLWeb 0.55 section 6)."""
+    is_answer = run.protocol == "nlweb" and run.outcome == "answer"
+    return is_answer and run.state == RunState.COMPLETED and not run.terminated
+
+
+def is_unanswered(run: Run) -> bool:
+    """Return whether a run ended without any response from its agent."""
+    return run.state in (RunState.FAILED, RunState.REFUSED) and run.status is None
+
+
+def phase_label(run: Run) -> str:
+    """Return what a run waits for before its first event, "" once that was received."""
+    if run.is_final or run.events:
+        return ""
+    if run.state == RunState.QUEUED:
+        return waiting_label(run) or "Queued"
+    if run.state == RunState.CONNECTING:
+        # The first frame is the request, the second one the connection.
+        return "Connecting" if run.frames < 2 else "Waiting for response headers"
+    return "Waiting for the first event"
+
+
+def waiting_label(run: Run | CollectionRun) -> str:
+    """Return since when a run has waited for a worker, as a sentence; "" if it does not."""
+    if run.is_final or run.driver or not settings.WORKERS:
+        return ""
+    return f"Waiting for a worker since {timezone.localtime(run.created_at):%H:%M:%S %Z}"
+
+
+def polling_label(run: Run) -> str:
+    """Return the polling status of a turn's promise; "" if it has none.
+
+    Queries the database unless the promise was selected (`select_related("polled_promise")`).
+    """
+    promise = getattr(run, "polled_promise", None) if run.is_turn else None
+    return str(promise.status) if promise else ""
+
+
+def elapsed_ms(run: Run) -> float | None:
+    """Return milliseconds from the first call to the end, or to now; None before the first call."""
+    if run.ended_us is not None:
+        return run.ended_us / 1000
+    if run.started_at is None or run.is_final:
+        return None
+    return (timezone.now() - run.started_at).total_seconds() * 1000
+
+
+def version_of(run: Run) -> Version:
+    """Return the version of a run's protocol; one without traits if it is unknown."""
+    protocol = registry.PROTOCOLS.get(run.protocol)
+    versions = protocol.versions if protocol else ()
+    unknown = Version(run.version, run.version)
+    return next((each for each in versions if each.name == run.version), unknown)
+
+
+def binding_of(run: Run) -> str:
+    """Return the label of a run's binding; an unknown binding as it is stored."""
+    known = run.binding in Agent.Binding.values
+    return str(Agent.Binding(run.binding).label) if known else run.binding
+
+
+def status_context(run: Run) -> dict[str, Any]:
+    """Return the context of the templates of the header and of the end of a run."""
+    return {
+        "run": run,
+        "metrics": run_metrics(run),
+        "phase": phase_label(run),
+        "is_unterminated": is_unterminated(run),
+        "protocol_label": f"{version_of(run).label} over {binding_of(run)}",
+        "error": error_card(run),
+    }

@@ -1,0 +1,155 @@
+"""Thread reader: the frames of a run as entries and messages.
+
+Always derived: a late viewer, a reload and an improved reader all start at the first frame and
+get the same entries with the same numbers. Batches that no page shows are skipped with the counts
+that are stored with the frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import inf
+
+from playground.conversation.entries import Entry
+from playground.conversation.message_joiner import JOINED, MessageJoiner
+from playground.models import FrameBatch, Run
+from playground.notifications import Stored
+from playground.protocols.events import EntryRef, Event, Progress
+from playground.protocols.frames import Frame
+from playground.protocols.placement import Placement, PlacementAssigner
+from playground.stored_runs import exchange_for
+
+#: Places of entries that are above the others.
+_ABOVE = (Placement.PINNED, Placement.ASIDE)
+
+
+class ThreadReader:
+    """The state of a thread after some frames of a run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._reader = exchange_for(run)
+        self._placer = PlacementAssigner()
+        #: Number of the last frame that was read or skipped.
+        self.cursor = 0
+        #: Number of entries so far, without pinned ones.
+        self.entries = 0
+        #: The latest progress event that was read.
+        self.progress: Progress | None = None
+        #: The messages so far; their entries change with them.
+        self.messages = MessageJoiner()
+
+    def read_to(
+        self,
+        upto: int,
+        window: int,
+        max_frames: int,
+        batches: Iterable[FrameBatch] | None = None,
+    ) -> list[Entry]:
+        """Read to frame `upto`, or until `max_frames` were read, and return the new entries.
+
+        All pinned entries are returned, and all others below number `window`; once there are that
+        many, batches are skipped. `entries` stays exact. `batches` are those after the cursor, if
+        they were read already.
+        """
+        added: list[Entry] = []
+        if batches is None:
+            batches = self._run.batches(last__gt=self.cursor, first__lte=upto)
+        for batch in batches:
+            if batch.first > upto:
+                break
+            whole = self.cursor < batch.first and batch.last <= upto
+            if whole and self.entries >= window and batch.is_skippable:
+                self._skip(batch)
+                continue
+            if max_frames <= 0:
+                break
+            max_frames -= batch.last - batch.first + 1
+            added += self._read(batch, upto, window)
+        return added
+
+    def add(self, stored: Stored, window: int) -> list[Entry]:
+        """Take what was stored after the cursor, decoded already; return as `read_to` does."""
+        parts = stored.parts
+        if self.entries >= window and all(part.is_skippable for part in parts):
+            self.cursor = parts[-1].frames[-1].seq if parts else self.cursor
+            self.entries += sum(part.entries for part in parts)
+            return []
+        added: list[Entry] = []
+        for frame, events in stored.readings:
+            self._add(frame, events, added, window)
+        return added
+
+    def page(self, offset: int, count: int) -> list[Entry]:
+        """Return `count` entries from number `offset` on, without pinned ones."""
+        starts: dict[int, int] = {}
+        entries = self.entries
+        for batch in self._run.frame_batches.order_by("first").defer("data"):
+            if entries >= offset + count:
+                break
+            if not batch.is_skippable or entries + batch.entries > offset:
+                starts[batch.pk] = entries
+            entries += batch.entries
+        page: list[Entry] = []
+        for batch in self._run.batches(pk__in=starts):
+            read = [entry for entry in self._read(batch) if not entry.pinned]
+            page += read[max(0, offset - starts[batch.pk]) :]
+        if self.messages:
+            # Parts of a message can be received long after it began.
+            for batch in self._run.batches(first__gt=self.cursor):
+                self._read(batch)
+        return page[:count]
+
+    def by_index(self) -> list[Entry]:
+        """Return all entries in the order of their `index`, those without one last."""
+        entries = [entry for batch in self._run.batches() for entry in self._read(batch)]
+        return sorted((entry for entry in entries if not entry.pinned), key=_index_key)
+
+    def _skip(self, batch: FrameBatch) -> None:
+        self.cursor = batch.last
+        self.entries += batch.entries
+
+    def _read(self, batch: FrameBatch, upto: int | None = None, window: float = inf) -> list[Entry]:
+        added: list[Entry] = []
+        receive, after = self._reader.receive, self.cursor
+        for frame in batch.frames():
+            if frame.seq <= after:
+                continue
+            if upto is not None and frame.seq > upto:
+                break
+            self._add(frame, receive(frame), added, window)
+        return added
+
+    def _add(
+        self, frame: Frame, events: Sequence[Event], added: list[Entry], window: float
+    ) -> None:
+        self.cursor = frame.seq
+        for part, event in enumerate(events):
+            joined = self.messages.add(event, part) if type(event) in JOINED else None
+            if type(event) is Progress:
+                self.progress = event
+            placement = self._placer.assign(event)
+            if placement is not Placement.NONE:
+                entry = Entry(event.seq, part, event, placement in _ABOVE, joined)
+                # The others would keep everything of a large response.
+                if entry.pinned or self.entries < window:
+                    added.append(entry)
+                if joined:
+                    joined.number = self.entries
+                self.entries += not entry.pinned
+
+    def read_messages(self) -> MessageJoiner:
+        """Return the complete messages, reading all frames."""
+        for batch in self._run.batches():
+            self._read(batch)
+        return self.messages
+
+    def entry_at(self, ref: EntryRef) -> Entry | None:
+        """Return an entry, of a message with everything that belongs to it; reads all frames."""
+        entries = (entry for batch in self._run.batches() for entry in self._read(batch))
+        return next((each for each in list(entries) if each.ref == ref), None)
+
+
+def _index_key(entry: Entry) -> tuple[bool, int]:
+    index = getattr(entry.event, "index", None)
+    return index is None, index or 0

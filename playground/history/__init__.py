@@ -1,0 +1,1 @@
+"""History of runs: list, filters, deletion and retention."""

@@ -1,0 +1,230 @@
+"""Rows of the history: on its page, and in the sidebar, where collection runs are groups."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import Count
+from django.db.models.functions import Length
+
+from playground.conversation.status import (
+    binding_of,
+    message_count,
+    run_metrics,
+    status_label,
+    version_of,
+)
+from playground.models import Agent, CollectionRun, Run, Step
+from playground.models.history import (
+    HistoryCursor,
+    HistoryFilters,
+    RecentPage,
+    history_page,
+    recent_page,
+)
+from playground.protocols.diff import Difference, compare_documents
+from playground.ui.formatting import ago, json_preview
+
+#: Most steps of a collection run that the sidebar lists; its page has all.
+MAX_STEPS = 200
+#: Longest request document that the sidebar compares, as stored, and most documents of a page.
+MAX_DOCUMENT, MAX_DOCUMENTS = 8_000, 40
+#: Characters of a value in a change.
+_MAX_VALUE = 24
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """A run as a row."""
+
+    run: Run
+    #: Status of the run.
+    status_label: str
+    #: Version, and binding if that is not HTTP.
+    protocol_label: str
+    #: Number of results, or of messages of an Agent API agent; "" without a response.
+    result_label: str
+    size: str
+    #: Time to the first event, and to the end; "" if there was none.
+    first: str
+    elapsed: str
+    ago: str
+
+
+def rows_of(runs: Iterable[Run]) -> list[HistoryRow]:
+    """Return the rows of a page."""
+    return [row_of(run) for run in runs]
+
+
+def row_of(run: Run) -> HistoryRow:
+    """Return the row of a run; no query if the columns of `models.history.SHOWN` were read."""
+    metrics = run_metrics(run)
+    count = run.results if run.protocol == Agent.Protocol.NLWEB else message_count(run)
+    return HistoryRow(
+        run=run,
+        status_label=metrics.status_label,
+        protocol_label=_protocol_label(run),
+        result_label=str(count) if run.bytes else "",
+        size=metrics.size if run.bytes else "",
+        first=metrics.first,
+        elapsed=metrics.elapsed,
+        ago=ago(run.created_at),
+    )
+
+
+def _protocol_label(run: Run) -> str:
+    """Return the version, and the binding if that is not HTTP."""
+    label = version_of(run).label or run.protocol
+    return label if run.binding in ("", Agent.Binding.HTTP) else f"{label} · {binding_of(run)}"
+
+
+@dataclass(frozen=True, slots=True)
+class SidebarRun:
+    """A run as a row of the sidebar."""
+
+    run: Run
+    status_label: str
+    ago: str
+    #: What differs from the latest earlier run with the same text: "prefer.mode list → summarize";
+    #: "" for nothing, or for another text.
+    change: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SidebarGroup:
+    """A collection run as a row of the sidebar, which stands for its runs."""
+
+    collection_run: CollectionRun
+    passed: int
+    failed: int
+    ago: str
+
+    @property
+    def state(self) -> str:
+        """Return `running`, `failed` or `passed`, or the state of a run that did not complete."""
+        run = self.collection_run
+        if run.state != CollectionRun.State.COMPLETED:
+            return str(run.state)
+        return "failed" if self.failed else "passed"
+
+
+@dataclass(frozen=True, slots=True)
+class SidebarHistory:
+    """A page of the sidebar's history."""
+
+    #: Of both kinds, newest first.
+    rows: Sequence[SidebarRun | SidebarGroup]
+    older: HistoryCursor | None
+    #: Whether a search did not scan all runs yet.
+    is_partial: bool = False
+
+
+def sidebar_history(
+    user: User | AnonymousUser, query: str = "", before: HistoryCursor | None = None
+) -> SidebarHistory:
+    """Return a page of the sidebar's history; a search finds single runs instead of groups."""
+    runs = Run.objects.owned_by(user)
+    if query:
+        found = history_page(runs, HistoryFilters(search=query), before)
+        return SidebarHistory(_sidebar_rows(found.runs), found.older, found.is_partial)
+    page: RecentPage = recent_page(runs, CollectionRun.objects.owned_by(user), before)
+    return SidebarHistory(_sidebar_rows(page.entries), page.older)
+
+
+def _sidebar_rows(
+    entries: Sequence[Run | CollectionRun],
+) -> list[SidebarRun | SidebarGroup]:
+    """Return the rows of runs and collection runs, in their order."""
+    groups = _groups([entry for entry in entries if isinstance(entry, CollectionRun)])
+    runs = [entry for entry in entries if isinstance(entry, Run)]
+    changes = dict(_changes(runs))
+    return [
+        SidebarRun(entry, status_label(entry), ago(entry.created_at), changes.get(entry.pk, ""))
+        if isinstance(entry, Run)
+        else groups[entry.pk]
+        for entry in entries
+    ]
+
+
+def _groups(collection_runs: Sequence[CollectionRun]) -> dict[UUID, SidebarGroup]:
+    """Return collection runs with their verdicts, counted in one query."""
+    counts: dict[UUID, Counter[str]] = defaultdict(Counter)
+    if collection_runs:
+        steps = Step.objects.filter(collection_run__in=collection_runs).order_by()
+        for key, verdict, number in steps.values_list("collection_run", "verdict").annotate(
+            number=Count("pk")
+        ):
+            counts[key][verdict] = number
+    return {
+        each.pk: SidebarGroup(
+            each,
+            passed=counts[each.pk][Step.Verdict.MET],
+            failed=counts[each.pk][Step.Verdict.UNMET] + counts[each.pk][Step.Verdict.UNSENT],
+            ago=ago(each.created_at),
+        )
+        for each in collection_runs
+    }
+
+
+def _changes(runs: Sequence[Run]) -> Iterator[tuple[UUID, str]]:
+    """Yield what differs between each run and the latest earlier one on the page with its text."""
+    pairs: list[tuple[Run, Run]] = []
+    later: dict[str, Run] = {}
+    for run in runs:
+        if run.text and (newer := later.get(run.text)):
+            pairs.append((run, newer))
+        later[run.text] = run
+    keys = list({each.pk for pair in pairs for each in pair})[:MAX_DOCUMENTS]
+    documents = (
+        dict(
+            Run.objects.filter(pk__in=keys)
+            .alias(length=Length("request"))
+            .filter(length__lte=MAX_DOCUMENT)
+            .values_list("pk", "request")
+        )
+        if keys
+        else {}
+    )
+    for old, new in pairs:
+        parts = list(_target_changes(old, new))
+        if old.pk in documents and new.pk in documents and old.protocol == new.protocol:
+            compared = compare_documents(documents[old.pk], documents[new.pk])
+            parts += [text for each in compared.differences if (text := _change_text(each))]
+        if parts:
+            more = f", {len(parts) - 2} more" if len(parts) > 2 else ""
+            yield new.pk, ", ".join(parts[:2]) + more
+
+
+def _target_changes(old: Run, new: Run) -> Iterator[str]:
+    """Yield the differences of two targets: agent, version and binding."""
+    if old.agent_name != new.agent_name:
+        yield f"to {new.agent_name}"
+    if old.protocol != new.protocol or old.version != new.version:
+        labels = [version_of(each).label or each.version for each in (old, new)]
+        yield " → ".join(labels)
+    if old.binding != new.binding and old.protocol == new.protocol:
+        yield f"{binding_of(old)} → {binding_of(new)}"
+
+
+def _change_text(difference: Difference) -> str:
+    """Return a difference of two documents as "prefer.mode list → summarize"."""
+    path = difference.pointer.removeprefix("/").replace("/", ".") or "request"
+    if path == "meta.version":
+        return ""  # Named with the target.
+    if difference.change == "added":
+        return f"+ {path} {json_preview(difference.right, _MAX_VALUE)}"
+    if difference.change == "removed":
+        return f"− {path}"
+    if difference.change == "moved":
+        return f"{path} reordered"
+    left, right = (json_preview(each, _MAX_VALUE) for each in (difference.left, difference.right))
+    return f"{path} {left} → {right}"
+
+
+def sidebar_steps(collection_run: CollectionRun) -> list[Step]:
+    """Return the first steps of a collection run for the sidebar, one more than it lists."""
+    return list(collection_run.steps.order_by("number").defer("checks")[: MAX_STEPS + 1])

@@ -1,0 +1,750 @@
+"""Parser of cURL commands: a pasted command as a request of the playground.
+
+Nothing is run, no file is read, nothing is sent. Options of the request are converted, options of
+curl itself are ignored with a remark, and options that read or write a file, or do more than send
+one request, are errors.
+
+The words are split without a shell. Quotes, backslashes and continued lines are those of POSIX
+shells, with the $'…' of bash (ANSI-C quoting). A command with the signs of cmd.exe or PowerShell is
+read by their rules, if it is not a request by those of POSIX. A variable is a secret, as in the
+snippets of the playground: `$TOKEN` becomes `{{TOKEN}}`.
+"""
+
+from __future__ import annotations
+
+import base64
+import enum
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from playground.import_export.http_request import (
+    FORM,
+    ImportedRequest,
+    UnsupportedRequestError,
+    auth_of,
+    custom_headers,
+    from_http_request,
+)
+from playground.protocols.headers import is_credential
+from playground.variables import names_in
+from playground.variables.names import PLACEHOLDER
+
+_MAX_REMARKS = 20
+
+#: Limit on the characters of a command.
+MAX_COMMAND = 2_000_000
+
+#: An address up to its host: the scheme and the login.
+_LOGIN = re.compile(r"((?:https?://)?)([^/?#\s]*)@", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class CurlRequest:
+    """The request of a command. If there are `errors`, nothing else of it counts."""
+
+    address: str = ""
+    protocol: str = "nlweb"
+    binding: str = "http"
+    version: str = ""
+    document: dict[str, Any] = field(default_factory=dict)
+    #: As typed: literal credentials among them are for one send and never stored.
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    #: Like `SavedRequest.auth`, if the secret is a `{{name}}`.
+    auth: dict[str, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the request as the composer takes it."""
+        return {
+            "address": self.address,
+            "protocol": self.protocol,
+            "binding": self.binding,
+            "version": self.version,
+            "document": self.document,
+            "headers": [list(pair) for pair in self.headers],
+            "auth": self.auth,
+            "remarks": self.remarks,
+            "refusals": self.errors,
+        }
+
+
+def is_curl(text: str) -> bool:
+    """Return whether a text begins like a curl command."""
+    words = text.lstrip().removeprefix("$ ").split(None, 1)
+    return len(words) == 2 and words[0].lower() in ("curl", "curl.exe")
+
+
+def read_curl(text: str) -> CurlRequest:
+    """Return the request of a curl command, or its errors. Raise nothing."""
+    if not is_curl(text):
+        return CurlRequest(errors=["The command must begin with “curl”."])
+    text = text.lstrip().removeprefix("$ ")
+    first, *others = possible_shells(text)
+    found = _read(text, first)
+    attempts = (_read(text, shell) for shell in others if found.errors)
+    return next((each for each in attempts if not each.errors), found)
+
+
+def _read(text: str, shell: Shell) -> CurlRequest:
+    """Return the request of a command as one shell would read it, or its errors."""
+    try:
+        words = split_command(text, shell)
+    except ShellError as error:
+        return CurlRequest(errors=[str(error)])
+    command = CurlCommand()
+    command.read(words[1:])
+    if command.errors:
+        return CurlRequest(errors=list(dict.fromkeys(command.errors))[:_MAX_REMARKS])
+    try:
+        return _convert(command)
+    except UnsupportedRequestError as error:
+        return CurlRequest(errors=[str(error)])
+
+
+def _convert(command: CurlCommand) -> CurlRequest:
+    url = _with_scheme(command.address)
+    body = command.body
+    if command.get and body is not None:
+        url, body = _with_query(url, body), None
+    for more in command.queries:
+        url = _with_query(url, more)
+    method = command.method or ("GET" if body is None else "POST")
+    found: ImportedRequest = from_http_request(
+        method.upper(), url, [*command.headers, *_content_type(body)], body
+    )
+    auth, other_headers = auth_of(command.headers)
+    if not auth:
+        auth = command.auth
+    headers, left_out = custom_headers(other_headers)
+    remarks = [*found.remarks, *command.remarks(), *_header_remarks(headers, left_out)]
+    return CurlRequest(
+        found.address,
+        found.protocol,
+        found.binding,
+        found.version,
+        found.document,
+        headers,
+        auth,
+        remarks[:_MAX_REMARKS],
+    )
+
+
+def _content_type(body: str | None) -> list[tuple[str, str]]:
+    """Return the header that curl adds to a body without one, if it looks like a form."""
+    is_form = body is not None and "=" in body and body.lstrip()[:1] not in ("{", "[")
+    return [("Content-Type", FORM)] if is_form else []
+
+
+def _header_remarks(headers: list[tuple[str, str]], left_out: list[str]) -> Iterator[str]:
+    """Yield remarks for the user on the headers."""
+    if left_out:
+        names = ", ".join(dict.fromkeys(left_out))
+        yield f"Skipped headers, not needed or set by the playground: {names[:300]}."
+    for name, value in headers:
+        if is_credential(name) and value and not names_in(value):
+            yield (
+                f"{name} is used for this request only and is not saved. To save it, store "
+                "it as a secret in an environment, such as “token”."
+            )
+
+
+def _with_scheme(url: str) -> str:
+    # curl takes an address without a scheme as http.
+    return url if "://" in url or PLACEHOLDER.match(url) else f"http://{url}"
+
+
+def _with_query(url: str, query: str) -> str:
+    return url + ("&" if "?" in url else "?") + query if query else url
+
+
+class OptionSupport(enum.Enum):
+    """Support of an option."""
+
+    #: Part of the request.
+    SUPPORTED = enum.auto()
+    #: About curl's operation or output; ignored with one remark.
+    IGNORED = enum.auto()
+    #: An error: the request would differ without it, or files would be read or written.
+    UNSUPPORTED = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class CurlOption:
+    """An option by its long name."""
+
+    name: str
+    use: OptionSupport
+    #: Whether a value follows it.
+    valued: bool
+    #: Reason for the error, as the end of a sentence that begins with the option.
+    reason: str = ""
+
+
+_READS = "reads a file, which is not supported"
+_WRITES = "writes a file, which is not supported"
+_ELSEWHERE = "sends the request to another host than that of its URL"
+_CERTIFICATE = "uses a client certificate, which is not supported"
+_FORM = "sends multipart form data, which is not supported"
+_METHOD = "uses another method than GET or POST"
+
+# A table of our own: no parser may act on any of them. The names are those of curl's manual.
+#: Supported options: long name, short name or "-", whether a value follows.
+_SUPPORTED = """
+request X 1 | header H 1 | data d 1 | data-ascii - 1 | data-raw - 1 | data-binary - 1
+data-urlencode - 1 | json - 1 | url - 1 | url-query - 1 | user u 1 | oauth2-bearer - 1
+user-agent A 1 | referer e 1 | cookie b 1 | get G 0
+"""
+
+_IGNORED = """
+silent s 0 | show-error S 0 | verbose v 0 | include i 0 | location L 0 | insecure k 0
+no-buffer N 0 | compressed - 0 | fail f 0 | fail-with-body - 0 | globoff g 0 | progress-bar # 0
+http1.0 0 0 | http1.1 - 0 | http2 - 0 | http2-prior-knowledge - 0 | http3 - 0 | ipv4 4 0
+ipv6 6 0 | max-time m 1 | connect-timeout - 1 | retry - 1 | retry-delay - 1
+retry-max-time - 1 | retry-all-errors - 0 | limit-rate - 1 | write-out w 1 | max-redirs - 1
+location-trusted - 0 | proto - 1 | proto-default - 1 | ciphers - 1 | tlsv1.2 - 0 | tlsv1.3 - 0
+tls-max - 1 | tcp-nodelay - 0 | keepalive-time - 1 | no-keepalive - 0 | path-as-is - 0
+basic - 0 | anyauth - 0 | styled-output - 0 | no-progress-meter - 0 | speed-limit Y 1
+speed-time y 1 | proxy x 1 | noproxy - 1 | proxy-user U 1 | ssl-no-revoke - 0 | disable q 0
+parallel Z 0 | raw - 0 | tr-encoding - 0 | expect100-timeout - 1 | no-sessionid - 0
+http0.9 - 0 | tlsv1 1 0 | tlsv1.0 - 0 | tlsv1.1 - 0 | tls13-ciphers - 1 | curves - 1
+no-alpn - 0 | cert-status - 0 | ca-native - 0 | proxy-insecure - 0 | proxy-header - 1
+proxytunnel p 0 | max-filesize - 1 | tcp-fastopen - 0 | happy-eyeballs-timeout-ms - 1
+retry-connrefused - 0 | rate - 1 | fail-early - 0 | post301 - 0 | post302 - 0 | post303 - 0
+ignore-content-length - 0 | junk-session-cookies j 0 | suppress-connect-headers - 0
+"""
+
+_UNSUPPORTED: Mapping[str, str] = {
+    _WRITES: """
+output o 1 | remote-name O 0 | remote-name-all - 0 | remote-header-name J 0 | output-dir - 1
+cookie-jar c 1 | dump-header D 1 | trace - 1 | trace-ascii - 1 | stderr - 1 | create-dirs - 0
+hsts - 1 | alt-svc - 1 | etag-save - 1 | libcurl - 1
+""",
+    _READS: """
+upload-file T 1 | config K 1 | netrc n 0 | netrc-file - 1 | netrc-optional - 0
+etag-compare - 1 | variable - 1 | cacert - 1 | capath - 1 | crlfile - 1
+""",
+    _CERTIFICATE: "cert E 1 | key - 1 | cert-type - 1 | pass - 1",
+    _ELSEWHERE: """
+resolve - 1 | connect-to - 1 | unix-socket - 1 | abstract-unix-socket - 1 | doh-url - 1
+interface - 1 | preproxy - 1 | dns-servers - 1 | request-target - 1 | socks4 - 1 | socks4a - 1
+socks5 - 1 | socks5-hostname - 1
+""",
+    _FORM: "form F 1 | form-string - 1",
+    _METHOD: "head I 0",
+    "starts a second request; only one can be imported": "next : 0",
+    "uses an unsupported authentication scheme": """
+digest - 0 | ntlm - 0 | negotiate - 0 | aws-sigv4 - 1 | delegation - 1
+""",
+    "requests a partial download": "range r 1 | continue-at C 1",
+}
+
+
+def _rows(text: str, use: OptionSupport, reason: str = "") -> dict[str, CurlOption]:
+    """Return options by their names: `--long` and `-s`."""
+    found: dict[str, CurlOption] = {}
+    for row in text.replace("\n", " | ").split("|"):
+        if not (words := row.split()):
+            continue
+        name, short, valued = words
+        option = CurlOption(name, use, valued == "1", reason)
+        found[f"--{name}"] = option
+        if short != "-":
+            found[f"-{short}"] = option
+    return found
+
+
+OPTIONS: Mapping[str, CurlOption] = {
+    **_rows(_SUPPORTED, OptionSupport.SUPPORTED),
+    **_rows(_IGNORED, OptionSupport.IGNORED),
+    **{
+        key: row
+        for reason, text in _UNSUPPORTED.items()
+        for key, row in _rows(text, OptionSupport.UNSUPPORTED, reason).items()
+    },
+}
+
+
+class CurlCommand:
+    """The options of a command."""
+
+    def __init__(self) -> None:
+        self.address = ""
+        self.method = ""
+        self.get = False
+        self.headers: list[tuple[str, str]] = []
+        #: Like `SavedRequest.auth`, if the password is a `{{name}}`.
+        self.auth: dict[str, str] = {}
+        #: Additional parts of the query string.
+        self.queries: list[str] = []
+        self.errors: list[str] = []
+        self._data: list[str] = []
+        self._has_data = False
+        self._has_user = False
+        self._ignored: list[str] = []
+        self._remarks: list[str] = []
+
+    @property
+    def body(self) -> str | None:
+        """Return all data, joined as curl joins it; None if there is none."""
+        return "&".join(self._data) if self._has_data else None
+
+    def remarks(self) -> Iterator[str]:
+        """Yield remarks for the user on the options."""
+        yield from self._remarks
+        if self._ignored:
+            names = ", ".join(dict.fromkeys(self._ignored))
+            yield f"Ignored curl options: {names[:300]}."
+
+    def read(self, words: list[str]) -> None:
+        """Read all words."""
+        # Not argparse: it refuses values that begin with "-", splits at "=" where curl does not,
+        # stops at the first error, and takes quadratic time for many options.
+        rest = iter(words)
+        plain = False
+        for word in rest:
+            if plain or not word.startswith("-") or word == "-":
+                self._url(word)
+            elif word == "--":
+                plain = True
+            elif word.startswith("--"):
+                self._option(word, word, rest)
+            else:
+                self._cluster(word, rest)
+        if not self.address and not self.errors:
+            self.errors.append("The command has no URL.")
+        self._apply_login()
+
+    def _cluster(self, word: str, rest: Iterator[str]) -> None:
+        """Read short options in one word, which may end with the value of the last one."""
+        for end, letter in enumerate(word[1:], start=2):
+            name = f"-{letter}"
+            option = OPTIONS.get(name)
+            joined = option is not None and option.valued and end < len(word)
+            self._option(name, word, iter([word[end:]]) if joined else rest)
+            if joined or option is None:
+                return
+
+    def _option(self, name: str, word: str, rest: Iterator[str]) -> None:
+        option = OPTIONS.get(name)
+        if option is None:
+            self.errors.append(f"Unknown option {word[:40]}.")
+            return
+        value = ""
+        if option.valued:
+            following = next(rest, None)
+            if following is None:
+                self.errors.append(f"The option {name} needs a value. The command is incomplete.")
+                return
+            value = following
+        if option.use is OptionSupport.UNSUPPORTED:
+            self.errors.append(f"The option {name} {option.reason}.")
+        elif option.use is OptionSupport.IGNORED:
+            self._ignored.append(name)
+        else:
+            self._apply(option.name, name, value)
+
+    def _apply(self, option: str, name: str, value: str) -> None:
+        match option:
+            case "request":
+                self.method = value
+            case "url":
+                self._url(value)
+            case "get":
+                self.get = True
+            case "header":
+                self._header(name, value)
+            case "user":
+                self._user(value)
+            case "oauth2-bearer":
+                self.headers.append(("Authorization", f"Bearer {value}"))
+            case "user-agent" | "referer":
+                self._ignored.append(name)
+            case "cookie":
+                self._cookie(name, value)
+            case "url-query":
+                self._query(name, value)
+            case _:
+                self._add_data(option, name, value)
+
+    def _url(self, value: str) -> None:
+        if self.address:
+            # The value of an unknown option looks like one, too.
+            if not self.errors:
+                self.errors.append("The command has two URLs. Only one request can be imported.")
+        elif value.startswith(("“", "”", "„", "‘", "’")):
+            self.errors.append("The URL is in typographic quotes. Use straight ones.")
+        elif (scheme := _scheme(value)) not in ("", "http", "https"):
+            self.errors.append(f"The URL uses {scheme}. Only HTTP and HTTPS are supported.")
+        else:
+            self.address = value
+
+    def _header(self, name: str, value: str) -> None:
+        if value.startswith("@"):
+            self.errors.append(
+                f"The option {name} reads headers from "
+                f"the file {value[:60]}, which is not "
+                "supported."
+            )
+            return
+        key, colon, text = value.partition(":")
+        if colon and text.strip():
+            self.headers.append((key.strip(), text.strip()))
+        elif not colon and value.endswith(";"):
+            self.headers.append((value[:-1].strip(), ""))
+
+    def _apply_login(self) -> None:
+        """Move the login from the address to a header; curl prefers `--user`."""
+        found = _LOGIN.match(self.address)
+        if found is None:
+            return
+        self.address = found[1] + self.address[found.end() :]
+        if not self._has_user:
+            self._user(unquote(found[2]))
+
+    def _user(self, value: str) -> None:
+        self._has_user = True
+        user, _, password = value.partition(":")
+        found = PLACEHOLDER.fullmatch(password)
+        if found and not found[1].startswith("$"):
+            self.auth = {"type": "basic", "user": user, "secret": found[1]}
+            return
+        login = base64.b64encode(value.encode("utf-8", "replace")).decode()
+        self.headers.append(("Authorization", f"Basic {login}"))
+
+    def _cookie(self, name: str, value: str) -> None:
+        if "=" not in value:
+            self.errors.append(
+                f"The option {name} reads cookies from "
+                f"the file {value[:60]}, which is not "
+                "supported."
+            )
+        else:
+            self._remarks.append("Cookies were skipped. The playground does not send cookies.")
+
+    def _query(self, name: str, value: str) -> None:
+        if (text := self._encoded(name, value.removeprefix("+"))) is not None:
+            self.queries.append(value[1:] if value.startswith("+") else text)
+
+    def _add_data(self, option: str, name: str, value: str) -> None:
+        if option == "data-urlencode":
+            text = self._encoded(name, value)
+        elif option != "data-raw" and value.startswith("@"):
+            self.errors.append(
+                f"The option {name} reads the body from {_file_name(value[1:])}, which is "
+                "not supported. Put the text into the command."
+            )
+            return
+        else:
+            text = value
+        if text is None:
+            return
+        self._has_data = True
+        if option == "json":
+            # According to curl's manual several of them are joined without a separator.
+            self.headers.append(("Content-Type", "application/json"))
+            self._data = ["".join([*self._data, text])]
+        else:
+            self._data.append(text)
+
+    def _encoded(self, name: str, value: str) -> str | None:
+        """Return `name=text` encoded like --data-urlencode; None if it reads a file."""
+        key, equals, text = value.partition("=")
+        if not equals and "@" in value:
+            self.errors.append(
+                f"The option {name} reads {_file_name(value.partition('@')[2])}, which is "
+                "not supported."
+            )
+            return None
+        if not equals:
+            return quote(value, safe="")
+        return f"{key}={quote(text, safe='')}" if key else quote(text, safe="")
+
+
+def _file_name(name: str) -> str:
+    return "standard input" if name == "-" else f"the file {name[:60]}"
+
+
+def _scheme(url: str) -> str:
+    try:
+        return urlsplit(url).scheme if "://" in url else ""
+    except ValueError:
+        return ""
+
+
+_OPERATORS: dict[str, str] = {
+    "|": "a pipe",
+    ";": "a second command",
+    "&": "another command or a background job",
+    "<": "input from a file",
+    ">": "output to a file",
+    "(": "a subshell",
+    ")": "a subshell",
+}
+
+_SPACE = " \t\u00a0"
+
+#: A caret of cmd.exe outside of quotes, group 1.
+_CMD_CARET = re.compile(
+    r"""\$'(?:[^'\\]|\\.)*'|'[^']*'|"(?:[^"\\]|\\.)*"|\\['"]|(\^"|\^\n)""", re.DOTALL
+)
+#: A quoted text of cmd.exe, or what follows a caret, group 1.
+_CARET = re.compile(r'"[^"]*"?|\^(\n\n|.|\Z)', re.DOTALL)
+#: Operators that are escaped by a caret, as private-use characters until the words are split.
+_LITERALS = {ord(sign): 0xF0000 + ord(sign) for sign in _OPERATORS}
+_OPERATOR_OF = {placeholder: sign for sign, placeholder in _LITERALS.items()}
+#: Signs of a command for cmd.exe and for PowerShell, which a POSIX shell may read otherwise.
+_CMD_SIGN = re.compile(r'\^|\w""|""\w|""[{\[]|[}\]]""')
+_POWERSHELL_SIGN = re.compile(r"""^curl\.exe\b|`\n|'[^']*(?:\\"|"")""", re.IGNORECASE)
+#: A quote in an argument of Windows PowerShell, as the program receives it.
+_PASSED_QUOTE = re.compile(r'\\"|""')
+_VARIABLE = re.compile(
+    r"\$(?:(?:env:)?([A-Za-z_]\w{0,79})|\{(?:env:)?([A-Za-z_]\w{0,79})\})", re.ASCII
+)
+_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{1,2})|(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{1,4})"
+    r"|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))",
+    re.DOTALL,
+)
+
+_ANSI = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
+_UNCLOSED_QUOTE = "Missing closing quote. The command is incomplete."
+_LETTERS = {
+    "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b",
+    "E": "\x1b", "\\": "\\", "'": "'", '"': '"', "?": "?",
+}  # fmt: skip
+
+
+class ShellError(ValueError):
+    """A command that does more than send a request, or that is cut short, with the reason."""
+
+
+class Shell(enum.Enum):
+    """The shell that a command is written for."""
+
+    POSIX = enum.auto()
+    CMD = enum.auto()
+    POWERSHELL = enum.auto()
+    #: PowerShell before 7.3: quotes within an argument are escaped once more, for the program.
+    WINDOWS_POWERSHELL = enum.auto()
+
+
+def possible_shells(text: str) -> list[Shell]:
+    """Return the shells that a command may be written for, the likeliest first."""
+    text = _normalized(text)
+    if any(found[1] for found in _CMD_CARET.finditer(text)):
+        return [Shell.CMD]
+    found = [Shell.POSIX]
+    if _CMD_SIGN.search(text):
+        found.append(Shell.CMD)
+    if _POWERSHELL_SIGN.search(text):
+        found += [Shell.POWERSHELL, Shell.WINDOWS_POWERSHELL]
+    return found
+
+
+def split_command(text: str, shell: Shell = Shell.POSIX) -> list[str]:
+    """Return the words of one command.
+
+    Raise `ShellError` for everything that needs a shell (substitution, pipes, redirection, several
+    commands) and for unclosed quotes.
+    """
+    if len(text) > MAX_COMMAND:
+        raise ShellError("The command is longer than 2 million characters.")
+    text = _normalized(text)
+    if shell is Shell.CMD:
+        words = _Splitter(_CARET.sub(_uncaret, text), shell).words()
+        return [word.translate(_OPERATOR_OF) for word in words]
+    words = _Splitter(text, shell).words()
+    if shell is Shell.WINDOWS_POWERSHELL:
+        return [_PASSED_QUOTE.sub('"', word) for word in words]
+    return words
+
+
+def _normalized(text: str) -> str:
+    return text.replace("\r\n", "\n").strip()
+
+
+def _uncaret(found: re.Match[str]) -> str:
+    """Return what a caret of cmd.exe stands for; a quoted text has none."""
+    if found[1] is None:
+        return found[0]
+    return {"\n\n": "\n", "\n": " "}.get(found[1], found[1].translate(_LITERALS))
+
+
+# Not shlex: it does not tell which characters were quoted ('$A', '|'), cuts words at a #, and takes
+# quadratic time for a long word.
+class _Splitter:
+    """Splits a command into words in one pass."""
+
+    def __init__(self, text: str, shell: Shell) -> None:
+        self._text = text
+        self._at = 0
+        self._words: list[str] = []
+        #: Parts of the current word, None between words.
+        self._word: list[str] | None = None
+        #: Readers by the character that they begin with, outside of quotes and in double quotes.
+        self._readers: dict[str, Callable[[], None]] = {
+            '"': self._double,
+            "\n": self._line,
+            "#": self._comment,
+        }
+        self._quoted: dict[str, Callable[[], None]] = {}
+        if shell is not Shell.CMD:
+            escape = self._substitution if shell is Shell.POSIX else self._backtick
+            self._readers |= {"'": self._single, "$": self._dollar, "`": escape}
+            self._quoted |= {"$": self._value, "`": escape}
+        if shell in (Shell.POSIX, Shell.CMD):
+            self._readers["\\"] = self._backslash
+            self._quoted["\\"] = self._escape_in_quotes
+        #: Whether a quote is doubled within quotes, as on Windows.
+        self._doubles = shell is not Shell.POSIX
+
+    def words(self) -> list[str]:
+        """Return all words."""
+        while self._at < len(self._text):
+            char = self._text[self._at]
+            self._at += 1
+            if char in _SPACE:
+                self._end_word()
+            elif char in self._readers:
+                self._readers[char]()
+            elif char == ";" and not self._text[self._at :].strip():
+                break  # Nothing follows.
+            elif char in _OPERATORS:
+                raise ShellError(
+                    f"The command contains {_OPERATORS[char]} (“{char}”). Only a single "
+                    "curl command can be imported."
+                )
+            else:
+                self._add(char)
+        self._end_word()
+        return self._words
+
+    def _add(self, text: str) -> None:
+        if self._word is None:
+            self._word = []
+        self._word.append(text)
+
+    def _end_word(self) -> None:
+        if self._word is not None:
+            self._words.append("".join(self._word))
+        self._word = None
+
+    def _find(self, char: str, start: int) -> int:
+        found = self._text.find(char, start)
+        if found < 0:
+            raise ShellError(_UNCLOSED_QUOTE)
+        return found
+
+    def _single(self) -> None:
+        end = self._find("'", self._at)
+        self._add(self._text[self._at : end])
+        while self._doubles and self._text.startswith("''", end):
+            start, end = end + 1, self._find("'", end + 2)
+            self._add(self._text[start:end])
+        self._at = end + 1
+
+    def _double(self) -> None:
+        self._add("")
+        while True:
+            if self._at >= len(self._text):
+                raise ShellError(_UNCLOSED_QUOTE)
+            char = self._text[self._at]
+            self._at += 1
+            if char == '"' and not (self._doubles and self._text.startswith('"', self._at)):
+                return
+            if char == '"':
+                self._at += 1
+            if char in self._quoted:
+                self._quoted[char]()
+            else:
+                self._add(char)
+
+    def _backtick(self) -> None:
+        """Read what PowerShell escapes; an escaped newline continues the line."""
+        following = self._text[self._at : self._at + 1]
+        self._at += 1
+        if following != "\n":
+            self._add({"n": "\n", "r": "\r", "t": "\t"}.get(following, following))
+
+    def _escape_in_quotes(self) -> None:
+        following = self._text[self._at : self._at + 1]
+        if following and following in '$`"\\':
+            self._add(following)
+            self._at += 1
+        elif following == "\n":
+            self._at += 1
+        else:
+            self._add("\\")
+
+    def _backslash(self) -> None:
+        following = self._text[self._at : self._at + 1]
+        self._at += 1
+        if following not in ("", "\n"):  # The newline at the very end was stripped.
+            self._add(following)
+
+    def _dollar(self) -> None:
+        if self._text.startswith("'", self._at):
+            self._ansi()
+        elif not self._text.startswith('"', self._at):  # $"…" is a translated text: the text.
+            self._value()
+
+    def _value(self) -> None:
+        """Read a variable as a placeholder; anything else after a dollar needs a shell."""
+        if found := _VARIABLE.match(self._text, self._at - 1):
+            self._add("{{" + (found[1] or found[2]) + "}}")
+            self._at = found.end()
+        elif self._text[self._at : self._at + 1] in ("(", "{"):
+            self._substitution()
+        else:
+            self._add("$")
+
+    def _ansi(self) -> None:
+        """Read $'…' up to the next quote that is not escaped."""
+        found = _ANSI.match(self._text, self._at + 1)
+        if found is None:
+            raise ShellError(_UNCLOSED_QUOTE)
+        bare = found[1].encode("utf-8", "replace").decode()
+        # Escaped single bytes form characters once they are joined.
+        whole = _ESCAPE.sub(_unescape, bare).encode("utf-8", "surrogateescape")
+        self._add(whole.decode("utf-8", "replace"))
+        self._at = found.end()
+
+    def _substitution(self) -> None:
+        raise ShellError(
+            "The command contains a shell substitution ($(…), `…` or ${…}). Nothing is "
+            "executed, so replace it with its value."
+        )
+
+    def _line(self) -> None:
+        self._end_word()
+        if self._text[self._at :].strip():
+            raise ShellError(
+                "Several commands. Only a single curl command can be imported. To continue "
+                "a line, end it with a backslash."
+            )
+
+    def _comment(self) -> None:
+        if self._word is not None:
+            self._add("#")
+            return
+        end = self._text.find("\n", self._at)
+        self._at = len(self._text) if end < 0 else end
+
+
+def _unescape(found: re.Match[str]) -> str:
+    """Return the text of an escape of $'…'."""
+    hexadecimal, halves, short, long, octal, letter = found.groups()
+    if letter is not None:
+        return _LETTERS.get(letter, found[0])
+    if octal or hexadecimal:
+        byte = int(octal, 8) & 0xFF if octal else int(hexadecimal, 16)
+        return chr(byte) if byte < 0x80 else chr(0xDC00 + byte)
+    if halves is not None:  # Browsers write surrogate pairs, as in JavaScript.
+        return str(json.loads(f'"\\{halves}"'))
+    code = int(short or long, 16)
+    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"

@@ -1,0 +1,304 @@
+"""Conversion of any HTTP request to a request of the playground: a document and its protocol.
+
+Commands, collections and archives of other tools contain whole HTTP requests. The protocol is
+detected from the body, and for legacy NLWeb servers from the query string. Nothing is sent or
+looked up.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, quote, urlsplit, urlunsplit
+
+from django import forms
+
+from playground.base.json_input import parse_json_value
+from playground.collections.fixture import FIELDS, REQUEST
+from playground.collections.fixture_validation import validate_field
+from playground.protocols import headers as header_rules
+from playground.protocols import registry
+from playground.protocols.mcp.messages import CALL
+from playground.variables.names import PLACEHOLDER
+
+#: Headers that are generated for every request, in lower case.
+_GENERATED = frozenset(
+    "content-type accept user-agent accept-encoding mcp-session-id mcp-protocol-version mcp-method"
+    " mcp-name".split()
+)
+
+#: Headers of browsers and tools, which mean nothing to an agent, and the trace of one request.
+_BROWSER_HEADERS = frozenset(
+    "accept-language cache-control dnt origin pragma priority referer postman-token traceparent"
+    " tracestate upgrade-insecure-requests x-requested-with".split()
+)
+
+#: A string, a placeholder (group 1) or a comment. What does not end reaches to the end of the text,
+#: so that the search takes linear time.
+_TOKEN = re.compile(
+    rf'"(?:[^"\\]|\\.)*+"?|({PLACEHOLDER.pattern})|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL
+)
+
+#: Parameters of a legacy server, and their section and member in a request.
+_LEGACY_PARAMETERS: Mapping[str, tuple[str, str]] = {
+    "query": ("query", "text"),
+    "site": ("query", "site"),
+    "prev": ("context", "prev"),
+    "generate_mode": ("prefer", "generate_mode"),
+    "query_id": ("meta", "query_id"),
+}
+
+#: Value of a header for authentication with a placeholder for the secret.
+_SCHEME = re.compile(rf"\s*(?:(bearer)\s+)?{PLACEHOLDER.pattern}\s*", re.IGNORECASE)
+Headers = Sequence[tuple[str, str]]
+
+#: The optional fields of a saved request.
+REQUEST_DEFAULTS = {name: value for name, value in FIELDS[REQUEST].items() if value is not ...}
+
+#: Media type of a form.
+FORM = "application/x-www-form-urlencoded"
+
+
+class UnsupportedRequestError(ValueError):
+    """A request that the playground could not have sent, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRequest:
+    """A converted request; `address` and `document` may contain `{{name}}`."""
+
+    address: str
+    protocol: str
+    binding: str
+    version: str
+    document: dict[str, Any]
+    #: Remarks for the user on the conversion.
+    remarks: tuple[str, ...] = ()
+
+
+def from_http_request(method: str, url: str, headers: Headers, body: str | None) -> ImportedRequest:
+    """Return an HTTP request as one of the playground. Raise `UnsupportedRequestError`."""
+    if method not in ("GET", "POST"):
+        raise UnsupportedRequestError(f"Unsupported method {method[:20]}. Use GET or POST.")
+    kind = _header(headers, "content-type").partition(";")[0].strip().lower()
+    if body is None or not body.strip():
+        return _from_query(url)
+    if method == "GET":
+        raise UnsupportedRequestError("GET requests with a body are not supported.")
+    if kind == FORM and body.lstrip()[:1] not in "{[":
+        return _from_form(url, body)
+    document = _decode_body(body)
+    if document.get("jsonrpc") is not None:
+        return _from_jsonrpc(url, document)
+    return _from_document(url, document)
+
+
+def saved_request_fields(
+    method: str, url: str, headers: Headers, body: str | None, auth: Mapping[str, str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return an HTTP request as the fields of a saved request, and remarks for the user.
+
+    Without `auth`, a header with a `{{name}}` becomes the authentication. Raise
+    `UnsupportedRequestError`, also for values that a saved request cannot have.
+    """
+    found = from_http_request(method, url, headers, body)
+    others: Headers = headers
+    if not auth:
+        auth, others = auth_of(headers)
+    kept, left_out = custom_headers(others)
+    fields = {
+        "address": found.address,
+        "protocol": found.protocol,
+        "binding": found.binding,
+        "version": found.version,
+        "document": found.document,
+        "headers": [list(pair) for pair in kept],
+        "auth": auth,
+    }
+    for name in ("address", "document", "headers", "auth"):
+        for pointer, message in validate_field(name, fields[name]):
+            raise UnsupportedRequestError(f"Invalid {name}{pointer}: {message}")
+    remarks = list(found.remarks)
+    if left_out:
+        remarks.append(f"Skipped headers: {', '.join(left_out)[:200]}.")
+    return fields, remarks
+
+
+def custom_headers(headers: Headers) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the headers to keep, and the names of those left out that the user should know.
+
+    Headers that every request gets anew are left out silently.
+    """
+    custom, left_out = [], []
+    for name, value in headers:
+        lower = name.lower()
+        if lower in _GENERATED:
+            continue
+        if lower in _BROWSER_HEADERS or lower.startswith("sec-"):
+            left_out.append(name)
+        elif header_rules.header_error(name, PLACEHOLDER.sub("x", value)):
+            left_out.append(name[:60])
+        else:
+            custom.append((name, value))
+    return custom, left_out
+
+
+def auth_of(headers: Headers) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """Return the authentication that a header with a `{{name}}` stands for, and the other headers.
+
+    {} if no header has one, or more than one has.
+    """
+    found = [
+        (auth, pair)
+        for pair in headers
+        if header_rules.is_credential(pair[0]) and (auth := _auth_in(*pair))
+    ]
+    if len(found) != 1:
+        return {}, list(headers)
+    auth, own = found[0]
+    return auth, [pair for pair in headers if pair != own]
+
+
+def _auth_in(name: str, value: str) -> dict[str, str]:
+    match = _SCHEME.fullmatch(value)
+    if match is None or match[2].startswith("$"):
+        return {}
+    if name.lower() == "authorization":
+        return {"type": "bearer", "secret": match[2]} if match[1] else {}
+    return {} if match[1] else {"type": "api_key", "header": name, "secret": match[2]}
+
+
+def _header(headers: Headers, lower_name: str) -> str:
+    return next((value for name, value in headers if name.lower() == lower_name), "")
+
+
+def _decode_body(body: str) -> dict[str, Any]:
+    # Tools that substitute text allow `{{name}}` in place of a number; here a string that is
+    # nothing but the placeholder stands for any value just as well. Postman removes comments.
+    text = _TOKEN.sub(_json_token, body)
+    try:
+        value = parse_json_value(text)
+    except forms.ValidationError as error:
+        raise UnsupportedRequestError(f"The body is not valid JSON: {error.messages[0]}") from None
+    if not isinstance(value, dict):
+        raise UnsupportedRequestError("The body must be a JSON object.")
+    return value
+
+
+def _json_token(found: re.Match[str]) -> str:
+    if found[1]:
+        return f'"{found[1]}"'
+    if found[0].startswith('"'):
+        return found[0]
+    return re.sub(r"[^\r\n]", " ", found[0])  # Errors keep their line and column.
+
+
+def _from_document(url: str, document: dict[str, Any]) -> ImportedRequest:
+    if isinstance(document.get("query"), str):
+        return _legacy_request(url, document, streaming=False)
+    if "input" in document and "query" not in document:
+        version = registry.versions("agent-api")[-1].name
+        return ImportedRequest(_without_fragment(url), "agent-api", "http", version, document)
+    remarks: tuple[str, ...] = ()
+    if not {"query", "promise_token"} & document.keys():
+        remarks = ("Unknown request format. The body was imported unchanged as an NLWeb request.",)
+    address = _without_fragment(url)
+    if registry.operation("nlweb", document) == "await":
+        parts = urlsplit(address)
+        address = urlunsplit(parts._replace(path=parts.path.removesuffix("/await")))
+    return ImportedRequest(address, "nlweb", "http", _version(document), document, remarks)
+
+
+def _from_jsonrpc(url: str, message: Mapping[str, Any]) -> ImportedRequest:
+    """Return a tool call over MCP; other JSON-RPC messages are not supported."""
+    method, params = message.get("method"), message.get("params")
+    if method != CALL or not isinstance(params, Mapping):
+        shown = f"“{method[:40]}”" if isinstance(method, str) else "no method"
+        raise UnsupportedRequestError(
+            f"The body is a JSON-RPC message with {shown}. Only MCP tool calls (“{CALL}”) "
+            "can be imported. The playground sends the handshake itself."
+        )
+    name, arguments = params.get("name"), params.get("arguments")
+    if not isinstance(arguments, dict):
+        raise UnsupportedRequestError("The arguments of the tool call must be an object.")
+    remarks: tuple[str, ...] = ()
+    if name != registry.operation("nlweb", arguments):
+        shown = name[:60] if isinstance(name, str) else "no tool"
+        remarks = (
+            f"The request calls “{shown}”. The playground calls the tool set for the agent, "
+            "or else the one suggested by tools/list.",
+        )
+    return ImportedRequest(
+        _without_fragment(url), "nlweb", "mcp", _version(arguments), arguments, remarks
+    )
+
+
+def _from_query(url: str) -> ImportedRequest:
+    """Return a request of a legacy server, in the query string."""
+    parts = _split(url)
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    values = {name: value for name, value in pairs if name in (*_LEGACY_PARAMETERS, "streaming")}
+    if "query" not in values:
+        raise UnsupportedRequestError("No body and no query parameters.")
+    # Other parameters belong to the address and stay there, spelled as they were.
+    rest = [part for part in parts.query.split("&") if part.partition("=")[0] not in values]
+    address = urlunsplit(parts._replace(query="&".join(rest), fragment=""))
+    streaming = values.pop("streaming", "true").lower() not in ("false", "0", "no")
+    return _legacy_request(address, values, streaming=streaming)
+
+
+def _from_form(url: str, body: str) -> ImportedRequest:
+    values = dict(parse_qsl(body, keep_blank_values=True))
+    if "query" not in values:
+        raise UnsupportedRequestError("The form has no “query” field.")
+    return _legacy_request(url, values, streaming=False)
+
+
+def _legacy_request(url: str, values: Mapping[str, Any], *, streaming: bool) -> ImportedRequest:
+    document: dict[str, Any] = {}
+    for name, (section, member) in _LEGACY_PARAMETERS.items():
+        if values.get(name) not in (None, ""):
+            document.setdefault(section, {})[member] = _value(name, values[name])
+    document.setdefault("prefer", {})["streaming"] = streaming
+    left = sorted(set(values) - set(_LEGACY_PARAMETERS) - {"streaming"})
+    remarks = ["This is a legacy NLWeb request with flat parameters."]
+    if left:
+        remarks.append(f"Skipped unknown parameters: {', '.join(left)[:200]}.")
+    return ImportedRequest(
+        _without_fragment(url), "nlweb", "http", "legacy", document, tuple(remarks)
+    )
+
+
+def _value(name: str, value: Any) -> Any:
+    """Return the value of a parameter; `prev` is a list, written as JSON in a URL."""
+    if name != "prev" or not isinstance(value, str):
+        return value
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return [value]
+    return found if isinstance(found, list) else [value]
+
+
+def _version(document: Mapping[str, Any]) -> str:
+    known = [version.name for version in registry.versions("nlweb") if version.name != "legacy"]
+    meta = document.get("meta")
+    named = (
+        [meta.get(name) for name in ("version", "api_version")] if isinstance(meta, dict) else []
+    )
+    return next((name for name in named if name in known), known[-1])
+
+
+def _without_fragment(url: str) -> str:
+    """Return a URL without its fragment."""
+    return urlunsplit(_split(url)._replace(fragment=""))
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        raise UnsupportedRequestError(f"{quote(url[:60])} is not a valid URL.") from None

@@ -1,0 +1,547 @@
+"""Import of Postman Collections (2.0 and 2.1) as fixtures, with remarks on everything left out.
+
+Nothing of a file is run. Scripts become notes, values of credentials are left out, nested folders
+become folders with joined names. An unchanged file that the playground exported is the collection
+it was exported from.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from django import forms
+
+from playground.base.json_input import parse_json_value
+from playground.collections.fixture import (
+    FIELDS,
+    REQUEST,
+    Fixture,
+    FixtureError,
+    FixtureProblem,
+    SlugAllocator,
+    render,
+)
+from playground.collections.fixture_parser import decode_json
+from playground.collections.fixture_validation import MAX_TEXT
+from playground.import_export.http_request import (
+    REQUEST_DEFAULTS,
+    UnsupportedRequestError,
+    saved_request_fields,
+)
+from playground.import_export.postman_export import AS_TEXT, BUILT_IN, EXTENSION_KEY, build_request
+from playground.lesson_format import lesson_problems, with_requests
+from playground.models.collections import RESERVED, STEP
+from playground.models.json_text import storable
+from playground.protocols.headers import is_credential, is_token
+from playground.protocols.origins import MAX_URL
+from playground.protocols.text import shorten
+from playground.variables.names import PLACEHOLDER, is_name
+
+LABEL = "Postman Collection"
+_MAX_NAME, _MAX_REMARKS = 120, 100
+
+Item = Mapping[str, Any]
+
+#: Limit on the nesting of JSON, beyond that of a stored document.
+_MAX_DEPTH = 200
+
+#: Postman's name for a random UUID beside `$guid`.
+_UUIDS = {"$randomUUID": "$uuid"}
+_BUILT_IN_OF_POSTMAN = {theirs: name for name, theirs in BUILT_IN.items()} | _UUIDS
+_TICKS = re.compile("`{3,}")
+_SCRIPT_TITLES = {"prerequest": "Pre-request script", "test": "Post-response script"}
+
+
+class ImportedVariable(NamedTuple):
+    """A variable of a collection."""
+
+    name: str
+    #: Any JSON value; None for a secret, whose value is left out.
+    value: Any
+    is_secret: bool
+
+
+def is_postman(text: str) -> bool:
+    """Return whether a text looks like a Postman Collection, of any version."""
+    start = text.lstrip("\ufeff \t\r\n")
+    return (
+        start.startswith("{")
+        and ('"info"' in text or '"order"' in text)
+        and ('"item"' in text or '"requests"' in text or '"_postman' in text)
+    )
+
+
+def read_postman(text: str) -> tuple[str, list[FixtureProblem]]:
+    """Return the text of a fixture, and remarks on parts that are left out or changed.
+
+    Raise `FixtureError` if the text is no such collection.
+    """
+    whole = _collection_in(text)
+    if isinstance(whole, dict) and "requests" in whole and "item" not in whole:
+        raise FixtureError(
+            FixtureProblem(
+                "",
+                "Postman Collection 1 is not supported. Export the collection from Postman "
+                "as version 2.1.",
+            )
+        )
+    info = whole.get("info") if isinstance(whole, dict) else None
+    items = whole.get("item") if isinstance(whole, dict) else None
+    if not isinstance(info, dict) or not isinstance(items, list):
+        message = "Not a Postman Collection: an object with “info” and an array “item” is expected."
+        raise FixtureError(FixtureProblem("", message))
+    reader = _CollectionReader(whole, info)
+    reader.read(items)
+    if reader.skipped and not reader.requests:
+        message = f"0 of {reader.skipped:,} requests can be imported."
+        raise FixtureError(FixtureProblem("", message), *reader.remarks[:_MAX_REMARKS])
+    return render(reader.fixture()), reader.remarks[:_MAX_REMARKS]
+
+
+def _collection_in(text: str) -> Any:
+    """Return the JSON value of a file; of a response of Postman's API, the collection in it."""
+    whole = decode_json(text)
+    wrapped = whole.get("collection") if isinstance(whole, dict) and "item" not in whole else None
+    return wrapped if isinstance(wrapped, dict) else whole
+
+
+class _CollectionReader:
+    """Reader of one collection."""
+
+    def __init__(self, whole: Item, info: Item) -> None:
+        self.remarks: list[FixtureProblem] = []
+        self.requests: dict[str, dict[str, Any]] = {}
+        #: Number of items that are neither folders nor requests that can be imported.
+        self.skipped = 0
+        self._whole, self._info = whole, info
+        own = info.get(EXTENSION_KEY)
+        #: Whether the playground exported the file: its description needs no notes.
+        self._is_own_export = isinstance(own, dict)
+        slug = own.get("slug") if isinstance(own, dict) else None
+        self._name = _name(info.get("name"), "Collection")
+        self._slug = (
+            slug
+            if isinstance(slug, str) and slug
+            else SlugAllocator("collection", RESERVED).free(self._name)
+        )
+        self._folders: dict[str, dict[str, Any]] = {}
+        self._slugs = {"folder": SlugAllocator("folder"), "request": SlugAllocator("request")}
+        self._scripts = 0
+
+    def fixture(self) -> Fixture:
+        """Return the fixture."""
+        collection = {
+            "name": self._name,
+            "slug": self._slug,
+            "description": self._collection_description(),
+            "lesson": self._lesson(),
+        }
+        if self._scripts:
+            subject = (
+                "1 script was saved as a note. It is"
+                if self._scripts == 1
+                else (f"{self._scripts} scripts were saved as notes. They are")
+            )
+            message = f"{subject} not run."
+            self.remarks.insert(0, FixtureProblem("", message))
+        return Fixture(self._slug, collection, self._folders, self.requests)
+
+    def read(self, items: Sequence[Any]) -> None:
+        """Read all items: first those without a folder, in the order in which they are shown."""
+        auth = self._whole.get("auth")
+        self._read_level(items, "/item", (), None, auth)
+
+    def _read_level(
+        self,
+        items: Sequence[Any],
+        place: str,
+        parents: tuple[str, ...],
+        folder: str | None,
+        auth: Any,
+    ) -> None:
+        for number, item in enumerate(items):
+            at = f"{place}/{number}"
+            if not isinstance(item, dict):
+                self._skip(at, "Skipped: not a valid item.")
+            elif isinstance(item.get("item"), list):
+                self._read_folder(item, at, parents, auth)
+            elif "request" in item:
+                self._read_request(item, at, folder, auth)
+            else:
+                self._skip(at, "Skipped: neither a request nor a folder.")
+
+    def _read_folder(self, item: Item, at: str, parents: tuple[str, ...], auth: Any) -> None:
+        path = (*parents, _name(item.get("name"), "Folder"))
+        inner = item["item"]
+        extension = item.get(EXTENSION_KEY)
+        own = extension if isinstance(extension, dict) else {}
+        text = _text(item.get("description"))
+        description = self._with_notes(at, text, self._script_notes(item))
+        is_needed = any(isinstance(each, dict) and "request" in each for each in inner)
+        slug: str | None = None
+        if is_needed or not inner or description:
+            slug = self._slugs["folder"].reserve(own.get("slug"), " ".join(path))
+            self._folders[slug] = {
+                "name": " / ".join(path)[:_MAX_NAME],
+                "slug": slug,
+                "description": description,
+                "position": _position(own.get("position"), len(self._folders)),
+            }
+        if parents:
+            self._add_remark(
+                at, f"Folders cannot be nested. Imported as “{' / '.join(path)[:100]}”."
+            )
+        self._read_level(inner, f"{at}/item", path, slug, item.get("auth") or auth)
+
+    def _read_request(self, item: Item, at: str, folder: str | None, auth: Any) -> None:
+        own = _extension_fields(item)
+        try:
+            fields = _unchanged_fields(item, own) or self._convert_request(item, own, at, auth)
+        except UnsupportedRequestError as error:
+            name = _name(item.get("name"), "Request")
+            self._skip(at, f"Skipped “{name[:60]}”. {error}")
+            return
+        slug = self._slugs["request"].reserve(own.get("slug"), _name(item.get("name"), ""))
+        self.requests[slug] = {
+            **REQUEST_DEFAULTS,
+            **fields,
+            "name": _name(item.get("name"), "Request"),
+            "slug": slug,
+            "folder": folder,
+            "position": _position(own.get("position"), len(self.requests)),
+        }
+
+    def _convert_request(
+        self, item: Item, own: Mapping[str, Any], at: str, inherited: Any
+    ) -> dict[str, Any]:
+        """Return the fields of a foreign request. Raise the reason if it is unsupported."""
+        request = item["request"]
+        request = request if isinstance(request, dict) else {"url": request, "method": "GET"}
+        request_headers = _headers(request.get("header"))
+        body, kind = _body(request.get("body"))
+        method = request.get("method")
+        method = method.upper() if isinstance(method, str) else "GET"
+        is_typed = not body or _has(request_headers, "content-type")
+        typed = [] if is_typed else [("Content-Type", kind)]
+        url = _address(request.get("url"))
+        auth, auth_remark = _auth(request.get("auth") or inherited)
+        converted, remarks = saved_request_fields(
+            method, url, [*request_headers, *typed], body, auth
+        )
+        for remark in (*remarks, auth_remark):
+            if remark:
+                self._add_remark(at, remark)
+        examples = item.get("response")
+        if isinstance(examples, list) and examples:
+            self._add_remark(at, "Skipped the saved responses.")
+        notes = _text(request.get("description")) or _text(item.get("description"))
+        return {
+            **{name: own[name] for name in ("agent", "expectations", "captures") if name in own},
+            **converted,
+            "notes": self._with_notes(at, notes, self._script_notes(item)),
+        }
+
+    def _script_notes(self, owner: Item) -> list[str]:
+        found = list(_scripts(owner))
+        self._scripts += len(found)
+        return found
+
+    def _lesson(self) -> Any:
+        """Return the lesson of an own export, without requests that were deleted since."""
+        own = self._info.get(EXTENSION_KEY)
+        found = own.get("lesson") if isinstance(own, dict) else None
+        is_valid = found is not None and not any(lesson_problems(found))
+        return with_requests(found, self.requests) if is_valid else found
+
+    def _collection_description(self) -> str:
+        description = _text(self._info.get("description"))
+        if self._is_own_export:
+            return description
+        notes = self._script_notes(self._whole)
+        if variables := list(map(_variable_note, _variables(self._whole.get("variable")))):
+            self._add_remark(
+                "/variable",
+                "Variables were copied to the description; create an environment to use them.",
+            )
+            notes.append("Collection variables:\n\n" + "\n".join(variables))
+        return self._with_notes("/info", description, notes)
+
+    def _with_notes(self, place: str, text: str, notes: Sequence[str]) -> str:
+        """Return a text and the notes below it, cut at the limit."""
+        whole = storable("\n\n".join(filter(None, [text, *notes])))
+        if len(whole) <= MAX_TEXT:
+            return whole
+        self._add_remark(place, f"Notes and scripts were truncated to {MAX_TEXT:,} characters.")
+        return shorten(whole, MAX_TEXT)
+
+    def _skip(self, place: str, message: str) -> None:
+        self.skipped += 1
+        self._add_remark(place, message)
+
+    def _add_remark(self, place: str, message: str) -> None:
+        self.remarks.append(FixtureProblem(place, message))
+
+
+def read_variables(text: str) -> list[ImportedVariable]:
+    """Return the variables of a collection that an environment can have, the last of each name."""
+    whole = _collection_in(text)
+    rows = whole.get("variable") if isinstance(whole, dict) else None
+    return list({each.name: each for each in _variables(rows) if is_name(each.name)}.values())
+
+
+def _variables(rows: Any) -> Iterator[ImportedVariable]:
+    for row in rows if isinstance(rows, list) else []:
+        name = row.get("key") if isinstance(row, dict) else None
+        if isinstance(name, str) and name:
+            is_secret = row.get("type") == "secret" or is_credential(name)
+            yield ImportedVariable(name, None if is_secret else row.get("value"), is_secret)
+
+
+def _variable_note(variable: ImportedVariable) -> str:
+    """Return a variable as an item of a list in Markdown."""
+    name, value, is_secret = variable
+    text = value if isinstance(value, str) else json.dumps(value)
+    remark = "omitted, as it may be a secret" if is_secret else f"`{text[:200]}`"
+    return f"- `{name[:80]}`: {remark}"
+
+
+def _has(headers: Sequence[tuple[str, str]], lower_name: str) -> bool:
+    return any(name.lower() == lower_name for name, _ in headers)
+
+
+def _name(value: Any, fallback: str) -> str:
+    text = value if isinstance(value, str) and value.strip() else fallback
+    return storable(text[:_MAX_NAME])
+
+
+def _position(value: Any, count: int) -> int:
+    return value if type(value) is int else STEP * (count + 1)
+
+
+def _extension_fields(item: Item) -> dict[str, Any]:
+    """Return the playground's own fields of an item; {} if they are missing or invalid."""
+    own = item.get(EXTENSION_KEY)
+    if not isinstance(own, dict):
+        return {}
+    known = {name: value for name, value in own.items() if name in FIELDS[REQUEST]}
+    texts = {name: own.get(name) for name in AS_TEXT}
+    try:
+        return known | {name: _decode_text(text) for name, text in texts.items()}
+    except forms.ValidationError:
+        return {}  # The member was edited.
+
+
+def _decode_text(text: Any) -> Any:
+    """Return the JSON value of a text. Raise `ValidationError` if it is not one."""
+    if not isinstance(text, str):
+        raise forms.ValidationError("Must be a string.")
+    return parse_json_value(text, _MAX_DEPTH)
+
+
+def _unchanged_fields(item: Item, extension: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the playground's own fields if the request is still that exported with them; or {}."""
+    request = item.get("request")
+    if not extension or not isinstance(request, dict) or next(_scripts(item), None) is not None:
+        return {}
+    fields = {**REQUEST_DEFAULTS, **extension, "notes": _text(request.get("description"))}
+    try:
+        written = json.loads(json.dumps(build_request(fields)))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return {}  # The member was edited.
+    return fields if written == request else {}
+
+
+def _text(value: Any) -> str:
+    """Return a description: text, or an object that holds it."""
+    if isinstance(value, Mapping):
+        value = value.get("content")
+    return value if isinstance(value, str) else ""
+
+
+def _convert_variables(text: str) -> str:
+    """Return a text with the playground's names for built-in variables."""
+    return PLACEHOLDER.sub(_builtin_name, text)
+
+
+def _builtin_name(found: re.Match[str]) -> str:
+    name = _BUILT_IN_OF_POSTMAN.get(found[1])
+    return f"{{{{{name}}}}}" if name else found[0]
+
+
+def _address(url: Any) -> str:
+    """Return the address of a request. Raise `UnsupportedRequestError` if there is none."""
+    found = _address_of_parts(url) if isinstance(url, Mapping) else url
+    if not isinstance(found, str) or not found.strip():
+        raise UnsupportedRequestError("The request has no URL.")
+    found = _bounded(found.strip())
+    return _convert_variables(
+        found if "://" in found or found.startswith("{{") else f"http://{found}"
+    )
+
+
+def _address_of_parts(url: Mapping[str, Any]) -> str:
+    """Return an address that is given in parts, with its path variables (segments like “:id”)."""
+    raw = url.get("raw")
+    found = raw if isinstance(raw, str) and raw else _joined_address(url)
+    for row in _enabled_rows(url.get("variable")):
+        name, value = row.get("key"), row.get("value")
+        if isinstance(name, str) and isinstance(value, str) and name:
+            # At every step: values that contain one another would multiply.
+            found, value = _bounded(found), _bounded(value)
+            found = re.sub(
+                rf"/:{re.escape(name)}(?=[/?#]|$)", f"/{_escape_replacement(value)}", found
+            )
+    return found
+
+
+def _bounded(address: str) -> str:
+    """Return an address, or a part of one. Raise `UnsupportedRequestError` if it is too long."""
+    if len(address) > MAX_URL:
+        raise UnsupportedRequestError(f"The URL is longer than {MAX_URL:,} characters.")
+    return address
+
+
+def _escape_replacement(text: str) -> str:
+    """Return a text as a literal replacement of a regular expression."""
+    return text.replace("\\", r"\\")
+
+
+def _joined_address(url: Mapping[str, Any]) -> str:
+    host, path = _join(url.get("host"), "."), _join(url.get("path"), "/")
+    if not host:
+        return ""
+    query = "&".join(
+        f"{row.get('key') or ''}={row.get('value') or ''}"
+        for row in _enabled_rows(url.get("query"))
+    )
+    scheme = url.get("protocol") if isinstance(url.get("protocol"), str) else "http"
+    if isinstance(url.get("port"), str) and url["port"]:
+        host = f"{host}:{url['port']}"
+    start = host if host.startswith("{{") else f"{scheme}://{host}"
+    return start + (f"/{path.lstrip('/')}" if path else "") + (f"?{query}" if query else "")
+
+
+def _join(value: Any, sign: str) -> str:
+    if isinstance(value, list):
+        parts = (part.get("value") if isinstance(part, Mapping) else part for part in value)
+        return sign.join(part for part in parts if isinstance(part, str))
+    return value if isinstance(value, str) else ""
+
+
+def _headers(value: Any) -> list[tuple[str, str]]:
+    """Return the enabled headers."""
+    if isinstance(value, str):
+        lines = (line.partition(":") for line in value.splitlines())
+        return [(name.strip(), text.strip()) for name, _, text in lines if name.strip()]
+    found = ((row.get("key"), row.get("value", "")) for row in _enabled_rows(value))
+    return [
+        (k, _convert_variables(v))
+        for k, v in found
+        if isinstance(k, str) and isinstance(v, str) and k
+    ]
+
+
+def _body(value: Any) -> tuple[str | None, str]:
+    """Return the body and its media type. Raise `UnsupportedRequestError` for one not supported."""
+    if not isinstance(value, Mapping) or value.get("disabled") is True:
+        return None, ""
+    mode = value.get("mode")
+    if mode == "raw":
+        raw = value.get("raw")
+        return (
+            _convert_variables(raw) if isinstance(raw, str) and raw.strip() else None
+        ), "application/json"
+    if mode in ("urlencoded", "formdata"):
+        rows = _enabled_rows(value.get(mode))
+        if any(row.get("type") == "file" for row in rows):
+            raise UnsupportedRequestError("File uploads are not supported.")
+        if mode == "formdata":
+            raise UnsupportedRequestError("Multipart form bodies are not supported.")
+        pairs = ((row.get("key"), row.get("value")) for row in rows)
+        found = "&".join(f"{_encoded(k)}={_encoded(v)}" for k, v in pairs if isinstance(k, str))
+        return found or None, "application/x-www-form-urlencoded"
+    if mode in (None, "none"):
+        return None, ""
+    shown = mode[:20] if isinstance(mode, str) else "unknown"
+    raise UnsupportedRequestError(f"Unsupported body mode: {shown}.")
+
+
+def _encoded(value: Any) -> str:
+    return quote(_convert_variables(value), safe="{}$") if isinstance(value, str) else ""
+
+
+def _enabled_rows(value: Any) -> list[Mapping[str, Any]]:
+    """Return the enabled rows of a list."""
+    rows = value if isinstance(value, list) else []
+    return [row for row in rows if isinstance(row, Mapping) and row.get("disabled") is not True]
+
+
+def _auth(value: Any) -> tuple[dict[str, str], str]:
+    """Return the authentication of a request, with names for secrets, and a remark.
+
+    Values are left out. {} if the playground does not support it.
+    """
+    kind = value.get("type") if isinstance(value, Mapping) else None
+    settings = _settings(value.get(kind)) if isinstance(kind, str) else {}
+    match kind:
+        case "noauth":
+            return {"type": "none"}, ""
+        case "bearer":
+            name, remark = _secret_name(settings.get("token"), "token")
+            return {"type": "bearer", "secret": name}, remark
+        case "basic":
+            name, remark = _secret_name(settings.get("password"), "password")
+            return {
+                "type": "basic",
+                "user": settings.get("username", "")[:200],
+                "secret": name,
+            }, remark
+        case "apikey" if settings.get("in", "header") == "header":
+            name, remark = _secret_name(settings.get("value"), "api-key")
+            header = settings.get("key") or "X-API-Key"
+            if not is_token(header):
+                remark = f"“{header[:40]}” is not a valid header name. Choose another one."
+                return {}, remark
+            return {"type": "api_key", "header": header, "secret": name}, remark
+    if kind is None:
+        return {}, ""
+    way = "an API key in the URL" if kind == "apikey" else f"“{str(kind)[:30]}”"
+    return {}, f"Unsupported authentication: {way}. Choose another type."
+
+
+def _settings(value: Any) -> dict[str, str]:
+    """Return the settings of an authentication: a list of rows (2.1) or an object (2.0)."""
+    if isinstance(value, Mapping):
+        return {name: text for name, text in value.items() if isinstance(text, str)}
+    found = {str(row.get("key")): row.get("value") for row in _enabled_rows(value)}
+    return {name: text for name, text in found.items() if isinstance(text, str)}
+
+
+def _secret_name(value: str | None, fallback: str) -> tuple[str, str]:
+    """Return the name of the secret, and a remark if a value was left out."""
+    found = PLACEHOLDER.fullmatch((value or "").strip())
+    if found and not found[1].startswith("$"):
+        return found[1], ""
+    if not value:
+        return fallback, f"Authentication uses the secret “{fallback}”, which has no value yet."
+    return fallback, (
+        f"A credential was removed. Store it as the secret “{fallback}” in an environment."
+    )
+
+
+def _scripts(owner: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the scripts of an item, a folder or a collection as notes: they are never run."""
+    for event in _enabled_rows(owner.get("event")):
+        script = event.get("script")
+        lines = script.get("exec") if isinstance(script, Mapping) else script
+        lines = lines if isinstance(lines, list) else [lines]
+        text = "\n".join(line for line in lines if isinstance(line, str)).strip()
+        if text:
+            longest = max(map(len, _TICKS.findall(text)), default=2)
+            fence = "`" * max(3, longest + 1)
+            title = _SCRIPT_TITLES.get(str(event.get("listen")), "Script")
+            yield f"{title} (not run):\n\n{fence}js\n{text}\n{fence}"

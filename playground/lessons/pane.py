@@ -1,0 +1,317 @@
+"""Lessons as the pages show them: the list, the pane beside the workbench, and the next lesson."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import QuerySet
+from django.urls import reverse
+
+from playground.collections.shipped import LESSON_FILES
+from playground.expectations import EXPECTATION_TYPES, Check
+from playground.lesson_format import CheckResult, LessonStep
+from playground.lesson_format.validation import FRAMES, TABS
+from playground.lessons.progress import LessonOfLearner
+from playground.models import Agent, Collection, LessonProgress, SavedRequest
+from playground.protocols.events import EVENT_LABELS
+from playground.reference.explanations import ProtocolNames
+
+#: Paths into a request as `Subject` has it, beside its document.
+_ABOUT_SENDING = {"$.kind", "$.continues", "$.url"}
+
+
+#: An expectation of each type, for those who write a check.
+EXPECTATION_EXAMPLES = (
+    {"type": "outcome", "equals": "answer"},
+    {"type": "results", "min": 1, "max": 10},
+    {"type": "json", "path": "$.results[0].name", "matches": "(?i)soup"},
+    {"type": "failure", "code": "RATE_LIMITED"},
+    {"type": "order", "events": ["started", "result", "completed"]},
+    {"type": "conformance", "level": "must"},
+    {"type": "state", "equals": "completed"},
+    {"type": "status", "equals": 429},
+    {"type": "response_type", "equals": "elicitation"},
+    {"type": "first_within", "ms": 500},
+    {"type": "complete_within", "ms": 5000},
+    {"type": "no_gap_over", "ms": 1000},
+)
+#: What a place in a tab is, by the kind of the tab's places.
+_PLACES = {
+    "": "no places",
+    "pointer": "a JSON Pointer into the request, such as /query/text",
+    "event": f"an event: {', '.join(EVENT_LABELS)}",
+    "frame": f"a frame: {', '.join(FRAMES)}",
+}
+
+
+def expectation_examples() -> list[tuple[str, str]]:
+    """Return the label and an example, as JSON, of each type of expectation."""
+    return [
+        (EXPECTATION_TYPES[str(each["type"])].label, json.dumps([each]))
+        for each in EXPECTATION_EXAMPLES
+    ]
+
+
+def tabs_and_places() -> list[tuple[str, str]]:
+    """Return the tabs that a step can open, and what a place in each of them is."""
+    return [(tab, _PLACES[kind]) for tab, kind in TABS.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class LessonOffer:
+    """The lesson that the first page and the sidebar offer."""
+
+    name: str
+    url: str
+    #: Number of the step to continue with; 0 for a lesson that was not started.
+    step: int
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLink:
+    """A saved request that a step opens in the composer; it is not sent."""
+
+    #: "collection/request", as tabs of the workbench name it.
+    key: str
+    name: str
+    url: str
+    #: The slug of its agent, if the learner has none of that name; "" otherwise.
+    missing_agent: str = ""
+    #: Whether it names a URL of its own, to which a lesson does not lead.
+    is_foreign: bool = False
+
+    @property
+    def can_be_opened(self) -> bool:
+        """Return whether it goes to an agent of the learner."""
+        return not self.missing_agent and not self.is_foreign
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """A step in the list of steps."""
+
+    step: LessonStep
+    number: int
+    has_passed: bool
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A check of a step as its learner reads it: an expectation, or a value without one."""
+
+    #: The member that it is about, such as `query.site`; "" for other checks.
+    name: str
+    #: "the outcome is answer", or after a name "equals 3"; "" for a pattern.
+    expected: str
+    #: "" if it is what was expected.
+    actual: str
+
+
+class LessonPane:
+    """The pane of an open lesson, at the step that is shown or at another one."""
+
+    def __init__(
+        self,
+        learner: LessonOfLearner,
+        user: User | AnonymousUser,
+        step: LessonStep | None = None,
+    ) -> None:
+        self.learner = learner
+        self.collection = learner.collection
+        self.step = step or learner.step
+        self._user = user
+
+    @property
+    def number(self) -> int:
+        """Return the number of the step, from 1."""
+        return self.learner.lesson.number_of(self.step) if self.step else 0
+
+    @property
+    def total(self) -> int:
+        """Return the number of steps."""
+        return len(self.learner.lesson.steps)
+
+    @property
+    def rows(self) -> list[StepRow]:
+        """The list of steps."""
+        return step_rows(self.learner, self.step)
+
+    @property
+    def is_shipped(self) -> bool:
+        """Return whether the lesson came with the playground."""
+        return f"{self.collection.slug}.json" in LESSON_FILES
+
+    @property
+    def has_passed(self) -> bool:
+        """Return whether the step has passed."""
+        return self.step is not None and self.learner.progress.has_passed(self.step)
+
+    @property
+    def previous(self) -> LessonStep | None:
+        """The step before the one that is shown."""
+        return self.learner.lesson.steps[self.number - 2] if self.number > 1 else None
+
+    @property
+    def following(self) -> LessonStep | None:
+        """The step after the one that is shown."""
+        return self.learner.lesson.after(self.step) if self.step else None
+
+    @property
+    def next_lesson(self) -> Collection | None:
+        """The lesson after this one."""
+        found = list(lessons_of(self._user))
+        index = found.index(self.collection) + 1 if self.collection in found else len(found)
+        return found[index] if index < len(found) else None
+
+    @property
+    def hints(self) -> Sequence[str]:
+        """The hints that are shown."""
+        step = self.step
+        return step.hints[: self.learner.progress.hints_shown(step)] if step else ()
+
+    @property
+    def hints_left(self) -> int:
+        """Return the number of hints that are not shown."""
+        return len(self.step.hints) - len(self.hints) if self.step else 0
+
+    @property
+    def is_solution_shown(self) -> bool:
+        """Return whether the solution is shown."""
+        return self.step is not None and self.learner.progress.is_solution_shown(self.step)
+
+    @cached_property
+    def request(self) -> RequestLink | None:
+        """The request that the step begins with."""
+        return self._link(self.step.request) if self.step else None
+
+    @cached_property
+    def solution_request(self) -> RequestLink | None:
+        """The request that solves the step."""
+        solution = self.step.solution if self.step else None
+        return self._link(solution.request) if solution else None
+
+    @cached_property
+    def names(self) -> ProtocolNames | None:
+        """Return the names of the protocol of the step’s request; None without a request."""
+        step, saved = self.step, self.collection.requests
+        slugs = [step.request, step.solution.request if step.solution else ""] if step else []
+        found = saved.filter(slug__in=slugs).first() or saved.order_by("position", "pk").first()
+        return ProtocolNames(found.protocol, found.version) if found else None
+
+    @property
+    def request_is_missing(self) -> bool:
+        """Return whether the request of the step was deleted."""
+        return bool(self.step and self.step.request and self.request is None)
+
+    def _link(self, slug: str) -> RequestLink | None:
+        found = self.collection.requests.filter(slug=slug).first() if slug else None
+        return request_link(self.collection, found, self._user) if found else None
+
+
+def request_link(
+    collection: Collection, saved: SavedRequest, user: User | AnonymousUser
+) -> RequestLink:
+    """Return the link to a request of a lesson, for this learner."""
+    agents = Agent.objects.owned_by(user)
+    is_known = bool(saved.agent) and agents.filter(slug=saved.agent).exists()
+    return RequestLink(
+        f"{collection.slug}/{saved.slug}",
+        saved.name,
+        reverse("saved-request", args=[collection.slug, saved.slug]),
+        "" if is_known else saved.agent,
+        is_foreign=not saved.agent,
+    )
+
+
+def step_rows(learner: LessonOfLearner, current: LessonStep | None) -> list[StepRow]:
+    """Return the list of steps."""
+    return [
+        StepRow(step, number, learner.progress.has_passed(step), step == current)
+        for number, step in enumerate(learner.lesson.steps, 1)
+    ]
+
+
+def check_rows(step: LessonStep, result: CheckResult | None) -> list[CheckRow]:
+    """Return the checks to show: all once they have passed, otherwise the failed ones.
+
+    Those of an answer would give it away, and that of how a request was sent says nothing new.
+    """
+    if result is None or step.check is None or step.check.needs_answer:
+        return []
+    shown = result.checks if result.passed else result.failed
+    return list(dict.fromkeys(_check_row(each) for each in shown if not _is_about_sending(each)))
+
+
+def _is_about_sending(check: Check) -> bool:
+    """Return whether a check is about the kind of a request or its target, not its document."""
+    expectation = check.expectation
+    return isinstance(expectation, dict) and expectation.get("path") in _ABOUT_SENDING
+
+
+def _check_row(check: Check) -> CheckRow:
+    if check.met is None:  # It could be no valid expectation.
+        return CheckRow("", check.expected, check.actual)
+    expectation = dict(check.expectation)
+    name = _name_of(expectation.get("path", ""))
+    if "matches" in expectation:  # Learners do not read patterns.
+        return CheckRow(name, "", check.actual)
+    if name:
+        expectation["path"] = name
+    expected = EXPECTATION_TYPES[expectation["type"]].describe(expectation)
+    actual = "" if check.met else check.actual
+    if name and expected.startswith(name):
+        return CheckRow(name, expected.removeprefix(name).strip(), actual)
+    return CheckRow("", expected, actual)
+
+
+def _name_of(path: str) -> str:
+    """Return a JSONPath as texts write it: `$.document.query['site']` is `query.site`."""
+    name = re.sub(r"\['([^']*)'\]", r".\1", path)
+    return name.removeprefix("$").removeprefix(".").removeprefix("document.") or path
+
+
+def lessons_of(user: User | AnonymousUser) -> QuerySet[Collection]:
+    """Return the lessons of a user, in order."""
+    found: QuerySet[Collection] = Collection.objects.owned_by(user).filter(lesson__isnull=False)
+    return found
+
+
+def lessons_with_progress(user: User | AnonymousUser) -> list[LessonOfLearner]:
+    """Return the lessons of a user with their progress, in order."""
+    collections = list(lessons_of(user))
+    rows = {
+        each.collection_id: each
+        for each in LessonProgress.objects.filter(collection__in=collections)
+    }
+    return [
+        LessonOfLearner(each, rows.get(each.pk) or LessonProgress(collection=each))
+        for each in collections
+    ]
+
+
+def lesson_offer(user: User | AnonymousUser) -> LessonOffer | None:
+    """Return the lesson to continue, or else the first one that was not started."""
+    lessons = lessons_of(user)
+    latest = LessonProgress.objects.filter(collection__in=lessons.order_by())
+    rows = latest.select_related("collection").order_by("-modified_at")
+    started = (LessonOfLearner(row.collection, row) for row in rows)
+    found = next((each for each in started if not each.is_finished), None)
+    if found is None:
+        fresh = lessons.filter(lesson_progress__isnull=True).first()
+        if fresh is None:
+            return None
+        found = LessonOfLearner.of(fresh)
+    step = found.step_to_continue if found.is_started else None
+    return LessonOffer(
+        found.collection.name,
+        reverse("lesson", args=[found.collection.slug]),
+        found.lesson.number_of(step) if step else 0,
+        len(found.lesson.steps),
+    )

@@ -1,0 +1,236 @@
+"""Lessons for a learner: the list, the page of one, the pane beside the workbench, its checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from playground.collections import ordering, shipped
+from playground.collections.disk import DiskError
+from playground.collections.fixture import FixtureError
+from playground.collections.importer import import_fixture
+from playground.composer.views import prepare_form
+from playground.lesson_format import LessonStep, Subject, evaluate_check
+from playground.lessons.forms import NewLessonForm
+from playground.lessons.pane import (
+    LessonPane,
+    check_rows,
+    lessons_of,
+    lessons_with_progress,
+    step_rows,
+)
+from playground.lessons.progress import LessonOfLearner
+from playground.models import Agent, Collection, RunKind
+from playground.models.agents import DEMOS
+from playground.models.ownership import owner_of
+from playground.ui.helpers import is_htmx
+
+#: Most characters of an answer.
+MAX_ANSWER = 1_000
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@ensure_csrf_cookie
+def lessons(request: HttpRequest) -> HttpResponse:
+    """List the lessons with their progress (GET), or create one (POST)."""
+    if request.method != "POST":
+        return _list(request, NewLessonForm())
+    form = NewLessonForm(request.POST)
+    if not form.is_valid():
+        return _list(request, form, 422)
+    created = Collection.objects.create(
+        owner=owner_of(request.user), name=form.cleaned_data["name"], lesson=form.lesson
+    )
+    ordering.move_collection(created, ordering.END)
+    return redirect("lesson-edit", created.slug)
+
+
+def _list(request: HttpRequest, form: NewLessonForm, status: int = 200) -> HttpResponse:
+    stored = set(Collection.objects.owned_by(request.user).values_list("slug", flat=True))
+    # Their requests are sent to the demo agent.
+    available = shipped.lessons() if settings.DEMO_ENABLED else []
+    context = {
+        "lessons": lessons_with_progress(request.user),
+        "available": [each for each in available if each.slug not in stored],
+        "form": form,
+    }
+    return render(request, "lessons/list.html", context, status=status)
+
+
+@require_POST
+def add_shipped(request: HttpRequest, slug: str) -> HttpResponse:
+    """Add a lesson that ships with the playground to those of the user."""
+    found = next((each for each in shipped.lessons() if each.slug == slug), None)
+    if found is None:
+        raise Http404
+    owner = owner_of(request.user)
+    try:
+        if owner is None:
+            shipped.reload(slug)
+        else:
+            import_fixture(shipped.read(found), owner)
+    except (FixtureError, DiskError) as error:
+        messages.error(request, f"{found.name} was not added. {error}")
+        return redirect("lessons")
+    return redirect("lesson", slug)
+
+
+@require_safe
+@ensure_csrf_cookie
+def lesson(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a lesson: its description, its steps, and the progress."""
+    learner = get_lesson(request, slug)
+    context = {
+        "learner": learner,
+        "collection": learner.collection,
+        "rows": step_rows(learner, learner.step if learner.is_started else None),
+    }
+    return render(request, "lessons/page.html", context)
+
+
+@require_POST
+def progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """Start or continue a lesson, restart it, or close it, as the field `do` says."""
+    learner = get_lesson(request, slug)
+    do = request.POST.get("do", "")
+    if do == "close":
+        learner.close()
+        return redirect("lesson", slug)
+    _add_demo_agents(request)
+    if do == "restart":
+        learner.restart()
+    elif step := learner.step_to_continue:
+        learner.show(step)
+    return open_workbench(request, learner)
+
+
+def open_workbench(request: HttpRequest, learner: LessonOfLearner) -> HttpResponse:
+    """Go to the workbench, with the request of the step that is shown."""
+    link = LessonPane(learner, request.user).request
+    return redirect(link.url if link and link.can_be_opened else reverse("workbench"))
+
+
+@require_POST
+def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
+    """Show a step of a lesson in the pane."""
+    pane = LessonPane(_show(request, slug, step)[0], request.user)
+    return _part(request, "pane", pane, oob=False)
+
+
+@require_POST
+def hints(request: HttpRequest, slug: str, step: str) -> HttpResponse:
+    """Show the next hint of a step."""
+    learner, found = _show(request, slug, step)
+    learner.progress.show_hint(found)
+    learner.progress.save()
+    return _part(request, "help", LessonPane(learner, request.user))
+
+
+@require_POST
+def solution(request: HttpRequest, slug: str, step: str) -> HttpResponse:
+    """Show the solution of a step."""
+    learner, found = _show(request, slug, step)
+    learner.progress.show_solution(found)
+    learner.progress.save()
+    return _part(request, "help", LessonPane(learner, request.user))
+
+
+@require_POST
+def check(request: HttpRequest, slug: str, step: str) -> HttpResponse:
+    """Check a step: the runs since it was first shown, the composed request, or the answer.
+
+    The field `answer` is what the learner has entered, `done` confirms a step without a check, and
+    the composer's fields are a request that was not sent.
+    """
+    learner, found = _step(request, slug, step)
+    if learner.progress.pk is None:
+        learner.show(found)
+    answer = request.POST.get("answer")
+    if found.check is None:
+        has_passed, result = "done" in request.POST, None
+    else:
+        answer = answer[:MAX_ANSWER] if answer is not None else None
+        result = evaluate_check(found.check, _subjects(request, learner, found), answer)
+        has_passed = result.passed
+    if has_passed and not learner.progress.has_passed(found):
+        learner.pass_step(found)
+        pane = LessonPane(learner, request.user)
+        return _part(request, "pane", pane, checks=check_rows(found, result))
+    return _part(
+        request,
+        "check",
+        LessonPane(learner, request.user, found),
+        checks=check_rows(found, result),
+        is_checked=result is not None and (bool(result.checks) or answer is not None),
+    )
+
+
+def get_lesson(request: HttpRequest, slug: str) -> LessonOfLearner:
+    """Return a lesson of the user with its progress. Raises `Http404`."""
+    return LessonOfLearner.of(get_object_or_404(lessons_of(request.user), slug=slug))
+
+
+def _step(request: HttpRequest, slug: str, step: str) -> tuple[LessonOfLearner, LessonStep]:
+    learner = get_lesson(request, slug)
+    found = learner.lesson.step(step)
+    if found is None:
+        raise Http404
+    return learner, found
+
+
+def _show(request: HttpRequest, slug: str, step: str) -> tuple[LessonOfLearner, LessonStep]:
+    """Open a lesson at a step. Raises `Http404`."""
+    learner, found = _step(request, slug, step)
+    learner.show(found)
+    return learner, found
+
+
+def _part(
+    request: HttpRequest, part: str, pane: LessonPane, *, oob: bool = True, **result: Any
+) -> HttpResponse:
+    """Render the pane or a part of it; without htmx, go to the workbench.
+
+    With `oob` the page changes the part in place. `result` is what a check has found.
+    """
+    if not is_htmx(request):
+        return redirect("workbench")
+    return render(request, f"lessons/{part}.html", {"pane": pane, "oob": oob, **result})
+
+
+def _subjects(request: HttpRequest, learner: LessonOfLearner, step: LessonStep) -> list[Subject]:
+    """Return the learner's runs, and before them the composed request if it can pass the step."""
+    found = list(learner.subjects(step))
+    if step.check and step.check.passes_unsent and "document" in request.POST:
+        prepared = prepare_form(request)
+        if prepared.has_call:
+            target = prepared.redacted_target
+            composed: dict[str, Any] = {
+                "kind": RunKind.ASK.name.lower(),
+                "document": prepared.request,
+                "answers": None,
+                "continues": bool(request.POST.get("parent")),
+                "url": prepared.url,
+                "protocol": target.protocol,
+                "binding": target.binding,
+                "version": target.version,
+            }
+            found.insert(0, Subject(composed))
+    return found
+
+
+def _add_demo_agents(request: HttpRequest) -> None:
+    """Add the demo's agents to those of a user of a hosted playground, who has none of them."""
+    owner = owner_of(request.user)
+    if owner is None or not settings.DEMO_ENABLED:
+        return
+    known = set(Agent.objects.filter(owner=owner).values_list("slug", flat=True))
+    for agent in Agent.objects.filter(owner=None, slug__in=DEMOS).exclude(slug__in=known):
+        agent.pk, agent.owner = None, owner
+        agent.save(force_insert=True)

@@ -1,0 +1,1 @@
+"""Live connections: what is stored reaches the pages that show it."""

@@ -1,0 +1,1 @@
+"""The reference: attributes, changes of versions, rules, explanations of names."""

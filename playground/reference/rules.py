@@ -1,0 +1,310 @@
+"""Pages of rules: a rule with its requirements and its example responses, findings marked."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from inspect import getdoc
+from typing import Any
+
+from playground.conformance import RULESETS, EarlierResponses, Level, Rule, RuleGroup
+from playground.conformance.examples import (
+    Example,
+    ExampleFinding,
+    RuleExamples,
+    examples_of,
+)
+from playground.protocols.frames import Frame, FrameKind
+from playground.ui.json_spans import Span, span_of
+from playground.ui.wire_blocks import WireBlock, blocks_of
+from playground.verdicts.conformance import LEVELS, PointerLocator, source_of, subject_of
+
+#: The most frames that are all shown; of more, those at both ends and those with findings.
+MAX_FRAMES = 16
+EDGE_FRAMES = 4
+#: The most lines of a value that are marked; of more, the first.
+MAX_MARKED_LINES = 5
+_CODE = re.compile(r"`([^`]+)`")
+_INDENT = re.compile(r"(\n *)")
+_DATA_LINE = re.compile(r"^data:[ ]?", re.MULTILINE)
+_STATES = {
+    "truncated": "The connection closed before the response was complete.",
+    "cancelled": "The user stopped the run.",
+    "interrupted": "The playground stopped during the run.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A part of a text: plain, code, or the id of a rule with its group."""
+
+    text: str
+    is_code: bool = False
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementRow:
+    """The requirement of a rule in one version."""
+
+    subject: str
+    level: str
+    level_label: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A finding beside the location that it reports."""
+
+    message: str
+    pointer: str
+    is_missing: bool
+
+
+@dataclass(slots=True)
+class Chunk:
+    """Lines of a block, as (text, whether it is marked); and the findings in the last of them."""
+
+    is_json: bool
+    pieces: list[tuple[str, bool]]
+    notes: list[Note] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleBlock:
+    """The bytes of a frame with the findings in it; without `wire`, frames that are not shown."""
+
+    wire: WireBlock | None
+    chunks: list[Chunk] = field(default_factory=list)
+    #: Findings of the frame as a whole.
+    notes: list[Note] = field(default_factory=list)
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleView:
+    """An example response as its template shows it."""
+
+    slug: str
+    title: str
+    #: The request as JSON and what it was sent to; "" if the frames have it, or none matters.
+    request: str
+    endpoint: str
+    facts: list[str]
+    blocks: list[ExampleBlock]
+    #: Findings that concern no frame.
+    notes: list[Note]
+    #: Ids and groups of the other rules that the response violates.
+    also: list[TextPart]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleView:
+    """A rule as its page shows it."""
+
+    id: str
+    title: str
+    group: RuleGroup
+    paragraphs: list[list[TextPart]]
+    requirements: list[RequirementRow]
+    #: What the examples were checked against, and the level of the rule there.
+    subject: str
+    level: str
+    examples: list[ExampleView]
+    #: Ids of the rules before and after it in its group; "" for none.
+    previous: str
+    following: str
+
+
+def rule_view(group: str, name: str) -> RuleView | None:
+    """Return the view of a rule; None if the group has no such rule."""
+    found = next((each for each in rule_groups() if each.slug == group), None)
+    rules = {rule.id: rule for rule in found.rules} if found else {}
+    if found is None or name not in rules:
+        return None
+    rule, ids = rules[name], list(rules)
+    at = ids.index(name)
+    examples = examples_of(name)
+    level = rule.requirement(examples.version).level
+    titles = ("Conforming response", "Violating response")
+    if level is Level.INFO:  # Both are allowed.
+        titles = ("Response without this finding", "Response with this finding")
+    return RuleView(
+        name,
+        rule.title,
+        found,
+        [list(_text_parts(part)) for part in (getdoc(rule.check) or "").split("\n\n")],
+        list(_requirements(name)),
+        subject_of(examples.protocol, examples.binding, examples.version),
+        level.value,
+        [
+            _example_view("conforming", titles[0], examples, examples.conforming),
+            _example_view("violating", titles[1], examples, examples.violating),
+        ],
+        ids[at - 1] if at else "",
+        ids[at + 1] if at + 1 < len(ids) else "",
+    )
+
+
+@lru_cache(maxsize=1)
+def rule_groups() -> tuple[RuleGroup, ...]:
+    """Return the rule groups of all rule sets, each once: the first of a name has most rules."""
+    groups: dict[str, RuleGroup] = {}
+    for ruleset in RULESETS.values():
+        for group in ruleset.groups:
+            groups.setdefault(group.slug, group)
+    return tuple(groups.values())
+
+
+def _requirements(name: str) -> Iterator[RequirementRow]:
+    """Yield the requirements of a rule in every rule set, each once."""
+    seen: dict[RequirementRow, None] = {}
+    for (protocol, binding), ruleset in RULESETS.items():
+        rule: Rule[Any] | None = next((rule for rule in ruleset.rules if rule.id == name), None)
+        for version in ruleset.versions if rule else ():
+            demand = rule.requirements.get(version) if rule else None
+            is_shared = protocol == "nlweb" and not name.startswith("mcp.")
+            subject = subject_of(protocol, "http" if is_shared else binding, version)
+            seen[
+                RequirementRow(
+                    subject,
+                    demand.level.value if demand else "",
+                    LEVELS[demand.level] if demand else "",
+                    source_of(demand.section) if demand else "",
+                )
+            ] = None
+    yield from seen
+
+
+def _text_parts(text: str) -> Iterator[TextPart]:
+    """Yield the parts of a paragraph: text between backquotes is code."""
+    for at, part in enumerate(_CODE.split(" ".join(text.split()))):
+        if part:
+            yield _rule_part(part) if at % 2 else TextPart(part)
+
+
+def _rule_part(text: str) -> TextPart:
+    """Return code, with the group if it is the id of a rule."""
+    groups = (group.slug for group in rule_groups() if any(r.id == text for r in group.rules))
+    return TextPart(text, is_code=True, group=next(groups, ""))
+
+
+# Examples
+
+
+def _example_view(slug: str, title: str, examples: RuleExamples, example: Example) -> ExampleView:
+    locator = PointerLocator()
+    frames = list(locator.noting(example.frames))
+    found: dict[int | None, list[ExampleFinding]] = {}
+    for finding in example.findings:
+        found.setdefault(locator.wire(finding.seq), []).append(finding)
+    # The end of a response has no bytes.
+    shown = [frame for frame in frames if frame.kind is not FrameKind.END or frame.seq in found]
+    path = "/await" if example.operation == "await" else "/ask"
+    return ExampleView(
+        slug,
+        title,
+        json.dumps(example.request, indent=2, ensure_ascii=False) if example.request else "",
+        f"POST {path}" if examples.protocol == "nlweb" else "POST",
+        list(_facts(example)),
+        list(_blocks(shown, found)),
+        [Note(finding.message, "", False) for finding in found.get(None, ())],
+        [_rule_part(rule) for rule in example.also],
+    )
+
+
+def _facts(example: Example) -> Iterator[str]:
+    """Yield what an example depends on besides its frames, as sentences."""
+    earlier: EarlierResponses = example.earlier
+    if earlier.progress:
+        values = ", ".join(f"{value:g}" for value in earlier.progress)
+        yield f"Earlier responses for the same promise reported progress {values}."
+    if earlier.task_end:
+        yield f"According to an earlier response, the task was {earlier.task_end.value}."
+    if earlier.session_names:
+        names = ", ".join(sorted(earlier.session_names))
+        yield f"An earlier response has a session context with {names}."
+    if example.state in _STATES:
+        yield _STATES[example.state]
+
+
+def _blocks(
+    frames: Sequence[Frame], found: dict[int | None, list[ExampleFinding]]
+) -> Iterator[ExampleBlock]:
+    """Yield the blocks of frames; of many, those at the beginning, at the end and with findings."""
+    skipped = 0
+    for at, (frame, block) in enumerate(zip(frames, blocks_of(frames), strict=True)):
+        is_near_edge = at < EDGE_FRAMES or at >= len(frames) - EDGE_FRAMES
+        if frame.seq not in found and len(frames) > MAX_FRAMES and not is_near_edge:
+            skipped += 1
+            continue
+        if skipped:
+            yield ExampleBlock(None, skipped=skipped)
+            skipped = 0
+        yield _block(frame, block, found.get(frame.seq, []))
+
+
+def _block(frame: Frame, block: WireBlock, findings: list[ExampleFinding]) -> ExampleBlock:
+    text, json_at = block.text.rstrip("\r\n").replace("\r\n", "\n"), 0
+    if frame.kind is FrameKind.CALL:
+        top, blank, _ = text.partition("\n\n")
+        json_at = len(top) + len(blank)
+    elif frame.kind in (FrameKind.EVENT, FrameKind.TAIL):
+        lines = list(_DATA_LINE.finditer(text))
+        json_at = lines[0].end() if len(lines) == 1 else 0
+    located: list[tuple[Span, Note]] = []
+    whole: list[Note] = []
+    for finding in findings:
+        span = span_of(text[json_at:], finding.pointer) if finding.pointer else None
+        note = Note(finding.message, finding.pointer, bool(span and span.is_missing))
+        if span is None:
+            whole.append(note)
+        else:
+            located.append((span.moved(json_at), note))
+    located.sort(key=lambda each: each[0])
+    chunks: list[Chunk] = []
+    at = 0
+    if frame.kind is FrameKind.CALL and json_at:
+        chunks.append(Chunk(False, [(text[:json_at].rstrip("\n"), False)]))
+        at = json_at
+    chunks += _chunks(text, at, located, is_json=frame.kind is not FrameKind.HEAD)
+    return ExampleBlock(block, [chunk for chunk in chunks if chunk.pieces], whole)
+
+
+def _chunks(
+    text: str, at: int, located: list[tuple[Span, Note]], *, is_json: bool
+) -> Iterator[Chunk]:
+    """Yield the lines of a text from `at` on, divided after each line with a finding."""
+    chunk = Chunk(is_json, [])
+    for turn, (found, note) in enumerate(located):
+        span = _shortened(text, found)
+        if span.start >= at:
+            chunk.pieces.append((text[at : span.start], False))
+            chunk.pieces += _marked(text[span.start : span.end])
+            at = span.end
+        chunk.notes.append(note)
+        line_end = text.find("\n", at)
+        line_end = len(text) if line_end < 0 else line_end
+        if turn + 1 == len(located) or located[turn + 1][0].start >= line_end:
+            chunk.pieces.append((text[at:line_end], False))
+            yield chunk
+            chunk, at = Chunk(is_json, []), line_end + 1
+    if at < len(text):
+        yield Chunk(is_json, [(text[at:], False)])
+
+
+def _shortened(text: str, span: Span) -> Span:
+    """Return the first line of a span with many lines."""
+    if text.count("\n", span.start, span.end) < MAX_MARKED_LINES:
+        return span
+    return span._replace(end=text.index("\n", span.start))
+
+
+def _marked(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the pieces of a marked text: line breaks and indents are not marked."""
+    for at, part in enumerate(_INDENT.split(text)):
+        yield part, at % 2 == 0

@@ -1,0 +1,125 @@
+"""The reference: protocols, every attribute of a version, and changes between versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+from django_htmx.http import replace_url
+
+from playground.conformance import RULESETS
+from playground.reference.attributes import (
+    attributes_of_rule,
+    changes_view,
+    protocol_views,
+    reference_view,
+    start_links,
+)
+from playground.reference.rules import rule_groups, rule_view
+from playground.ui.helpers import is_htmx
+from playground.verdicts.conformance import ABOUT, version_label
+
+#: The longest text of the filter.
+MAX_WORDS = 200
+
+
+@require_safe
+def references(request: HttpRequest) -> HttpResponse:
+    """List the protocols with their versions and documents, and where to begin."""
+    context = {"protocols": protocol_views(), "start": start_links()}
+    return render(request, "reference/list.html", context)
+
+
+@require_safe
+def reference(request: HttpRequest, protocol: str, version: str) -> HttpResponse:
+    """Show every attribute of a version; with `?q=` those that contain all of its words.
+
+    An htmx request gets the documents alone.
+    """
+    try:
+        view = reference_view(protocol, version)
+    except ValueError:
+        raise Http404(f"No reference of {protocol} {version}.") from None
+    words = request.GET.get("q", "")[:MAX_WORDS].strip()
+    body = _body(protocol, version, words) if words else _full_body(protocol, version)
+    if not is_htmx(request):
+        context = {"reference": view, "words": words, "body": body}
+        return render(request, "reference/page.html", context)
+    url = reverse("reference", args=[protocol, version])
+    query = f"?{urlencode({'q': words})}" if words else ""
+    return replace_url(HttpResponse(body), f"{url}{query}")
+
+
+def _full_body(protocol: str, version: str) -> SafeString:
+    """Return the HTML of all documents, from the cache if it is there."""
+    return _cached_body(protocol, version, settings.DEMO_ENABLED)
+
+
+@lru_cache(maxsize=32)
+def _cached_body(protocol: str, version: str, has_demo: bool) -> SafeString:
+    """Return the HTML of all documents; `has_demo` tells two kinds of pages apart."""
+    return _body(protocol, version, "")
+
+
+def _body(protocol: str, version: str, words: str) -> SafeString:
+    """Return the HTML of the documents with these words."""
+    view = reference_view(protocol, version).filtered(words)
+    site = {"demo": settings.DEMO_ENABLED}
+    context = {"reference": view, "words": words, "site": site}
+    return render_to_string("reference/body.html", context)
+
+
+@require_safe
+def changes(request: HttpRequest, protocol: str, version: str) -> HttpResponse:
+    """Show the changes from the previous version."""
+    try:
+        view = changes_view(protocol, version)
+    except ValueError:
+        view = None
+    if view is None:
+        raise Http404(f"No changes of {protocol} {version}.")
+    return render(request, "reference/changes.html", {"changes": view})
+
+
+@require_safe
+def rules(request: HttpRequest) -> HttpResponse:
+    """List every rule: its requirement level in each version, and its section."""
+    return render(request, "rules/list.html", {"groups": list(_groups())})
+
+
+@require_safe
+def rule(request: HttpRequest, group: str, rule_id: str) -> HttpResponse:
+    """Show a rule: its requirements, and a conforming and a violating response."""
+    view = rule_view(group, rule_id)
+    if view is None:
+        raise Http404(f"No rule {rule_id} in {group}.")
+    context = {"rule": view, "attributes": attributes_of_rule(rule_id)}
+    return render(request, "rules/page.html", context)
+
+
+def _groups() -> Iterator[dict[str, Any]]:
+    """Yield the rule groups with their rows."""
+    for group in rule_groups():
+        protocol, rules = next(
+            (protocol, rules) for (protocol, _), rules in RULESETS.items() if group in rules.groups
+        )
+        versions = rules.versions
+        yield {
+            "title": group.title,
+            "slug": group.slug,
+            "about": ABOUT[group.slug],
+            "columns": [version_label(protocol, name) for name in versions],
+            "rows": [
+                (rule, [(name, rule.requirements.get(name)) for name in versions])
+                for rule in group.rules
+            ],
+        }

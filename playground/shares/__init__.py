@@ -1,0 +1,1 @@
+"""Links to a run or a collection, for readers without an account."""

@@ -1,0 +1,273 @@
+"""Shares: links to a run or a collection, created and revoked by owners, opened by anybody."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from itertools import groupby
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.templatetags.static import static
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from playground.base.credentials import clean_url_template
+from playground.base.query_params import int_param
+from playground.collections.fixture import FixtureError, fixture_of
+from playground.collections.fixture import render as render_fixture
+from playground.collections.fixture_validation import expectation_errors
+from playground.collections.importer import apply_import, plan_import
+from playground.expectations import EXPECTATION_TYPES
+from playground.models import Collection, Run, SavedRequest, Share
+from playground.models.clock import database_now
+from playground.models.collections import RESERVED, requests_in_order
+from playground.models.ownership import owner_of
+from playground.models.slugs import free_slug
+from playground.protocols import registry
+from playground.protocols.deep_links import badge, workbench_link
+from playground.protocols.headers import is_credential
+from playground.shares.pages import shared_details, shared_fixture, shared_run
+from playground.ui.formatting import readable
+from playground.ui.helpers import get_collection, get_run, make_download
+
+#: Lifetimes of a link in days; "" for no end.
+LIFETIME_CHOICES = (
+    ("1", "after a day"),
+    ("7", "after a week"),
+    ("30", "after 30 days"),
+    ("", "never, until revoked"),
+)
+#: Requests of a collection on one page.
+PAGE_SIZE = 100
+#: Links that the page lists, the newest.
+MAX_LISTED = 200
+
+
+class ShareForm(forms.Form):
+    """A form of the lifetime of a link."""
+
+    days = forms.ChoiceField(
+        choices=LIFETIME_CHOICES,
+        required=False,
+        label="It works",
+        widget=forms.RadioSelect,
+        initial="7",
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@ensure_csrf_cookie
+def shares(request: HttpRequest) -> HttpResponse:
+    """List the user's links (GET), or create one of the named run or collection (POST)."""
+    if request.method != "POST":
+        found = Share.objects.owned_by(request.user).select_related("run", "collection")
+        context = {"shares": [_share_context(request, share) for share in found[:MAX_LISTED]]}
+        return render(request, "shares/list.html", context | {"local": not settings.HOSTED})
+    form = ShareForm(request.POST)
+    shared = _shared_object(request, request.POST)
+    if not form.is_valid():
+        return render(request, "shares/new.html", {"form": form, "thing": shared}, status=422)
+    days = form.cleaned_data["days"]
+    share = Share.objects.create(
+        owner=owner_of(request.user),
+        expires_at=database_now() + timedelta(days=int(days)) if days else None,
+        **shared,
+    )
+    return redirect("share-created", share.token)
+
+
+@require_safe
+@ensure_csrf_cookie
+def new(request: HttpRequest) -> HttpResponse:
+    """Show what would be shared, and the form."""
+    shared = _shared_object(request, request.GET)
+    return render(request, "shares/new.html", {"form": ShareForm(), "thing": shared})
+
+
+def _shared_object(request: HttpRequest, fields: Any) -> dict[str, Run | Collection]:
+    """Return the named run or collection, by the name of its field. Raises `Http404`."""
+    if key := fields.get("run"):
+        return {"run": get_run(request, key)}
+    return {"collection": get_collection(request, fields.get("collection", ""))}
+
+
+@require_safe
+@ensure_csrf_cookie
+def share_created(request: HttpRequest, token: str) -> HttpResponse:
+    """Show a link of the user to copy, and a badge for a run."""
+    share = _get_share(request, token)
+    context = _share_context(request, share) | {"local": not settings.HOSTED}
+    return render(request, "shares/created.html", context)
+
+
+@require_POST
+def revocation(request: HttpRequest, token: str) -> HttpResponse:
+    """Revoke a link: it opens nothing after that."""
+    _get_share(request, token).delete()
+    return redirect("shares")
+
+
+def _get_share(request: HttpRequest, token: str) -> Share:
+    """Return the user's share with this token. Raises `Http404`."""
+    found: Share = get_object_or_404(Share.objects.owned_by(request.user), token=token)
+    return found
+
+
+def _share_context(request: HttpRequest, share: Share) -> dict[str, Any]:
+    """Return a share with its URL, its badge and whether it has expired."""
+    context: dict[str, Any] = {
+        "share": share,
+        "link": request.build_absolute_uri(share.get_absolute_url()),
+        "is_over": share.expires_at is not None and share.expires_at <= timezone.now(),
+    }
+    if share.run is not None and share.run.protocol != registry.ACTION:
+        image = request.build_absolute_uri(static("img/badge.svg"))
+        context["badge"] = badge(image, _workbench_link(request, share.run))
+    return context
+
+
+def _workbench_link(request: HttpRequest, run: Run) -> str:
+    """Return a deep link to the workbench with the request of a run."""
+    return workbench_link(
+        request.build_absolute_uri(reverse("workbench")),
+        address=clean_url_template(run.url),
+        protocol=run.protocol,
+        binding=run.binding,
+        version=run.version,
+        document=run.request,
+        headers=[pair for pair in run.headers if not is_credential(pair[0])],
+    )
+
+
+@login_not_required
+@require_safe
+@never_cache
+def share(request: HttpRequest, token: str) -> HttpResponse:
+    """Show what a link shares. Anybody who has it may view it; the page changes nothing.
+
+    With `?part=details` only the part of a run that is shown when it has ended.
+    """
+    found = get_object_or_404(
+        Share.objects.valid().select_related("run", "collection"), token=token
+    )
+    if found.run is None:
+        template, context = "shares/collection.html", _collection_context(request, found)
+    elif request.GET.get("part") == "details":
+        template, context = "shares/details.html", _details_context(request, found.run)
+    else:
+        template, context = "shares/run.html", _run_context(request, found.run)
+    response = render(request, template, context | {"share": found})
+    # Anybody who has the URL can view the page: keep it out of search indexes. The site's
+    # Referrer-Policy keeps it from other sites.
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    return response
+
+
+def _run_context(request: HttpRequest, run: Run) -> dict[str, Any]:
+    """Return the context of a shared run."""
+    context = shared_run(run, results=int_param(request.GET, "results", 0))
+    if run.is_final or not context["live"]:
+        context |= _details_context(request, run)
+    if run.protocol != registry.ACTION:
+        context["workbench_link"] = _workbench_link(request, run)
+    return context
+
+
+def _details_context(request: HttpRequest, run: Run) -> dict[str, Any]:
+    """Return the context of the events and bytes of a shared run."""
+    offsets = {name: int_param(request.GET, name, 0) for name in ("events", "wire")}
+    return shared_details(run, **offsets)
+
+
+def _collection_context(request: HttpRequest, found: Share) -> dict[str, Any]:
+    """Return the context of a page of a shared collection."""
+    collection = found.collection
+    assert collection is not None
+    start = int_param(request.GET, "requests", 0)
+    window = list(requests_in_order(collection)[start : start + PAGE_SIZE + 1])
+    parts = groupby(window[:PAGE_SIZE], key=lambda saved: saved.folder)
+    return {
+        "collection": collection,
+        "parts": [
+            (folder, [_request_context(request, each) for each in inside])
+            for folder, inside in parts
+        ],
+        "more": start + PAGE_SIZE if len(window) > PAGE_SIZE else None,
+    }
+
+
+def _request_context(request: HttpRequest, saved: SavedRequest) -> dict[str, Any]:
+    """Return a saved request for the page, without credentials."""
+    return {
+        "saved": saved,
+        "address": clean_url_template(saved.address),
+        "document": readable(saved.document),
+        "expected": [
+            _described(each)
+            for each in saved.expectations
+            if not expectation_errors(json.dumps(each))
+        ],
+        "link": workbench_link(
+            request.build_absolute_uri(reverse("workbench")),
+            address=clean_url_template(saved.address),
+            protocol=saved.protocol,
+            binding=saved.binding,
+            version=saved.version,
+            document=saved.document,
+            headers=[pair for pair in saved.headers if not is_credential(pair[0])],
+        ),
+    }
+
+
+def _described(expectation: dict[str, Any]) -> str:
+    """Return an expectation as a sentence."""
+    sentence = EXPECTATION_TYPES[expectation["type"]].describe(expectation)
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _shared_collection(token: str) -> Collection:
+    """Return the collection of a valid link. Raises `Http404`."""
+    valid = Share.objects.valid().filter(token=token)
+    found: Collection = get_object_or_404(Collection.objects.filter(shares__in=valid))
+    return found
+
+
+@login_not_required
+@require_safe
+@never_cache
+def fixture(request: HttpRequest, token: str) -> HttpResponse:
+    """Download the collection of a link as a file that every playground can import."""
+    collection = _shared_collection(token)
+    shown = shared_fixture(fixture_of(collection)).ordered()
+    response = HttpResponse(render_fixture(shown), content_type="application/json")
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    return make_download(response, f"{collection.slug}.json")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def copy(request: HttpRequest, token: str) -> HttpResponse:
+    """Copy the collection of a link to the user's collections, always as a new one.
+
+    GET is where the log-in redirects to: it redirects to the page with the button.
+    """
+    collection = _shared_collection(token)
+    if request.method != "POST":
+        return redirect("share", token)
+    others = Collection.objects.owned_by(request.user)
+    slug = free_slug(collection.name, "collection", others, RESERVED)
+    shown = shared_fixture(fixture_of(collection))
+    plan = plan_import(shown.renamed(slug), owner_of(request.user))
+    try:
+        return redirect(apply_import(plan))
+    except FixtureError as error:
+        messages.error(request, str(error))
+        return redirect("collections")

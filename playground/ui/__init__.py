@@ -1,0 +1,1 @@
+"""How values, bytes and calls are shown, wherever they are."""

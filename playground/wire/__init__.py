@@ -1,0 +1,1 @@
+"""What crossed the wire: tabs of a run, timeline, sequence diagram, annotations."""

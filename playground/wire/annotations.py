@@ -1,0 +1,367 @@
+"""Annotated exchange: the frames of a run with the meaning of every part, beside the bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from playground.conversation.events import row_of
+from playground.models import Run
+from playground.protocols.annotations import (
+    AnnotatedBlock,
+    Annotation,
+    AnnotationKind,
+    Annotator,
+    SchemaPlace,
+)
+from playground.protocols.events import Event
+from playground.protocols.explanations import Explanation
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.placement import Placement, PlacementAssigner
+from playground.protocols.text import shorten
+from playground.stored_runs import read_events
+from playground.ui.formatting import kind_label, milliseconds, size
+from playground.ui.wire_blocks import blocks_of
+from playground.verdicts.conformance import ReportView, source_of
+
+#: Blocks and bytes on one page.
+BLOCKS, PAGE_BYTES = 50, 512 * 1024
+#: Meanings of a block that a page shows at first, and all that it can show.
+MEANINGS, ALL_MEANINGS = 250, 5_000
+#: Characters of a name.
+MAX_NAME = 80
+#: Levels that are indented.
+MAX_INDENT = 7
+#: Findings at one place.
+MAX_FINDINGS = 10
+#: Labels of kinds of parts; a document and a member need none.
+_LABELS: Mapping[AnnotationKind, str] = {
+    AnnotationKind.METHOD: "method",
+    AnnotationKind.TARGET: "path",
+    AnnotationKind.PARAMETER: "parameter",
+    AnnotationKind.HTTP_VERSION: "version",
+    AnnotationKind.STATUS: "status",
+    AnnotationKind.HEADER: "header",
+    AnnotationKind.FIELD: "SSE field",
+    AnnotationKind.DOCUMENT: "JSON",
+    AnnotationKind.MEMBER: "member",
+    AnnotationKind.ELEMENT: "element",
+    AnnotationKind.TEXT: "text",
+    AnnotationKind.PROBLEM: "JSON",
+}
+_JSON = frozenset({AnnotationKind.DOCUMENT, AnnotationKind.MEMBER, AnnotationKind.ELEMENT})
+
+
+@dataclass(frozen=True, slots=True)
+class FindingNote:
+    """A finding beside the part that it reports."""
+
+    rule: str
+    group: str
+    title: str
+    level: str
+    level_label: str
+    verdict: str
+    verdict_label: str
+    message: str
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A part of the text of a block with the number of the innermost meaning, 0 for none."""
+
+    text: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningView:
+    """An annotation as its template shows it."""
+
+    #: From 1, in reading order.
+    number: int
+    #: Number of the last meaning within it.
+    last: int
+    label: str
+    kind: str
+    name: str
+    indent: int
+    #: Value of `data-explain`; "" without an explanation.
+    place: str
+    text: str
+    section: str
+    #: Meaning of the value.
+    meaning: str
+    otherwise: str
+    note: str
+    #: The bytes on one line, shortened.
+    excerpt: str
+    findings: list[FindingNote] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockView:
+    """A block as its template shows it."""
+
+    seq: int
+    last: int
+    kind: str
+    #: Kind of its first event, or of the frame, and its label.
+    event_kind: str
+    label: str
+    at: str
+    size: str
+    #: What it is, in one line.
+    summary: str
+    #: Meaning of its kind of frame.
+    explanation: Explanation | None
+    place: str
+    #: Facts about a frame that is no bytes of HTTP.
+    facts: str
+    #: The bytes as text; its parts are empty if only its line is shown.
+    text: str
+    parts: list[TextPart]
+    meanings: list[MeaningView]
+    #: Number of meanings that are not shown.
+    more: int
+    hidden: str
+    replaced: bool
+    piece_of: int
+    pieces: int
+    #: Whether only its line is shown, because an earlier event is of the same kind.
+    is_closed: bool
+    #: Whether it is an entry in Results.
+    is_entry: bool
+    findings: list[FindingNote]
+
+
+def annotated_page(
+    run: Run,
+    report: ReportView | None,
+    *,
+    offset: int = 0,
+    limit: int = BLOCKS,
+    is_open: bool = False,
+    shows_all: bool = False,
+) -> list[BlockView]:
+    """Return the blocks of a page: at most `limit`, after the frame with the number `offset`.
+
+    The page ends with the block that exceeds `PAGE_BYTES`.
+
+    `is_open` shows the meanings of events like earlier ones; `shows_all` shows all
+    meanings of each block. `report` is the conformance report of a run that has ended.
+    """
+    annotator = Annotator(run.protocol, run.binding, run.version)
+    frames = run.read_frames()
+    blocks: list[AnnotatedBlock] = []
+    total = 0
+    for block in annotator.blocks(_after(frames, offset, annotator)):
+        blocks.append(block)
+        total += len(block.text)
+        if len(blocks) >= limit or total > PAGE_BYTES:
+            break
+    if not blocks:
+        return []
+    if not run.is_final and blocks[-1].last >= run.frames:
+        # More of it may follow.
+        blocks[-1].annotations = [
+            each for each in blocks[-1].annotations if each.kind is not AnnotationKind.PROBLEM
+        ]
+    readings = _readings(run, offset, max(block.last for block in blocks))
+    findings = findings_by_frame(report)
+    most = ALL_MEANINGS if shows_all else MEANINGS
+    return [
+        block_view(
+            block,
+            readings.get(block.seq),
+            findings.get(block.seq, ()),
+            most=most,
+            is_open=is_open,
+            is_entry=any(
+                seq in readings and readings[seq].is_entry
+                for seq in (block.seq, block.last + 1 if block.kind is FrameKind.BODY else 0)
+            ),
+        )
+        for block in blocks
+    ]
+
+
+def _after(frames: Iterator[Frame], offset: int, annotator: Annotator) -> Iterator[Frame]:
+    for frame in frames:
+        if frame.seq > offset:
+            yield frame
+        else:
+            annotator.skip(frame)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    frame: Frame
+    events: Sequence[Event]
+    is_entry: bool
+
+
+def _readings(run: Run, offset: int, last: int) -> dict[int, _Reading]:
+    """Return the frames of a page with their events, and the frame after them."""
+    found: dict[int, _Reading] = {}
+    assigner = PlacementAssigner()
+    for frame, events in read_events(run, offset):
+        shown = (Placement.ENTRY, Placement.PINNED)
+        is_entry = any(assigner.assign(event) in shown for event in events)
+        found[frame.seq] = _Reading(frame, events, is_entry)
+        if frame.seq > last:
+            break
+    return found
+
+
+def findings_by_frame(report: ReportView | None) -> dict[int | None, list[FindingNote]]:
+    """Return the failed and inconclusive rules of a report by the frame with the bytes."""
+    found: dict[int | None, list[FindingNote]] = {}
+    for level in report.levels if report else ():
+        for rule in level.rules:
+            for spot in rule.spots:
+                note = FindingNote(
+                    rule.id,
+                    rule.group,
+                    rule.title,
+                    level.level.value,
+                    level.level_label,
+                    rule.verdict.value,
+                    rule.verdict_label,
+                    spot.message,
+                    spot.pointer,
+                )
+                found.setdefault(spot.shown, []).append(note)
+    return found
+
+
+def block_view(
+    block: AnnotatedBlock,
+    reading: _Reading | None,
+    findings: Iterable[FindingNote] = (),
+    *,
+    most: int = MEANINGS,
+    is_open: bool = False,
+    is_entry: bool = False,
+) -> BlockView:
+    """Return the view of a block with its first `most` meanings."""
+    row = row_of(reading.frame, reading.events) if reading else None
+    kind = block.kind.name.lower()
+    facts = ""
+    if block.kind in (FrameKind.OPEN, FrameKind.ERROR) and reading:
+        facts = blocks_of([reading.frame])[0].text
+    here, beside = _located(block, findings)
+    is_closed = block.is_repeated and not is_open and not here and not beside
+    shown = [] if is_closed else block.annotations[:most]
+    return BlockView(
+        seq=block.seq,
+        last=block.last,
+        kind=kind,
+        event_kind=row.kind if row else kind,
+        label=row.label if row else kind_label(kind),
+        at=milliseconds(block.at_us / 1000),
+        size=size(block.size) if block.size else "",
+        summary=row.text if row else "",
+        explanation=block.explanation,
+        place=str(block.place) if block.explanation else "",
+        facts=facts,
+        text=block.text,
+        parts=[] if is_closed else list(_parts(block.text, shown)),
+        meanings=[
+            _meaning(number, block, annotation, beside.get(number, []), shown)
+            for number, annotation in enumerate(shown, 1)
+        ],
+        more=0 if is_closed else len(block.annotations) - len(shown),
+        hidden=size(block.hidden) if block.hidden > 0 else "",
+        replaced=block.replaced,
+        piece_of=block.piece_of,
+        pieces=block.pieces,
+        is_closed=is_closed,
+        is_entry=is_entry,
+        findings=here[:MAX_FINDINGS],
+    )
+
+
+def _located(
+    block: AnnotatedBlock, findings: Iterable[FindingNote]
+) -> tuple[list[FindingNote], dict[int, list[FindingNote]]]:
+    """Return the findings of a block as a whole, and the others by the number of the meaning."""
+    numbers: dict[str, int] = {}
+    for number, annotation in enumerate(block.annotations, 1):
+        if annotation.kind in _JSON:
+            numbers.setdefault(annotation.pointer, number)
+    here: list[FindingNote] = []
+    beside: dict[int, list[FindingNote]] = {}
+    for finding in findings:
+        place = _number_at(finding.pointer, numbers)
+        if place is None:
+            here.append(finding)
+        elif len(found := beside.setdefault(place, [])) < MAX_FINDINGS:
+            found.append(finding)
+    return here, beside
+
+
+def _number_at(pointer: str, numbers: Mapping[str, int]) -> int | None:
+    """Return the number of the meaning at a pointer, or of the innermost one around it."""
+    while pointer and pointer not in numbers:
+        pointer = pointer.rpartition("/")[0]
+    return numbers.get(pointer)
+
+
+def _meaning(
+    number: int,
+    block: AnnotatedBlock,
+    annotation: Annotation,
+    findings: list[FindingNote],
+    shown: Sequence[Annotation],
+) -> MeaningView:
+    found = annotation.explanation
+    last = number
+    while last < len(shown) and shown[last].depth > annotation.depth:
+        last += 1
+    return MeaningView(
+        number=number,
+        last=last,
+        label=_LABELS[annotation.kind],
+        kind=annotation.kind.value.replace(" ", "-"),
+        name=shorten(annotation.name, MAX_NAME),
+        indent=min(annotation.depth, MAX_INDENT),
+        place=place_text(annotation.place) if found else "",
+        text=found.text if found else "",
+        section=source_of(found.section) if found and found.section else "",
+        meaning=annotation.meaning,
+        otherwise=found.otherwise if found else "",
+        note=annotation.note,
+        excerpt=shorten(" ".join(block.text[annotation.start : annotation.end][:200].split()), 60),
+        findings=findings,
+    )
+
+
+def place_text(place: SchemaPlace | None) -> str:
+    """Return a place as the value of `data-explain`, "" for none."""
+    return str(place) if place else ""
+
+
+def _parts(text: str, annotations: Sequence[Annotation]) -> Iterator[TextPart]:
+    """Yield a text divided at the edges of annotations, each part with the innermost of them."""
+    at = 0
+    around: list[tuple[int, int]] = []  # number, end
+
+    def up_to(end: int) -> Iterator[TextPart]:
+        nonlocal at
+        if end > at:
+            number = around[-1][0] if around else 0
+            yield TextPart(text[at:end], number)
+            at = end
+
+    for number, annotation in enumerate(annotations, 1):
+        while around and around[-1][1] <= annotation.start:
+            yield from up_to(around[-1][1])
+            around.pop()
+        yield from up_to(annotation.start)
+        around.append((number, annotation.end))
+    while around:
+        yield from up_to(around[-1][1])
+        around.pop()
+    yield from up_to(len(text))

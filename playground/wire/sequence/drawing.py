@@ -1,0 +1,328 @@
+"""Drawing of a sequence diagram: positions in pixels, and labels that fit between their lanes.
+
+Lanes are columns, items are rows below each other, and the times are a column on the left.
+Templates draw it as the SVG of a page and as a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from playground.wire.sequence.diagram import (
+    Diagram,
+    DiagramTurn,
+    Item,
+    Lane,
+    LaneKind,
+    Message,
+    Note,
+)
+from playground.wire.sequence.labels import fit, width_of
+
+#: Height of the row of boxes.
+HEAD_HEIGHT = 50
+#: Heights of rows: head of a turn, message with and without a detail, note; space below a turn.
+TURN, TALL, SHORT, NOTE, BELOW = 32, 48, 34, 31, 12
+#: Font sizes of labels, and of details, notes and times.
+LABEL_SIZE, SMALL_SIZE = 13, 12
+#: Space between a label and the lanes on both sides of it; size of an arrowhead.
+_PADDING, _HEAD = 10, 6
+#: Key of the lane of the playground.
+_PLAYGROUND = LaneKind.PLAYGROUND.value
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Widths of a layout."""
+
+    #: Column of times; distance of the first and the last lane from the edges of the others.
+    times: int
+    margin: int
+    #: Width of the box of a lane.
+    box: int
+    #: Distance of a lane from the previous one.
+    distances: Mapping[LaneKind, int]
+    #: Widest column of labels beside the lane of the playground; None for the whole width.
+    labels: int | None
+
+
+WIDE = Columns(
+    52, 62, 116,
+    {LaneKind.PLAYGROUND: 190, LaneKind.AGENT: 250, LaneKind.SERVER: 170},
+    250,
+)  # fmt: skip
+#: For screens on which three wide lanes do not fit: labels may cover lanes.
+COMPACT = Columns(
+    48, 47, 90,
+    {LaneKind.PLAYGROUND: 96, LaneKind.AGENT: 120, LaneKind.SERVER: 100},
+    None,
+)  # fmt: skip
+
+#: Colours of the light theme by kind, for a file without the site's styles; ink for others.
+INK, INK_SOFT, LINE, WASH = "#1b1c21", "#565864", "#8d8e9a", "#f1f1f4"
+_BLUE, _GREEN, _TEAL, _AMBER, _RED = "#1c62c4", "#0d7a45", "#0b7285", "#8f5a00", "#c32f2f"
+_ACCENT, _PINK, _BROWN, _GREY = "#4338ca", "#b02a7c", "#8a5a35", "#63656f"
+COLOURS: Mapping[str, str] = MappingProxyType(
+    {
+        "call": _ACCENT, "message": _ACCENT, "head": _TEAL, "body": _TEAL, "tail": _TEAL,
+        "text": _TEAL, "content": _TEAL, "started": _BLUE, "event": _BLUE, "status": _BLUE,
+        "progress": _BLUE, "result": _GREEN, "completed": _GREEN, "end": _GREEN,
+        "elicitation": _PINK, "promise": _AMBER, "tool call": _AMBER, "tool output": _AMBER,
+        "failure": _RED, "error": _RED, "tools": _BROWN, "unknown": _BROWN,
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The box of a lane; its line begins below it."""
+
+    lane: Lane
+    #: Center of the lane, and left edge of the box.
+    x: int
+    left: int
+    name: str
+    detail: str
+
+    @property
+    def title(self) -> str:
+        """Return name and detail in one line."""
+        return ", ".join(filter(None, (self.lane.name, self.lane.detail)))
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    """A message as an arrow with its label above it."""
+
+    message: Message
+    sentence: str
+    #: Upper edge, height, and the line of the arrow.
+    y: int
+    height: int
+    line: int
+    #: Ends of the arrow.
+    start: int
+    end: int
+    #: Center of the label.
+    middle: int
+    label: str
+    detail: str
+
+    @property
+    def is_message(self) -> bool:
+        """Return True: templates tell rows apart by it."""
+        return True
+
+    @property
+    def label_y(self) -> int:
+        """Return the baseline of the label."""
+        return self.line - (21 if self.detail else 7)
+
+    @property
+    def detail_y(self) -> int:
+        """Return the baseline of the detail."""
+        return self.line - 6
+
+    @property
+    def time_y(self) -> int:
+        """Return the baseline of the time."""
+        return self.line + 4
+
+    @property
+    def left(self) -> int:
+        """Return the left end of the arrow."""
+        return min(self.start, self.end)
+
+    @property
+    def width(self) -> int:
+        """Return the length of the arrow."""
+        return abs(self.end - self.start)
+
+    @property
+    def head(self) -> str:
+        """Return the path of the arrowhead, or of a cross if the message was lost."""
+        towards = 1 if self.end > self.start else -1
+        tip, y = self.end - towards, self.line
+        if self.message.is_lost:
+            x = tip - towards * (_HEAD + 2)
+            a, b = x - _HEAD + 1, x + _HEAD - 1
+            return f"M{a} {y - 5}L{b} {y + 5}M{b} {y - 5}L{a} {y + 5}"
+        back = tip - towards * (_HEAD + 2)
+        return f"M{tip} {y}L{back} {y - _HEAD + 1}V{y + _HEAD - 1}Z"
+
+    @property
+    def colour(self) -> str:
+        """Return its colour in a file."""
+        return COLOURS.get(self.message.kind, INK_SOFT)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """A note over all lanes."""
+
+    note: Note
+    y: int
+    text: str
+
+    @property
+    def is_message(self) -> bool:
+        """Return False: templates tell rows apart by it."""
+        return False
+
+    @property
+    def text_y(self) -> int:
+        """Return the baseline of its text."""
+        return self.y + 21
+
+    @property
+    def box_y(self) -> int:
+        """Return the upper edge of its box."""
+        return self.y + 5
+
+
+@dataclass(frozen=True, slots=True)
+class TurnGroup:
+    """A turn: its head and its rows."""
+
+    turn: DiagramTurn
+    y: int
+    height: int
+    label: str
+    rows: Sequence[MessageRow | NoteRow]
+
+    @property
+    def label_y(self) -> int:
+        """Return the baseline of its label."""
+        return self.y + 20
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Everything that is drawn."""
+
+    diagram: Diagram
+    heads: Sequence[Head]
+    groups: Sequence[TurnGroup]
+    columns: Columns
+    width: int
+    #: Height below the boxes of the lanes.
+    height: int
+
+    @property
+    def lane_left(self) -> int:
+        """Return the left edge of notes."""
+        return self.columns.times
+
+    @property
+    def lane_width(self) -> int:
+        """Return the width of notes."""
+        return self.width - self.columns.times - 8
+
+    @property
+    def middle(self) -> int:
+        """Return the center of notes."""
+        return self.lane_left + self.lane_width // 2
+
+    @property
+    def total_height(self) -> int:
+        """Return the height of a file: boxes and rows."""
+        return self.height + HEAD_HEIGHT
+
+
+def drawing_of(diagram: Diagram, columns: Columns = WIDE) -> Drawing:
+    """Return the drawing of a diagram."""
+    heads = list(_heads(diagram.lanes, columns))
+    width = heads[-1].x + columns.margin
+    draw = _Rows(diagram, {head.lane.key: head.x for head in heads}, columns, width)
+    groups: list[TurnGroup] = []
+    y = 0
+    for turn in diagram.turns:
+        label = fit(f"Turn {turn.number}: {turn.label}", width - 90, LABEL_SIZE)
+        rows = list(draw.rows(turn.items, y + TURN))
+        height = TURN + sum(map(_height, turn.items))
+        groups.append(TurnGroup(turn, y, height + BELOW // 2, label, rows))
+        y += height + BELOW
+    return Drawing(diagram, heads, groups, columns, width, y)
+
+
+def _heads(lanes: Sequence[Lane], columns: Columns) -> Iterator[Head]:
+    x = columns.times + columns.margin
+    for number, lane in enumerate(lanes):
+        if number:
+            x += columns.distances.get(lane.kind, 0)
+        inner = columns.box - 10
+        yield Head(
+            lane,
+            x,
+            x - columns.box // 2,
+            fit(lane.name, inner, LABEL_SIZE),
+            fit(lane.detail, inner, SMALL_SIZE),
+        )
+
+
+def _height(item: Item) -> int:
+    if isinstance(item, Note):
+        return NOTE
+    return TALL if item.detail else SHORT
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Makes the rows of a drawing."""
+
+    diagram: Diagram
+    #: Centers of the lanes by key.
+    places: Mapping[str, int]
+    columns: Columns
+    width: int
+
+    def rows(self, items: Sequence[Item], y: int) -> Iterator[MessageRow | NoteRow]:
+        """Yield the rows of items, the first one at `y`."""
+        for item in items:
+            if isinstance(item, Note):
+                space = self.width - self.columns.times - 2 * _PADDING
+                yield NoteRow(item, y, fit(item.text, space, SMALL_SIZE))
+            else:
+                yield self._message(item, y)
+            y += _height(item)
+
+    def _message(self, message: Message, y: int) -> MessageRow:
+        start, end = self.places[message.sender], self.places[message.receiver]
+        height = _height(message)
+        sender = self.diagram.lane_name(message.sender)
+        receiver = self.diagram.lane_name(message.receiver)
+        middle, space = self._label(start, end)
+        label, detail = (
+            fit(message.label, space, LABEL_SIZE),
+            fit(message.detail, space, SMALL_SIZE),
+        )
+        if self.columns.labels is None:
+            # Not beyond the edges, as far as its width can be estimated.
+            half = max(width_of(label, LABEL_SIZE), width_of(detail, SMALL_SIZE)) / 2 + 4
+            middle = round(max(half, min(middle, self.width - half)))
+        return MessageRow(
+            message=message,
+            sentence=f"{sender} to {receiver}: {message.text}",
+            y=y,
+            height=height,
+            line=y + height - 9,
+            start=start,
+            end=end,
+            middle=middle,
+            label=label,
+            detail=detail,
+        )
+
+    def _label(self, start: int, end: int) -> tuple[int, int]:
+        """Return center and width of the label between two lanes.
+
+        Every message has the playground at one end; its label is in the column beside it.
+        """
+        if self.columns.labels is None:
+            return (start + end) // 2, self.width - 8
+        center = self.places[_PLAYGROUND]
+        other = start + end - center
+        edge = max(center - self.columns.labels, min(center + self.columns.labels, other))
+        return (center + edge) // 2, abs(edge - center) - 2 * _PADDING
