@@ -209,10 +209,6 @@ TEMPLATES: list[dict[str, Any]] = [
                 "playground.site.context_processors.sidebar",
             ],
             "builtins": ["playground.site.tags"],
-            "libraries": {
-                "markdown": "playground.site.markdown_tags",
-                "pictures": "playground.site.picture_tags",
-            },
         },
     },
 ]

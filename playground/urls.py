@@ -6,44 +6,35 @@ from django.conf import settings
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, include, path
 
-from playground.agents import doctor_views as doctor
 from playground.agents import views as agents
 from playground.collection_runs import views as collection_runs
-from playground.collections import disk_views as disk
-from playground.collections import folders, saved_requests
-from playground.collections import trash_views as trash
+from playground.collections import disk, folders, saved_requests, trash
 from playground.collections import views as collections
-from playground.compare import comparison_views as comparisons
-from playground.compare import twins_views as twins
+from playground.compare import views as compare
 from playground.composer import deep_links, turns, workbench
 from playground.composer import send as runs
 from playground.composer import views as composer
-from playground.conversation import actions
-from playground.conversation import elicitation_views as elicitation
-from playground.conversation import media_views as media
-from playground.conversation import pictures_views as pictures
-from playground.conversation import promises_views as promises
-from playground.conversation import server_log_views as server_log
-from playground.conversation import session_views as session
-from playground.conversation import tool_calls_views as tool_calls
+from playground.conversation import (
+    actions,
+    elicitation,
+    pictures,
+    promises,
+    server_log,
+    tool_call_answers,
+)
 from playground.environments import views as environments
-from playground.history import deletion as run_deletion
-from playground.history import retention
+from playground.history import deletion, retention
 from playground.history import views as history
-from playground.import_export import recordings
-from playground.import_export import snippets_views as snippets
 from playground.import_export import views as import_export
-from playground.lessons import editor as lesson_editor
+from playground.lessons import editor
 from playground.lessons import views as lessons
-from playground.reference import explanations_views as explanations
 from playground.reference import views as reference
 from playground.shares import views as shares
-from playground.site import login, metrics, readiness
-from playground.site import sidebar_views as sidebar
-from playground.verdicts import conformance_views as conformance
-from playground.verdicts import expectations_views as expectations
-from playground.wire import annotations_views as annotated_exchange
-from playground.wire import views as run_tabs
+from playground.site import login, metrics, readiness, sidebar
+from playground.verdicts import conformance, expectations
+from playground.wire import annotations as annotated_exchange
+from playground.wire import session
+from playground.wire import views as wire
 from playground.wire.sequence import views as sequence
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -55,12 +46,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("links/", deep_links.create, name="deep-links"),
     path("links/request/", deep_links.request_of_fragment, name="deep-link-request"),
     path("compose/preview/", composer.preview, name="compose-preview"),
-    path("compose/code/", snippets.code, name="compose-code"),
-    path("formats/curl/", snippets.curl, name="format-curl"),
+    path("compose/code/", import_export.code, name="compose-code"),
+    path("formats/curl/", import_export.curl, name="format-curl"),
     path("schemas/<slug:protocol>/<str:version>/<slug:name>.json", composer.schema, name="schema"),
     path(
         "explanations/<slug:protocol>/<str:version>/<slug:schema>/",
-        explanations.explanation,
+        reference.explanation,
         name="explanation",
     ),
     path("expectations/", expectations.editor, name="expectations"),
@@ -71,31 +62,31 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<uuid:pk>/response/", workbench.run_response, name="run-response"),
     path("runs/<uuid:pk>/cancellation/", runs.cancellation, name="run-cancellation"),
     path("runs/<uuid:pk>/repetition/", runs.repeat, name="run-repeat"),
-    path("runs/<uuid:pk>/pane/", twins.run_frame, name="run-frame"),
+    path("runs/<uuid:pk>/pane/", compare.run_frame, name="run-frame"),
     # Tabs and files of a run
-    path("runs/<uuid:pk>/results/", run_tabs.results, name="run-results"),
-    path("runs/<uuid:pk>/events/", run_tabs.events, name="run-events"),
-    path("runs/<uuid:pk>/events/<int:seq>/", run_tabs.event, name="run-event"),
-    path("runs/<uuid:pk>/items/<int:seq>/<int:part>/", run_tabs.item, name="run-item"),
+    path("runs/<uuid:pk>/results/", wire.results, name="run-results"),
+    path("runs/<uuid:pk>/events/", wire.events, name="run-events"),
+    path("runs/<uuid:pk>/events/<int:seq>/", wire.event, name="run-event"),
+    path("runs/<uuid:pk>/items/<int:seq>/<int:part>/", wire.item, name="run-item"),
     path("runs/<uuid:pk>/picture/", pictures.picture, name="run-picture"),
-    path("runs/<uuid:pk>/contents/<int:seq>/<int:part>/", media.content, name="run-content"),
+    path("runs/<uuid:pk>/contents/<int:seq>/<int:part>/", pictures.content, name="run-content"),
     path(
         "runs/<uuid:pk>/contents/<int:seq>/<int:part>/<int:number>/",
-        media.message_content,
+        pictures.message_content,
         name="run-message-content",
     ),
-    path("runs/<uuid:pk>/timeline/", run_tabs.timeline, name="run-timeline"),
+    path("runs/<uuid:pk>/timeline/", wire.timeline, name="run-timeline"),
     path("runs/<uuid:pk>/sequence/", sequence.sequence, name="run-sequence"),
     path("runs/<uuid:pk>/sequence.svg", sequence.svg, name="run-sequence-svg"),
     path("runs/<uuid:pk>/sequence.mmd", sequence.mermaid, name="run-sequence-mermaid"),
-    path("runs/<uuid:pk>/wire/", run_tabs.wire, name="run-wire"),
-    path("runs/<uuid:pk>/wire.txt", run_tabs.wire_text, name="run-wire-text"),
+    path("runs/<uuid:pk>/wire/", wire.wire, name="run-wire"),
+    path("runs/<uuid:pk>/wire.txt", wire.wire_text, name="run-wire-text"),
     path("runs/<uuid:pk>/annotations/", annotated_exchange.blocks, name="run-annotations"),
-    path("runs/<uuid:pk>/standard-client/", run_tabs.standard_client, name="run-sse-reference"),
+    path("runs/<uuid:pk>/standard-client/", wire.standard_client, name="run-sse-reference"),
     path("runs/<uuid:pk>/server-log/", server_log.server_log, name="run-server-log"),
     path("runs/<uuid:pk>/session/", session.session, name="run-session"),
-    path("runs/<uuid:pk>/code/", snippets.run_code, name="run-code"),
-    path("runs/<uuid:pk>/run.har", recordings.run_har, name="run-har"),
+    path("runs/<uuid:pk>/code/", import_export.run_code, name="run-code"),
+    path("runs/<uuid:pk>/run.har", import_export.run_har, name="run-har"),
     path("runs/<uuid:pk>/conformance/", conformance.report, name="run-conformance"),
     path("runs/<uuid:pk>/conformance/count/", conformance.count, name="run-conformance-count"),
     path("runs/<uuid:pk>/conformance.json", conformance.document, name="run-conformance-json"),
@@ -110,7 +101,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("runs/<uuid:pk>/checks/", expectations.checks, name="run-checks"),
     path("runs/<uuid:pk>/checks/count/", expectations.count, name="run-checks-count"),
-    path("runs/<uuid:pk>/failure/", run_tabs.first_failure, name="run-first-failure"),
+    path("runs/<uuid:pk>/failure/", wire.first_failure, name="run-first-failure"),
     path("runs/<uuid:pk>/document/", expectations.document, name="run-document"),
     # Conversations
     path("runs/<uuid:pk>/next/", turns.follow_up, name="run-follow-up"),
@@ -121,12 +112,18 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<uuid:pk>/answers/", elicitation.answers, name="run-answers"),
     path("runs/<uuid:pk>/answers/preview/", elicitation.preview, name="run-answers-preview"),
     path("runs/<uuid:pk>/answers/declined/", elicitation.declined, name="run-answers-declined"),
-    path("runs/<uuid:pk>/calls/", tool_calls.tool_outputs, name="run-tool-outputs"),
-    path("runs/<uuid:pk>/calls/preview/", tool_calls.preview, name="run-tool-outputs-preview"),
-    path("runs/<uuid:pk>/messages/<int:seq>/<int:part>/", tool_calls.message, name="run-message"),
+    path("runs/<uuid:pk>/calls/", tool_call_answers.tool_outputs, name="run-tool-outputs"),
+    path(
+        "runs/<uuid:pk>/calls/preview/", tool_call_answers.preview, name="run-tool-outputs-preview"
+    ),
+    path(
+        "runs/<uuid:pk>/messages/<int:seq>/<int:part>/",
+        tool_call_answers.message,
+        name="run-message",
+    ),
     path(
         "runs/<uuid:pk>/messages/<int:seq>/<int:part>/parts/<int:number>/",
-        tool_calls.message_text,
+        tool_call_answers.message_text,
         name="run-message-text",
     ),
     # Promises
@@ -154,15 +151,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="run-action-server",
     ),
     # Twins and comparisons
-    path("twins/", twins.create, name="twins"),
-    path("twins/choices/", twins.choices, name="twin-choices"),
-    path("twins/<uuid:pk>/", twins.twin, name="twin"),
-    path("twins/<uuid:pk>/difference/", twins.difference, name="twin-difference"),
-    path("compare/", comparisons.compare, name="compare"),
-    path("compare/choices/", comparisons.choices, name="compare-choices"),
+    path("twins/", compare.create, name="twins"),
+    path("twins/choices/", compare.twin_choices, name="twin-choices"),
+    path("twins/<uuid:pk>/", compare.twin, name="twin"),
+    path("twins/<uuid:pk>/difference/", compare.difference, name="twin-difference"),
+    path("compare/", compare.compare, name="compare"),
+    path("compare/choices/", compare.choices, name="compare-choices"),
     # History
     path("history/", history.history, name="history"),
-    path("history/deletion/", run_deletion.deletion, name="history-deletion"),
+    path("history/deletion/", deletion.deletion, name="history-deletion"),
     path("history/retention/", retention.retention, name="history-retention"),
     path(
         "history/retention/preview/",
@@ -182,8 +179,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("lessons/shipped/<slug:slug>/", lessons.add_shipped, name="lesson-shipped"),
     path("lessons/<slug:slug>/", lessons.lesson, name="lesson"),
     path("lessons/<slug:slug>/progress/", lessons.progress, name="lesson-progress"),
-    path("lessons/<slug:slug>/edit/", lesson_editor.lesson, name="lesson-edit"),
-    path("lessons/<slug:slug>/edit/<slug:step>/", lesson_editor.step, name="lesson-step-edit"),
+    path("lessons/<slug:slug>/edit/", editor.lesson, name="lesson-edit"),
+    path("lessons/<slug:slug>/edit/<slug:step>/", editor.step, name="lesson-step-edit"),
     path("lessons/<slug:slug>/steps/<slug:step>/", lessons.step, name="lesson-step"),
     path("lessons/<slug:slug>/steps/<slug:step>/check/", lessons.check, name="lesson-check"),
     path("lessons/<slug:slug>/steps/<slug:step>/hints/", lessons.hints, name="lesson-hints"),
@@ -278,7 +275,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path(
         "collections/<slug:slug>/requests/<slug:saved>/reply/",
-        recordings.saved_response,
+        import_export.saved_response,
         name="saved-response",
     ),
     # Collection runs
@@ -313,12 +310,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("agents/", agents.agents, name="agents"),
     path("agents/new/", agents.new_agent, name="agent-new"),
     path("agents/<slug:slug>/", agents.agent, name="agent"),
-    path("agents/<slug:slug>/doctor/", doctor.diagnosis, name="agent-doctor"),
-    path("agents/<slug:slug>/doctor/report/", doctor.report, name="agent-doctor-report"),
-    path("agents/<slug:slug>/doctor/use/", doctor.apply_detected, name="agent-doctor-apply"),
-    path("detection/", doctor.detection, name="detection"),
-    path("runs/<uuid:pk>/doctor/", doctor.diagnosis, name="run-doctor"),
-    path("runs/<uuid:pk>/doctor/report/", doctor.report, name="run-doctor-report"),
+    path("agents/<slug:slug>/doctor/", agents.diagnosis, name="agent-doctor"),
+    path("agents/<slug:slug>/doctor/report/", agents.report, name="agent-doctor-report"),
+    path("agents/<slug:slug>/doctor/use/", agents.apply_detected, name="agent-doctor-apply"),
+    path("detection/", agents.detection, name="detection"),
+    path("runs/<uuid:pk>/doctor/", agents.diagnosis, name="run-doctor"),
+    path("runs/<uuid:pk>/doctor/report/", agents.report, name="run-doctor-report"),
     path("agents/<slug:slug>/tools/", agents.tools, name="agent-tools"),
     path("agents/<slug:slug>/deletion/", agents.deletion, name="agent-deletion"),
 ]

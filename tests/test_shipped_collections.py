@@ -13,7 +13,7 @@ from junitparser import Failure, JUnitXml
 
 from playground.collections import recordings
 from playground.collections import shipped as shipped_files
-from playground.collections.fixture import Fixture, render
+from playground.collections.fixture import Fixture, fixture_text
 from playground.collections.fixture_parser import parse_fixture
 from playground.demo.examples import GROUPS
 from playground.models import Agent, SavedRequest
@@ -42,7 +42,7 @@ def requests(slug: str) -> list[Mapping[str, Any]]:
 @pytest.mark.parametrize("slug", SLUGS)
 class TestEachFile:
     def test_is_as_an_export_would_write_it(self, slug: str) -> None:
-        assert render(shipped(slug)) == text_of(slug)
+        assert fixture_text(shipped(slug)) == text_of(slug)
 
     def test_expects_something_of_every_request(self, slug: str) -> None:
         assert all(request["expectations"] for request in requests(slug))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from playground.collections.fixture import render
+from playground.collections.fixture import fixture_text
 from playground.collections.fixture_parser import parse_fixture
 from playground.collections.shipped import LESSON_FILES
 from playground.lesson_format import Lesson, LessonStep, evaluate_check
@@ -52,7 +52,7 @@ WRONG_MESSAGE = {"input": [_HELLO], "stream": True}
 class TestEachFile:
     @pytest.mark.parametrize("slug", SLUGS)
     def test_is_as_an_export_would_write_it(self, slug: str) -> None:
-        assert render(parse_fixture(text_of(slug))) == text_of(slug)
+        assert fixture_text(parse_fixture(text_of(slug))) == text_of(slug)
 
     @pytest.mark.parametrize(("slug", "name"), STEPS)
     def test_each_step_has_a_check_two_hints_and_a_solution(self, slug: str, name: str) -> None:

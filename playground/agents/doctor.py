@@ -1,16 +1,32 @@
-"""Connection doctor reports: steps with their calls for the page, and plain text."""
+"""Connection doctor: its calls and their diagnosis, and the report for pages and terminals."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from playground.base.executors import run_in_writer
+from playground.base.limits import RunLimits
+from playground.base.task_registry import TaskRegistry
+from playground.engine.call_loop import collect_frames, new_transport
+from playground.engine.preparation import follow_up_request, stored_headers
+from playground.engine.request import PreparedRequest, request_to
 from playground.models import Agent, Run
 from playground.models.detection import detected_target, proposed_changes, report_of
+from playground.protocols import registry
+from playground.protocols.calls import HttpCall
+from playground.protocols.doctor import AnnouncedCall, Diagnosis, announce
+from playground.protocols.frames import Frame
+from playground.transport import check_url
 from playground.ui.formatting import ago
 
 #: Labels of the statuses in plain text, all of one width.
@@ -181,3 +197,167 @@ def text_of(report: dict[str, Any]) -> str:
         if row.fix:
             lines.append(f"{'':9}Fix: {row.fix}")
     return "\n".join(lines) + "\n"
+
+
+logger = logging.getLogger(__name__)
+
+#: Seconds of a diagnosis, of its first call, and of each of the others.
+TOTAL, FIRST, EACH = 20.0, 8.0, 4.0
+#: Bytes and frames of a response that are read: enough to detect the protocol.
+MAX_BYTES, MAX_FRAMES = 256 * 1024, 1_000
+#: Diagnoses of one user at once.
+MAX_AT_ONCE = 3
+
+Listener = Callable[[dict[str, Any]], Awaitable[None]]
+
+#: What a diagnosis is about: both have a URL, an owner and detected settings.
+Subject = Agent | Run
+
+#: Diagnoses in progress by model and key of the subject, with the key of its owner.
+_registry: TaskRegistry[tuple[str, object], int | None] = TaskRegistry("diagnosis of")
+#: Detections in progress, by the key of the owner.
+_detections: Counter[int | None] = Counter()
+
+
+def request_of(subject: Subject) -> PreparedRequest:
+    """Return an empty request to the subject, with its credentials.
+
+    Raises `SecretNotAllowedError`, as `follow_up_request`.
+    """
+    if isinstance(subject, Agent):
+        return request_to(subject, {})
+    return follow_up_request(subject, {}, stored_headers(subject))
+
+
+def planned_calls(subject: Subject) -> list[AnnouncedCall]:
+    """Return the calls that a diagnosis of the subject may make, to be shown before it starts."""
+    if check_url(subject.url):
+        return []
+    return announce(request_of(subject).redacted_target)
+
+
+async def diagnose(
+    prepared: PreparedRequest, listener: Listener | None = None, *, is_brief: bool = False
+) -> dict[str, Any]:
+    """Diagnose the target of a request and return the report, see `Diagnosis.report`.
+
+    `listener` gets the report so far after every call. Never raises because of the network or the
+    agent.
+    """
+    target = prepared.target
+    url_error = check_url(target.url) or ""
+    if target.url != prepared.url:
+        # The report is stored and shown with the URL.
+        url_error = "A URL that contains a secret cannot be diagnosed."
+        target = replace(target, url=prepared.url)
+    diagnosis = Diagnosis(target, url_error, is_brief=is_brief)
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + TOTAL
+    allowed = FIRST
+    while call := diagnosis.next_call():
+        left = deadline - loop.time()
+        if left <= 0:
+            diagnosis.give_up()
+            break
+        diagnosis.add(await _frames(call, min(left, allowed), prepared.redact))
+        allowed = EACH
+        if listener:
+            await listener(_dated(diagnosis, "running"))
+    if end_call := diagnosis.end_call():
+        await _frames(end_call, EACH, prepared.redact)
+    return _dated(diagnosis, "done")
+
+
+async def _frames(call: HttpCall, seconds: float, secrets: list[str]) -> list[Frame]:
+    """Return the frames of one call, within `seconds`."""
+    limits: RunLimits = settings.RUN_LIMITS
+    limits = limits.at_most(
+        max_bytes=MAX_BYTES,
+        max_frames=MAX_FRAMES,
+        # Shorter than the total, so that the report can name the slow stage.
+        connect_timeout=0.6 * seconds,
+        idle_timeout=0.9 * seconds,
+        total_timeout=seconds,
+    )
+    mask = registry.masker("nlweb")
+    return await collect_frames(call, new_transport(limits, redact=secrets, mask=mask))
+
+
+class TooManyError(Exception):
+    """The owner has as many detections in progress as allowed."""
+
+
+async def detect(prepared: PreparedRequest, owner_id: int | None) -> dict[str, Any]:
+    """Return the report of a brief diagnosis, which ends at the first agent at the very URL.
+
+    Raises `TooManyError`.
+    """
+    if _detections[owner_id] >= MAX_AT_ONCE:
+        raise TooManyError
+    _detections[owner_id] += 1
+    try:
+        return await diagnose(prepared, is_brief=True)
+    finally:
+        _detections[owner_id] -= 1
+
+
+def _dated(diagnosis: Diagnosis, state: str) -> dict[str, Any]:
+    return {**diagnosis.report(), "state": state, "at": timezone.now().isoformat()}
+
+
+# The stored report of a subject
+
+
+def start(subject: Subject, prepared: PreparedRequest) -> bool:
+    """Diagnose a saved subject in the background; return False if the owner's limit is reached.
+
+    `prepared` is its `request_of`. A diagnosis in progress continues. Must be called on the event
+    loop's thread.
+    """
+    if _key(subject) in _registry:
+        return True
+    if _registry.values().count(subject.owner_id) >= MAX_AT_ONCE:
+        return False
+    _registry.begin(_key(subject), subject.owner_id, _diagnose_and_store(subject, prepared))
+    return True
+
+
+def _key(subject: Subject) -> tuple[str, object]:
+    return subject._meta.model_name or "", subject.pk
+
+
+async def _diagnose_and_store(subject: Subject, prepared: PreparedRequest) -> None:
+    async def store(report: dict[str, Any]) -> None:
+        await run_in_writer(_store_report, subject, report)
+
+    try:
+        await store({"state": "running", "at": timezone.now().isoformat()})
+        await store(await diagnose(prepared, store))
+    except Exception:
+        # An error of the playground, not of the agent: the page must not wait for ever.
+        logger.exception("Diagnosis of %s %s failed", *_key(subject))
+        await store({"state": "broken", "at": timezone.now().isoformat()})
+
+
+def _store_report(subject: Subject, report: dict[str, Any]) -> None:
+    """Store a report, and the detected settings once it is done."""
+    rows = (Agent if isinstance(subject, Agent) else Run)._default_manager.filter(pk=subject.pk)
+    before = rows.values_list("detected", flat=True).first()
+    stored = before if isinstance(before, dict) and report["state"] != "done" else {}
+    found = report.get("found")
+    facts = {**found, "at": report["at"]} if isinstance(found, dict) else {}
+    rows.update(detected={**stored, **facts, "report": report})
+
+
+def is_running(subject: Subject) -> bool:
+    """Return whether a diagnosis of the subject is in progress, in this or another process.
+
+    A report that has not changed for longer than a diagnosis takes belongs to a dead process.
+    """
+    if _key(subject) in _registry:
+        return True
+    report = report_of(subject)
+    changed_at = parse_datetime(str(report.get("at", ""))) if report else None
+    if report is None or report.get("state") != "running" or changed_at is None:
+        return False
+    return timezone.now() - changed_at < timedelta(seconds=TOTAL)

@@ -6,7 +6,8 @@ Pure: imported by the settings and handed to the transport, which enforces it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 
 MIB = 1024 * 1024
@@ -61,3 +62,21 @@ class RunLimits:
         """Return these limits with those named in `bounds` lowered to the bounds given."""
         lowered = {name: min(getattr(self, name), bound) for name, bound in bounds.items()}
         return replace(self, **lowered)
+
+
+#: Extension of the scope of a request: a function that returns whether its client has disconnected.
+IS_GONE = "playground.is_gone"
+
+
+@dataclass(slots=True)
+class PageBudget:
+    """Limit of the Markdown on one page; none is rendered without a reader."""
+
+    #: Returns whether its reader has gone.
+    is_gone: Callable[[], bool]
+    #: Characters of Markdown. The worst take a second.
+    characters: int = 100_000
+
+
+#: The budget of the page that is rendered; None outside of requests.
+page_budget: ContextVar[PageBudget | None] = ContextVar("page_budget", default=None)

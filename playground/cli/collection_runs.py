@@ -17,7 +17,7 @@ from playground.collection_runs.page import result_of
 from playground.collection_runs.reports import StepResult, VerdictCounts, step_lines
 from playground.collections.fixture import FixtureError
 from playground.collections.fixture_parser import parse_fixture
-from playground.collections.unsaved import unsaved_collection
+from playground.collections.importer import unsaved_collection
 from playground.engine.preparation import AgentUrlError, override_agent
 from playground.import_export.data_rows import MAX_BYTES, DataError, Row, read_rows
 from playground.models import Agent, Collection, Run, SavedRequest, Step

@@ -19,19 +19,32 @@ from pathlib import Path
 from typing import Literal
 
 from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+from django_htmx.http import HttpResponseClientRefresh
 
+from playground.collections import disk
 from playground.collections.fixture import (
     Fixture,
     FixtureError,
     FixtureProblem,
     dump,
     fixture_of,
-    render,
+    fixture_text,
 )
 from playground.collections.fixture_parser import MAX_BYTES, decode_file, parse_fixture
 from playground.collections.import_diff import ItemChange, compare_fixtures
-from playground.collections.importer import ImportPlan, apply_import, plan_import
+from playground.collections.importer import (
+    ImportPlan,
+    apply_import,
+    groups_of,
+    plan_import,
+    summary,
+)
 from playground.models import Collection
+from playground.ui.helpers import get_collection, is_htmx
 
 #: State of the file against the collection: there is no file; both are equal; the file has changed
 #: since the last load or save, the collection has, both have; unknown which; the file cannot be
@@ -134,7 +147,7 @@ def load(collection: Collection, digest: str) -> ImportPlan:
         raise FixtureError(*problems)
     _check_digest(status, digest)
     loaded = apply_import(status.loading)
-    _store_digest(loaded, render(status.loading.fixture))
+    _store_digest(loaded, fixture_text(status.loading.fixture))
     return status.loading
 
 
@@ -154,7 +167,7 @@ def load_file(path: Path) -> Collection | None:
         if _state(collection, stored, in_file) != "file":
             return None
     loaded = apply_import(plan_import(in_file, None, exact=True))
-    _store_digest(loaded, render(in_file))
+    _store_digest(loaded, fixture_text(in_file))
     return loaded
 
 
@@ -190,10 +203,13 @@ def _read_fixture(path: Path, data: bytes, slug: str) -> Fixture:
 
 
 def _state(collection: Collection, stored: Fixture, in_file: Fixture) -> State:
-    stored_digest, file_digest = _digest(render(stored).encode()), _digest(render(in_file).encode())
+    stored_digest, file_digest = (
+        _digest(fixture_text(stored).encode()),
+        _digest(fixture_text(in_file).encode()),
+    )
     if stored_digest == file_digest:
         if collection.file_digest != file_digest:
-            _store_digest(collection, render(in_file))
+            _store_digest(collection, fixture_text(in_file))
         return "same"
     if not collection.file_digest:
         return "apart"
@@ -231,3 +247,55 @@ def _store_digest(collection: Collection, text: str) -> None:
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def collection_disk(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show how the collection and its file differ (GET); load (`do=load`) or save it (POST).
+
+    A fragment of the collection's page; empty in hosted mode, where POST is refused.
+    """
+    found = get_collection(request, slug)
+    if settings.HOSTED:
+        return HttpResponseForbidden() if request.method == "POST" else HttpResponse()
+    if request.method != "POST":
+        return _section(request, found)
+    loads = request.POST.get("do") == "load"
+    try:
+        message = _load(request, found) if loads else _save(request, found)
+    except (disk.DiskError, FixtureError) as error:
+        return _section(request, found, str(error), status=422)
+    messages.success(request, message)
+    if not is_htmx(request):
+        return redirect(found)
+    return HttpResponseClientRefresh()
+
+
+def _load(request: HttpRequest, collection: Collection) -> str:
+    result = disk.load(collection, request.POST.get("seen", ""))
+    return f"{collection.name} was loaded from its file: {summary(result.changes)}."
+
+
+def _save(request: HttpRequest, collection: Collection) -> str:
+    path = disk.save(collection, request.POST.get("seen", ""))
+    return f"{collection.name} was saved to {path.parent.name}/{path.name}."
+
+
+def _section(
+    request: HttpRequest, collection: Collection, error_message: str = "", status: int = 200
+) -> HttpResponse:
+    context: dict[str, object] = {"collection": collection, "trouble": error_message}
+    try:
+        file_status = disk.file_status(collection)
+    except disk.DiskError as error:
+        context["impossible"] = str(error)
+    else:
+        loading = file_status.loading.changes if file_status.loading else []
+        context |= {
+            "standing": file_status,
+            "loading": groups_of(loading),
+            "loading_told": summary(loading),
+            "saving": groups_of(file_status.saving),
+            "saving_told": summary(file_status.saving),
+        }
+    return render(request, "collections/disk.html", context, status=status)

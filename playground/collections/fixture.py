@@ -121,7 +121,7 @@ def dump(collection: Collection) -> str:
     It has no owner, timestamps or primary keys, and no literal credentials. Its text is what every
     database takes: U+0000 in a name or a note becomes U+FFFD (documents keep theirs).
     """
-    return render(fixture_of(collection).ordered())
+    return fixture_text(fixture_of(collection).ordered())
 
 
 def fixture_of(collection: Collection) -> Fixture:
@@ -139,7 +139,7 @@ def fixture_of(collection: Collection) -> Fixture:
     return _build_fixture(collection.slug, fields, folders, requests_in_order(collection))
 
 
-def render(fixture: Fixture) -> str:
+def fixture_text(fixture: Fixture) -> str:
     """Return the text of the file, which is stable to the byte."""
     text = json.dumps(list(_items(fixture)), ensure_ascii=False, indent=2)
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"

@@ -1,4 +1,4 @@
-"""Import of a fixture into the stored collections: the plan of its changes, and the transaction.
+"""Import of a fixture: the plan of its changes, their preview in groups, and the transaction.
 
 All of a fixture is imported, or nothing. A plan is made by comparing the fixture with the
 collection that has its slug (`import_diff`).
@@ -20,6 +20,7 @@ from playground.collections.fixture import (
     FIELDS,
     FOLDER,
     REQUEST,
+    Fields,
     Fixture,
     FixtureError,
     FixtureProblem,
@@ -194,3 +195,78 @@ def _delete_missing(current: ImportPlan, collection: Collection) -> None:
     for related, model in ((collection.requests, REQUEST), (collection.folders, FOLDER)):
         for batch in batches(_slugs(current, model, "removed")):
             related.filter(slug__in=batch).delete()
+
+
+#: Changes of one group that are listed; the others are counted.
+MAX_LISTED = 100
+
+#: Status, label and sign of the groups, in the order of the page.
+_GROUPS = (
+    ("added", "Added", "+"),
+    ("changed", "Changed", "~"),
+    ("removed", "Removed", "−"),
+    ("same", "Unchanged", "="),
+    ("kept", "Kept, not in the file", "="),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeGroup:
+    """Changes with the same status."""
+
+    status: str
+    label: str
+    sign: str
+    count: int
+    rows: tuple[ItemChange, ...]
+
+    @property
+    def more(self) -> int:
+        """Return the number of changes that are not listed."""
+        return self.count - len(self.rows)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Return whether its items stay as they are."""
+        return self.status in {"same", "kept"}
+
+
+def groups_of(changes: Iterable[ItemChange]) -> list[ChangeGroup]:
+    """Return the groups that are not empty."""
+    found = list(changes)
+    groups: list[ChangeGroup] = []
+    for status, label, sign in _GROUPS:
+        rows = [change for change in found if change.status == status]
+        if rows:
+            groups.append(ChangeGroup(status, label, sign, len(rows), tuple(rows[:MAX_LISTED])))
+    return groups
+
+
+def summary(changes: Iterable[ItemChange]) -> str:
+    """Return the number of changes by status: `2 added, 1 changed`."""
+    words = [
+        f"{group.count:,} {group.status}" for group in groups_of(changes) if not group.is_quiet
+    ]
+    return ", ".join(words) or "no changes"
+
+
+def unsaved_collection(fixture: Fixture) -> tuple[Collection, list[SavedRequest]]:
+    """Return the collection and its requests, in order, with their folders."""
+    collection = Collection(slug=fixture.slug, name=fixture.collection["name"])
+    folders = {
+        slug: Folder(collection=collection, **_without(fields, "collection"))
+        for slug, fields in fixture.folders.items()
+    }
+    requests = [
+        SavedRequest(
+            collection=collection,
+            folder=folders.get(str(fields.get("folder"))),
+            **_without(fields, "collection", "folder"),
+        )
+        for fields in fixture.ordered().requests.values()
+    ]
+    return collection, requests
+
+
+def _without(fields: Fields, *names: str) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in names}

@@ -15,7 +15,7 @@ from playground.base.query_params import int_param
 from playground.collections import ordering, shipped, trash
 from playground.collections.forms import CollectionForm, PositionForm
 from playground.collections.outline import Outline, counted
-from playground.collections.trash_views import undo_url
+from playground.collections.trash import undo_url
 from playground.models import Agent, Collection
 from playground.models.ownership import owner_of
 from playground.ui.helpers import (

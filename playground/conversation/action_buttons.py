@@ -1,19 +1,18 @@
-"""Actions of results: the buttons of a card."""
+"""Actions of results: the buttons of a card, and the actions that were run below it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from playground.models import Run
+from playground.conversation.thread import MAX_LABEL, Thread
+from playground.models import Run, RunKind
 from playground.protocols.actions import Action, actions_of
 from playground.protocols.events import EntryRef, Result
 from playground.stored_runs import event_at
 from playground.ui.formatting import label_text, value_text
 
-#: Characters of the label of a button.
-MAX_LABEL = 70
 _NESTING = frozenset({dict, list})
 
 
@@ -91,3 +90,17 @@ def action_key(run: Run) -> tuple[str, ...]:
 def is_plain_data(item: Any) -> bool:
     """Return whether an item is plain data, with neither type nor name."""
     return not (isinstance(item, Mapping) and (item.get("@type") or item.get("name")))
+
+
+#: Actions below one card, the newest.
+MAX_ACTIONS = 10
+
+
+def child_runs(thread: Thread, ref: EntryRef) -> dict[str, Any]:
+    """Return the actions of a card that were run, oldest first."""
+    runs = thread.runs_at(ref, RunKind.ACTION)[-MAX_ACTIONS:]
+    latest = {action_key(run): run.pk for run in runs}
+    children = [
+        replace(thread.child(run), is_outdated=latest[action_key(run)] != run.pk) for run in runs
+    ]
+    return {"actions": children}

@@ -15,9 +15,9 @@ from playground.ui.formatting import (
     iso_duration_text,
     label_text,
     list_item_text,
+    safe_url,
     value_text,
 )
-from playground.ui.links import safe_url
 
 Item = Mapping[str, Any]
 Facts = list[tuple[str, str]]

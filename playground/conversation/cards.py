@@ -8,12 +8,14 @@ raw JSON is one click away on every card. The facts of each type are in
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import unescape
 from itertools import islice
 from typing import Any
+from urllib.parse import urlsplit
 
+from playground.conversation.action_buttons import action_buttons, is_plain_data
 from playground.conversation.card_types import (
     CARD_TYPES,
     MAX_MEMBERS,
@@ -25,9 +27,16 @@ from playground.conversation.card_types import (
     Lists,
     holds_items,
 )
+from playground.conversation.entries import Entry, Shown
+from playground.conversation.media import item_view, media_line
+from playground.conversation.thread import Thread
+from playground.protocols import events as ev
+from playground.protocols import registry
 from playground.protocols.json_decoder import exceeds_depth, read_event
-from playground.ui.formatting import label_text, value_text
-from playground.ui.links import safe_url
+from playground.protocols.media import media_of
+from playground.protocols.placement import is_summary
+from playground.protocols.text import shorten
+from playground.ui.formatting import MAX_LIST, label_text, pretty, safe_url, value_text
 
 #: Types of one item that are read.
 MAX_TYPES = 10
@@ -229,3 +238,128 @@ def _unwrap_list_item(part: Any) -> Any:
     if isinstance(part, Mapping) and isinstance(inner := part.get("item"), Mapping):
         return inner
     return part
+
+
+#: Links and facts on a card; the raw JSON has the others.
+MAX_LINKS, MAX_FACTS = 12, 12
+_RATING_MEMBERS = ("ratingValue", "bestRating", "worstRating")
+_URL_MEMBERS = ("url", "@id", "uri", "link", "href", "source_url")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A link to a source."""
+
+    url: str
+    label: str
+    #: Types of the source, "" if the agent names none.
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """The sources and facts of a result."""
+
+    sources: list[Source] = field(default_factory=list)
+    facts: list[tuple[str, str]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.sources or self.facts)
+
+
+def grounding_of(item: Any) -> Grounding:
+    """Return the grounding of a result; empty if it has none."""
+    grounding = Grounding()
+    value = item.get("grounding") if isinstance(item, Mapping) else None
+    members = value.items() if isinstance(value, Mapping) else [("source", value)]
+    for name, member in islice(members, MAX_LIST):
+        if name != "@context":
+            _add_member(grounding, label_text(name), member)
+    seen = {source.url: source for source in reversed(grounding.sources)}
+    sources = [source for source in grounding.sources if seen[source.url] is source]
+    return Grounding(sources[:MAX_LINKS], grounding.facts[:MAX_FACTS])
+
+
+def _add_member(grounding: Grounding, name: str, value: Any) -> None:
+    """Add a member to `grounding`: its links, and everything else as a fact."""
+    rest = []
+    for part in value[:MAX_LIST] if isinstance(value, list) else [value]:
+        source = _source(part)
+        if source:
+            grounding.sources.append(source)
+            rest += list(_other_members(part))
+        elif text := _fact_text(part):
+            rest.append(text)
+    if rest:
+        grounding.facts.append((name, value_text("; ".join(rest), 300)))
+
+
+def _fact_text(value: Any) -> str:
+    """Return a value without a link as text: a rating as "4 of 5", other members one by one."""
+    if not isinstance(value, Mapping) or isinstance(value.get("name"), str):
+        return value_text(value, 160)
+    rating = value_text(value.get("ratingValue"), 20)
+    if rating and (best := value_text(value.get("bestRating"), 20)):
+        rating = f"{rating} of {best}"
+    others = _other_members(value, _RATING_MEMBERS)
+    return "; ".join([rating, *others] if rating else _other_members(value))
+
+
+def _source(value: Any) -> Source | None:
+    """Return the link that `value` is or has; None without a safe URL."""
+    if url := safe_url(value):
+        return Source(url, _short_url(url))
+    if not isinstance(value, Mapping):
+        return None
+    url = next(filter(None, (safe_url(value.get(name)) for name in _URL_MEMBERS)), None)
+    if url is None:
+        return None
+    label = value_text(value.get("name") or value.get("title"), 80) or _short_url(url)
+    return Source(url, label, ", ".join(types_of(value))[:60])
+
+
+def _other_members(value: Any, without: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the other members of an object with a link: a quotation, a rating, a date."""
+    if not isinstance(value, Mapping):
+        return
+    hidden = {*_URL_MEMBERS, "name", "title", "@type", "type", "@context", *without}
+    for name, member in islice(value.items(), MAX_LIST):
+        if name not in hidden and (text := value_text(member, 160)):
+            yield text if name == "text" else f"{label_text(name)}: {text}"
+
+
+def _short_url(url: str) -> str:
+    """Return host and path of a URL, cut."""
+    parts = urlsplit(url)
+    text = f"{parts.netloc}{parts.path.rstrip('/')}".removeprefix("www.")
+    return shorten(text, 60)
+
+
+def show_result(entry: Entry, thread: Thread) -> Shown:
+    event = entry.event
+    assert isinstance(event, ev.Result)
+    item = event.item
+    if is_summary(event):
+        return "summary", {"text": value_text(item.get("text") or item.get("description"), 20_000)}
+    if media := item_view(item):
+        return "media", {"media": media}
+    buttons = action_buttons(item)
+    if thread.run.protocol == registry.ACTION and is_plain_data(item):
+        return "data", {"json": pretty(item), "action_buttons": buttons}
+    return "card", {
+        "card": card_of(item),
+        "grounding": grounding_of(item),
+        "groups": nested_of(item),
+        "action_buttons": buttons,
+    }
+
+
+def result_line(event: ev.Result) -> str:
+    if media := media_of(event.item):
+        return media_line(media)
+    card = card_of(event.item)
+    return f"{card.kind} · {card.title or card.text}"
+
+
+def result_payload(event: ev.Result) -> object:
+    return event.item if event.index is None else {"index": event.index, "item": event.item}

@@ -5,17 +5,10 @@ Imported once, when the app is ready.
 
 from __future__ import annotations
 
-from playground.conversation import (
-    action_runs,
-    elicitation,
-    linked_turns,
-    messages,
-    notes,
-    progress,
-    promises,
-    results,
-    tool_calls,
-)
+from playground.conversation import action_buttons as action_runs
+from playground.conversation import cards as results
+from playground.conversation import elicitation, linked_turns, messages, notes, promises, tool_calls
+from playground.conversation import status as progress
 from playground.conversation.entries import ELEMENTS, Element
 from playground.conversation.thread import CHILD_RUNS
 from playground.protocols import events as ev

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from uuid import UUID
 
-from playground.conversation.pending_tool_calls import PendingToolCall, pending_tool_calls
-from playground.models import PolledPromise, PollingStatus, Run, RunKind
-from playground.protocols.events import EntryRef
+from playground.conversation.thread_reader import ThreadReader
+from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
+from playground.protocols.events import EntryRef, ToolCall
 
 
 class EntryRuns:
@@ -115,3 +116,34 @@ def _by_entry(run: Run) -> dict[EntryRef, list[Run]]:
         if child.parent_entry is not None:
             found[child.parent_entry].append(child)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class PendingToolCall:
+    """A tool call without an output."""
+
+    entry_ref: EntryRef
+    event: ToolCall
+    #: Name among the pending calls of the response, unique.
+    label: str
+
+
+def pending_tool_calls(run: Run) -> Sequence[PendingToolCall]:
+    """Return the pending tool calls of a run, in order; reads all of its frames.
+
+    Empty unless the response is complete: a missing output may have been on its way.
+    """
+    if run.state != RunState.COMPLETED or not run.is_turn:
+        return ()
+    pending: list[PendingToolCall] = []
+    labels: set[str] = set()
+    counts: Counter[str] = Counter()
+    for joined in ThreadReader(run).read_messages():
+        if (call := joined.pending_call) and joined.number is not None:
+            label = name = call.name or call.call_id or "call"
+            while label in labels:
+                counts[name] += 1
+                label = f"{name} ({counts[name] + 1})"
+            labels.add(label)
+            pending.append(PendingToolCall(joined.ref, call, label))
+    return pending

@@ -14,8 +14,7 @@ from typing import Any
 from playground.base.limits import MIB
 from playground.protocols.media import Media, content_media, media_of, raster_type
 from playground.protocols.text import shorten
-from playground.ui.formatting import size, value_text
-from playground.ui.links import safe_url
+from playground.ui.formatting import safe_url, size, value_text
 
 #: Bytes of a picture that is shown inline; larger ones can be saved.
 MAX_INLINE = MIB

@@ -15,8 +15,7 @@ from playground.conversation.message_joiner import JoinedMessage, MessagePart
 from playground.protocols.events import Content, Message, ToolOutput
 from playground.protocols.media import content_media
 from playground.protocols.text import shorten
-from playground.ui.formatting import MAX_LINE, pretty, value_text
-from playground.ui.links import safe_url
+from playground.ui.formatting import MAX_LINE, pretty, safe_url, value_text
 
 #: Parts of a message and tools of a list that are shown.
 MAX_SHOWN, MAX_TOOLS = 100, 100

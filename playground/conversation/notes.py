@@ -10,8 +10,7 @@ from playground.conversation.thread import Thread
 from playground.protocols import events as ev
 from playground.protocols.nlweb import failures
 from playground.protocols.placement import format_facts, is_summary, late_meta, meta_facts
-from playground.ui.formatting import MAX_LINE, json_preview, table_of, value_text
-from playground.ui.links import safe_url
+from playground.ui.formatting import MAX_LINE, json_preview, safe_url, table_of, value_text
 
 #: Facts of a response format that are shown.
 MAX_FORMAT_FACTS = 20

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
 from playground.models import Run
 from playground.protocols.events import Event, Log
 from playground.protocols.placement import is_server_log
 from playground.stored_runs import read_events
 from playground.ui.formatting import milliseconds, value_text
+from playground.ui.helpers import get_run
 
 #: Lines of a run that are listed.
 MAX_NOTES = 100
@@ -57,3 +62,11 @@ def _note_text(data: dict[str, object]) -> str:
         f"{name[:60]}: {value_text(value, MAX_TEXT)}" for name, value in list(members.items())[:20]
     )
     return " · ".join(parts)[: MAX_TEXT * 2]
+
+
+@require_safe
+def server_log(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show the run's log lines and informational messages, in order of arrival."""
+    run = get_run(request, pk)
+    notes, more = log_lines(run)
+    return render(request, "runs/server_log.html", {"notes": notes, "more": more})

@@ -14,13 +14,11 @@ from typing import Any
 from django.template.loader import get_template
 
 from playground.base.credentials import clean_url_template
-from playground.conversation.action_buttons import MAX_LABEL
 from playground.conversation.entries import Entry, element_of
 from playground.conversation.entry_runs import EntryRuns
 from playground.conversation.errors import ErrorCard, error_card
 from playground.conversation.linked_turns import answer_values
-from playground.conversation.progress import ProgressLine, progress_of
-from playground.conversation.status import RunMetrics, run_metrics
+from playground.conversation.status import ProgressLine, RunMetrics, progress_of, run_metrics
 from playground.conversation.thread_reader import ThreadReader
 from playground.models import Run
 from playground.protocols.events import EntryRef
@@ -28,6 +26,8 @@ from playground.ui.formatting import label_text, pretty, value_text
 
 #: Entries of a child run on the page of its parent; its own page shows all.
 SHOWN = 20
+#: Characters of the label of an action.
+MAX_LABEL = 70
 #: How deep child runs are nested: a promise becomes a card with an action, whose response has an
 #: action of its own.
 DEPTH = 3

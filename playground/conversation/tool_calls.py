@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from playground.conversation.entries import Entry, Shown
-from playground.conversation.entry_runs import EntryRuns
+from playground.conversation.entry_runs import EntryRuns, PendingToolCall
 from playground.conversation.linked_turns import LinkedTurn
 from playground.conversation.message_joiner import JoinedMessage
 from playground.conversation.messages import MessageView
-from playground.conversation.pending_tool_calls import PendingToolCall
 from playground.models import Agent, Run, RunKind
 from playground.protocols.events import EntryRef, Message, ToolCall
 

@@ -7,14 +7,17 @@ and a row of `IMPORT_FORMATS`.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from playground.collections.fixture import Fixture, FixtureError, FixtureProblem
 from playground.collections.fixture_parser import parse_fixture
 from playground.import_export import har as har_import
 from playground.import_export import postman as postman_import
-from playground.import_export.foreign_formats import foreign_format
+from playground.import_export.curl import is_curl
 from playground.import_export.postman import ImportedVariable
 
 
@@ -72,3 +75,80 @@ def parse_import(text: str) -> ParsedImport:
         raise foreign_format(text) or error from None
     fixture = replace(fixture, remarks=(*remarks, *fixture.remarks))
     return ParsedImport(found.label, fixture, found.variables(text))
+
+
+_VIA_POSTMAN = "Import it into Postman, and export it from there as Collection v2.1."
+_VIA_BRUNO = "Export the collection from Bruno as a Postman collection."
+_AS_CURL = "Copy each request as cURL, and paste it into the URL field of the workbench."
+_AS_JSON = "Convert it to JSON."
+_AS_TEXT = "Use the URL of the file itself. The page may be a log-in form."
+_DOCUMENT = "Paste it into the JSON tab of the workbench, then save the request."
+
+#: Members of the JSON object, or of the first one in a list; name; what to do.
+_JSON_FORMATS: Sequence[tuple[str, str, str]] = (
+    ("_type __export_format", "an Insomnia export", _VIA_POSTMAN),
+    ("openapi", "an OpenAPI document", _VIA_POSTMAN),
+    ("swagger", "an OpenAPI document (Swagger 2)", _VIA_POSTMAN),
+    ("values _postman_variable_scope", "a Postman environment", "Import a collection."),
+    ("version collections", "a Postman data dump", "Export one collection as version 2.1."),
+    ("clientName", "a Thunder Client collection", "Export it in the Postman format."),
+    ("v folders requests", "a Hoppscotch collection", _AS_CURL),
+    ("name requests", "a Postman Collection of version 1", "Export it as version 2.1."),
+    ("items name version", "a Bruno collection", _VIA_BRUNO),
+    ("mcpServers", "an MCP client configuration", "Add each server as an agent."),
+    ("skills capabilities", "an A2A agent card", "Add its URL as an agent."),
+    ("jsonrpc", "a JSON-RPC message", _DOCUMENT),
+    ("query", "an NLWeb request", _DOCUMENT),
+    ("input", "an Agent API request", _DOCUMENT),
+)
+
+#: Beginning of a file that is not JSON, as a regular expression; name; what to do.
+_TEXT_FORMATS: Sequence[tuple[str, str, str]] = (
+    (r"<!doctype html|<html\b", "an HTML page", _AS_TEXT),
+    (r"<", "an XML or HTML document", "Export or download it as JSON."),
+    (r"meta \{", "a Bruno request", _VIA_BRUNO),
+    (r"###|@[\w-]{1,80} *=|(?:GET|POST|PUT|PATCH|DELETE|HEAD) +\S", "an .http file", _AS_CURL),
+    (r"Invoke-(?:WebRequest|RestMethod)|\$session\b", "a PowerShell command", _AS_CURL),
+    (r"(?:await +)?fetch\(", "a JavaScript fetch call", _AS_CURL),
+    (r"(?:# [^\n]*\n+)*(?:openapi|swagger):", "an OpenAPI document in YAML", _VIA_POSTMAN),
+    (r"type: collection\.insomnia", "an Insomnia export in YAML", _VIA_POSTMAN),
+    (r"---\s|%YAML|- \S|(?:# [^\n]*\n+)*[\w.-]{1,80}:(?:\s|$)", "a YAML document", _AS_JSON),
+)
+_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7}|\|{7})(?: |\r?$)", re.MULTILINE)
+#: The first two lines.
+_LINES = re.compile(r"\s*([^\r\n]+)[\r\n]+\s*([^\r\n]+)")
+
+
+def foreign_format(text: str) -> FixtureError | None:
+    """Return an error that names the format of a rejected file; None for an unknown format."""
+    start = text.lstrip("\ufeff \t\r\n")
+    if is_curl(text):
+        return _error("This is a cURL command. Paste it into the URL field of the workbench.")
+    if found := _CONFLICT.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        return _error(f"Merge conflict markers at line {line:,}. Resolve the conflict first.")
+    for pattern, name, advice in _TEXT_FORMATS:
+        if re.match(pattern, start, re.IGNORECASE):
+            return _error(f"This is {name}. {advice}")
+    value = _decoded(start)
+    lines = _LINES.match(start)
+    if value is None and lines and all(isinstance(_decoded(line), dict) for line in lines.groups()):
+        return _error(f"This is a JSON Lines file. {_AS_JSON}")
+    first = value[0] if isinstance(value, list) and value else value
+    members = first.keys() if isinstance(first, dict) else set()
+    for names, name, advice in _JSON_FORMATS:
+        if members >= set(names.split()):
+            return _error(f"This is {name}. {advice}")
+    return None
+
+
+def _error(message: str) -> FixtureError:
+    return FixtureError(FixtureProblem("", message))
+
+
+def _decoded(text: str) -> Any:
+    """Return the JSON value of a text, None without one."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,4 +1,4 @@
-"""Import of Postman Collections (2.0 and 2.1) as fixtures, with remarks on everything left out.
+"""Postman Collections (2.0 and 2.1): import as fixtures with remarks on what is left out, and export.
 
 Nothing of a file is run. Scripts become notes, values of credentials are left out, nested folders
 become folders with joined names. An unchanged file that the playground exported is the collection
@@ -7,6 +7,7 @@ it was exported from.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,11 +20,12 @@ from playground.base.json_input import parse_json_value
 from playground.collections.fixture import (
     FIELDS,
     REQUEST,
+    Fields,
     Fixture,
     FixtureError,
     FixtureProblem,
     SlugAllocator,
-    render,
+    fixture_text,
 )
 from playground.collections.fixture_parser import decode_json
 from playground.collections.fixture_validation import MAX_TEXT
@@ -32,13 +34,16 @@ from playground.import_export.http_request import (
     UnsupportedRequestError,
     saved_request_fields,
 )
-from playground.import_export.postman_export import AS_TEXT, BUILT_IN, EXTENSION_KEY, build_request
 from playground.lesson_format import lesson_problems, with_requests
 from playground.models.collections import RESERVED, STEP
 from playground.models.json_text import storable
+from playground.protocols import registry
+from playground.protocols.calls import HttpCall
+from playground.protocols.exchange import Target
 from playground.protocols.headers import is_credential, is_token
 from playground.protocols.origins import MAX_URL
 from playground.protocols.text import shorten
+from playground.variables import names_in
 from playground.variables.names import PLACEHOLDER, is_name
 
 LABEL = "Postman Collection"
@@ -51,6 +56,8 @@ _MAX_DEPTH = 200
 
 #: Postman's name for a random UUID beside `$guid`.
 _UUIDS = {"$randomUUID": "$uuid"}
+#: Built-in variables, and their names in Postman.
+BUILT_IN = {"$uuid": "$guid", "$timestamp": "$timestamp", "$isoTimestamp": "$isoTimestamp"}
 _BUILT_IN_OF_POSTMAN = {theirs: name for name, theirs in BUILT_IN.items()} | _UUIDS
 _TICKS = re.compile("`{3,}")
 _SCRIPT_TITLES = {"prerequest": "Pre-request script", "test": "Post-response script"}
@@ -99,7 +106,7 @@ def read_postman(text: str) -> tuple[str, list[FixtureProblem]]:
     if reader.skipped and not reader.requests:
         message = f"0 of {reader.skipped:,} requests can be imported."
         raise FixtureError(FixtureProblem("", message), *reader.remarks[:_MAX_REMARKS])
-    return render(reader.fixture()), reader.remarks[:_MAX_REMARKS]
+    return fixture_text(reader.fixture()), reader.remarks[:_MAX_REMARKS]
 
 
 def _collection_in(text: str) -> Any:
@@ -545,3 +552,133 @@ def _scripts(owner: Mapping[str, Any]) -> Iterator[str]:
             fence = "`" * max(3, longest + 1)
             title = _SCRIPT_TITLES.get(str(event.get("listen")), "Script")
             yield f"{title} (not run):\n\n{fence}js\n{text}\n{fence}"
+
+
+SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
+
+#: The member with the playground's own fields.
+EXTENSION_KEY = "_nlweb"
+
+#: Fields that are stored as the text of their JSON: they may be nested deeper than a file may.
+AS_TEXT = ("document", "expectations", "reply")
+
+
+#: Fields that are elsewhere in the item.
+_ELSEWHERE = ("name", "folder", "notes")
+
+
+def to_postman(fixture: Fixture) -> str:
+    """Return the text of the file."""
+    collection = fixture.collection
+    extension: dict[str, Any] = {"slug": fixture.slug}
+    if lesson := collection.get("lesson"):
+        extension["lesson"] = lesson
+    whole = {
+        "info": {
+            "name": collection["name"],
+            "description": collection["description"],
+            "schema": SCHEMA,
+            EXTENSION_KEY: extension,
+        },
+        "item": list(_items(fixture)),
+        "variable": [{"key": name, "value": ""} for name in _names(fixture.requests.values())],
+    }
+    text = json.dumps(whole, ensure_ascii=False, indent=2)
+    return text.encode("utf-8", "backslashreplace").decode() + "\n"
+
+
+def _items(fixture: Fixture) -> Iterator[dict[str, Any]]:
+    requests = fixture.requests.values()
+    yield from (build_item(fields) for fields in requests if fields["folder"] is None)
+    for slug, folder in fixture.folders.items():
+        yield {
+            "name": folder["name"],
+            "description": folder["description"],
+            "item": [build_item(fields) for fields in requests if fields["folder"] == slug],
+            EXTENSION_KEY: {"slug": slug, "position": folder["position"]},
+        }
+
+
+def build_item(fields: Fields) -> dict[str, Any]:
+    """Return a request as an item."""
+    extension = {name: value for name, value in fields.items() if name not in _ELSEWHERE}
+    extension |= {name: json.dumps(fields[name]) for name in AS_TEXT}
+    return {
+        "name": fields["name"],
+        "request": build_request(fields),
+        "response": [],
+        EXTENSION_KEY: extension,
+    }
+
+
+def build_request(fields: Fields) -> dict[str, Any]:
+    """Return the HTTP request of the fields, in Postman's format."""
+    address = fields["address"] or f"{{{{{fields['agent'] or 'agent'}}}}}"
+    known = [version.name for version in registry.versions(fields["protocol"])]
+    target = Target(
+        address,
+        fields["protocol"],
+        fields["binding"],
+        fields["version"] if fields["version"] in known else known[-1],
+        headers=tuple((name, value) for name, value in fields["headers"]),
+    )
+    call = registry.preview(target, fields["document"]) or HttpCall("POST", address)
+    request: dict[str, Any] = {
+        "method": call.method,
+        "header": [
+            {"key": name, "value": _with_postman_variables(value)}
+            for name, value in call.headers
+            if name != "User-Agent"
+        ],
+        "url": {"raw": _with_postman_variables(call.url)},
+        "description": fields["notes"],
+    }
+    if call.body:
+        text, language = call.body.decode("utf-8", "replace"), "text"
+        with contextlib.suppress(ValueError):
+            text, language = json.dumps(json.loads(text), ensure_ascii=False, indent=2), "json"
+        request["body"] = {
+            "mode": "raw",
+            "raw": _with_postman_variables(text),
+            "options": {"raw": {"language": language}},
+        }
+    if auth := _exported_auth(fields["auth"]):
+        request["auth"] = auth
+    return request
+
+
+def _with_postman_variables(text: str) -> str:
+    """Return a text with Postman's names for built-in variables."""
+    for own, theirs in BUILT_IN.items():
+        text = text.replace(f"{{{{{own}}}}}", f"{{{{{theirs}}}}}")
+    return text
+
+
+def _exported_auth(auth: Mapping[str, str]) -> dict[str, Any]:
+    """Return the authentication of a request; {} inherits it, like an agent's own."""
+    secret = f"{{{{{auth.get('secret', '')}}}}}"
+    match auth.get("type"):
+        case "none":
+            return {"type": "noauth"}
+        case "bearer":
+            return {"type": "bearer", "bearer": _rows(token=secret)}
+        case "api_key":
+            row = {"key": auth.get("header", ""), "value": secret, "in": "header"}
+            return {"type": "apikey", "apikey": _rows(**row)}
+        case "basic":
+            return {"type": "basic", "basic": _rows(username=auth.get("user", ""), password=secret)}
+    return {}
+
+
+def _rows(**values: str) -> list[dict[str, str]]:
+    return [{"key": name, "value": value, "type": "string"} for name, value in values.items()]
+
+
+def _names(requests: Sequence[Fields] | Any) -> list[str]:
+    """Return the names of all variables that need a value, each once."""
+    found: dict[str, None] = {}
+    for fields in requests:
+        parts = [fields[name] for name in ("address", "document", "headers")]
+        names = [*names_in(parts), fields["auth"].get("secret", "")]
+        found |= dict.fromkeys(name for name in names if name and not name.startswith("$"))
+    return list(found)

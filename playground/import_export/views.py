@@ -1,4 +1,4 @@
-"""Import of a file, a text or a URL into a collection, and export of a collection."""
+"""Import and export: collections, saved responses, HAR of a run, requests as code."""
 
 from __future__ import annotations
 
@@ -7,32 +7,54 @@ import binascii
 import json
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import push_url
 
 from playground.base.installation import command_line
 from playground.collections.fixture import Fixture, FixtureError, FixtureProblem, dump, fixture_of
 from playground.collections.fixture_parser import MAX_BYTES, decode_file
-from playground.collections.import_preview import groups_of, summary
-from playground.collections.importer import ImportPlan, import_fixture, plan_import
+from playground.collections.importer import (
+    ImportPlan,
+    groups_of,
+    import_fixture,
+    plan_import,
+    summary,
+)
+from playground.collections.recordings import RecordingError, run_from_saved_response
+from playground.composer.views import prepare_form
+from playground.conversation.updates import response_context
 from playground.engine.fetch import FetchError, fetch
-from playground.environments.forms import MAX_VARIABLES
+from playground.environments.views import MAX_VARIABLES
+from playground.import_export.curl import read_curl
+from playground.import_export.har import to_har
 from playground.import_export.import_formats import IMPORT_FORMATS, ParsedImport, parse_import
-from playground.import_export.postman import ImportedVariable
-from playground.import_export.postman_export import to_postman
-from playground.models import Collection, Environment, LimitError, Variable
+from playground.import_export.postman import ImportedVariable, to_postman
+from playground.import_export.snippets import (
+    JSONRPC_NOTE,
+    WRITERS,
+    SnippetCall,
+    snippet_body,
+    snippet_call,
+    snippet_call_from_frame,
+    to_jsonrpc,
+)
+from playground.models import Collection, Environment, LimitError, Run, SavedRequest, Variable
 from playground.models.collections import RESERVED
 from playground.models.ownership import Owner, owner_of
 from playground.models.slugs import free_slug
+from playground.protocols import raw, registry
+from playground.protocols.frames import Frame, FrameKind
 from playground.transport import check_url
-from playground.ui.helpers import get_collection, make_download
+from playground.ui.helpers import get_collection, get_run, is_htmx, make_download
 
 #: Maximum length of the compressed text in a form; Django accepts 8 MB in all.
 MAX_COMPRESSED = 7_500_000
@@ -211,3 +233,109 @@ def collection_postman(request: HttpRequest, slug: str) -> HttpResponse:
     text = to_postman(fixture_of(found))
     response = HttpResponse(text, content_type="application/json; charset=utf-8")
     return make_download(response, f"{found.slug}.postman_collection.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A tab of the sheet with code."""
+
+    slug: str
+    label: str
+    text: str
+    #: What to know before running it.
+    note: str = ""
+
+
+@require_POST
+def curl(request: HttpRequest) -> HttpResponse:
+    """Return the request in the cURL command `command` (`import_export.curl.CurlRequest`)."""
+    return JsonResponse(read_curl(request.POST.get("command", "")).to_json())
+
+
+@require_POST
+def code(request: HttpRequest) -> HttpResponse:
+    """Show the composer's request as code, even if it cannot be sent yet."""
+    prepared = prepare_form(request)
+    call = None
+    if prepared.has_call:
+        call = registry.preview(prepared.redacted_target, prepared.request)
+    if call is None:
+        return render(request, "formats/code.html", {"problems": prepared.problems})
+    shown = snippet_call(call, prepared.redact, prepared.secret_names)
+    document = snippet_body(prepared.request, prepared.redact, prepared.secret_names)
+    snippets = _snippets(shown, prepared.agent.protocol, document)
+    context = {"snippets": snippets, "variables": shown.variables, "missing": prepared.missing}
+    return render(request, "formats/code.html", context)
+
+
+@require_safe
+def run_code(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show the last call of a run as code: the calls before it are only the handshake."""
+    run = get_run(request, pk)
+    call = _last_call(run)
+    if call is None:
+        return render(request, "formats/code.html", {"nothing": True})
+    shown = snippet_call_from_frame(call.data, run.url)
+    document = snippet_body(run.request, (), run.secret_names)
+    snippets = _snippets(shown, run.protocol, document)
+    context = {"snippets": snippets, "variables": shown.variables}
+    return render(request, "formats/code.html", context)
+
+
+def _last_call(run: Run) -> Frame | None:
+    """Return the frame of the last call, None without one. Batches without calls are skipped."""
+    frames = (frame for batch in run.batches(is_independent=False) for frame in batch.frames())
+    return max((f for f in frames if f.kind is FrameKind.CALL), key=lambda f: f.seq, default=None)
+
+
+def _snippets(call: SnippetCall, protocol: str, document: Any) -> Sequence[Snippet]:
+    """Return a call in every format."""
+    found = [Snippet(slug, label, write(call)) for slug, (label, write) in WRITERS.items()]
+    # The only protocol that goes over MCP.
+    if protocol == "nlweb" and raw.raw_of(document) is None:
+        tool = registry.operation(protocol, document)
+        found.append(Snippet("jsonrpc", "MCP JSON-RPC", to_jsonrpc(tool, document), JSONRPC_NOTE))
+    return found
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def saved_response(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+    """Open the saved response of a saved request as a run, each time the same one (POST).
+
+    GET redirects to that run once it exists, and before that to the saved request: following links
+    creates no runs.
+    """
+    owned = Collection.objects.owned_by(request.user)
+    found = get_object_or_404(
+        SavedRequest.objects.select_related("collection", "recorded_run").filter(
+            collection__in=owned
+        ),
+        collection__slug=slug,
+        slug=saved,
+    )
+    if request.method != "POST":
+        return redirect(found.recorded_run or found)
+    try:
+        run = run_from_saved_response(found, owner_of(request.user))
+    except RecordingError as error:
+        return _error_response(request, found, str(error))
+    if not is_htmx(request):
+        return redirect(run)
+    response = render(request, "runs/response.html", response_context(run))
+    return push_url(response, run.get_absolute_url())
+
+
+def _error_response(request: HttpRequest, saved: SavedRequest, reason: str) -> HttpResponse:
+    """Show why a saved response could not be read."""
+    if is_htmx(request):
+        return render(request, "runs/response.html", {"run": None, "reply": saved, "why": reason})
+    messages.error(request, reason)
+    return redirect(saved)
+
+
+@require_safe
+def run_har(request: HttpRequest, pk: str) -> HttpResponse:
+    """Download a run as a HAR file."""
+    run = get_run(request, pk)
+    response = HttpResponse(to_har(run), content_type="application/json")
+    return make_download(response, f"run-{run.pk}.har")

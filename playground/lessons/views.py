@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,7 +19,7 @@ from playground.collections.fixture import FixtureError
 from playground.collections.importer import import_fixture
 from playground.composer.views import prepare_form
 from playground.lesson_format import LessonStep, Subject, evaluate_check
-from playground.lessons.forms import NewLessonForm
+from playground.lesson_format.lesson import VERSION
 from playground.lessons.pane import (
     LessonPane,
     check_rows,
@@ -34,6 +35,18 @@ from playground.ui.helpers import is_htmx
 
 #: Most characters of an answer.
 MAX_ANSWER = 1_000
+
+
+class NewLessonForm(forms.Form):
+    """A form of the name of a new lesson."""
+
+    name = forms.CharField(max_length=120)
+
+    @property
+    def lesson(self) -> dict[str, Any]:
+        """Return a lesson with one step."""
+        step = {"slug": "step-1", "title": "First step", "text": ""}
+        return {"version": VERSION, "steps": [step]}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -14,10 +14,9 @@ from playground.models.lessons import LessonProgress
 from playground.models.mcp_sessions import McpSession
 from playground.models.promises import PolledPromise, PollingStatus
 from playground.models.queued_work import QueuedWork
-from playground.models.retention import Retention
 from playground.models.runs import Run, RunKind, RunSource, RunState
 from playground.models.shares import Share
-from playground.models.storage import LimitError
+from playground.models.storage import LimitError, Retention
 from playground.models.twins import Twin
 
 __all__ = [

@@ -29,6 +29,7 @@ from playground.models.collections import Collection, Folder, SavedRequest
 from playground.models.environments import Environment, Variable
 from playground.models.json_text import text_bytes
 from playground.models.lessons import LessonProgress
+from playground.models.ownership import OwnedQuerySet
 from playground.models.runs import FINAL_STATES, Run
 from playground.models.shares import Share
 from playground.models.trash import Trashable
@@ -229,3 +230,26 @@ for _model in LIMITS:
 
 def _size(count: int) -> str:
     return str(filesizeformat(count)).replace("\xa0", " ")
+
+
+class Retention(models.Model):
+    """One owner's limits on the history; None for no limit. At most one row per owner."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
+    max_days = models.PositiveIntegerField(null=True, blank=True)
+    max_runs = models.PositiveIntegerField(null=True, blank=True)
+
+    objects = OwnedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["owner"], name="retention_per_owner"),
+            models.UniqueConstraint(
+                models.Value(1), condition=models.Q(owner=None), name="retention_unowned"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"retention of {self.owner or 'all users'}"

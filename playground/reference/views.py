@@ -1,4 +1,4 @@
-"""The reference: protocols, every attribute of a version, and changes between versions."""
+"""The reference: protocols, attributes, changes between versions, rules, explanations of names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotFound
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -24,6 +25,7 @@ from playground.reference.attributes import (
     reference_view,
     start_links,
 )
+from playground.reference.explanations import explanation_view
 from playground.reference.rules import rule_groups, rule_view
 from playground.ui.helpers import is_htmx
 from playground.verdicts.conformance import ABOUT, version_label
@@ -123,3 +125,23 @@ def _groups() -> Iterator[dict[str, Any]]:
                 for rule in group.rules
             ],
         }
+
+
+#: Seconds that a browser may use a fragment again: it changes with the playground's version only.
+MAX_AGE = 3600
+
+
+@login_not_required
+@require_safe
+def explanation(request: HttpRequest, protocol: str, version: str, schema: str) -> HttpResponse:
+    """Show the explanation of the value at `?at=`, a JSON pointer into a document of a schema.
+
+    Available without login, because shared pages show the same names.
+    """
+    try:
+        view = explanation_view(protocol, version, schema, request.GET.get("at", ""))
+    except ValueError:
+        return HttpResponseNotFound()  # Without the page of that status: a script reads it.
+    response = render(request, "explanations/explanation.html", {"explanation": view})
+    response["Cache-Control"] = f"private, max-age={MAX_AGE}"
+    return response

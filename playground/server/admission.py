@@ -16,7 +16,7 @@ from django.http import parse_cookie
 
 from playground.base.database_timeout import limit_responses
 from playground.base.executors import run_in_reader
-from playground.base.page_budget import IS_GONE
+from playground.base.limits import IS_GONE
 from playground.models.sessions import valid_sessions
 
 #: Most bytes of a request body; the largest upload is 32 MiB.

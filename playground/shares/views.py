@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from django import forms
@@ -22,10 +23,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from playground.base.credentials import clean_url_template
 from playground.base.query_params import int_param
-from playground.collections.fixture import FixtureError, fixture_of
-from playground.collections.fixture import render as render_fixture
+from playground.collections.fixture import Fixture, FixtureError, fixture_of, fixture_text
 from playground.collections.fixture_validation import expectation_errors
 from playground.collections.importer import apply_import, plan_import
+from playground.collections.recordings import frame_to_json, frames_of, validate_recording
+from playground.conversation.events import rows_of
+from playground.conversation.status import progress_of, status_context
+from playground.conversation.thread import Thread, render_entries
+from playground.conversation.thread_reader import ThreadReader
+from playground.conversation.updates import WINDOW, window
 from playground.expectations import EXPECTATION_TYPES
 from playground.models import Collection, Run, SavedRequest, Share
 from playground.models.clock import database_now
@@ -34,10 +40,14 @@ from playground.models.ownership import owner_of
 from playground.models.slugs import free_slug
 from playground.protocols import registry
 from playground.protocols.deep_links import badge, workbench_link
+from playground.protocols.explanations import schema_of_request
+from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.headers import is_credential
-from playground.shares.pages import shared_details, shared_fixture, shared_run
-from playground.ui.formatting import readable
+from playground.reference.explanations import reference
+from playground.stored_runs import read_events
+from playground.ui.formatting import pretty, readable
 from playground.ui.helpers import get_collection, get_run, make_download
+from playground.ui.wire_blocks import WireBlock, blocks_of
 
 #: Lifetimes of a link in days; "" for no end.
 LIFETIME_CHOICES = (
@@ -248,7 +258,7 @@ def fixture(request: HttpRequest, token: str) -> HttpResponse:
     """Download the collection of a link as a file that every playground can import."""
     collection = _shared_collection(token)
     shown = shared_fixture(fixture_of(collection)).ordered()
-    response = HttpResponse(render_fixture(shown), content_type="application/json")
+    response = HttpResponse(fixture_text(shown), content_type="application/json")
     response["X-Robots-Tag"] = "noindex, nofollow"
     return make_download(response, f"{collection.slug}.json")
 
@@ -271,3 +281,98 @@ def copy(request: HttpRequest, token: str) -> HttpResponse:
     except FixtureError as error:
         messages.error(request, str(error))
         return redirect("collections")
+
+
+#: Items on a page of each part; of the results as many as are pushed to it.
+CARDS, EVENTS, BLOCKS = WINDOW, 200, 60
+MASK = "•" * 6
+#: No credential by its name, because the owner needs to see it; it gives access to a session.
+_SESSION = "mcp-session-id"
+_HEADS = frozenset({FrameKind.CALL, FrameKind.HEAD})
+
+
+def shared_run(run: Run, *, results: int = 0) -> dict[str, Any]:
+    """Return the context of `shares/run.html`, with the results from number `results` on.
+
+    Reads the run up to the end of the page. Nothing links to a page of the owner. The page follows
+    its run until nothing more is to come, if it shows the first results.
+    """
+    reader = ThreadReader(run)
+    thread = Thread(run, readonly=True)
+    entries = reader.read_to(run.frames, 0 if results else CARDS, run.frames)
+    pinned = [entry for entry in entries if entry.pinned]
+    page = ThreadReader(run).page(results, CARDS) if results else window(entries, 0)
+    settled = run.is_final and thread.is_settled
+    return {
+        **status_context(run),
+        "readonly": True,
+        "progress": None if run.is_final else progress_of(reader.progress),
+        "summaries": render_entries(pinned, thread),
+        "cards": render_entries(page, thread),
+        "request_json": pretty(run.request),
+        "request_reference": reference(
+            run.protocol, run.version, schema_of_request(run.protocol, run.request)
+        ),
+        "url": clean_url_template(run.url),
+        "headers": [(n, MASK if is_credential(n) else value) for n, value in run.headers],
+        "more_results": results + CARDS if results + CARDS < run.entries else None,
+        "cursor": reader.cursor,
+        "entries": reader.entries,
+        "settled": settled,
+        "live": not settled and not results,
+    }
+
+
+def shared_details(run: Run, *, events: int = 0, wire: int = 0) -> dict[str, Any]:
+    """Return the context of `shares/details.html`; the numbers are the offsets of both parts."""
+    read = islice(read_events(run, events), EVENTS)
+    rows = rows_of((_masked_frame(frame), found) for frame, found in read)
+    frames = list(islice(run.read_frames(wire), BLOCKS))
+    return {
+        "run": run,
+        "rows": rows,
+        "blocks": shared_blocks(frames),
+        "more_events": rows[-1].seq if rows and rows[-1].seq < run.frames else None,
+        "more_wire": frames[-1].seq if frames and frames[-1].seq < run.frames else None,
+    }
+
+
+def shared_blocks(frames: list[Frame]) -> list[WireBlock]:
+    """Return the blocks of the Wire tab with credentials and session ids masked."""
+    return blocks_of(_masked_frame(frame) for frame in frames)
+
+
+def shared_fixture(fixture: Fixture) -> Fixture:
+    """Return a collection with masked recorded responses; invalid ones are left out."""
+    requests = {
+        slug: {**fields, "reply": _masked_recording(fields["reply"])}
+        for slug, fields in fixture.requests.items()
+    }
+    return replace(fixture, requests=requests)
+
+
+def _masked_recording(reply: Any) -> dict[str, Any] | None:
+    if reply is None or validate_recording(reply):
+        return None
+    frames = [frame_to_json(_masked_frame(frame)) for frame in frames_of(reply)]
+    url = {"url": clean_url_template(reply["url"])} if "url" in reply else {}
+    return {**reply, **url, "frames": frames}
+
+
+def _masked_frame(frame: Frame) -> Frame:
+    if frame.kind not in _HEADS:
+        return frame
+    head, end, body = frame.data.partition(b"\r\n\r\n")
+    first, *lines = head.decode("utf-8", "surrogateescape").split("\r\n")
+    method, _, rest = first.partition(" ")
+    url, space, protocol = rest.rpartition(" ")
+    if frame.kind is FrameKind.CALL and space:
+        first = f"{method} {clean_url_template(url)} {protocol}"
+    text = "\r\n".join([first, *(_masked_header(line) for line in lines)])
+    return replace(frame, data=text.encode("utf-8", "surrogateescape") + end + body)
+
+
+def _masked_header(line: str) -> str:
+    name, colon, _ = line.partition(":")
+    is_secret = is_credential(name.strip()) or name.strip().lower() == _SESSION
+    return f"{name}{colon} {MASK}" if is_secret and colon else line

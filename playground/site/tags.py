@@ -1,18 +1,26 @@
-"""Tags of all templates: icons, marks of agents, and the URLs of scripts and style sheets."""
+"""Tags and filters of all templates: icons, marks of agents, URLs of assets, Markdown, pictures."""
 
 from __future__ import annotations
 
+import operator
 import re
 import zlib
+from functools import lru_cache
+from typing import Any
 
 from django import template
 from django.template.base import Parser, TextNode, Token
+from django.template.context import Context
 from django.templatetags.static import static
+from django.utils.safestring import SafeString, mark_safe  # noqa: TID251 -- nh3 has cleaned it
 
+from playground.conversation.pictures import picture_link
 from playground.models.row_problems import row_problems
+from playground.reference.explanations import ProtocolNames
 from playground.reference.explanations import kind_reference as event_kind_reference
 from playground.reference.explanations import meaning as meaning_of
 from playground.site.context_processors import assets_built
+from playground.ui.markdown import plain, render
 
 register = template.Library()
 
@@ -77,3 +85,42 @@ def initials(name: str) -> str:
 def hue(name: str) -> int:
     """Return the number of the hue of an agent's mark: the same for the same name."""
     return zlib.crc32(name.encode()) % HUES
+
+
+_reference_of = lru_cache(operator.attrgetter("reference_of"))
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    """Return the HTML of a Markdown text, see `playground.ui.markdown`."""
+    return mark_safe(render(text))  # noqa: S308 -- nh3 has cleaned it
+
+
+@register.filter
+def markdown_with_origins(text: str) -> SafeString:
+    """Return the HTML of a Markdown text, each link followed by the host that it leads to."""
+    return mark_safe(render(text, origins=True))  # noqa: S308 -- nh3 has cleaned it
+
+
+@register.filter
+def markdown_with_names(text: str, names: ProtocolNames | None) -> SafeString:
+    """Return the same, and names of a protocol in inline code offer their explanation."""
+    html = render(text, origins=True, reference_of=_reference_of(names) if names else None)
+    return mark_safe(html)  # noqa: S308 -- nh3 has cleaned it
+
+
+@register.filter
+def excerpt(text: str) -> str:
+    """Return the beginning of a Markdown text as plain text; escaped like any other text."""
+    return plain(text)
+
+
+@register.inclusion_tag("runs/picture.html", takes_context=True)
+def picture(context: Context, url: str, title: str = "", shape: str = "card") -> dict[str, Any]:
+    """Show a picture of the context's `run`: `{% picture url title %}`.
+
+    `title` names its subject; `shape` is "card", or "message" for a part of a message.
+    """
+    run, readonly = context["run"], bool(context.get("readonly"))
+    link = picture_link(url, run.pk, readonly=readonly)
+    return {"picture": link, "run": run, "title": title, "shape": shape}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q
@@ -17,8 +19,8 @@ from playground.protocols import registry
 from playground.protocols.calls import HttpCall
 from playground.protocols.headers import is_credential
 from playground.protocols.origins import origin_of, same_origin, with_port
-from playground.ui.effective_request import pieces
 from playground.ui.formatting import readable
+from playground.variables.names import PLACEHOLDER
 
 MASKED = "••••••"
 
@@ -89,3 +91,34 @@ def is_new_origin(request: HttpRequest, url: str) -> bool:
         for end in "/?#":
             earlier |= Q(url__istartswith=origin + end)
     return not Run.objects.owned_by(request.user).filter(earlier).exists()
+
+
+#: Placeholders, also percent-encoded as in a document that a protocol puts into a URL.
+_PLACEHOLDER = re.compile(rf"{PLACEHOLDER.pattern}|%7B%7B([A-Za-z0-9_.-]{{1,80}})%7D%7D")
+
+
+@dataclass(frozen=True, slots=True)
+class TextSegment:
+    """A segment of text: ordinary, a masked secret, or a name without a value."""
+
+    text: str
+    #: "", "secret" or "missing".
+    kind: str = ""
+
+
+def pieces(
+    text: str, secrets: Collection[str] = (), missing: Collection[str] = ()
+) -> list[TextSegment]:
+    """Return `text` in segments; the text of a secret or a missing value is its name."""
+    if not secrets and not missing:
+        return [TextSegment(text)]
+    segments: list[TextSegment] = []
+    end = 0
+    for match in _PLACEHOLDER.finditer(text):
+        name = match.group(1) or match.group(2)
+        kind = "secret" if name in secrets else "missing" if name in missing else ""
+        if not kind:
+            continue
+        segments += [TextSegment(text[end : match.start()]), TextSegment(name, kind)]
+        end = match.end()
+    return [each for each in (*segments, TextSegment(text[end:])) if each.text]

@@ -6,7 +6,7 @@ playground that are there to be read ("/demo/"), or to http and https only, and 
 link to it: no page loads anything from another site.
 
 The work is linear in the text, bounded for a page, done once for a text, and ends when the reader
-of the page has gone (`playground.base.page_budget`).
+of the page has gone (`playground.base.limits`).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from markdown_it.rules_block import StateBlock, table
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-from playground.base.page_budget import page_budget
+from playground.base.limits import page_budget
 from playground.models.json_text import storable
 from playground.protocols.origins import origin_of
-from playground.ui.links import is_local_path, safe_url
+from playground.ui.formatting import is_local_path, safe_url
 
 #: Characters that are parsed; a longer text is cut and ends in an ellipsis.
 MAX_TEXT = 50_000

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from playground.base.query_params import int_param
 from playground.conversation.events import row_of
 from playground.models import Run
 from playground.protocols.annotations import (
@@ -21,8 +26,9 @@ from playground.protocols.placement import Placement, PlacementAssigner
 from playground.protocols.text import shorten
 from playground.stored_runs import read_events
 from playground.ui.formatting import kind_label, milliseconds, size
+from playground.ui.helpers import get_run
 from playground.ui.wire_blocks import blocks_of
-from playground.verdicts.conformance import ReportView, source_of
+from playground.verdicts.conformance import ReportView, report_on, source_of
 
 #: Blocks and bytes on one page.
 BLOCKS, PAGE_BYTES = 50, 512 * 1024
@@ -365,3 +371,23 @@ def _parts(text: str, annotations: Sequence[Annotation]) -> Iterator[TextPart]:
         yield from up_to(around[-1][1])
         around.pop()
     yield from up_to(len(text))
+
+
+@require_safe
+def blocks(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show blocks from `?offset=`, `?count=` of them at most.
+
+    `?open=1` shows the meanings of events like earlier ones, `?all=1` all meanings of a block.
+    """
+    run = get_run(request, pk)
+    is_single, shows_all = "open" in request.GET, "all" in request.GET
+    found = annotated_page(
+        run,
+        report_on(run),
+        offset=int_param(request.GET, "offset", 0),
+        limit=min(int_param(request.GET, "count", 0) or BLOCKS, BLOCKS),
+        is_open=is_single,
+        shows_all=shows_all,
+    )
+    context = {"run": run, "blocks": found, "single": is_single, "shows_all": shows_all}
+    return render(request, "runs/annotations/blocks.html", context)

@@ -13,7 +13,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.test import Client
 
-from playground.base.page_budget import IS_GONE
+from playground.base.limits import IS_GONE
 from playground.server.admission import MAX_BODY, Admission
 from playground.server.admission import MAX_BODY_WITHOUT_SESSION as MOST
 from tests.support.hosted import Hosted, hosted_playground

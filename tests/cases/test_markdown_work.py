@@ -9,7 +9,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
-from playground.base.page_budget import IS_GONE, PageBudget, page_budget
+from playground.base.limits import IS_GONE, PageBudget, page_budget
 from playground.models import Collection, Share
 from playground.site.middleware import response_headers
 from playground.ui import markdown

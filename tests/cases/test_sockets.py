@@ -12,8 +12,8 @@ from django.test import Client
 from playground.live import broadcast, consumers
 from playground.models import CollectionRun, Share
 from playground.models import sessions as session_queries
-from tests.support.stored_runs import CALL, HEAD, OPEN
 from tests.live.test_consumers import HEADERS, Viewer, record
+from tests.support.stored_runs import CALL, HEAD, OPEN
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 

@@ -13,7 +13,7 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from playground.collections.fixture import Fixture, dump, render
+from playground.collections.fixture import Fixture, dump, fixture_text
 from playground.collections.fixture_parser import parse_fixture
 from playground.collections.importer import apply_import, plan_import
 from playground.models import Collection, SavedRequest
@@ -39,7 +39,7 @@ def _exported(slug: str) -> str:
 def test_loaddata_and_our_import_both_give_the_file_back(
     tmp_path: Path, fixture: Fixture, over: bool
 ) -> None:
-    text = render(fixture)
+    text = fixture_text(fixture)
     _load(text, tmp_path / "one.json")
     assert _exported(fixture.slug) == text
     if over:  # What is there is not what is in the file, and loaddata sets it right.
@@ -55,8 +55,8 @@ def test_loaddata_and_our_import_both_give_the_file_back(
 
 @given(example_collections.fixtures())
 def test_what_is_written_can_be_read(fixture: Fixture) -> None:
-    found = parse_fixture(render(fixture))
-    assert render(found) == render(fixture)
+    found = parse_fixture(fixture_text(fixture))
+    assert fixture_text(found) == fixture_text(fixture)
     assert found.remarks == ()
 
 

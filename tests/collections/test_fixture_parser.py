@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.collections.fixture import FixtureError, render
+from playground.collections.fixture import FixtureError, fixture_text
 from playground.collections.fixture_parser import (
     MAX_ITEMS,
     MAX_PROBLEMS,
@@ -277,7 +277,7 @@ def test_no_value_of_a_field_raises(item: dict[str, Any], name: str, value: Any)
     items = [changed if each is item else each for each in (COLLECTION, FOLDER, REQUEST)]
     with contextlib.suppress(FixtureError):
         found = parse_fixture(json.dumps(items))
-        assert render(parse_fixture(render(found))) == render(found)
+        assert fixture_text(parse_fixture(fixture_text(found))) == fixture_text(found)
 
 
 def _zip() -> bytes:

@@ -9,7 +9,7 @@ import pytest
 from playground.collections.fixture import (
     dump,
     fixture_of,
-    render,
+    fixture_text,
 )
 from playground.collections.import_diff import MAX_SHOWN
 from playground.collections.importer import apply_import, plan_import
@@ -36,7 +36,7 @@ def test_values_that_are_equal_in_python_only_are_not_the_same(old: Any, new: An
     plan = plan_import(fixture, None)
     assert slugs_by_status(plan)["changed"] == ["leek"]
     apply_import(plan)
-    assert dump(collection) == render(fixture)
+    assert dump(collection) == fixture_text(fixture)
 
 
 def test_differences_are_bounded() -> None:

@@ -12,7 +12,7 @@ from playground.collections.fixture import (
     Fixture,
     dump,
     fixture_of,
-    render,
+    fixture_text,
 )
 from playground.collections.fixture_parser import parse_fixture
 from playground.collections.importer import ImportPlan, apply_import, import_fixture, plan_import
@@ -191,5 +191,5 @@ def test_after_an_import_the_same_import_has_nothing_to_do(one: Fixture, two: Fi
     assert plan_import(two, None).changes_nothing
     assert len(fixture_of(collection).requests) == len({*one.requests, *two.requests})
     same = apply_import(plan_import(two, None, exact=True))
-    assert dump(same) == render(two)
+    assert dump(same) == fixture_text(two)
     same.delete()

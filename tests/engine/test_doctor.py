@@ -11,7 +11,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from playground.agents import diagnosis as doctor
+from playground.agents import doctor
 from playground.base.task_registry import running_tasks
 from playground.engine import request_to
 from playground.models import Agent

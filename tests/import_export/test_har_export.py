@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from playground import __version__
-from playground.import_export.har_export import to_har
+from playground.import_export.har import to_har
 from playground.models import Run
 from playground.protocols.frames import Frame, FrameKind
 from playground.transport.redaction import MASK

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.collections.fixture import FixtureError
-from playground.import_export.har_export import to_har
+from playground.import_export.har import to_har
 from playground.import_export.import_formats import ParsedImport, parse_import
 from playground.protocols.frames import Frame, FrameKind
 from playground.transport.redaction import MASK

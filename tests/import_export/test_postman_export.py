@@ -7,7 +7,7 @@ import json
 import pytest
 
 from playground.collections.fixture import fixture_of
-from playground.import_export.postman_export import SCHEMA, to_postman
+from playground.import_export.postman import SCHEMA, to_postman
 from playground.models import SavedRequest
 from tests.support import example_collections
 

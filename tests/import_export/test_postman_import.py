@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 
-from playground.collections.fixture import Fixture, FixtureError, dump, fixture_of, render
+from playground.collections.fixture import Fixture, FixtureError, dump, fixture_of, fixture_text
 from playground.collections.fixture_parser import parse_fixture
 from playground.collections.fixture_validation import MAX_TEXT
 from playground.collections.importer import apply_import, plan_import
 from playground.import_export import import_formats
-from playground.import_export.postman import is_postman, read_postman
-from playground.import_export.postman_export import SCHEMA, to_postman
+from playground.import_export.postman import SCHEMA, is_postman, read_postman, to_postman
 from tests.support import example_collections
 from tests.support.json_values import values
 
@@ -55,7 +54,7 @@ def test_our_own_comes_back_equal(fixture: Fixture) -> None:
     assert is_postman(text)
     converted, remarks = read_postman(text)
     assert remarks == []
-    assert render(parse_fixture(converted)) == render(fixture)
+    assert fixture_text(parse_fixture(converted)) == fixture_text(fixture)
 
 
 @pytest.mark.django_db

@@ -15,8 +15,8 @@ from playground.live import broadcast, consumers
 from playground.live.broadcast import run_feeds
 from playground.models import CollectionRun, Step
 from playground.notifications import notify_viewers
-from tests.support.markup import read
 from tests.live.test_consumers import HEADERS
+from tests.support.markup import read
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 

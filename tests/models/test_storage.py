@@ -263,7 +263,7 @@ class TestLimits:
         """What a form or a file may have is not refused because of its size."""
         from playground.collections.fixture_validation import MAX_DOCUMENT, MAX_TEXT
         from playground.collections.recordings import MAX_BYTES
-        from playground.environments.forms import MAX_VALUE
+        from playground.environments.views import MAX_VALUE
         from playground.lesson_format.validation import MAX_LESSON
 
         wide = "\N{SLICE OF PIZZA}"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.ui.links import is_local_path, safe_url
+from playground.ui.formatting import is_local_path, safe_url
 
 
 @pytest.mark.parametrize(

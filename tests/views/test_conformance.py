@@ -15,7 +15,7 @@ from playground.conformance.examples import examples_of
 from playground.models import Agent, Conversation, PolledPromise, Run, RunKind
 from playground.protocols.frames import Frame, FrameKind
 from playground.stored_runs import conformance_report
-from playground.verdicts import conformance_views as conformance
+from playground.verdicts import conformance
 from tests.support.markup import Element, read
 from tests.support.run_page import replied
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded

@@ -9,7 +9,7 @@ import pytest
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
-from playground.agents import diagnosis as doctor
+from playground.agents import doctor
 from playground.models import Agent, Run
 from tests.support.markup import read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, recorded
@@ -285,7 +285,7 @@ class TestUsingAtOnceWithARun:
             Agent.objects.update(handshake={"session": "s"})
             return {"version": "0.54"}
 
-        monkeypatch.setattr("playground.agents.doctor_views.proposed_changes", meanwhile)
+        monkeypatch.setattr("playground.agents.views.proposed_changes", meanwhile)
         assert client.post(f"{PATH}use/").status_code == 302
         agent.refresh_from_db()
         assert (agent.version, agent.handshake) == ("0.54", {"session": "s"})

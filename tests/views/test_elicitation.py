@@ -11,7 +11,7 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest
 from django.test import AsyncClient, Client
 
-from playground.conversation import elicitation_views as elicitation
+from playground.conversation import elicitation
 from playground.models import Agent, Run, RunKind
 from playground.models.storage import LIMITS
 from playground.ui.helpers import get_run

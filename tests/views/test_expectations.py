@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from playground.models import Environment, Run
-from playground.verdicts import expectations_views as expectations
+from playground.verdicts import expectations
 from tests.support.markup import Element, read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
 

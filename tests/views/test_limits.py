@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from playground.collections.fixture import fixture_of, render
+from playground.collections.fixture import fixture_of, fixture_text
 from playground.models import Agent, Collection, Environment, Folder, SavedRequest, Share
 from playground.models.storage import LIMITS
 from tests.support.commands import run_command
@@ -57,7 +57,7 @@ def values() -> Iterator[dict[str, Any]]:
 
 def fixture(slug: str) -> str:
     """A file with the collection under another slug."""
-    return render(fixture_of(Collection.objects.get()).renamed(slug))
+    return fixture_text(fixture_of(Collection.objects.get()).renamed(slug))
 
 
 def post(client: Client, path: str, fields: dict[str, str], htmx: bool) -> str:

@@ -13,7 +13,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from playground.collections.fixture import fixture_of, render
+from playground.collections.fixture import fixture_of, fixture_text
 from playground.collections.recordings import record
 from playground.engine import collection_runs
 from playground.models import (
@@ -89,7 +89,7 @@ def test_a_saved_request_in_a_new_collection(client: Client, agent: Agent) -> No
 
 
 def test_an_imported_collection(client: Client, user: User) -> None:
-    text = render(fixture_of(make_collection("Brunch", "a b")))
+    text = fixture_text(fixture_of(make_collection("Brunch", "a b")))
     Collection.objects.all().delete()
     for _ in range(2):  # The second time it is found, and nothing is to be done.
         client.post("/collections/import/", {"text": text, "confirmed": "yes"})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import AsyncClient
 
-from playground.conversation import promises_views as promises
+from playground.conversation import promises
 from playground.models import PolledPromise, PollingStatus
 from tests.support.stored_runs import Recording
 

@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from playground.collections import trash
 from playground.collections.fixture import dump
-from playground.collections.trash import recently_deleted
-from playground.collections.trash_views import undo_url
+from playground.collections.trash import recently_deleted, undo_url
 from playground.models import Collection, SavedRequest, Share
 from tests.support.collections import HTMX, make_collection, order, saved, url
 

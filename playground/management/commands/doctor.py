@@ -12,7 +12,7 @@ from typing import Any
 
 from django.core.management import CommandParser
 
-from playground.agents import diagnosis as doctor
+from playground.agents import doctor
 from playground.agents.doctor import text_of
 from playground.cli.arguments import agent_of
 from playground.cli.database_command import DatabaseCommand

@@ -55,7 +55,7 @@ def count(tree: Path, *, verbose: bool) -> Iterator[str]:
     texts = [(tree / path).read_text("utf-8").splitlines() for path in templates]
     long = sum(len(line) > _LONGEST for text in texts for line in text)
     yield f"lines of templates over {_LONGEST} characters: {long:,}"
-    loose = [path for path in paths if re.fullmatch(r"playground/\w+\.py", path)]
+    loose = [path for path in paths if re.fullmatch(r"playground/(?!__init__)\w+\.py", path)]
     yield f"modules loose in playground/: {len(loose)}"
     sources = [tree / path for path in paths if _KINDS[0][1](path)]
     small = _small_functions(sources)
