@@ -1,4 +1,4 @@
-"""Postman Collections (2.0 and 2.1): import as fixtures with remarks on what is left out, and export.
+"""Postman Collections (2.0, 2.1): import as fixtures with remarks on what is left out, export.
 
 Nothing of a file is run. Scripts become notes, values of credentials are left out, nested folders
 become folders with joined names. An unchanged file that the playground exported is the collection
