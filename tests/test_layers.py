@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from functools import cache
@@ -86,3 +88,44 @@ def test_the_architecture_page_has_the_layers_of_the_contract() -> None:
     rows = re.sub(r"\|\n\s+", "| ", block[1]).splitlines()
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     assert [re.split(r" {2,}", row)[0] for row in rows] == contracts["contracts"][0]["layers"]
+
+
+#: For each contract a module and an import that it forbids there.
+FORBIDDEN = {
+    "Imports run downwards": ("engine/states.py", "playground.live.broadcast"),
+    "Pure packages know no Django, no network and no database": ("protocols/events.py", "django"),
+    "Models and what prepares a page know no transport": (
+        "conversation/cards.py",
+        "playground.transport",
+    ),
+    "Commands know no views and no consumers": ("cli/output.py", "playground.agents.views"),
+    "Views and forms know no consumers": ("shares/views.py", "playground.live.consumers"),
+    "What is pure and what is called with settings does not read them": (
+        "transport/policy.py",
+        "playground.settings",
+    ),
+    "Only the transport speaks HTTP": ("engine/fetch.py", "httpx"),
+    "The consumers know neither engine nor transport": (
+        "live/consumers.py",
+        "playground.engine.driver",
+    ),
+    "The demo agent imports nothing of the playground": (
+        "demo/corpus.py",
+        "playground.models.runs",
+    ),
+}
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_each_contract_finds_an_import_that_it_forbids(tmp_path: Path) -> None:
+    """Import-linter on a copy of the package in which each contract is broken once."""
+    shutil.copytree(PACKAGE, tmp_path / "playground", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for module, forbidden in FORBIDDEN.values():
+        path = tmp_path / "playground" / module
+        path.write_text(f"{path.read_text()}\n\nimport {forbidden}\n")
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    found = re.findall(r"^(.+) (KEPT|BROKEN)(?: \(.*\))?$", done.stdout, re.MULTILINE)
+    assert dict(found) == dict.fromkeys(FORBIDDEN, "BROKEN"), done.stdout + done.stderr
