@@ -199,7 +199,6 @@ TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
@@ -208,7 +207,22 @@ TEMPLATES: list[dict[str, Any]] = [
                 "playground.site.context_processors.site",
                 "playground.site.context_processors.sidebar",
             ],
-            "builtins": ["playground.site.tags"],
+            "builtins": ["playground.site.tags", "template_partials.templatetags.partials"],
+            # `template.html#name` is a part of a template.
+            "loaders": [
+                (
+                    "template_partials.loader.Loader",
+                    [
+                        (
+                            "django.template.loaders.cached.Loader",
+                            [
+                                "django.template.loaders.filesystem.Loader",
+                                "django.template.loaders.app_directories.Loader",
+                            ],
+                        )
+                    ],
+                )
+            ],
         },
     },
 ]

@@ -137,7 +137,7 @@ def _form(
 
 
 def _tools_context(agent: Agent) -> dict[str, Any]:
-    """Return the stored tools of an agent, for `agents/tools.html`."""
+    """Return the stored tools of an agent, for `agents/form.html#tools`."""
     if Agent.Binding.MCP not in available_bindings(agent):
         return {"agent": agent}
     address = engine.agent_url_over(agent, Agent.Binding.MCP)
@@ -153,7 +153,7 @@ async def tools(request: HttpRequest, slug: str) -> HttpResponse:
     # Their descriptions are as large as the server wants.
     if refusal := await sync_to_async(room_problem)(request, is_begun=True):
         context = {**await sync_to_async(_tools_context)(found), "cause": refusal}
-        return await sync_to_async(render)(request, "agents/tools.html", context, status=422)
+        return await sync_to_async(render)(request, "agents/form.html#tools", context, status=422)
     over_mcp = partial(engine.request_over_binding, binding=Agent.Binding.MCP)
     prepared = await sync_to_async(over_mcp)(found, {})
     exchange = mcp.list_tools(prepared.target, settings.RUN_LIMITS.max_depth)
@@ -165,7 +165,7 @@ async def tools(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(found)
     context = await sync_to_async(_tools_context)(found)
     errors = _error_context(events, problem)
-    return await sync_to_async(render)(request, "agents/tools.html", {**context, **errors})
+    return await sync_to_async(render)(request, "agents/form.html#tools", {**context, **errors})
 
 
 def _error_context(events: list[Event], problem: Problem | None) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def _page(request: HttpRequest, subject: doctor.Subject) -> HttpResponse:
 @require_safe
 def report(request: HttpRequest, slug: str = "", pk: UUID | None = None) -> HttpResponse:
     """Show the current report; it polls itself while the diagnosis is in progress."""
-    return render(request, "agents/doctor_report.html", _context(_subject(request, slug, pk)))
+    return render(request, "agents/doctor.html#report", _context(_subject(request, slug, pk)))
 
 
 @require_POST

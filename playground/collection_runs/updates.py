@@ -46,7 +46,7 @@ class CollectionRunUpdates:
             return None
         rows = self._page.rows(run, changed)
         is_list = self._page.show == BAD
-        html = get_template("collection_runs/message.html").render(
+        html = get_template("collection_runs/page.html#message").render(
             {
                 **header_context(run, progress),
                 "replaced": [row for row in rows if row.number in self._known],

@@ -92,7 +92,7 @@ def _form(
 ) -> HttpResponse:
     context = {"collection": collection, "form": form}
     is_part = is_htmx(request)
-    name = "collection_runs/start.html" if is_part else "collection_runs/start_page.html"
+    name = "collection_runs/start_page.html#start" if is_part else "collection_runs/start_page.html"
     return render(request, name, context, status=status)
 
 

@@ -54,7 +54,7 @@ def details(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
     ordering.mark_modified(found.collection)
     if not is_htmx(request):
         return redirect_with_note(request, found.collection)
-    return changed_response(render(request, "collections/folder_head.html", {"folder": found}))
+    return changed_response(render(request, "collections/page.html#folder_head", {"folder": found}))
 
 
 def _form(
@@ -110,7 +110,7 @@ def _move_form(request: HttpRequest, folder: Folder) -> HttpResponse:
     others = Collection.objects.owned_by(request.user).exclude(pk=folder.collection_id)
     context = {"folder": folder, "collection": folder.collection, "collections": others}
     is_part = is_htmx(request)
-    name = "collections/move_folder.html" if is_part else "collections/move_folder_page.html"
+    name = "collections/move_folder_page.html#move" if is_part else "collections/move_folder_page.html"
     return render(request, name, context)
 
 
@@ -148,4 +148,4 @@ def _group(request: HttpRequest, folder: Folder) -> HttpResponse:
             request, f"{folder.collection.get_absolute_url()}#folder-{folder.slug}"
         )
     group = outline_of(request, folder.collection).group(folder)
-    return changed_response(render(request, "collections/group.html", {"group": group}))
+    return changed_response(render(request, "collections/page.html#group", {"group": group}))

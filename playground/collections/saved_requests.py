@@ -144,7 +144,7 @@ def _save_form(
         "run": run if run and run.is_final else None,
         "errors": errors,
     }
-    return render(request, "saved/save_as.html", context, status=status)
+    return render(request, "collections/saved.html#save_as", context, status=status)
 
 
 def _proposed_location(request: HttpRequest, opened: str, own: Sequence[Collection]) -> str:
@@ -190,14 +190,14 @@ def _update(request: HttpRequest, found: SavedRequest) -> HttpResponse:
     try:
         fields = saved_fields(SaveForm(request.POST, request.user), saved)
         if not _may_change(request, saved.collection):
-            return render(request, "saved/shipped.html", {"saved": saved}, status=409)
+            return render(request, "collections/saved.html#shipped", {"saved": saved}, status=409)
         is_saved = fields.overwrite(saved, _expected_version(request.POST))
     except ValidationError as error:
         context = {"saved": saved, "errors": error.messages}
-        return render(request, "saved/errors.html", context, status=422)
+        return render(request, "collections/saved.html#errors", context, status=422)
     if not is_saved:
         saved = get_object_or_404(SavedRequest, pk=saved.pk)
-        return render(request, "saved/conflict.html", {"saved": saved}, status=409)
+        return render(request, "collections/saved.html#conflict", {"saved": saved}, status=409)
     return _saved_response(saved, fields)
 
 
@@ -280,7 +280,7 @@ def details(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
 
 def _row_response(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
     row = outline_of(request, saved.collection).row(saved)
-    return render(request, "collections/row.html", {"row": row})
+    return render(request, "collections/page.html#row", {"row": row})
 
 
 def _details_form(
@@ -312,13 +312,15 @@ def notes(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
             found.save(update_fields=["notes"])
         except LimitError as error:
             context = {"noted": found, "is_edited": True, "error": str(error)}
-            return render(request, "saved/notes.html", context, status=422)
+            return render(request, "collections/saved.html#notes", context, status=422)
         ordering.mark_modified(found.collection)
-        return render(request, "saved/notes.html", {"noted": found})
+        return render(request, "collections/saved.html#notes", {"noted": found})
     place = request.GET.get("in", "")
     if place in {"workbench", "form"}:
-        return render(request, "saved/notes.html", {"noted": found, "is_edited": place == "form"})
-    return render(request, "collections/notes.html", {"saved": found})
+        return render(
+            request, "collections/saved.html#notes", {"noted": found, "is_edited": place == "form"}
+        )
+    return render(request, "collections/page.html#notes", {"saved": found})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -356,7 +358,7 @@ def _move_form(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
         "collections": collections,
     }
     is_part = is_htmx(request)
-    name = "collections/move.html" if is_part else "collections/move_page.html"
+    name = "collections/move_page.html#request" if is_part else "collections/move_page.html"
     return render(request, name, context)
 
 

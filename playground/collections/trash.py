@@ -153,7 +153,7 @@ def deletion(request: HttpRequest, slug: str, folder: str = "", saved: str = "")
     if is_htmx(request) and not isinstance(part, Collection):
         # The page removes the part itself; the response is the note with Undo.
         context = {"note": note, "undo": undo}
-        return changed_response(render(request, "collections/deleted.html", context))
+        return changed_response(render(request, "collections/list.html#deleted", context))
     target = reverse("collections") if isinstance(part, Collection) else part.collection
     return changed_response(redirect_with_note(request, target, note, undo))
 

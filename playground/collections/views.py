@@ -91,10 +91,10 @@ def outline(request: HttpRequest, slug: str) -> HttpResponse:
     if after := request.GET.get("folders", ""):
         shown = outline_of(request, found)
         context = {"groups": shown.groups(after), "more_url": shown.more_url}
-        return render(request, "collections/groups.html", context)
+        return render(request, "collections/page.html#groups", context)
     folder = found.folders.filter(slug=request.GET.get("folder", "")).first()
     group = outline_of(request, found).group(folder, int_param(request.GET, "from", 0))
-    return render(request, "collections/rows.html", {"group": group})
+    return render(request, "collections/page.html#rows", {"group": group})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -109,7 +109,7 @@ def details(request: HttpRequest, slug: str) -> HttpResponse:
     ordering.mark_modified(found)
     if not is_htmx(request):
         return redirect_with_note(request, found)
-    response = render(request, "collections/head.html", {"collection": found})
+    response = render(request, "collections/page.html#head", {"collection": found})
     return changed_response(response)
 
 
@@ -138,7 +138,7 @@ def render_form(request: HttpRequest, context: dict[str, Any], status: int) -> H
         # The page also has the commands of a row's menu.
         context["place"] = str(context["action"]).removesuffix("details/")
         return render(request, "collections/form_page.html", context, status=status)
-    response = render(request, "collections/form.html", context, status=status)
+    response = render(request, "collections/form_page.html#form", context, status=status)
     # A form with errors stays in the sheet.
     return response if status == 200 else reswap(retarget(response, "#sheet-body"), "innerHTML")
 

@@ -65,7 +65,7 @@ def choices(request: HttpRequest) -> HttpResponse:
     run = _run(request, request.GET.get("run", ""))
     if run is None:
         raise Http404
-    return render(request, "compare/choices.html", _choices(request, run))
+    return render(request, "compare/choose.html#choices", _choices(request, run))
 
 
 def _choices(request: HttpRequest, run: Run) -> dict[str, object]:
@@ -98,7 +98,7 @@ def twin_choices(request: HttpRequest) -> HttpResponse:
     """Show what the composer's request can be compared with, as a form."""
     prepared = prepare_form(request)
     found = _targets(request, prepared)
-    return render(request, "twins/choices.html", {"composed": prepared, "choices": found})
+    return render(request, "compare/twin.html#choices", {"composed": prepared, "choices": found})
 
 
 @require_POST
@@ -157,13 +157,13 @@ def twin(request: HttpRequest, pk: str) -> HttpResponse:
     """Show both responses side by side, below their differences."""
     found = _twin(request, pk)
     sides = twin_sides(found)
-    return render(request, "twins/page.html", {"sides": sides, **_result_context(found)})
+    return render(request, "compare/twin.html", {"sides": sides, **_result_context(found)})
 
 
 @require_safe
 def difference(request: HttpRequest, pk: str) -> HttpResponse:
     """Show the differences, or that a response is still in progress."""
-    return render(request, "twins/difference.html", _result_context(_twin(request, pk)))
+    return render(request, "compare/twin.html#difference", _result_context(_twin(request, pk)))
 
 
 def _twin(request: HttpRequest, pk: str) -> Twin:
@@ -186,4 +186,4 @@ def _result_context(found: Twin) -> dict[str, object]:
 def run_frame(request: HttpRequest, pk: str) -> HttpResponse:
     """Show the response of a run on a page that pages of the playground may frame."""
     run = get_current_run(request, pk)
-    return render(request, "twins/pane.html", response_context(run))
+    return render(request, "compare/pane.html", response_context(run))

@@ -52,7 +52,7 @@ def error_response(
 ) -> HttpResponse:
     """Show above the composer's fields why its request is not sent, and a button if it can be."""
     context = {"problems": prepared.errors or prepared.problems, "anyway": anyway}
-    response = render(request, "compose/problems.html", context, status=422)
+    response = render(request, "composer/problems.html", context, status=422)
     return reswap(retarget(response, "#compose-problems"), "innerHTML")
 
 

@@ -51,7 +51,7 @@ def turn(request: HttpRequest, pk: str) -> HttpResponse:
     shown = sorted(entries, key=lambda entry: not entry.pinned)[:SHOWN]
     cards = render_entries(shown, thread)
     context = {"run": run, "cards": cards, "more": max(0, run.entries - len(cards))}
-    return render(request, "runs/turn.html", context)
+    return render(request, "conversation/transcript.html#turn", context)
 
 
 @require_safe
@@ -65,7 +65,7 @@ def turns(request: HttpRequest, pk: str) -> HttpResponse:
         rows = transcript.earlier[: transcript.hidden_earlier]
     else:
         rows = transcript.later[len(transcript.shown_later) :]
-    return render(request, "runs/turn_rows.html", {"rows": rows})
+    return render(request, "conversation/transcript.html#rows", {"rows": rows})
 
 
 @require_safe
@@ -127,5 +127,5 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.P
 def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> HttpResponse:
     transcript = transcript_of(run)
     context = {"run": run, "transcript": transcript, "text": text, "errors": errors}
-    response = render(request, "runs/follow_up.html", context, status=422)
+    response = render(request, "conversation/follow_up.html", context, status=422)
     return reswap(retarget(response, "this"), "outerHTML")

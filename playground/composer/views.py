@@ -79,7 +79,7 @@ def preview(request: HttpRequest) -> HttpResponse:
         context["substituted"] = prepared.substituted
         context["binding"] = prepared.target.binding
         context["is_document"] = call["body_value"] == prepared.request
-    return render(request, "compose/effective.html", context)
+    return render(request, "composer/preview.html", context)
 
 
 @require_GET

@@ -71,7 +71,9 @@ def run_page(request: HttpRequest, pk: str) -> HttpResponse:
 @require_safe
 def run_response(request: HttpRequest, pk: str) -> HttpResponse:
     """Show the response pane of a run, for a tab."""
-    return render(request, "runs/response.html", response_context(get_current_run(request, pk)))
+    return render(
+        request, "conversation/response.html", response_context(get_current_run(request, pk))
+    )
 
 
 def document_of(run: Run) -> Any:
@@ -128,7 +130,7 @@ def page(
     """
     return render(
         request,
-        "workbench.html",
+        "composer/workbench.html",
         {
             "agent": agent,
             "document_json": readable(document),

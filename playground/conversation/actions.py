@@ -80,7 +80,7 @@ def preview(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> 
     panel = get_action_panel(request, pk, (seq, part), number)
     read_submitted(request, panel)
     context = panel_context(request, panel)
-    return render(request, "runs/action_panel/preview.html", context)
+    return render(request, "conversation/actions.html#preview", context)
 
 
 @require_POST
@@ -100,7 +100,7 @@ def _show(request: HttpRequest, pk: str, entry_ref: tuple[int, int], number: int
     context = panel_context(request, panel)
     errors = context["errors"]
     context["findings"] = [problem for problem in panel.action.problems if problem not in errors]
-    return render(request, "runs/action_panel/panel.html", context)
+    return render(request, "conversation/actions.html#panel", context)
 
 
 def _record(
@@ -111,11 +111,11 @@ def _record(
     read_submitted(request, panel)
     context = panel_context(request, panel)
     if not context["sendable"]:
-        response = render(request, "runs/action_panel/preview.html", context, status=422)
+        response = render(request, "conversation/actions.html#preview", context, status=422)
         return reswap(retarget(response, f"#action-panel-{panel.anchor}-call"), "innerHTML")
     planned: ActionPlan = context["plan"]
     if planned.method != "GET" and request.POST.get("confirmed") != "1":
-        response = render(request, "runs/action_panel/confirmation.html", context)
+        response = render(request, "conversation/actions.html#confirmation", context)
         return reswap(retarget(response, f"#action-panel-{panel.anchor}-confirmation"), "innerHTML")
     if panel.protocol == MCP:
         save_server(request, panel, planned.url)
@@ -134,7 +134,7 @@ def _started(request: HttpRequest, panel: ActionPanel) -> HttpResponse:
         entry_ref = panel.entry_ref
     children = Thread(panel.page).render_children(entry_ref)
     context = {"children": children, "run": panel.page, "live": True}
-    return render(request, "runs/children/started.html", context)
+    return render(request, "conversation/response.html#started", context)
 
 
 def _prepare_probe(
@@ -150,7 +150,7 @@ def _prepare_probe(
     # A description is as large as the server wants.
     if refusal := endpoints.url_error(url) or room_problem(request, is_begun=True):
         context = {**panel_context(request, panel), "probe_error": refusal}
-        return render(request, "runs/action_panel/server_loaded.html", context)
+        return render(request, "conversation/actions.html#server_loaded", context)
     panel.as_agent = panel.as_agent and is_agent_origin(panel.agent, planned)
     prepared = panel.prepare(planned)
     # Only an MCP server is where the user says, so headers are meant for it.
@@ -176,7 +176,7 @@ def _loaded(
         panel.server = stored_server(request, panel.action)
     context: dict[str, Any] = panel_context(request, panel)
     context |= {"problem": problem, "is_silent": found is None and problem is None}
-    return render(request, "runs/action_panel/server_loaded.html", context)
+    return render(request, "conversation/actions.html#server_loaded", context)
 
 
 #: The attribute that names the server or agent of an action.

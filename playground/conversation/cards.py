@@ -340,13 +340,15 @@ def show_result(entry: Entry, thread: Thread) -> Shown:
     assert isinstance(event, ev.Result)
     item = event.item
     if is_summary(event):
-        return "summary", {"text": value_text(item.get("text") or item.get("description"), 20_000)}
+        return "conversation/cards.html#summary", {
+            "text": value_text(item.get("text") or item.get("description"), 20_000)
+        }
     if media := item_view(item):
-        return "media", {"media": media}
+        return "conversation/media.html#entry", {"media": media}
     buttons = action_buttons(item)
     if thread.run.protocol == registry.ACTION and is_plain_data(item):
-        return "data", {"json": pretty(item), "action_buttons": buttons}
-    return "card", {
+        return "conversation/cards.html#data", {"json": pretty(item), "action_buttons": buttons}
+    return "conversation/cards.html#card", {
         "card": card_of(item),
         "grounding": grounding_of(item),
         "groups": nested_of(item),

@@ -324,7 +324,7 @@ def _choices(question: QuestionField, values: Sequence[str]) -> Iterator[Choice]
 
 
 def show_elicitation(entry: Entry, thread: EntryRuns) -> Shown:
-    return "elicitation", {"elicitation": _elicitation_entry(entry, thread)}
+    return "conversation/elicitation.html#entry", {"elicitation": _elicitation_entry(entry, thread)}
 
 
 def close_elicitation(entry: Entry, thread: EntryRuns) -> str:
@@ -333,7 +333,7 @@ def close_elicitation(entry: Entry, thread: EntryRuns) -> str:
     if elicitation.is_settled or not elicitation.is_closed:
         return ""
     context = {"elicitation": elicitation, "closing": True}
-    return get_template("runs/elicitation/body.html").render(context)
+    return get_template("conversation/elicitation.html#body").render(context)
 
 
 def _elicitation_entry(entry: Entry, thread: EntryRuns) -> ElicitationEntry:
@@ -382,7 +382,7 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
             context["call"] = shown_call(prepared)
         elif call := _next_call(elicitation, prepared):
             context["call"] = describe_call(call, prepared.redact)
-    return render(request, "runs/elicitation/preview.html", context)
+    return render(request, "conversation/elicitation.html#preview", context)
 
 
 @require_POST
@@ -405,7 +405,7 @@ def declined(request: HttpRequest, pk: str) -> HttpResponse:
     if not is_htmx(request):
         return redirect(run)
     shown = replace(elicitation, data={})
-    return render(request, "runs/elicitation/body.html", {"elicitation": shown})
+    return render(request, "conversation/elicitation.html#body", {"elicitation": shown})
 
 
 def _get_elicitation(request: HttpRequest, pk: str) -> ElicitationEntry:
@@ -488,7 +488,7 @@ def _refuse(
 ) -> HttpResponse:
     """Return the form with its errors."""
     context = {"elicitation": replace(elicitation, errors=errors)}
-    response = render(request, "runs/elicitation/body.html", context, status=422)
+    response = render(request, "conversation/elicitation.html#body", context, status=422)
     return reswap(retarget(response, "closest answer-form"), "outerHTML")
 
 
@@ -521,9 +521,9 @@ def _show_answered(request: HttpRequest, elicitation: ElicitationEntry) -> HttpR
         "elicitation": replace(elicitation, thread=thread),
     }
     if not is_action:
-        return render(request, "runs/elicitation/body.html", context)
+        return render(request, "conversation/elicitation.html#body", context)
     context |= {"run": page, "live": True}
-    return render(request, "runs/elicitation/sent.html", context)
+    return render(request, "conversation/elicitation.html#sent", context)
 
 
 # The request that sends an answer

@@ -1,7 +1,7 @@
 """Entries of a thread, and the table of elements: what shows each kind of event.
 
 A new kind of event is a class in `playground.protocols.events`, a template in
-`templates/runs/entries/`, and a row in `playground.conversation.elements`.
+`templates/conversation/`, and a row in `playground.conversation.elements`.
 `python -m tests.scaffold event NAME` writes them.
 """
 
@@ -41,7 +41,7 @@ class Entry:
         return f"entry-{self.seq}-{self.part}"
 
 
-#: The name of a template in `templates/runs/entries/`, and its context beside that of any entry.
+#: The name of a template, and its context beside that of any entry.
 Shown = tuple[str, dict[str, Any]]
 
 

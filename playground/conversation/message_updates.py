@@ -19,6 +19,8 @@ from playground.conversation.tool_calls import tool_call_context
 from playground.protocols.events import EntryRef
 from playground.ui.formatting import pretty
 
+_FILE = "conversation/messages.html"
+
 
 @dataclass(slots=True)
 class SentState:
@@ -63,16 +65,16 @@ class MessageUpdates:
             return []  # A new message is sent as an entry.
         html = _MessageHtml(joined, thread)
         if before.frame != now.frame or _is_rewritten(before, now, joined):
-            return [html.render("entries/message", **html.raw())]
-        updates = [html.render("messages/status")] if before.status != now.status else []
+            return [html.render(f"{_FILE}#entry", **html.raw())]
+        updates = [html.render(f"{_FILE}#status")] if before.status != now.status else []
         if before.call != now.call:
-            updates.append(html.render("messages/call"))
+            updates.append(html.render(f"{_FILE}#call"))
         for shown in html.view.parts:
             updates += html.growth(shown.part, before.parts.get(shown.part.number))
         if thread.readonly and before.document != now.document:
             # Not with every piece of a text: the JSON has all of the text.
             if over or before.status != now.status:
-                return [*updates, html.render("raw", **html.raw())]
+                return [*updates, html.render("conversation/response.html#raw", **html.raw())]
             now.document = before.document
         return updates
 
@@ -92,17 +94,17 @@ class _MessageHtml:
 
     def render(self, name: str, **context: Any) -> str:
         """Return a template as out-of-band HTML."""
-        return get_template(f"runs/{name}.html").render({**self._context, "oob": True, **context})
+        return get_template(name).render({**self._context, "oob": True, **context})
 
     def raw(self) -> dict[str, str]:
-        """Return the context of `runs/raw.html` beyond that of the message."""
+        """Return the context of `conversation/response.html#raw` beyond that of the message."""
         return {"raw": pretty(self.view.joined.document)} if self._readonly else {}
 
     def growth(self, part: MessagePart, before: tuple[int, int] | None) -> list[str]:
         """Return the HTML that appends what is new of a part."""
         view = MessagePartView(part)
         if before is None:
-            html = get_template("runs/messages/part.html").render({**self._context, "shown": view})
+            html = get_template(f"{_FILE}#part").render({**self._context, "shown": view})
             return [_append(f"{self._anchor}-parts", html=html)]
         sent = before[1]
         if not part.is_text or part.length <= sent:
@@ -111,12 +113,12 @@ class _MessageHtml:
         if piece := display_text(part.text[sent:MAX_TEXT]):
             updates.append(_append(f"{self._anchor}-p{part.number}", text=piece))
         if view.length:
-            updates.append(self.render("messages/remaining_text", shown=view))
+            updates.append(self.render(f"{_FILE}#remaining_text", shown=view))
         return updates
 
 
 def _append(target: str, **context: str) -> str:
-    return get_template("runs/messages/append.html").render({"target": target, **context})
+    return get_template(f"{_FILE}#append").render({"target": target, **context})
 
 
 def _state(joined: JoinedMessage, over: bool) -> SentState:

@@ -22,16 +22,23 @@ def show_text(entry: Entry, _: Thread) -> Shown:
     event = entry.event
     assert isinstance(event, ev.Text)
     if is_summary(event):
-        return "summary", {"text": event.text}
+        return "conversation/cards.html#summary", {"text": event.text}
     step = event.raw.get("step") if isinstance(event.raw, Mapping) else None
-    return "text", {"text": event.text, "label": event.kind, "step": value_text(step, 10)}
+    return "conversation/notes.html#text", {
+        "text": event.text,
+        "label": event.kind,
+        "step": value_text(step, 10),
+    }
 
 
 def show_failure(entry: Entry, _: Thread) -> Shown:
     event = entry.event
     assert isinstance(event, ev.Failure)
     explanation = failures.explain(event.code)
-    return "failure", {"explanation": explanation, "details": table_of(event.details)}
+    return "conversation/notes.html#failure", {
+        "explanation": explanation,
+        "details": table_of(event.details),
+    }
 
 
 def failure_line(event: ev.Failure) -> str:
@@ -53,7 +60,11 @@ def _format(meta: Mapping[str, Any]) -> Shown:
     name = facts.pop("response_format", None)
     is_app = name == "chatgpt_app" or any(fact.startswith("openai/") for fact in facts)
     format_name = value_text(name, 80)
-    return "format", {"format": format_name, "facts": _shown_facts(facts), "is_app": is_app}
+    return "conversation/notes.html#format", {
+        "format": format_name,
+        "facts": _shown_facts(facts),
+        "is_app": is_app,
+    }
 
 
 def metadata_line(event: ev.Started | ev.Completed) -> str:
@@ -75,15 +86,19 @@ def show_note(entry: Entry, _: Thread) -> Shown:
     if meta := late_meta(event):
         return _format(meta)
     if event.name != "redirect":
-        return "server_log", {}
+        return "conversation/notes.html#server_log", {}
     data = event.data if isinstance(event.data, Mapping) else {}
     location = data.get("location")
     link = safe_url(location)
-    return "redirect", {"status": data.get("status"), "location": location, "url": link}
+    return "conversation/notes.html#redirect", {
+        "status": data.get("status"),
+        "location": location,
+        "url": link,
+    }
 
 
 def show_server_log(_: Entry, __: Thread) -> Shown:
-    return "server_log", {}
+    return "conversation/notes.html#server_log", {}
 
 
 def log_line(event: ev.Log) -> str:
@@ -93,7 +108,7 @@ def log_line(event: ev.Log) -> str:
 def show_unknown(entry: Entry, _: Thread) -> Shown:
     """Show a preview; the JSON below it is complete."""
     assert isinstance(entry.event, ev.Unknown)
-    return "unknown", {"preview": json_preview(entry.event.data, 300)}
+    return "conversation/notes.html#unknown", {"preview": json_preview(entry.event.data, 300)}
 
 
 def unknown_line(event: ev.Unknown) -> str:
@@ -115,7 +130,7 @@ def show_tools(entry: Entry, _: Thread) -> Shown:
         )
         for tool in tools[:MAX_TOOLS]
     ]
-    return "tools", {
+    return "conversation/notes.html#tools", {
         "tools": shown,
         "total": len(tools),
         "more": event.more or len(event.tools) > len(tools),

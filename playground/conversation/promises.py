@@ -243,9 +243,11 @@ def show_promise(entry: Entry, _: Thread) -> Shown:
     assert isinstance(event, Promise)
     progress = event.progress
     if progress is None or 0 <= progress <= 1:
-        return "promise", {"percent": None if progress is None else round(progress * 100)}
+        return "conversation/promises.html#entry", {
+            "percent": None if progress is None else round(progress * 100)
+        }
     # Progress beyond 0 to 1 is shown as text, because no bar can draw it.
-    return "promise", {"percent": None, "beyond": value_text(progress, 20)}
+    return "conversation/promises.html#entry", {"percent": None, "beyond": value_text(progress, 20)}
 
 
 def child_runs(thread: Thread, ref: EntryRef) -> dict[str, Any]:
@@ -315,4 +317,4 @@ def _render(request: HttpRequest, promise: PolledPromise) -> HttpResponse:
     thread = Thread(promise.run)
     children = thread.render_children((promise.entry_seq, promise.entry_part))
     context = {"children": children, "run": promise.run, "live": True}
-    return render(request, "runs/children/started.html", context)
+    return render(request, "conversation/response.html#started", context)

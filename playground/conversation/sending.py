@@ -28,7 +28,7 @@ async def start_run(
     if not is_htmx(request):
         return redirect(run)
     response = await sync_to_async(render)(
-        request, "runs/response.html", await sync_to_async(response_context)(run)
+        request, "conversation/response.html", await sync_to_async(response_context)(run)
     )
     # In a pane of another page, the content changes, and not the page's URL.
     in_pane = urlsplit(request.headers.get("HX-Current-URL", "")).path.endswith("/pane/")

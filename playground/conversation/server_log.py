@@ -69,4 +69,4 @@ def server_log(request: HttpRequest, pk: str) -> HttpResponse:
     """Show the run's log lines and informational messages, in order of arrival."""
     run = get_run(request, pk)
     notes, more = log_lines(run)
-    return render(request, "runs/server_log.html", {"notes": notes, "more": more})
+    return render(request, "conversation/notes.html#log_lines", {"notes": notes, "more": more})

@@ -99,13 +99,13 @@ class Thread(EntryRuns):
     def render_children(self, ref: EntryRef) -> str:
         """Return the HTML that replaces the children of an entry.
 
-        Templates: `runs/children.html` and those it includes.
+        Templates: `conversation/response.html#children` and those it includes.
         """
         context = {**self.children_context(ref), "oob": True}
-        return get_template("runs/children.html").render(context)
+        return get_template("conversation/response.html#children").render(context)
 
     def children_context(self, ref: EntryRef) -> dict[str, Any]:
-        """Return the context of `runs/children.html`."""
+        """Return the context of `conversation/response.html#children`."""
         context = {
             "thread": self,
             "readonly": self.readonly,
@@ -131,8 +131,8 @@ class Thread(EntryRuns):
         return ChildRun(run, thread, render_entries(shown[:SHOWN], thread), progress=progress)
 
 
-#: What adds child runs of an entry to the context of `runs/children.html`; filled by
-#: `playground.conversation.elements`.
+#: What adds child runs of an entry to the context of `conversation/response.html#children`; filled
+#: by `playground.conversation.elements`.
 CHILD_RUNS: list[Callable[[Thread, EntryRef], dict[str, Any]]] = []
 
 
@@ -159,4 +159,4 @@ def render_entry(entry: Entry, thread: Thread, *, follow: bool = False) -> str:
     if thread.readonly:
         value = entry.message.document if entry.message else element.payload(entry.event)
         context["raw"] = pretty(value)
-    return get_template(f"runs/entries/{template}.html").render(context)
+    return get_template(template).render(context)

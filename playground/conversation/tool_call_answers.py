@@ -57,7 +57,7 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
         context["problems"] = prepared.problems
         if not prepared.errors:
             context["call"] = shown_call(prepared)
-    return render(request, "runs/elicitation/preview.html", context)
+    return render(request, "conversation/elicitation.html#preview", context)
 
 
 @require_safe
@@ -68,7 +68,7 @@ def message(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
     if entry is None or entry.message is None:
         raise Http404
     html = render_entry(entry, Thread(run), follow=not run.is_final)
-    return render(request, "runs/results.html", {"cards": [html]})
+    return render(request, "conversation/response.html#results", {"cards": [html]})
 
 
 @require_safe
@@ -79,7 +79,7 @@ def message_text(request: HttpRequest, pk: str, seq: int, part: int, number: int
     found = next((each for each in joined.parts.values() if each.number == number), None)
     if found is None:
         raise Http404
-    return render(request, "runs/messages/text.html", {"text": display_text(found.text)})
+    return render(request, "conversation/messages.html#text", {"text": display_text(found.text)})
 
 
 def _joined(run: Run, seq: int, part: int) -> JoinedMessage:
@@ -205,7 +205,7 @@ def _refuse(request: HttpRequest, answer: ToolCallAnswer) -> HttpResponse:
     first = answer.errors[0]
     others = [each for each in answer.shown if each.entry_ref != first.entry_ref]
     context = {"first": first, "others": others}
-    response = render(request, "runs/messages/tool_call_forms.html", context, status=422)
+    response = render(request, "conversation/messages.html#tool_call_forms", context, status=422)
     return reswap(retarget(response, first.selector), "outerHTML")
 
 

@@ -122,5 +122,5 @@ def show_message(entry: Entry, thread: EntryRuns) -> Shown:
         (event.seq, 0), event.id, event.type, event.role, event.status, event.raw
     )
     if entry.message is None:
-        return "message", {"message": MessageView(joined)}
-    return "message", tool_call_context(joined, thread)
+        return "conversation/messages.html#entry", {"message": MessageView(joined)}
+    return "conversation/messages.html#entry", tool_call_context(joined, thread)

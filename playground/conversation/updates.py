@@ -295,7 +295,9 @@ class RunUpdates:
         transcript = transcript_of(run) if is_new or turns else None
         rows = transcript.rows if transcript else []
         context = _entries_context(shown, reader, thread, added, before)
-        template = "shares/message.html" if self.readonly else "runs/message.html"
+        template = (
+            "shares/run.html#message" if self.readonly else "conversation/response.html#message"
+        )
         html = get_template(template).render(
             {
                 **context,
@@ -338,7 +340,7 @@ class RunUpdates:
         changed = [name for name, state in states.items() if self._status.get(name) != state]
         self._status = states
         shown = {**context, "oob": True}
-        return [get_template(f"runs/{name}.html").render(shown) for name in changed]
+        return [get_template(f"conversation/status.html#{name}").render(shown) for name in changed]
 
     def _catch_up(self, run: Run, upto: int) -> ThreadReader:
         """Return a reader of the frames that were announced already."""
@@ -399,7 +401,7 @@ def _is_complete(stored: Stored) -> bool:
 
 
 def response_context(run: Run | None, *, onward: bool = True) -> dict[str, Any]:
-    """Return the context of `runs/response.html`: everything about a run up to now.
+    """Return the context of `conversation/response.html`: everything about a run up to now.
 
     Without `onward` its transcript ends at its turn, which a follow-up then follows.
     """

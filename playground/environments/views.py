@@ -51,7 +51,7 @@ def activate(request: HttpRequest, slug: str) -> None:
 
 
 def choice_context(request: HttpRequest, slug: str | None = None) -> dict[str, Any]:
-    """Return the context of `environments/select.html`: environments and the active slug.
+    """Return the context of `environments/page.html#select`: environments and the active slug.
 
     `slug` takes precedence over the active one, where there is an environment of that name.
     """
@@ -194,7 +194,7 @@ def values(request: HttpRequest) -> HttpResponse:
     """Show the variables of the environment that is chosen in the top bar; secrets are masked."""
     slug = request.GET.get("environment", "")
     found = _get_environment(request, slug) if slug else None
-    return render(request, "environments/values.html", {"found": found})
+    return render(request, "environments/page.html#values", {"found": found})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -226,7 +226,7 @@ def variable(request: HttpRequest) -> HttpResponse:
 
 def _new_variable(request: HttpRequest, form: NewVariableForm, status: int = 200) -> HttpResponse:
     context = {"form": form, "environments": Environment.objects.owned_by(request.user)}
-    return render(request, "environments/new_variable.html", context, status=status)
+    return render(request, "environments/page.html#new_variable", context, status=status)
 
 
 def _get_environment(request: HttpRequest, slug: str) -> Environment:

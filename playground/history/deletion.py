@@ -60,10 +60,10 @@ def deletion(request: HttpRequest) -> HttpResponse:
     fields = request.POST if request.method == "POST" else request.GET
     selected = _selected(request, fields.getlist("run")[:MAX_SELECTED])
     if request.method != "POST" or selected.in_use:
-        template = "sheet" if is_htmx(request) else "page"
+        template = "history/deletion_page.html" + ("#sheet" if is_htmx(request) else "")
         context = {"chosen": selected, "holds": _warnings(selected), "back": _back(request)}
         status = 409 if request.method == "POST" else 200
-        return render(request, f"history/deletion_{template}.html", context, status=status)
+        return render(request, template, context, status=status)
     deleted = retention.delete(selected.keys, also=frozenset(RetentionReason) - IN_USE)
     messages.success(request, f"{deleted} run{' was' if deleted == 1 else 's were'} deleted.")
     return redirect(_back(request))

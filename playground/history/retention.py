@@ -78,11 +78,11 @@ def _page(request: HttpRequest, form: RetentionForm | None = None) -> HttpRespon
 def retention_preview(request: HttpRequest) -> HttpResponse:
     """Show what unsaved limits would delete."""
     context = _preview(request, RetentionForm(request.GET))
-    return render(request, "history/to_delete.html", context)
+    return render(request, "history/deletion_page.html#to_delete", context)
 
 
 def _preview(request: HttpRequest, form: RetentionForm) -> dict[str, Any]:
-    """Return what the limits in the form would delete, for `history/to_delete.html`."""
+    """Return what the limits in the form would delete."""
     if not form.is_valid():
         return {"form": form}
     limits = form.limits.within_setting()

@@ -45,9 +45,9 @@ def history(request: HttpRequest) -> HttpResponse:
         context |= {**_choices(request), "usage": _usage(request)}
         response = render(request, "history/page.html", context)
     elif context["before"]:
-        response = render(request, "history/rows.html", context)
+        response = render(request, "history/page.html#rows", context)
     else:
-        response = render(request, "history/list.html", context)
+        response = render(request, "history/page.html#list", context)
         response = replace_url(response, query.url)
     patch_vary_headers(response, ["HX-Request"])
     return response
@@ -96,7 +96,7 @@ def list_runs(request: HttpRequest) -> HttpResponse:
     before = HistoryCursor.read(request.GET.get("before", ""))
     page = sidebar_history(request.user, query, before)
     shown = int_param(request.GET, "shown", 0) + len(page.rows)
-    return render(request, "runs/history.html", {"history": page, "q": query, "shown": shown})
+    return render(request, "history/sidebar.html", {"history": page, "q": query, "shown": shown})
 
 
 def _list_steps(request: HttpRequest, key: str) -> HttpResponse:
@@ -109,4 +109,4 @@ def _list_steps(request: HttpRequest, key: str) -> HttpResponse:
         raise Http404
     steps = sidebar_steps(found)
     context = {"collection_run": found, "steps": steps[:MAX_STEPS], "more": steps[MAX_STEPS:]}
-    return render(request, "runs/history_steps.html", context)
+    return render(request, "history/sidebar.html#steps", context)

@@ -260,12 +260,12 @@ def code(request: HttpRequest) -> HttpResponse:
     if prepared.has_call:
         call = registry.preview(prepared.redacted_target, prepared.request)
     if call is None:
-        return render(request, "formats/code.html", {"problems": prepared.problems})
+        return render(request, "import_export/code.html", {"problems": prepared.problems})
     shown = snippet_call(call, prepared.redact, prepared.secret_names)
     document = snippet_body(prepared.request, prepared.redact, prepared.secret_names)
     snippets = _snippets(shown, prepared.agent.protocol, document)
     context = {"snippets": snippets, "variables": shown.variables, "missing": prepared.missing}
-    return render(request, "formats/code.html", context)
+    return render(request, "import_export/code.html", context)
 
 
 @require_safe
@@ -274,12 +274,12 @@ def run_code(request: HttpRequest, pk: str) -> HttpResponse:
     run = get_run(request, pk)
     call = _last_call(run)
     if call is None:
-        return render(request, "formats/code.html", {"nothing": True})
+        return render(request, "import_export/code.html", {"nothing": True})
     shown = snippet_call_from_frame(call.data, run.url)
     document = snippet_body(run.request, (), run.secret_names)
     snippets = _snippets(shown, run.protocol, document)
     context = {"snippets": snippets, "variables": shown.variables}
-    return render(request, "formats/code.html", context)
+    return render(request, "import_export/code.html", context)
 
 
 def _last_call(run: Run) -> Frame | None:
@@ -321,14 +321,16 @@ def saved_response(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
         return _error_response(request, found, str(error))
     if not is_htmx(request):
         return redirect(run)
-    response = render(request, "runs/response.html", response_context(run))
+    response = render(request, "conversation/response.html", response_context(run))
     return push_url(response, run.get_absolute_url())
 
 
 def _error_response(request: HttpRequest, saved: SavedRequest, reason: str) -> HttpResponse:
     """Show why a saved response could not be read."""
     if is_htmx(request):
-        return render(request, "runs/response.html", {"run": None, "reply": saved, "why": reason})
+        return render(
+            request, "conversation/response.html", {"run": None, "reply": saved, "why": reason}
+        )
     messages.error(request, reason)
     return redirect(saved)
 

@@ -134,7 +134,7 @@ def open_workbench(request: HttpRequest, learner: LessonOfLearner) -> HttpRespon
 def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     """Show a step of a lesson in the pane."""
     pane = LessonPane(_show(request, slug, step)[0], request.user)
-    return _part(request, "pane", pane, oob=False)
+    return _part(request, "lessons/pane.html", pane, oob=False)
 
 
 @require_POST
@@ -143,7 +143,7 @@ def hints(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     learner, found = _show(request, slug, step)
     learner.progress.show_hint(found)
     learner.progress.save()
-    return _part(request, "help", LessonPane(learner, request.user))
+    return _part(request, "lessons/pane.html#help", LessonPane(learner, request.user))
 
 
 @require_POST
@@ -152,7 +152,7 @@ def solution(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     learner, found = _show(request, slug, step)
     learner.progress.show_solution(found)
     learner.progress.save()
-    return _part(request, "help", LessonPane(learner, request.user))
+    return _part(request, "lessons/pane.html#help", LessonPane(learner, request.user))
 
 
 @require_POST
@@ -175,7 +175,7 @@ def check(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     if has_passed and not learner.progress.has_passed(found):
         learner.pass_step(found)
         pane = LessonPane(learner, request.user)
-        return _part(request, "pane", pane, checks=check_rows(found, result))
+        return _part(request, "lessons/pane.html", pane, checks=check_rows(found, result))
     return _part(
         request,
         "check",
@@ -214,7 +214,7 @@ def _part(
     """
     if not is_htmx(request):
         return redirect("workbench")
-    return render(request, f"lessons/{part}.html", {"pane": pane, "oob": oob, **result})
+    return render(request, part, {"pane": pane, "oob": oob, **result})
 
 
 def _subjects(request: HttpRequest, learner: LessonOfLearner, step: LessonStep) -> list[Subject]:

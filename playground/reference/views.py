@@ -77,7 +77,7 @@ def _body(protocol: str, version: str, words: str) -> SafeString:
     view = reference_view(protocol, version).filtered(words)
     site = {"demo": settings.DEMO_ENABLED}
     context = {"reference": view, "words": words, "site": site}
-    return render_to_string("reference/body.html", context)
+    return render_to_string("reference/page.html#body", context)
 
 
 @require_safe
@@ -95,7 +95,7 @@ def changes(request: HttpRequest, protocol: str, version: str) -> HttpResponse:
 @require_safe
 def rules(request: HttpRequest) -> HttpResponse:
     """List every rule: its requirement level in each version, and its section."""
-    return render(request, "rules/list.html", {"groups": list(_groups())})
+    return render(request, "reference/rules.html", {"groups": list(_groups())})
 
 
 @require_safe
@@ -105,7 +105,7 @@ def rule(request: HttpRequest, group: str, rule_id: str) -> HttpResponse:
     if view is None:
         raise Http404(f"No rule {rule_id} in {group}.")
     context = {"rule": view, "attributes": attributes_of_rule(rule_id)}
-    return render(request, "rules/page.html", context)
+    return render(request, "reference/rule.html", context)
 
 
 def _groups() -> Iterator[dict[str, Any]]:
@@ -142,6 +142,6 @@ def explanation(request: HttpRequest, protocol: str, version: str, schema: str) 
         view = explanation_view(protocol, version, schema, request.GET.get("at", ""))
     except ValueError:
         return HttpResponseNotFound()  # Without the page of that status: a script reads it.
-    response = render(request, "explanations/explanation.html", {"explanation": view})
+    response = render(request, "reference/explanation.html", {"explanation": view})
     response["Cache-Control"] = f"private, max-age={MAX_AGE}"
     return response

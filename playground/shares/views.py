@@ -172,7 +172,7 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
     if found.run is None:
         template, context = "shares/collection.html", _collection_context(request, found)
     elif request.GET.get("part") == "details":
-        template, context = "shares/details.html", _details_context(request, found.run)
+        template, context = "shares/run.html#details", _details_context(request, found.run)
     else:
         template, context = "shares/run.html", _run_context(request, found.run)
     response = render(request, template, context | {"share": found})
@@ -324,7 +324,7 @@ def shared_run(run: Run, *, results: int = 0) -> dict[str, Any]:
 
 
 def shared_details(run: Run, *, events: int = 0, wire: int = 0) -> dict[str, Any]:
-    """Return the context of `shares/details.html`; the numbers are the offsets of both parts."""
+    """Return the context of `shares/run.html#details`, each part from an offset."""
     read = islice(read_events(run, events), EVENTS)
     rows = rows_of((_masked_frame(frame), found) for frame, found in read)
     frames = list(islice(run.read_frames(wire), BLOCKS))

@@ -178,7 +178,7 @@ def _with_folders(content: TreePage, keys: Names[str], after: str = "") -> TreeP
 @require_safe
 def sidebar(request: HttpRequest) -> HttpResponse:
     """Show the collections of the sidebar, reloaded."""
-    return render(request, "shell/collections.html")
+    return render(request, "site/sidebar.html#collections")
 
 
 @require_safe
@@ -191,7 +191,7 @@ def sidebar_node(request: HttpRequest, slug: str) -> HttpResponse:
         found = more_folders(collection, keys, after)
     else:
         found = tree_page(collection, folder, keys, int_param(request.GET, "from", 0))
-    return render(request, "shell/tree_page.html", {"content": found})
+    return render(request, "site/sidebar.html#tree_page", {"content": found})
 
 
 @require_safe
@@ -199,5 +199,5 @@ def search(request: HttpRequest) -> HttpResponse:
     """Show the matches of `q`: on a page, or as entries of the palette."""
     query = request.GET.get("q", "").strip()
     context = {"q": query[:200], "found": search_collections(request.user, query)}
-    name = "collections/search_palette.html" if is_htmx(request) else "collections/search.html"
+    name = "collections/search.html#palette" if is_htmx(request) else "collections/search.html"
     return render(request, name, context)

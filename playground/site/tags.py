@@ -31,7 +31,7 @@ _ICON = re.compile(r"""(["'])([a-z]+(?:-[a-z]+)*)\1""")
 
 @register.tag
 def icon(_: Parser, token: Token) -> TextNode:
-    """Draw an icon of `shell/icons.html` by its name, for the eye only: `{% icon "plus" %}`.
+    """Draw an icon of `site/icons.html` by its name, for the eye only: `{% icon "plus" %}`.
 
     Its name is a literal, so it is text of the template. Raises `TemplateSyntaxError` for
     anything else.
@@ -115,7 +115,7 @@ def excerpt(text: str) -> str:
     return plain(text)
 
 
-@register.inclusion_tag("runs/picture.html", takes_context=True)
+@register.inclusion_tag("conversation/media.html#picture", takes_context=True)
 def picture(context: Context, url: str, title: str = "", shape: str = "card") -> dict[str, Any]:
     """Show a picture of the context's `run`: `{% picture url title %}`.
 

@@ -358,7 +358,7 @@ def report(request: HttpRequest, pk: str) -> HttpResponse:
         context["version"] = version
         if version in rules.versions:
             context["report"] = _report(run, version)[1]
-    return render(request, "runs/conformance/report.html", context)
+    return render(request, "verdicts/conformance.html", context)
 
 
 @require_safe
@@ -368,7 +368,7 @@ def count(request: HttpRequest, pk: str) -> HttpResponse:
     context: dict[str, Any] = {"run": run}
     if run.is_final and _rule_set(run).rules:
         context["report"] = _report(run, _version(request, run))[1]
-    return render(request, "runs/conformance/count.html", context)
+    return render(request, "verdicts/conformance.html#count", context)
 
 
 @require_safe

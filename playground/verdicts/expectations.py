@@ -130,14 +130,16 @@ def _checks(run: Run) -> ChecksView | None:
 def checks(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Show every expectation of a run with its result."""
     run = get_run(request, pk)
-    return render(request, "expectations/checks.html", {"run": run, "checks": _checks(run)})
+    return render(
+        request, "verdicts/expectations.html#checks", {"run": run, "checks": _checks(run)}
+    )
 
 
 @require_safe
 def count(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Show how many passed: for the status bar and the tab."""
     run = get_run(request, pk)
-    return render(request, "expectations/tally.html", {"checks": _checks(run)})
+    return render(request, "verdicts/expectations.html#tally", {"checks": _checks(run)})
 
 
 @require_safe
@@ -147,14 +149,14 @@ def document(request: HttpRequest, pk: UUID) -> HttpResponse:
     found = _run_facts(run).document if run.is_final else None
     text = readable(found) if found is not None else ""
     context = {"text": text[:MAX_SHOWN], "more": len(text) > MAX_SHOWN, "ended": run.is_final}
-    return render(request, "expectations/document.html", context)
+    return render(request, "verdicts/expectations.html#document", context)
 
 
 @require_safe
 def editor(request: HttpRequest) -> HttpResponse:
     """Show the form for expectations and captures; it is loaded when it is first opened."""
     context = {"kinds": list(EXPECTATION_TYPES.values())}
-    return render(request, "expectations/editor.html", context)
+    return render(request, "verdicts/expectations.html#editor", context)
 
 
 @require_POST

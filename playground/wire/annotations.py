@@ -390,4 +390,4 @@ def blocks(request: HttpRequest, pk: str) -> HttpResponse:
         shows_all=shows_all,
     )
     context = {"run": run, "blocks": found, "single": is_single, "shows_all": shows_all}
-    return render(request, "runs/annotations/blocks.html", context)
+    return render(request, "wire/annotations.html", context)

@@ -63,4 +63,4 @@ def _show(request: HttpRequest, run: Run, **context: Any) -> HttpResponse:
     history = SessionHistory([row.turn for row in transcript.to_current])
     shown = {"run": run, "transcript": transcript, "history": history, **context}
     status = 422 if context.get("error") else 200
-    return render(request, "runs/session.html", shown, status=status)
+    return render(request, "wire/session.html", shown, status=status)

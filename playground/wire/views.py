@@ -49,7 +49,7 @@ def results(request: HttpRequest, pk: str) -> HttpResponse:
     else:
         entries = ThreadReader(run).page(offset, WINDOW)
     cards = render_entries(entries, Thread(run), follow=not run.is_final)
-    return render(request, "runs/results.html", {"cards": cards})
+    return render(request, "conversation/response.html#results", {"cards": cards})
 
 
 @require_safe
@@ -63,7 +63,7 @@ def events(request: HttpRequest, pk: str) -> HttpResponse:
         rows = rows_of(ordered[offset : offset + ROWS])
     else:
         rows = rows_of(islice(read_events(run, offset), ROWS))
-    return render(request, "runs/rows.html", {"run": run, "rows": rows})
+    return render(request, "wire/tabs.html#rows", {"run": run, "rows": rows})
 
 
 def _index(events: list[Event]) -> Any:
@@ -89,7 +89,7 @@ def event(request: HttpRequest, pk: str, seq: int) -> HttpResponse:
         for each in found
     ]
     context = {"run": run, "block": blocks_of([frame])[0], "meanings": meanings}
-    return render(request, "runs/event.html", context)
+    return render(request, "wire/tabs.html#event", context)
 
 
 @require_safe
@@ -119,14 +119,14 @@ def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
         "json": pretty(value),
         "reference": event_reference(run.protocol, run.version, event),
     }
-    return render(request, "runs/item.html", context)
+    return render(request, "wire/tabs.html#item", context)
 
 
 @require_safe
 def timeline(request: HttpRequest, pk: str) -> HttpResponse:
     """Show the run on one time axis."""
     run = get_run(request, pk)
-    return render(request, "runs/timeline.html", {"run": run, "timeline": run_timeline(run)})
+    return render(request, "wire/timeline.html", {"run": run, "timeline": run_timeline(run)})
 
 
 @require_safe
@@ -142,7 +142,7 @@ def wire(request: HttpRequest, pk: str) -> HttpResponse:
         if len(frames) >= limit or size > BLOCK_BYTES:
             break
     context = {"run": run, "blocks": blocks_of(frames), "single": limit == 1}
-    return render(request, "runs/blocks.html", context)
+    return render(request, "wire/tabs.html#blocks", context)
 
 
 @require_safe
@@ -182,7 +182,7 @@ def standard_client(request: HttpRequest, pk: str) -> HttpResponse:
         context |= {"total": len(read), "messages": [_message(m) for m in read[:ROWS]]}
     except NotAStreamError as error:
         context["refusal"] = str(error)
-    return render(request, "runs/standard_client.html", context)
+    return render(request, "wire/tabs.html#standard_client", context)
 
 
 def _message(message: Any) -> dict[str, Any]:

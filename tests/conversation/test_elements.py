@@ -41,17 +41,16 @@ class _WeatherReader(NLWebReader):
 
 def show_weather(entry: Entry, _: Thread) -> Shown:
     assert isinstance(entry.event, Weather)
-    return "weather", {"degrees": f"{entry.event.degrees:g} °C"}
+    return "weather.html", {"degrees": f"{entry.event.degrees:g} °C"}
 
 
 @pytest.fixture(autouse=True)
 def weather(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let agents of NLWeb send the weather: a class, a template and a row."""
-    template = tmp_path / "runs/entries/weather.html"
-    template.parent.mkdir(parents=True)
+    template = tmp_path / "weather.html"
     template.write_text(
         '<p class="weather" id="{{ anchor }}" data-seq="{{ entry.seq }}">'
-        '{{ event.sky }}, {{ degrees }} {% include "runs/raw.html" %}</p>'
+        '{{ event.sky }}, {{ degrees }} {% include "conversation/response.html#raw" %}</p>'
     )
     engine = engines["django"].engine  # type: ignore[attr-defined]
     monkeypatch.setattr(engine, "dirs", [*engine.dirs, tmp_path])

@@ -115,7 +115,7 @@ def event(name: str, label: str) -> list[Place]:
     kind = "".join(part.capitalize() for part in name.split("_"))
     words = {"name": name, "kind": kind, "label": label, "events_label": name.replace("_", " ")}
     return [
-        *_files("event", {"entry.txt": f"templates/runs/entries/{name}.html"}, words),
+        *_files("event", {"entry.txt": f"templates/conversation/{name}.html"}, words),
         Insertion(
             "playground/protocols/events.py",
             "_BEFORE_WORD = ",
@@ -124,7 +124,7 @@ def event(name: str, label: str) -> list[Place]:
         Insertion(
             "playground/conversation/elements.py",
             "    }\n)\n",
-            f'        ev.{kind}: Element(lambda *_: ("{name}", {{}})),\n',
+            f'        ev.{kind}: Element(lambda *_: ("conversation/{name}.html", {{}})),\n',
         ),
         Insertion(
             "playground/protocols/schemas/playground-1/events.json",

@@ -48,7 +48,7 @@ class TestIcon:
         """A name that no page defines would draw nothing."""
         defined = {
             name
-            for page in ("shell/icons.html", "history/page.html")
+            for page in ("site/icons.html", "history/page.html")
             for name in re.findall(
                 r'<symbol id="i-([\w-]+)"', (TEMPLATES / page).read_text("utf-8")
             )

@@ -30,7 +30,7 @@ def as_html(report: CollectionRunReport) -> str:
         ],
         "left_out": len(report.steps) - len(steps),
     }
-    return printable_xml(get_template("reporting/report.html").render(context))
+    return printable_xml(get_template("collection_runs/report.html").render(context))
 
 
 def _row(step: StepResult) -> dict[str, object]:

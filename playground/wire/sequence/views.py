@@ -28,7 +28,7 @@ def sequence(request: HttpRequest, pk: str) -> HttpResponse:
         "drawing": drawing_of(conversation_diagram(run, until), columns),
         "window": f"?until={until}" if until else "",
     }
-    return render(request, "runs/sequence/diagram.html", context)
+    return render(request, "wire/sequence.html", context)
 
 
 @require_safe
@@ -37,7 +37,7 @@ def svg(request: HttpRequest, pk: str) -> HttpResponse:
     run = get_run(request, pk)
     title = one_line(f"Sequence diagram: {run.text or 'JSON request'}", 120)
     context = {"drawing": drawing_of(conversation_diagram(run, _until(request))), "title": title}
-    response = render(request, "runs/sequence/file.svg", context, content_type="image/svg+xml")
+    response = render(request, "wire/sequence.svg", context, content_type="image/svg+xml")
     return make_download(make_sandboxed(response), f"sequence-{run.pk}.svg")
 
 
