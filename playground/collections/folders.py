@@ -109,9 +109,8 @@ def _move_form(request: HttpRequest, folder: Folder) -> HttpResponse:
     """Render the form with the other collections."""
     others = Collection.objects.owned_by(request.user).exclude(pk=folder.collection_id)
     context = {"folder": folder, "collection": folder.collection, "collections": others}
-    is_part = is_htmx(request)
-    name = "collections/move_folder_page.html#move" if is_part else "collections/move_folder_page.html"
-    return render(request, name, context)
+    template = "collections/move_folder_page.html" + ("#move" if is_htmx(request) else "")
+    return render(request, template, context)
 
 
 def _signed(position: ordering.FormerPosition) -> str:

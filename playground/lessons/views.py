@@ -178,7 +178,7 @@ def check(request: HttpRequest, slug: str, step: str) -> HttpResponse:
         return _part(request, "lessons/pane.html", pane, checks=check_rows(found, result))
     return _part(
         request,
-        "check",
+        "lessons/pane.html#check",
         LessonPane(learner, request.user, found),
         checks=check_rows(found, result),
         is_checked=result is not None and (bool(result.checks) or answer is not None),
