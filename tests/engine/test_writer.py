@@ -12,8 +12,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 
 from playground.engine import writer as writers
 from playground.engine.writer import FramesLostError, FrameWriter
-from playground.models import FrameBatch, Run
-from playground.models import frames as batches
+from playground.models import FrameBatch, Run, batches
 from playground.models.batches import FramePart
 from playground.notifications import Stored, notifier
 from playground.protocols.frames import Frame, FrameKind

@@ -194,6 +194,6 @@ def test_an_excerpt_is_words_only(text: str, words: str) -> None:
 
 
 def test_the_filters() -> None:
-    source = "{% load markdown %}{{ text|markdown }}|{{ text|excerpt }}"
+    source = "{{ text|markdown }}|{{ text|excerpt }}"
     html = Template(source).render(Context({"text": "*a* <b>"}))
     assert html == "<p><em>a</em> &lt;b&gt;</p>\n|a &lt;b&gt;"
