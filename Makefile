@@ -121,7 +121,7 @@ lock: $(INSTALLED) ## Write both locks after a change of pyproject.toml (ARGS=--
 build: $(BUILT)
 
 wheel: setup ## Build the sdist and the wheel in dist/
-	@test -e static/build/app.js || { echo "The front end was not built." >&2; exit 1; }
+	@test -e static/build/site/app.js || { echo "The front end was not built." >&2; exit 1; }
 	@rm -rf dist
 	@$(BIN)/python -m hatchling build -d dist
 
@@ -143,10 +143,10 @@ $(MODULES): package-lock.json | $(INSTALLED)
 
 # Without a build the page works all the same, with plain modules and a plain textarea: no
 # network for npm is no reason not to start. A build that fails leaves the one before it alone.
-$(BUILT): package.json package-lock.json $(shell find static/src static/js static/css -type f 2>/dev/null) | $(INSTALLED)
+$(BUILT): package.json package-lock.json $(shell find static -path static/build -prune -o -type f -print 2>/dev/null) | $(INSTALLED)
 	@mkdir -p static/build
 	@if $(MAKE) --silent --no-print-directory $(MODULES) && npm run --silent build; then touch $@; \
-	elif test -e static/build/app.js; then \
+	elif test -e static/build/site/app.js; then \
 		echo "The front end was not built again; the page uses the build before." >&2; \
 	else echo "The front end was not built; the page will use a plain textarea." >&2; fi
 

@@ -21,6 +21,6 @@ export default [
       "prefer-const": "error",
     },
   },
-  { files: ["static/src/build.js", "tests/js/**"], languageOptions: { globals: globals.node } },
+  { files: ["static/bundle.js", "tests/js/**"], languageOptions: { globals: globals.node } },
   { files: ["tests/firefox/**"], languageOptions: { globals: { ...globals.browser, ...globals.node } } },
 ];

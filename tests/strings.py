@@ -42,8 +42,8 @@ def user_texts() -> tuple[UserText, ...]:
 def _user_texts() -> Iterator[UserText]:
     for path in sorted((ROOT / "templates").rglob("*.html")):
         yield from _in(path, template_texts(path.read_text()))
-    for folder in ("static/js", "static/src"):
-        for path in sorted((ROOT / folder).rglob("*.js")):
+    for path in sorted((ROOT / "static").rglob("*.js")):
+        if "build" not in path.parts:
             yield from _in(path, script_texts(path.read_text()))
     for path in sorted((ROOT / "playground").rglob("*.py")):
         if "migrations" not in path.parts:

@@ -212,7 +212,7 @@ def _is_list_of_lines(value: list[Any]) -> bool:
 class CardType:
     """How items of some schema.org types are shown."""
 
-    #: Chooses the mark of the card: `[data-type]` in `static/css/cards.css`.
+    #: Chooses the mark of the card: `[data-type]` in `static/conversation/cards.css`.
     family: str
     types: tuple[str, ...]
     #: Return the facts and lists of an item. Total: those without text are left out.

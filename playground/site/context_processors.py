@@ -24,7 +24,7 @@ def assets_built() -> bool:
 
 @cache
 def _is_built(directory: Path) -> bool:
-    return (directory / "build" / "app.js").exists()
+    return (directory / "build" / "site" / "app.js").exists()
 
 
 def site(_: HttpRequest) -> dict[str, Any]:

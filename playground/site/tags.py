@@ -24,7 +24,7 @@ from playground.ui.markdown import plain, render
 
 register = template.Library()
 
-#: The hues of marks, `data-hue="0"` to `"6"` in static/css/sidebar.css.
+#: The hues of marks, `data-hue="0"` to `"6"` in static/site/sidebar.css.
 HUES = 7
 _ICON = re.compile(r"""(["'])([a-z]+(?:-[a-z]+)*)\1""")
 
@@ -44,15 +44,12 @@ def icon(_: Parser, token: Token) -> TextNode:
 
 
 @register.simple_tag
-def asset(name: str, source: str = "") -> str:
-    """Return the URL of a script or style sheet, as it was built: `{% asset "app.js" %}`.
+def asset(name: str) -> str:
+    """Return the URL of a script or style sheet of `static/`: `{% asset "site/app.js" %}`.
 
-    Where nothing was built, return that of its `source` in `static/`; by default the file of the
-    same name in `css/` or `js/`.
+    Where the front end was built, it is that of the file in `static/build/`.
     """
-    if assets_built():
-        return static(f"build/{name}")
-    return static(source or f"{name.rpartition('.')[2]}/{name}")
+    return static(f"build/{name}" if assets_built() else name)
 
 
 @register.simple_tag

@@ -98,7 +98,7 @@ def test_form_and_json_side_by_side_are_one_document(workbench: Workbench) -> No
 def unbuilt(playground: PlaygroundServer, browser: Browser, complaints: list[str]) -> Page:
     """A page whose editor cannot be loaded, as when no build was made."""
     page = browser.new_page()
-    page.route("**/build/editor*", lambda route: route.abort())
+    page.route("**/build/composer/editor/*", lambda route: route.abort())
     return page
 
 

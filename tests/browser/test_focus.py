@@ -176,7 +176,10 @@ class TestEditor:
 
     def test_takes_over_what_is_being_typed(self, page: Page, workbench: Workbench) -> None:
         routes: list[Route] = []
-        page.route(re.compile(r"/build/editor\.[^-]*js$"), lambda route: routes.append(route))
+        page.route(
+            re.compile(r"/build/composer/editor/editor\.[^-]*js$"),
+            lambda route: routes.append(route),
+        )
         workbench.open()
         page.get_by_role("tab", name="JSON").click()
         area = page.locator("textarea[name=document]")
@@ -193,7 +196,8 @@ class TestEditor:
     ) -> None:
         routes: list[Route] = []
         page.route(
-            re.compile(r"/build/editor-editor-search-.*js$"), lambda route: routes.append(route)
+            re.compile(r"/build/composer/editor/chunk-editor-search-.*js$"),
+            lambda route: routes.append(route),
         )
         workbench.open()
         page.get_by_role("tab", name="JSON").click()

@@ -4,8 +4,8 @@ import { CompletionContext } from "@codemirror/autocomplete";
 import { json } from "@codemirror/lang-json";
 import { ensureSyntaxTree } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
-import { completionOf } from "../../static/src/completion.js";
-import { nameAt, nameNear } from "../../static/src/json-place.js";
+import { completionOf } from "../../static/composer/editor/completion.js";
+import { nameAt, nameNear } from "../../static/composer/editor/json-place.js";
 
 const SCHEMA = {
   type: "object",

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { mergeCredentials } from "../../static/js/credentials.js";
+import { mergeCredentials } from "../../static/composer/credentials.js";
 
 const merged = (headers) => JSON.parse(mergeCredentials("[]", JSON.stringify(headers)));
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Digits, parse, stringify } from "../../static/js/expectations/exact.js";
+import { Digits, parse, stringify } from "../../static/verdicts/exact-json.js";
 
 test("numbers keep their digits", () => {
   for (const text of [

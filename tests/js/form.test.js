@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parse } from "../../static/js/json-text.js";
-import { convert, kindOf } from "../../static/js/value-kinds.js";
+import { parse } from "../../static/composer/json-text.js";
+import { convert, kindOf } from "../../static/composer/value-kinds.js";
 
 test("a value keeps what it can when its kind changes", () => {
   const rows = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { indexAt, namesIn } from "../../static/js/json-names.js";
+import { indexAt, namesIn } from "../../static/composer/json-names.js";
 
 const TEXT = `{
   "query": {"text": "eggs", "a/b~c": 1},

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { parse } from "../../static/js/json-text.js";
-import { namesAt, problemsIn, valuesAt } from "../../static/src/json-schema.js";
+import { parse } from "../../static/composer/json-text.js";
+import { namesAt, problemsIn, valuesAt } from "../../static/composer/editor/json-schema.js";
 
 const FOLDER = new URL("../../playground/protocols/schemas/", import.meta.url);
 

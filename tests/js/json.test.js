@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as edit from "../../static/js/json-edit.js";
-import { keysOf, pointerOf } from "../../static/js/json-pointer.js";
-import { JsonError, parse, toValue } from "../../static/js/json-text.js";
+import * as edit from "../../static/composer/json-edit.js";
+import { keysOf, pointerOf } from "../../static/composer/json-pointer.js";
+import { JsonError, parse, toValue } from "../../static/composer/json-text.js";
 
 const REQUEST = `{
   "query": {

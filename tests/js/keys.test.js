@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 // Node 20 has no navigator.
 globalThis.navigator ??= { platform: "Linux x86_64" };
-const { shortcutOf } = await import("../../static/js/keys.js");
+const { shortcutOf } = await import("../../static/site/keys.js");
 
 const cases = [
   [{ key: "Enter", ctrlKey: true }, "⌘⏎"],

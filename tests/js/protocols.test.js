@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describe } from "../../static/js/list-kinds.js";
-import { parse, toValue } from "../../static/js/json-text.js";
-import { freshText, language, PROTOCOL_NAMES } from "../../static/js/protocols.js";
-import { translated, versioned } from "../../static/js/translation.js";
+import { describe } from "../../static/composer/list-entry-kinds.js";
+import { parse, toValue } from "../../static/composer/json-text.js";
+import { freshText, language, PROTOCOL_NAMES } from "../../static/composer/protocols.js";
+import { translated, versioned } from "../../static/composer/translation.js";
 
 const agentApi = language("agent-api");
 const nlweb = language("nlweb");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describedAt } from "../../static/js/reference-anchors.js";
+import { describedAt } from "../../static/reference/anchors.js";
 
 const ANCHORS = {
   answer: [],

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canonical, isChanged, nameOf, TabList, titleOf } from "../../static/js/tab-list.js";
+import { canonical, isChanged, nameOf, TabList, titleOf } from "../../static/composer/tab-model.js";
 
 const fields = (more = {}) => ({
   agent: "demo",

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isCommand, isSameUrl, matching, typedUrl } from "../../static/js/target-url.js";
+import { isCommand, isSameUrl, matching, typedUrl } from "../../static/composer/target-url.js";
 
 const TYPED = [
   ["localhost:9000", "http://localhost:9000"],

@@ -108,7 +108,7 @@ def test_references_to_deleted_requests_are_left_out() -> None:
 
 
 def test_the_pane_opens_each_tab() -> None:
-    script = (ROOT / "static" / "js" / "lesson-pane.js").read_text("utf-8")
+    script = (ROOT / "static" / "lessons" / "pane.js").read_text("utf-8")
     listed = script.partition("const TABS = {")[2].partition("};")[0]
     assert re.findall(r"^  (\w+):", listed, re.MULTILINE) == list(TABS)
 

@@ -98,12 +98,12 @@ def protocol(name: str, label: str) -> list[Place]:
             f', "{key}"',
         ),
         Insertion(
-            "static/js/protocols.js",
+            "static/composer/protocols.js",
             "const PROTOCOLS = {",
             Template((_HERE / "protocol/script.txt").read_text("utf-8")).substitute(words),
         ),
         Insertion(
-            "static/js/protocols.js",
+            "static/composer/protocols.js",
             " };\n\n/** Their names, the default first",
             f", {key if key == name else chr(34) + key + chr(34)}: {name.upper()}",
         ),

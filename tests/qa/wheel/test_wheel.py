@@ -41,7 +41,7 @@ def build(source: Path, target: Path, kind: str) -> Path:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("hatchling")
-    if not (ROOT / "static/build/app.js").exists():
+    if not (ROOT / "static/build/site/app.js").exists():
         pytest.skip("the front end was not built")
     return build(ROOT, tmp_path_factory.mktemp("dist"), "wheel")
 
@@ -70,7 +70,7 @@ class TestContents:
     def test_files_that_are_not_code(self, wheel: Path) -> None:
         found = names(wheel)
         assert under("templates", "static", "fixtures") <= found
-        assert "playground/files/static/build/app.js" in found
+        assert "playground/files/static/build/site/app.js" in found
         assert any(name.endswith(".json") and "/schemas/" in name for name in found)
 
     def test_nothing_of_the_repository_alone(self, wheel: Path) -> None:
