@@ -1,7 +1,7 @@
 // The requests that are open in this window, as data. A tab:
 //
 //   id        of its own, in this window
-//   fields    the composer's fields, as text (see composed.js)
+//   fields    the composer's fields, as text (see composer-fields.js)
 //   base      what `fields` were when they were opened or saved last, as `canonical` has it; ""
 //             for what was never anywhere
 //   saved     "collection/request" of the saved request that it shows, "" for none; `name` and
