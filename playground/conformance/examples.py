@@ -56,7 +56,6 @@ class RuleExamples:
     violating: Example
 
     def report_for(self, example: Example) -> ConformanceReport:
-        """Return the conformance report of one of the examples."""
         return run_rules(
             example.frames,
             example.request,
@@ -70,7 +69,6 @@ class RuleExamples:
 
 
 def findings_of(report: ConformanceReport, rule: str) -> tuple[ExampleFinding, ...]:
-    """Return the violations of a rule in a report."""
     return tuple(
         ExampleFinding(finding.message, finding.seq, finding.pointer)
         for finding in report.findings
@@ -98,7 +96,6 @@ def read_examples(document: Mapping[str, Any]) -> dict[str, RuleExamples]:
 
 
 def write_examples(examples: Mapping[str, RuleExamples]) -> dict[str, Any]:
-    """Return the document of examples: the reverse of `read_examples`."""
     return {
         rule: {
             "protocol": each.protocol,

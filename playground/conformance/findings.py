@@ -49,7 +49,6 @@ class Finding:
     seq: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the finding as a JSON object."""
         return {
             "rule": self.rule,
             "level": self.level.value,

@@ -44,7 +44,6 @@ class RecordedResponse:
 
 
 def recorded_response(frames: tuple[Frame, ...]) -> RecordedResponse:
-    """Return the response that these frames record."""
     head = next((frame for frame in frames if frame.kind is FrameKind.HEAD), None)
     status, headers = read_head(head.data) if head else (0, {})
     return RecordedResponse(

@@ -80,7 +80,6 @@ class JsonTranscript:
 
     @cached_property
     def found(self) -> tuple[_FoundFlaw, ...]:
-        """Return every flaw of the texts."""
         return self._results[1]
 
     @cached_property
@@ -238,7 +237,6 @@ def _storable(name: str) -> str:
 
 
 def rules(versions: Iterable[str]) -> tuple[Rule[JsonTranscript], ...]:
-    """Return the rules for these versions of a protocol."""
     named = tuple(versions)
 
     def make(

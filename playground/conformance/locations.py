@@ -59,7 +59,6 @@ def read_locations(document: Mapping[str, Sequence[str]]) -> dict[str, tuple[Rul
 
 
 def write_locations(locations: Mapping[str, Iterable[RuleLocation]]) -> dict[str, list[str]]:
-    """Return the document of locations: the reverse of `read_locations`."""
     return {
         rule: sorted(f"{each.protocol}/{each.version}/{each.schema}#{each.pointer}" for each in of)
         for rule, of in locations.items()

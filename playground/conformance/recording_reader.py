@@ -47,7 +47,6 @@ class RecordingReader(NLWebReader):
                 self._recorded.append(message._replace(reason=event.reason, document=is_document))
 
     def document(self, seq: int, payload: Any) -> list[Event]:
-        """See `NLWebReader.document`."""
         self._recorded.append(DecodedPayload(seq, None, payload, document=True))
         # The messages in an array, which older servers send, are no responses of their own.
         self._is_in_document = True
@@ -56,14 +55,12 @@ class RecordingReader(NLWebReader):
         return events
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
-        """See `NLWebReader.message`."""
         events = super().message(seq, name, data)
         if not self._recorded:
             self._recorded.append(decoded(seq, name, data))
         return events
 
     def payload(self, seq: int, name: str | None, payload: Any) -> list[Event]:
-        """See `NLWebReader.payload`."""
         if not self._is_in_document:
             self._recorded.append(DecodedPayload(seq, name, payload))
         return super().payload(seq, name, payload)

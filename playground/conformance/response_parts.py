@@ -107,7 +107,6 @@ def parts_of(message: DecodedPayload) -> Iterator[tuple[str, Location]]:
 
 
 def items_of(message: DecodedPayload) -> Iterator[Location]:
-    """Yield the result items of a message."""
     if message.name not in _WITH_PARTS or not message.readable:
         return
     members, seq = message.members, message.seq

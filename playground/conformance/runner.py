@@ -147,7 +147,6 @@ class _ReportedLocations:
         self._above: set[tuple[int | None, str]] = set()
 
     def add(self, seq: int | None, pointer: str) -> None:
-        """Add a location."""
         self._locations.add((seq, pointer))
         while pointer:
             pointer = pointer.rpartition("/")[0]

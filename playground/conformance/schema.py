@@ -53,7 +53,6 @@ def without_lists(value: dict[str, Any], *names: str) -> dict[str, Any]:
 
 @cache
 def schema_names(version: str) -> frozenset[str]:
-    """Return the names of a version's schemas."""
     return frozenset(schemas.names(_PROTOCOL, version))
 
 

@@ -94,7 +94,6 @@ class Transcript:
 
     @property
     def traits(self) -> Mapping[str, Any]:
-        """Return the traits of the version."""
         return versions.get_version(self.version).traits
 
     @property

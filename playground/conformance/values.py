@@ -17,7 +17,6 @@ _NAMES = {
 
 
 def type_with_article(value: Any) -> str:
-    """Return the JSON type of a value, with its article."""
     return _NAMES.get(type(value), "something else")
 
 

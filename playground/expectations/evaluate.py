@@ -45,7 +45,6 @@ class Check:
         return f"{'Passed' if self.met else 'Failed'}: {self.expected}; actual: {self.actual}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the check as a JSON object."""
         return {
             "expectation": self.expectation,
             "met": self.met,

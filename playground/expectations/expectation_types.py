@@ -100,7 +100,6 @@ class FactExpectation(ExpectationType):
         self._noun = noun
 
     def describe(self, expectation: ExpectationValue) -> str:
-        """Return the fact and the expected value."""
         return f"{self._noun} is {expectation['equals']}"
 
     def evaluate(
@@ -135,7 +134,6 @@ class ResultsExpectation(ExpectationType):
     )
 
     def describe(self, expectation: ExpectationValue) -> str:
-        """Return the bounds as text."""
         words = {field.name: field.label for field in self.fields}
         bounds = [
             f"{word} {expectation[name]:,}" for name, word in words.items() if name in expectation
@@ -145,7 +143,6 @@ class ResultsExpectation(ExpectationType):
     def evaluate(
         self, expectation: ExpectationValue, run_facts: RunFacts, _: StepLimit
     ) -> Evaluation:
-        """Check every given bound."""
         count = run_facts.results
         least, most = expectation.get("min", 0), expectation.get("max", count)
         met = least <= count <= most and count == expectation.get("exact", count)
@@ -159,7 +156,6 @@ class FailureExpectation(ExpectationType):
     fields = (ExpectationField("code", "is", "text", default="NO_RESULTS"),)
 
     def describe(self, expectation: ExpectationValue) -> str:
-        """Return the expected code."""
         return f"the failure code is {expectation['code']}"
 
     def evaluate(
@@ -189,7 +185,6 @@ class ConformanceExpectation(ExpectationType):
     )  # fmt: skip
 
     def describe(self, expectation: ExpectationValue) -> str:
-        """Return the level as text."""
         levels = "MUST" if expectation["level"] == "must" else "MUST or SHOULD"
         return f"no {levels} violations"
 
@@ -209,7 +204,6 @@ class ConformanceExpectation(ExpectationType):
 
 
 def _fact_types() -> tuple[FactExpectation, ...]:
-    """Return the expectation types for one fact each."""
     states = ExpectationField("equals", "is", "choice", tuple(map(same_word, STATES)))
     outcomes = ExpectationField("equals", "is", "choice", tuple(map(same_word, OUTCOMES)))
     statuses = ExpectationField("equals", "is", "number", default="200")
@@ -265,7 +259,6 @@ class JsonExpectation(ExpectationType):
     )  # fmt: skip
 
     def describe(self, expectation: ExpectationValue) -> str:
-        """Return the path, the operator and the expected value as text."""
         operator = operator_of(expectation)
         if operator == "exists":
             return (
@@ -279,7 +272,6 @@ class JsonExpectation(ExpectationType):
     def evaluate(
         self, expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit
     ) -> Evaluation:
-        """Evaluate the path on the response document and apply the operator."""
         try:
             selection = select(expectation["path"], run_facts.document, limit)
         except PathError as error:
@@ -348,7 +340,6 @@ def _one_of_several(words: str, selection: Selection) -> str:
 
 
 def operator_of(expectation: ExpectationValue) -> str:
-    """Return the operator of a `json` expectation."""
     return next(name for name in JSON_OPERATORS if name in expectation)
 
 
@@ -367,7 +358,6 @@ class FirstWithin(ExpectationType):
     type, label, fields = "first_within", "First event within", (_MS,)
 
     def describe(self, expectation: ExpectationValue) -> str:
-        """Return the time limit as text."""
         return f"the first event is received within {milliseconds(expectation['ms'])}"
 
     def evaluate(
@@ -386,7 +376,6 @@ class CompleteWithin(ExpectationType):
     type, label, fields = "complete_within", "Complete within", (_MS,)
 
     def describe(self, expectation: ExpectationValue) -> str:
-        """Return the time limit as text."""
         return f"the response is complete within {milliseconds(expectation['ms'])}"
 
     def evaluate(
@@ -414,13 +403,11 @@ class NoGapOver(ExpectationType):
     type, label, fields = "no_gap_over", "No gap over", (_MS,)
 
     def describe(self, expectation: ExpectationValue) -> str:
-        """Return the time limit as text."""
         return f"no gap between events is longer than {milliseconds(expectation['ms'])}"
 
     def evaluate(
         self, expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit
     ) -> Evaluation:
-        """Compare the longest gap."""
         events = run_facts.events
         if not events:
             return Evaluation(False, "no events")
@@ -452,7 +439,6 @@ class Order(ExpectationType):
     )
 
     def describe(self, expectation: ExpectationValue) -> str:
-        """Return the kinds as text."""
         return f"the events are in this order: {', then '.join(expectation['events'])}"
 
     def evaluate(
@@ -486,7 +472,6 @@ def _joined_runs(kinds: list[str]) -> list[str]:
 
 
 def milliseconds(value: float) -> str:
-    """Return a time as text."""
     return f"{value:,.0f} ms" if value >= 10 or value == int(value) else f"{value:.1f} ms"
 
 

@@ -75,12 +75,10 @@ class Selection:
 
     @property
     def values(self) -> list[Any]:
-        """Return the values without their locations."""
         return [node.value for node in self.nodes]
 
     @property
     def count(self) -> str:
-        """Return the number of values as text."""
         if self.more:
             return f"more than {len(self.nodes):,} values"
         return "1 value" if len(self.nodes) == 1 else f"{len(self.nodes):,} values"

@@ -127,7 +127,6 @@ def _errors_of(compile_: Callable[[str], Any], text: str) -> list[str]:
 
 
 def _problems_of(error: ValidationError) -> Iterator[RequestProblem]:
-    """Yield the problems of an error of jsonschema, with their locations."""
     pointer = pointer_of(error.absolute_path)
     expected: Any = error.validator_value
     instance: Any = error.instance

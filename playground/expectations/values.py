@@ -89,7 +89,6 @@ def is_type(value: Any, name: str) -> bool:
 
 
 def type_of(value: Any) -> str:
-    """Return the JSON type of a value."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -133,7 +132,6 @@ class _Truncator:
         self._characters = characters
 
     def of(self, value: Any, depth: int) -> Any:
-        """Return as much of a value as the limits allow."""
         self._parts -= 1
         if isinstance(value, str):
             return self._text(value)

@@ -32,7 +32,6 @@ class Subject:
 
     @property
     def is_sent(self) -> bool:
-        """Return whether it was sent."""
         return self._read_facts is not None
 
     @cached_property
@@ -51,7 +50,6 @@ class CheckResult:
 
     @property
     def failed(self) -> list[Check]:
-        """Return the checks that did not pass."""
         return [check for check in self.checks if check.met is not True]
 
 

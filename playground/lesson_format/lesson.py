@@ -29,7 +29,6 @@ class LookAt:
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """Read a link."""
         return cls(_text(value, "label"), _text(value, "tab"), _text(value, "place"))
 
 
@@ -50,7 +49,6 @@ class StepCheck:
 
     @classmethod
     def of(cls, value: Any) -> Self | None:
-        """Read a check; None for none."""
         if not isinstance(value, Mapping):
             return None
         request, run, answer = (_list(value, name) for name in ("request", "run", "answer"))
@@ -84,7 +82,6 @@ class Solution:
 
     @classmethod
     def of(cls, value: Any) -> Self | None:
-        """Read a solution; None for none."""
         if not isinstance(value, Mapping):
             return None
         return cls(_text(value, "text"), _text(value, "request"), _text(value, "answer"))
@@ -145,7 +142,6 @@ class Lesson:
         )
 
     def step(self, slug: str) -> LessonStep | None:
-        """Return the step with this slug, None if there is none."""
         return next((each for each in self.steps if each.slug == slug), None)
 
     def number_of(self, step: LessonStep) -> int:
@@ -153,7 +149,6 @@ class Lesson:
         return self.steps.index(step) + 1
 
     def after(self, step: LessonStep) -> LessonStep | None:
-        """Return the step after another one, None after the last."""
         number = self.number_of(step)
         return self.steps[number] if number < len(self.steps) else None
 

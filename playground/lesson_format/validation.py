@@ -96,7 +96,6 @@ def with_requests(value: Any, slugs: Container[str]) -> Any:
 def _members(
     value: Any, checks: Mapping[str, Check], required: tuple[str, ...] = ()
 ) -> Iterator[LessonProblem]:
-    """Check the members of an object by name."""
     if not isinstance(value, dict):
         yield "", "Must be an object."
         return

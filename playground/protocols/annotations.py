@@ -87,7 +87,6 @@ class SchemaPlace:
         return f"{self.protocol}/{self.version}/{self.schema}#{self.pointer}"
 
     def below(self, pointer: str) -> SchemaPlace:
-        """Return the place that a pointer leads to from here."""
         return SchemaPlace(self.protocol, self.version, self.schema, self.pointer + pointer)
 
 
@@ -280,7 +279,6 @@ class Annotator:
             yield from self._document(source, block, is_request=True)
 
     def _parameters(self, target: str, at: int) -> Iterator[Annotation]:
-        """Yield the parameters in the query of a target."""
         path, mark, query = target.partition("?")
         for each in _PARAMETER.finditer(query.partition("#")[0]) if mark else ():
             name = unquote_plus(each[0].partition("=")[0])
@@ -504,7 +502,6 @@ class Annotator:
     def _describe(
         self, annotation: Annotation, part: JsonPart, mounts: list[_Mount], values: list[str]
     ) -> None:
-        """Add the place and the explanation of a part of JSON."""
         tokens = part.pointer.split("/")[1:]
         shapes = part.shape.split("/")[1:]
         places: list[tuple[SchemaPlace, str, Any]] = []
@@ -551,7 +548,6 @@ class _Source:
 
     @classmethod
     def of(cls, text: str, at: int = 0) -> _Source:
-        """Return a text that begins at an offset of the block."""
         return cls(text, range(at, at + len(text) + 1))
 
     @classmethod
@@ -569,11 +565,9 @@ class _Source:
         return self._positions[start], self._positions[end]
 
     def cut(self, start: int, end: int) -> _Source:
-        """Return a part of the text."""
         return _Source(self.text[start:end], self._positions[start : end + 1])
 
     def without_bom(self) -> _Source:
-        """Return the text without a byte order mark at its beginning."""
         return self.cut(1, len(self.text)) if self.text[:1] == "\ufeff" else self
 
     def inside(self, part: JsonPart) -> _Source | None:
@@ -600,7 +594,6 @@ class _Source:
 def annotate(
     frames: Iterable[Frame], protocol: str, binding: str, version: str
 ) -> list[AnnotatedBlock]:
-    """Return the blocks of all frames of a run."""
     return list(Annotator(protocol, binding, version).blocks(frames))
 
 

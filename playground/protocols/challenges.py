@@ -33,7 +33,6 @@ class Challenge:
 
 
 def read_challenges(header: str) -> list[Challenge]:
-    """Return the challenges of a header, [] if it has none."""
     text, at = header[:_MAX_HEADER], 0
     found: list[Challenge] = []
     while scheme := _SCHEME.match(text, at):

@@ -96,7 +96,6 @@ def explain_in(
 
 
 def schema_of_request(protocol: str, document: Any) -> str:
-    """Return the name of the schema of a request document."""
     if protocol != "nlweb":
         return "request"
     is_await = isinstance(document, Mapping) and "promise_token" in document
@@ -155,7 +154,6 @@ def _target(root: Mapping[str, Any], reference: str) -> Mapping[str, Any]:
 
 
 def _children(node: _Node, name: str) -> Iterator[_Node]:
-    """Yield the schemas of a member or an element."""
     schema = node.schema
     if name in schema.get("properties", {}):
         yield _Node(schema["properties"][name], node.section, is_listed=True)

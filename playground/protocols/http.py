@@ -64,7 +64,6 @@ def merge_headers(defaults: Headers, own: Headers) -> tuple[tuple[str, str], ...
 
 
 def encode(document: Any) -> bytes:
-    """Return a JSON value as bytes to send."""
     # Half of a surrogate pair has no UTF-8; its backslash escape is the same string in JSON.
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
@@ -124,7 +123,6 @@ class HttpExchange:
 
     @property
     def outcome(self) -> Outcome:
-        """Return the outcome of the response so far."""
         return Outcome.FAILURE if self.refusal else self._reader.outcome
 
     @property
@@ -134,7 +132,6 @@ class HttpExchange:
 
     @property
     def session_context(self) -> Mapping[str, Any] | None:
-        """Return the latest session context that the agent returned."""
         return self._reader.session_context
 
     @property
@@ -335,7 +332,6 @@ def read_head(data: bytes) -> tuple[int, Mapping[str, str]]:
 
 
 def is_json(text: str, max_depth: int) -> bool:
-    """Return whether `text` is one complete JSON value."""
     if json_decoder.exceeds_depth(text, max_depth):
         return False
     try:
@@ -346,7 +342,6 @@ def is_json(text: str, max_depth: int) -> bool:
 
 
 def is_utf8(data: bytes) -> bool:
-    """Return whether `data` is valid UTF-8."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:

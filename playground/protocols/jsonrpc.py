@@ -173,7 +173,6 @@ def read_all(payload: Any) -> list[JsonRpcMessage]:
 
 
 def with_problems(message: JsonRpcMessage, *problems: Deviation) -> JsonRpcMessage:
-    """Return the message with further deviations."""
     return JsonRpcMessage(
         message.kind,
         message.id,

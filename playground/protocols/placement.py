@@ -158,7 +158,6 @@ _MAX_TYPES = 10
 
 
 def is_summary(event: Event) -> bool:
-    """Return whether the event summarizes the results rather than being one."""
     kind = type(event)
     if kind is Result:
         return _is_summary_item(event.item)  # type: ignore[attr-defined]

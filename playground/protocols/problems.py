@@ -49,7 +49,6 @@ class Problem:
     limit: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the problem as a JSON object."""
         return asdict(self)
 
     def to_bytes(self) -> bytes:

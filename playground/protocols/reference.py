@@ -147,16 +147,13 @@ class Reference:
     _trees: Mapping[str, _Place] = field(repr=False)
 
     def document(self, name: str) -> Document | None:
-        """Return a document by its name."""
         return next((each for each in self.documents if each.name == name), None)
 
     def attributes(self) -> Iterator[Attribute]:
-        """Yield all attributes."""
         for document in self.documents:
             yield from document.attributes
 
     def attribute(self, document: str, pointer: str) -> Attribute | None:
-        """Return the attribute with exactly this location."""
         found = self.document(document)
         attributes = found.attributes if found else ()
         return next((each for each in attributes if each.pointer == pointer), None)
@@ -457,7 +454,6 @@ def _choices_of(nodes: Iterable[_Node]) -> tuple[Any, ...]:
 
 
 def _tree(name: str, roots: Mapping[str, Mapping[str, Any]]) -> _Place:
-    """Return the places of a document."""
     return _Reader(name, roots).place([_Node(roots[name])], "", 0)
 
 
@@ -517,7 +513,6 @@ class _Reader:
 
 
 def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the members and elements that a schema describes."""
     yield from schema.get("properties", {}).items()
     for keyword, name in (("items", ELEMENT), ("additionalProperties", OTHER)):
         if isinstance(part := schema.get(keyword), Mapping) and part:

@@ -32,7 +32,6 @@ def trace_id_of(value: str) -> str:
 
 
 def has_traceparent(headers: Sequence[tuple[str, str]]) -> bool:
-    """Return whether a request has the header already."""
     return any(name.lower() == HEADER for name, _ in headers)
 
 

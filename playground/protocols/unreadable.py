@@ -107,7 +107,6 @@ def foreign_protocol(payload: Any) -> str:
 
 
 def redirect_cause(status: int, headers: Mapping[str, str]) -> str:
-    """Return the cause of a response with a redirect as a sentence."""
     where = headers.get("location", "").strip()[:200] or "an unspecified URL"
     return f"The agent redirects to {where} (HTTP {status})."
 

@@ -19,7 +19,6 @@ PLACEHOLDER = re.compile(
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text is a valid name of a variable."""
     return _NAME.fullmatch(text) is not None
 
 

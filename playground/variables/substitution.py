@@ -85,7 +85,6 @@ class Substitution:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Return the names of the used secrets."""
         return tuple(name for name, secret in self._used.items() if secret)
 
     def json(self, value: Any, pointer: str = "", depth: int = 0) -> Substituted:

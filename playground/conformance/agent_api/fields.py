@@ -62,7 +62,6 @@ def _identifies(location: Location, name: str) -> Iterator[RuleIssue]:
 
 
 def _present(locations: Iterable[Location], *names: str) -> Iterator[RuleIssue]:
-    """Check that members are present."""
     for location in locations:
         for name in names:
             if name not in location.value:
@@ -71,7 +70,6 @@ def _present(locations: Iterable[Location], *names: str) -> Iterator[RuleIssue]:
 
 
 def _typed(location: Location, shape: _Shape) -> Iterator[RuleIssue]:
-    """Check the types of members."""
     for name, (types, words) in shape.items():
         value: Any = location.value.get(name)
         fits = type(value) in types and (float not in types or value is None or is_integer(value))

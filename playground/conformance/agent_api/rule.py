@@ -22,8 +22,6 @@ def rule(
     when: Callable[[AgentTranscript], bool] = always,
     needs_complete_response: bool = False,
 ) -> Callable[[Check], AgentRule]:
-    """Return a decorator that makes a rule of the Agent API."""
-
     def make_rule(check: Check) -> AgentRule:
         return Rule(
             f"agent-api.{name}", title, {VERSION: requirement}, check, when, needs_complete_response
@@ -33,5 +31,4 @@ def rule(
 
 
 def streamed(t: AgentTranscript) -> bool:
-    """Return whether the response is a stream of objects."""
     return t.http_response.streamed and t.has_response

@@ -174,7 +174,6 @@ class StreamState:
     # Objects by kind
 
     def take(self, location: Location) -> None:
-        """Add an object."""
         kind = location.value["object"]
         if is_final(self.status):
             self.after_end.append(location)
@@ -354,7 +353,6 @@ class StreamState:
     def _take_listed_contents(
         self, parent: Location, message: MessageState, name: str, *, is_repeated: bool = False
     ) -> None:
-        """Take the contents within a message."""
         listed = parent.value.get("content")
         if not isinstance(listed, list):
             return
@@ -495,7 +493,6 @@ def read_stream_state(objects: Sequence[Location], limit: int = MAX_PARTS) -> St
 
 
 def is_final(status: str) -> bool:
-    """Return whether a status is final."""
     return status in constants.FINAL_STATUSES
 
 

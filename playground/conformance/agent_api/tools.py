@@ -199,7 +199,6 @@ def output_paired(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 
 def _has_nameless_call(t: AgentTranscript) -> bool:
-    """Return whether a message of a call has no call_id."""
     named = {tool.slot[0] for tool in _calls(t) if tool.call_id}
     calls = {
         name

@@ -54,7 +54,6 @@ class AgentTranscript:
 
     @property
     def has_response(self) -> bool:
-        """Return whether there is any object of the protocol."""
         return bool(self.responses or self.messages or self.contents)
 
     @property

@@ -28,7 +28,6 @@ class LocatedMessage(NamedTuple):
 
     @property
     def is_response(self) -> bool:
-        """Return whether it is a response."""
         return self.message.kind in (MessageKind.RESULT, MessageKind.ERROR)
 
     @property
@@ -101,7 +100,6 @@ class RecordedCall:
 
     @property
     def is_stateless(self) -> bool:
-        """Return whether it is a call of stateless MCP."""
         return bool(self.sent and self.sent.version and is_stateless(self.sent.version))
 
     @property

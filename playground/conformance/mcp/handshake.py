@@ -70,7 +70,6 @@ def discover(t: McpTranscript) -> Iterator[RuleIssue]:
 
 
 def _negotiated_versions(t: McpTranscript) -> Iterator[tuple[LocatedMessage, str]]:
-    """Return the versions in the responses to initialize."""
     for located in _results(t, INITIALIZE):
         if isinstance(version := located.result.get("protocolVersion"), str):
             yield located, version

@@ -71,7 +71,6 @@ def _malformed(t: McpTranscript, *kinds: Deviation) -> Iterator[RuleIssue]:
 
 
 def _expects_messages(call: RecordedCall) -> bool:
-    """Return whether a response should consist of messages."""
     return (
         call.http_response.status < 300
         and call.expects_response
@@ -262,7 +261,6 @@ def error_code(t: McpTranscript) -> Iterator[RuleIssue]:
 
 
 def _stateless_errors(t: McpTranscript) -> list[tuple[LocatedMessage, int]]:
-    """Return the errors of stateless calls with their codes."""
     return [
         (located, located.message.error.code)
         for call in _checked_calls(t)

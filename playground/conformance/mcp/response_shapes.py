@@ -42,7 +42,6 @@ class NestedResponse(NamedTuple):
 
 
 def find_response(located: LocatedMessage) -> NestedResponse | None:
-    """Return the NLWeb response in a JSON-RPC response; None without one."""
     return next(find_responses(located), None)
 
 

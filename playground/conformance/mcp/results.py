@@ -152,7 +152,6 @@ def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
 
 
 def _odd_resource(resource: Any, seq: int, pointer: str) -> Iterator[RuleIssue]:
-    """Yield the violations in an embedded resource."""
     if not isinstance(resource, dict):
         message = "Set resource to an object with uri, and text or blob."
         yield Violation(message, seq, pointer)

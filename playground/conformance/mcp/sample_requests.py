@@ -34,13 +34,11 @@ class InvalidRequest(NamedTuple):
 
 
 def valid_requests(tool: str, version: str) -> Iterator[ValidRequest]:
-    """Yield the valid requests to `ask` or `await`."""
     for name, members in (_AWAIT if tool == "await" else _ask(version)).items():
         yield ValidRequest(name, _in_version(members, version))
 
 
 def invalid_requests(tool: str) -> tuple[InvalidRequest, ...]:
-    """Return the invalid requests to `ask` or `await`."""
     return _INVALID_AWAIT if tool == "await" else _INVALID_ASK
 
 

@@ -59,7 +59,6 @@ def _elicitation_params(t: McpTranscript) -> list[Location]:
 
 
 def _input_requests(t: McpTranscript) -> list[Location]:
-    """Return the results that request input."""
     return [
         Location(located.seq, f"{located.pointer}/result", located.result)
         for call in t.calls

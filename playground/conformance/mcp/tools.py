@@ -276,7 +276,6 @@ def _judge(text: str, tool: str, version: str) -> _Judgement:
 
 
 def _input_schema(t: McpTranscript, name: str) -> Location | None:
-    """Return the schema of a tool."""
     tool = _tool(t, name)
     schema = tool.value.get("inputSchema") if tool is not None else None
     if tool is None or not isinstance(schema, dict):

@@ -76,7 +76,6 @@ class McpTranscript:
         return "2025-03-26" if call.sent.session else ""
 
     def calls_of(self, method: str) -> tuple[RecordedCall, ...]:
-        """Return the calls of a method."""
         return tuple(call for call in self.calls if call.method == method)
 
     def resolve_pointer(self, seq: int | None, pointer: str) -> str:

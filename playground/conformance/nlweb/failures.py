@@ -114,7 +114,6 @@ def _awaits(t: Transcript, action: str) -> bool:
 
 
 def _type_location(t: Transcript) -> tuple[int | None, str]:
-    """Return the location of the response type."""
     blocks = [location for location in t.metas if isinstance(location.value, dict)]
     return (blocks[-1].seq, f"{blocks[-1].pointer}/response_type") if blocks else (t.last_seq, "")
 

@@ -43,7 +43,6 @@ class _KnownArtifact:
         return not self.texts and not self.others
 
     def add(self, found: list[Any]) -> None:
-        """Add parts that have events now."""
         for part in found:
             text = parts.text_of(part)
             if text is None:
@@ -59,7 +58,6 @@ class Artifacts:
         self._known: dict[str, _KnownArtifact] = {}
 
     def __bool__(self) -> bool:
-        """Return whether there is any."""
         return bool(self._known)
 
     def chunk(self, ref: EntryRef, update: Mapping[str, Any]) -> list[Event]:
@@ -95,7 +93,6 @@ class Artifacts:
         return events
 
     def close(self, seq: int, status: str) -> list[Event]:
-        """Return the events that close the open messages after the task has stopped."""
         open_ = [each for each in self._known.values() if each.is_open]
         return [event for each in open_ for event in self._closed(seq, each, True, status)]
 

@@ -84,7 +84,6 @@ class AgentCard:
 
     @property
     def version(self) -> versions.A2AVersion | None:
-        """The version of the chosen interface."""
         return self.chosen.supported_version if self.chosen else None
 
     def to_json(self) -> dict[str, Any]:

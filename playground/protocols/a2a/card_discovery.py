@@ -149,7 +149,6 @@ class CardDiscovery:
         return self._urls[len(self._tried)]
 
     def add(self, response: CardResponse) -> None:
-        """Take the response from the next URL."""
         url = self.next_url()
         if url is None:
             return
@@ -165,7 +164,6 @@ class CardDiscovery:
 
     @property
     def problem(self) -> Problem | None:
-        """Return why there is no card, once no URL is left."""
         if not self._urls:
             cause = "The agent URL is not an http or https URL."
             return Problem("failed", Stage.DECODE, cause, "Check agent_url of the action.")
@@ -188,11 +186,9 @@ class CardExchange:
 
     @property
     def card(self) -> AgentCard | None:
-        """The agent's card, once it has been found."""
         return self._discovery.card
 
     def next_call(self) -> HttpCall | None:
-        """Return the call to the next URL where the card may be."""
         url = self._discovery.next_url()
         return card_call(url) if url else None
 
@@ -211,12 +207,10 @@ class CardExchange:
 
     @property
     def outcome(self) -> Outcome:
-        """An answer, once there is a card."""
         return Outcome.NONE if self.card is None else Outcome.ANSWER
 
     @property
     def problem(self) -> Problem | None:
-        """Return why there is no card."""
         return self._discovery.problem
 
     @property

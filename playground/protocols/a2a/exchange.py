@@ -55,7 +55,6 @@ class A2AExchange:
 
     @property
     def card(self) -> AgentCard | None:
-        """The agent's card, once it has been found."""
         return self._discovery.card
 
     def next_call(self) -> HttpCall | None:
@@ -89,7 +88,6 @@ class A2AExchange:
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome so far."""
         if self._rpc_response and self._rpc_response.refusal and not self._reads_artifacts:
             return Outcome.FAILURE
         return self._reader.outcome
@@ -101,7 +99,6 @@ class A2AExchange:
 
     @property
     def problem(self) -> Problem | None:
-        """Return why the exchange cannot continue."""
         own = self._problem or self._discovery.problem
         if own is not None or self._rpc_response is None or self._reads_artifacts:
             return own
@@ -253,7 +250,6 @@ def _still_open(push_reason: str) -> Problem:
 
 
 def _method_and_id(call: bytes) -> tuple[str, Any]:
-    """Return the method and the id of the JSON-RPC request in the data of a CALL frame."""
     body = call.partition(b"\r\n\r\n")[2].decode("utf-8", "replace")
     try:
         document = json_decoder.decode(body)

@@ -35,7 +35,6 @@ class OutgoingMessage:
 
 
 def send_call(outgoing: OutgoingMessage, version: A2AVersion, *, streaming: bool) -> HttpCall:
-    """Return the call that sends a message."""
     body = send_message(
         version,
         outgoing.message,

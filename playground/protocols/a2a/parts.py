@@ -22,7 +22,6 @@ def parts_of(holder: Any) -> list[Any]:
 
 
 def text_of(part: Any) -> str | None:
-    """Return the text of a part, None without one."""
     text = part.get("text") if isinstance(part, Mapping) else None
     return text if isinstance(text, str) else None
 
@@ -33,7 +32,6 @@ def message_text(holder: Any) -> str:
 
 
 def read(seq: int, parts: Iterable[Any]) -> list[Event]:
-    """Return the events of parts."""
     return [event for part in parts for event in _part(seq, part)]
 
 

@@ -74,7 +74,6 @@ class A2AReader:
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome so far."""
         return self._outcome
 
     @property
@@ -239,7 +238,6 @@ def is_submitted(value: Any) -> bool:
 
 
 def _mentions_push(value: Any) -> bool:
-    """Return whether a result says that the agent sends push notifications."""
     if not isinstance(value, Mapping):
         return False
     body = _kind_of(value)[1] or value

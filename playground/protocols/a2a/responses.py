@@ -38,7 +38,6 @@ class RpcReader:
         self._id = request_id
 
     def document(self, seq: int, payload: Any) -> list[Event]:
-        """Return the events of one complete JSON body."""
         events: list[Event] = []
         for each in jsonrpc.read_all(payload):
             events += self._read(seq, each, len(events))
@@ -61,7 +60,6 @@ class RpcReader:
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome so far."""
         return self._reader.outcome
 
     @property

@@ -26,7 +26,6 @@ class ActionReader:
         self._outcome = Outcome.NONE
 
     def document(self, seq: int, payload: Any) -> list[Event]:
-        """Return the result of a complete JSON body."""
         self._outcome = Outcome.ANSWER
         return [Result(seq, payload)]
 

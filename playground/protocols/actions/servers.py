@@ -40,7 +40,6 @@ def description(protocol: str, handshake: Mapping[str, Any] | None) -> dict[str,
 
 
 def tools_of(found: Any) -> dict[str, Mapping[str, Any]]:
-    """Return the tools of a stored MCP handshake by name."""
     tools = found.get("tools") if isinstance(found, Mapping) else None
     named = (tool for tool in tools if isinstance(tool, Mapping)) if isinstance(tools, list) else ()
     return {tool["name"]: tool for tool in named if isinstance(tool.get("name"), str)}

@@ -286,7 +286,6 @@ def _message_status(seq: int, message: PartialMessage, payload: Payload) -> Stat
 
 
 def _message_text(payload: Payload) -> str:
-    """Return the text of a message's contents."""
     content = payload.get("content")
     entries = content if isinstance(content, list) else [content]
     texts = (each.get("text") if isinstance(each, dict) else each for each in entries)

@@ -30,7 +30,6 @@ class OutcomeReader:
 
     @property
     def outcome(self) -> Outcome:
-        """Return the outcome so far."""
         completed = self._status == "completed"
         # The agent recovered from an error: it continued and completed.
         recovered = completed and self._has_content
@@ -42,7 +41,6 @@ class OutcomeReader:
         return Outcome.ANSWER if self._has_content or completed else Outcome.NONE
 
     def event(self, event: Event) -> None:
-        """Add an event."""
         kind = type(event)
         if kind is Content:
             self._has_content = True

@@ -27,7 +27,6 @@ class Parameter:
 
     @property
     def expected(self) -> str:
-        """Return the expected value in words."""
         words = _KINDS[self.kind]
         if self.low is not None and self.high is not None:
             return f"{words} from {self.low:g} to {self.high:g}"
@@ -36,7 +35,6 @@ class Parameter:
         return words
 
     def fits(self, value: Any) -> bool:
-        """Return whether a value is of the right kind and within the range."""
         if self.kind == "text":
             return isinstance(value, str)
         if self.kind == "texts":

@@ -37,7 +37,6 @@ class PartialContent:
 
     @property
     def is_open(self) -> bool:
-        """Return whether it is not complete yet."""
         return self.status not in FINAL_STATUSES
 
     @property
@@ -46,7 +45,6 @@ class PartialContent:
         return parts.join(self._pieces)
 
     def add(self, piece: Any) -> None:
-        """Add a piece that continues the previous ones."""
         if type(piece) is not str:
             self._pieces.append(piece)
             return
@@ -98,7 +96,6 @@ class PartialMessage:
 
     @property
     def is_open(self) -> bool:
-        """Return whether it is not complete yet."""
         return self.status not in FINAL_STATUSES
 
     def content(self, index: int | None, kind: str) -> PartialContent:
@@ -108,11 +105,9 @@ class PartialMessage:
         return self.contents.get((index, kind)) or self._new_content(index, kind)
 
     def content_keys(self) -> list[tuple[int, str]]:
-        """Return index and type of its parts, in order."""
         return sorted(self.contents)
 
     def unfinished(self) -> list[PartialContent]:
-        """Return the parts that were never completed."""
         return [content for content in self.contents.values() if content.is_open]
 
     def _next_index(self, kind: str) -> int:
@@ -151,11 +146,9 @@ class PartialMessages:
         return self._latest
 
     def find(self, identifier: str) -> PartialMessage | None:
-        """Return the message with this id, None if there is none."""
         return self._by_id.get(identifier)
 
     def nth_without_id(self, position: int) -> PartialMessage | None:
-        """Return the message at this position among those without an id."""
         return self._without_id[position] if position < len(self._without_id) else None
 
     def open_without_id(self, kind: str) -> PartialMessage | None:
@@ -165,7 +158,6 @@ class PartialMessages:
         return message if fits else None
 
     def begin(self, identifier: str, message_ref: EntryRef) -> PartialMessage:
-        """Create a message with the entry `message_ref`."""
         message = PartialMessage(identifier, message_ref, self._count)
         self._count()
         self._all[id(message)] = self._open[id(message)] = self._latest = message
@@ -176,7 +168,6 @@ class PartialMessages:
         return message
 
     def settle(self, message: PartialMessage) -> None:
-        """Update whether a message is open."""
         if not message.is_open:
             self._open.pop(id(message), None)
 

@@ -45,7 +45,6 @@ class AgentAPIReader:
 
     @property
     def outcome(self) -> Outcome:
-        """Return the outcome of the response so far."""
         return self._outcome.outcome
 
     @property

@@ -34,12 +34,10 @@ def new_request(version: str, text: str, *, streaming: bool = True) -> dict[str,
 
 
 def user_message(text: str) -> dict[str, Any]:
-    """Return a message of the user with one part of text."""
     return message("message", "user", {"type": "text", "text": text})
 
 
 def message(kind: str, role: str, *content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a message of this type and role with these parts, in the form of a request."""
     return {"role": role, "type": kind, "content": [dict(part) for part in content]}
 
 
@@ -162,7 +160,6 @@ def session_context(request: Any, returned: Mapping[str, Any] | None) -> dict[st
 def with_session_context(
     request: Mapping[str, Any], session_context: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the request with the ids of a session context."""
     return {**request, **_session_members(session_context)}
 
 

@@ -69,10 +69,8 @@ _OUTSIDE = frozenset(_normalize(name) for row in IGNORED for name in row.names)
 
 
 def skip_in_results(name: str) -> bool:
-    """Return whether a member of a result is ignored."""
     return _normalize(name) in _EVERYWHERE
 
 
 def skip_outside(name: str) -> bool:
-    """Return whether a member outside of results is ignored."""
     return _normalize(name) in _OUTSIDE

@@ -213,7 +213,6 @@ def _difference(change: ValueChange, kind: str, label: str) -> Difference:
 
 
 def _missing_part(ours: ResponsePart | None, theirs: ResponsePart | None) -> Difference:
-    """Return the difference for a part that only one side has."""
     if ours is not None:
         return Difference("removed", ours.kind, ours.label, "", left=ours.value)
     assert theirs is not None

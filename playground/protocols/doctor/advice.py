@@ -43,7 +43,6 @@ def wants_tls(evidence: Evidence) -> bool:
 
 
 def denied_cause(evidence: Evidence) -> str:
-    """Return the cause for a status that denies the call."""
     status, headers = evidence.status, evidence.headers
     if status // 100 == 3:
         return unreadable.redirect_cause(status, headers)
@@ -62,14 +61,12 @@ def denied_fix(evidence: Evidence) -> str:
 
 
 def fix_json(evidence: Evidence) -> str:
-    """Return the fix for a body that is not JSON."""
     if unreadable.is_html(evidence.text):
         return NOT_A_PAGE
     return "Configure the agent to send JSON; the response is below."
 
 
 def missing_fix(protocol: str, evidence: Evidence) -> str:
-    """Return the fix if the expected protocol was not detected."""
     if evidence.status in (404, 405, 410) and protocol in _MISSING:
         return _MISSING[protocol]
     return COMPARE
@@ -92,7 +89,6 @@ def fix_of(problem: Problem) -> str:
 
 
 def apply_settings_advice(detected: DetectedProtocol) -> str:
-    """Return how to change the agent's settings to the detected ones."""
     if detected.binding == "mcp":
         return "Set the binding to MCP."
     if detected.binding == "a2a":

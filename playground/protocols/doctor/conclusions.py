@@ -95,7 +95,6 @@ class DiagnosisContext:
         return probe_protocol(self.target)
 
     def calls_made(self, *names: str) -> tuple[str, ...]:
-        """Return those of the named calls that were made."""
         return tuple(name for name in names if name in self.evidence)
 
 
@@ -103,12 +102,10 @@ Step = Callable[[DiagnosisContext], StepConclusion]
 
 
 def passed(cause: str, *calls: str) -> StepConclusion:
-    """Return the conclusion of a step that passed."""
     return StepConclusion(StepStatus.PASSED, cause, calls=calls)
 
 
 def failed(cause: str, fix: str, *calls: str) -> StepConclusion:
-    """Return the conclusion of a step that failed."""
     return StepConclusion(StepStatus.FAILED, cause, fix, calls)
 
 
@@ -118,7 +115,6 @@ def skipped(cause: str, *calls: str) -> StepConclusion:
 
 
 def as_json(name: str, label: str, conclusion: StepConclusion) -> dict[str, Any]:
-    """Return a step as it is stored in a report."""
     return {
         "name": name,
         "label": label,
@@ -161,7 +157,6 @@ _CONNECTION = ("name", "policy", "tcp", "tls", "http")
 
 
 def url_step(context: DiagnosisContext) -> StepConclusion:
-    """Conclude whether the agent's URL can be called."""
     if context.url_error:
         return failed(context.url_error, "Correct the URL.")
     return passed(f"{context.target.url[:300]} is a valid URL.")
@@ -353,7 +348,6 @@ def _missing(context: DiagnosisContext, protocol: str, *calls: str) -> StepConcl
 
 
 def answers_at_agent_url(context: DiagnosisContext, protocol: str) -> bool:
-    """Return whether a protocol was detected at the URL that the agent has."""
     hit = first_detected(context.evidence, protocol)
     return hit is not None and _path(context, hit[0]) == (urlsplit(context.target.url).path or "/")
 
@@ -495,7 +489,6 @@ def _tool_list(evidence: Evidence) -> Mapping[str, Any] | None:
 
 
 def _has_next_page(result: Mapping[str, Any]) -> bool:
-    """Return whether the list has further pages."""
     cursor = result.get("nextCursor")
     return isinstance(cursor, str) and bool(cursor)
 

@@ -68,7 +68,6 @@ class DetectedProtocol:
 
 
 def detect_protocol(messages: Messages, *, streamed: bool = False) -> DetectedProtocol | None:
-    """Return the protocol of a response with these messages, None if none is known."""
     found: DetectedProtocol | None = None
     for name, payload in messages[:MAX_MESSAGES]:
         detected = (detect(name, payload, streamed) for detect in _DETECTORS)
@@ -79,7 +78,6 @@ def detect_protocol(messages: Messages, *, streamed: bool = False) -> DetectedPr
 def _merged(
     found: DetectedProtocol | None, later: DetectedProtocol | None
 ) -> DetectedProtocol | None:
-    """Return the protocol with the version and dialect that a later message adds."""
     if found is None or later is None or later.protocol not in (found.protocol, ""):
         return found or later
     return replace(

@@ -85,11 +85,9 @@ class Diagnosis:
 
     @property
     def is_over(self) -> bool:
-        """Return whether no more calls follow."""
         return self._is_over
 
     def next_call(self) -> HttpCall | None:
-        """Return the next call, None when the diagnosis is over."""
         for name, call in self._pending:
             self._name = name
             return call
@@ -142,7 +140,6 @@ class Diagnosis:
 
     @property
     def context(self) -> DiagnosisContext:
-        """The diagnosis so far."""
         return DiagnosisContext(
             self._target, self._found, self._url_error, self._is_over, self._is_late
         )

@@ -61,7 +61,6 @@ class Probe:
 
 
 def probe_protocol(target: Target) -> str:
-    """Return the protocol that the target is set to."""
     if target.protocol == "agent-api":
         return AGENT_API
     return MCP if target.binding == "mcp" else NLWEB

@@ -65,7 +65,6 @@ def fix_for(status: int, headers: Mapping[str, str]) -> str:
 
 
 def no_common_version(versions: Sequence[str]) -> Problem:
-    """Return the problem of a server that supports none of the versions in the table."""
     listed = ", ".join(each[:40] for each in versions[:10])
     oldest, *_, newest = VERSIONS
     return Problem(
@@ -82,7 +81,6 @@ def old_transport() -> Problem:
 
 
 def not_stateless(version: str) -> Problem:
-    """Return the problem of a server without the stateless version that is set."""
     return Problem(
         "failed",
         Stage.DECODE,

@@ -167,13 +167,11 @@ class McpExchange:
 
     @property
     def problem(self) -> Problem | None:
-        """Return why the exchange cannot continue."""
         found = self._response.problem if self._response else None
         return found if found and found.state == "refused" else self._problem
 
     @property
     def session_context(self) -> Mapping[str, Any] | None:
-        """The latest session context that the agent returned."""
         return self._tool_response.session_context
 
     @property
@@ -195,7 +193,6 @@ class McpExchange:
 
     @property
     def is_waiting_for_user(self) -> bool:
-        """Return whether the server waits for an answer of the user."""
         answered = self._response is not None and self._response.answer is not None
         return self._server_requests.has_elicited and not answered and not self._is_done
 
@@ -212,7 +209,6 @@ class McpExchange:
 
     @property
     def _has_opened(self) -> bool:
-        """Return whether this exchange has completed a handshake itself."""
         return self._handshake.is_new and self._handshake.step is HandshakeStep.OPEN
 
     @property

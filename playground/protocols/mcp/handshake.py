@@ -138,7 +138,6 @@ def _is_tool(tool: Any) -> bool:
 
 
 def _named(tools: Sequence[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the tools that have a name, with it."""
     for tool in tools:
         if _is_tool(tool) and tool["name"]:
             yield tool["name"], tool
@@ -262,7 +261,6 @@ class Handshake:
         self._tools, self._cursors = [], []
 
     def message(self, request_id: jsonrpc.Id) -> dict[str, Any]:
-        """Return the message of the present step."""
         if self.step is HandshakeStep.DISCOVER:
             return messages.discover(request_id)
         if self.step is HandshakeStep.INITIALIZE:
@@ -311,7 +309,6 @@ class Handshake:
         return [ev.Note(seq, "mcp discovery", {"remark": remark})]
 
     def answered(self, seq: int, method: str, message: JsonRpcMessage) -> Sequence[Event]:
-        """Return the events of the answer to a step."""
         if method == messages.LIST:
             return self._tools_listed(seq, message)
         value = message.error.raw if message.error else message.result
@@ -324,7 +321,6 @@ class Handshake:
         return method != messages.INITIALIZE or message.error.code not in _OTHER_GENERATION
 
     def conclude(self, method: str, response: McpResponse) -> None:
-        """Choose the next step at the end of a step's response."""
         self.is_new = True
         if method == messages.DISCOVER:
             self._unanswered += response.answer is None

@@ -90,7 +90,6 @@ class McpResponse(HttpExchange):
 
     @property
     def is_resumption(self) -> bool:
-        """Return whether it resumes the stream of an earlier response."""
         return self._resumes is not None
 
     @property
@@ -127,7 +126,6 @@ class McpResponse(HttpExchange):
 
     @property
     def streamed(self) -> bool:
-        """Return whether the response is a stream."""
         return self._streamed
 
     def receive(self, frame: Frame) -> Sequence[Event]:

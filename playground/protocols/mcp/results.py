@@ -75,14 +75,12 @@ class ToolResponse:
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome so far."""
         if self._own_outcome is not Outcome.NONE or self._reader is None:
             return self._own_outcome
         return self._reader.outcome
 
     @property
     def session_context(self) -> Mapping[str, Any] | None:
-        """The latest session context that the agent returned."""
         return self._reader.session_context if self._reader else None
 
     def read(self, seq: int, message: JsonRpcMessage, in_stream: bool) -> Sequence[Event]:
@@ -97,7 +95,6 @@ class ToolResponse:
         return self._reader.message(seq, name, data) if self._reader else ()
 
     def end(self) -> None:
-        """Tell the reader that the response is complete."""
         if self._reader:
             self._reader.end()
 
@@ -419,7 +416,6 @@ class ToolReader:
         return [*head, *_content(seq, payload, {*content.beside()})]
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
-        """Return the event of a message that follows the result."""
         self._outcome = Outcome.ANSWER
         try:
             return [Result(seq, json_decoder.decode(data))]
@@ -431,7 +427,6 @@ class ToolReader:
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome so far."""
         return self._outcome
 
     @property

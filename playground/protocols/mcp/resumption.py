@@ -41,7 +41,6 @@ class StreamPosition:
             self._count_without_message = 0
 
     def resume(self) -> None:
-        """Note that the stream is resumed."""
         self.resumption_count += 1
         self._count_without_message += 1
 

@@ -28,7 +28,6 @@ class ServerRequests:
     def read(
         self, seq: int, message: JsonRpcMessage, session: str, version: str
     ) -> Sequence[Event]:
-        """Return the events of a request, received in a call of this session and version."""
         self._count += 1
         if self._count > MAX_REQUESTS:
             reason = f"Only the first {MAX_REQUESTS} requests of a server are processed."

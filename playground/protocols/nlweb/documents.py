@@ -52,7 +52,6 @@ class AnswerAssembler:
         self._unknown: list[Any] = []
 
     def add(self, events: Iterable[Event]) -> None:
-        """Add the events of one frame."""
         for event in events:
             self._add(event)
 

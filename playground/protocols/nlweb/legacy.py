@@ -62,7 +62,6 @@ _NAMED_KEY = re.compile(_MEMBER % b"key_value|api_key|key", re.DOTALL)
 
 
 def legacy_call(target: Target, document: Document, *, streaming: bool) -> HttpCall:
-    """Return the call that sends a request to the legacy server."""
     url = http.operation_url(target.url, "ask")
     if streaming:
         defaults = (("Accept", "text/event-stream"), ("User-Agent", http.USER_AGENT))

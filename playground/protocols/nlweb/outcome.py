@@ -53,7 +53,6 @@ class OutcomeReader:
 
     @property
     def outcome(self) -> Outcome:
-        """Return the outcome so far."""
         if self._seen is not Outcome.NONE:
             return self._seen
         return self.announced if self._settled else Outcome.NONE
@@ -67,7 +66,6 @@ class OutcomeReader:
             self.session_context = context
 
     def event(self, event: Event) -> None:
-        """Add an event."""
         if isinstance(event, Completed):
             self._complete(event)
             return

@@ -60,12 +60,10 @@ class NLWebReader:
 
     @property
     def outcome(self) -> Outcome:
-        """Return the outcome of the response so far."""
         return self._outcome.outcome
 
     @property
     def session_context(self) -> Mapping[str, Any] | None:
-        """Return the latest session context that the agent returned."""
         return self._outcome.session_context
 
     def end(self) -> None:

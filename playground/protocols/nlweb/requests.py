@@ -224,7 +224,6 @@ def as_object(value: Any) -> Mapping[str, Any]:
 
 
 def without(value: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return an object without one of its members."""
     return {key: inner for key, inner in value.items() if key != name}
 
 
