@@ -77,7 +77,7 @@ def findings_of(report: ConformanceReport, rule: str) -> tuple[ExampleFinding, .
 
 
 def examples_of(rule: str) -> RuleExamples:
-    """Return the examples of a rule by its id. Raises `KeyError` for an unknown id."""
+    """Raises `KeyError` for an unknown id."""
     return _examples()[rule]
 
 

@@ -79,7 +79,6 @@ class ConformanceReport:
 
     @cached_property
     def verdicts(self) -> Mapping[str, Verdict]:
-        """Return the verdict of each rule by its id."""
         return {finding.rule: finding.verdict for finding in self.findings}
 
     @cached_property

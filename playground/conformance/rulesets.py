@@ -115,7 +115,6 @@ def _read_agent_api(rule_input: RuleInput) -> tuple[AnyTranscript, AnyTranscript
 
 
 def _read_json(rule_input: RuleInput) -> JsonTranscript:
-    """Return the JSON texts of the last response."""
     http_response = recorded_response(last_response_frames(rule_input.frames))
     return JsonTranscript(rule_input.version, tuple(json_text.texts_of(http_response)))
 

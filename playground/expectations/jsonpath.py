@@ -109,7 +109,7 @@ def select(
 
 
 def compile_path(path: str) -> JSONPathQuery:
-    """Return the parsed path. Raise `PathError` with the position of the error in a sentence."""
+    """Raise `PathError` with the position of the error in a sentence."""
     if len(path) > MAX_PATH:
         raise PathError(f"The path is longer than {MAX_PATH:,} characters.")
     return _compiled(path)

@@ -47,7 +47,7 @@ def filter_match(pattern: str, text: str, limit: StepLimit) -> bool:
 
 
 def compile_pattern(pattern: str) -> Any:
-    """Return the program of a pattern. Raise `PatternError` with a sentence."""
+    """Raise `PatternError` with a sentence."""
     _check_length(pattern)
     return _program(_compile(pattern))
 

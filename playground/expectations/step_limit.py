@@ -27,7 +27,7 @@ class StepLimit:
         self.results: dict[Any, Any] = {}
 
     def take(self, steps: int = 1) -> None:
-        """Take some steps. Raise `StepLimitError` if fewer are left."""
+        """Raise `StepLimitError` if fewer are left."""
         self.remaining -= steps
         if self.remaining < 0:
             raise StepLimitError

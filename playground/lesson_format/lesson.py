@@ -56,12 +56,10 @@ class StepCheck:
 
     @property
     def needs_answer(self) -> bool:
-        """Return whether the learner enters something."""
         return bool(self.answer)
 
     @property
     def names_kind(self) -> bool:
-        """Return whether it is about the kind of the request."""
         paths = (each.get("path") for each in self.request if isinstance(each, Mapping))
         return "$.kind" in paths
 
@@ -132,7 +130,6 @@ class Lesson:
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """Read the lesson of a collection."""
         minutes = _member(value, "minutes")
         return cls(
             tuple(

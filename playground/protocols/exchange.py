@@ -100,7 +100,7 @@ class Exchange(Protocol):
         ...
 
     def receive(self, frame: Frame) -> Sequence[Event]:
-        """Return the events of a frame. Never raises on an agent's data."""
+        """Never raises on an agent's data."""
         ...
 
     @property

@@ -117,7 +117,7 @@ class HttpExchange:
         return call
 
     def receive(self, frame: Frame) -> Sequence[Event]:
-        """Return the events of a frame. Never raises on an agent's data."""
+        """Never raises on an agent's data."""
         receiver = self._receivers.get(frame.kind)
         return receiver(frame) if receiver else _NO_EVENTS
 
@@ -136,7 +136,7 @@ class HttpExchange:
 
     @property
     def handshake(self) -> None:
-        """Return None: HTTP has no handshake."""
+        """None: HTTP has no handshake."""
         return
 
     # Frames by kind

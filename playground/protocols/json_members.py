@@ -82,7 +82,7 @@ class _Open:
 
 
 def scan(text: str) -> JsonScan:
-    """Return the parts of a JSON text. Takes time in proportion to its length. Never raises."""
+    """Takes time in proportion to the length of the text. Never raises."""
     return _Scanner(text).scan()
 
 

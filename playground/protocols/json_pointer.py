@@ -40,7 +40,7 @@ def descend(value: Any, key: str) -> Any:
 
 
 def resolve(document: Any, pointer: str) -> Any:
-    """Return the value at a pointer. Raises `LookupError` if there is none."""
+    """Raises `LookupError` if there is no value at the pointer."""
     for key in keys_of(pointer):
         document = descend(document, key)
     return document

@@ -57,7 +57,7 @@ class Problem:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """Return the problem that `to_json` wrote. Raises `KeyError` or `ValueError` for others."""
+        """Raises `KeyError` or `ValueError` for what `to_json` did not write."""
         return cls(
             state=value["state"],
             stage=Stage(value["stage"]),

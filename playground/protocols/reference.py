@@ -59,7 +59,6 @@ class Condition:
 
     @property
     def name(self) -> str:
-        """Return the name of the member."""
         return keys_of(self.pointer)[-1]
 
 
@@ -257,7 +256,7 @@ class _Node:
 
 @lru_cache(maxsize=32)
 def reference(protocol: str, version: str) -> Reference:
-    """Return the reference of a version. Raises `ValueError` for one without schemas."""
+    """Raises `ValueError` for a version without schemas."""
     names = schemas.names(protocol, version)
     roots = {name: schemas.load(protocol, version, name) for name in names}
     return read_reference(protocol, version, roots)
@@ -465,7 +464,6 @@ class _Reader:
     roots: Mapping[str, Mapping[str, Any]]
 
     def place(self, nodes: Sequence[_Node], pointer: str, depth: int) -> _Place:
-        """Return a place and those below it."""
         found = _Place(list(self._expanded(nodes, pointer)))
         below: dict[str, list[_Node]] = {}
         for node in found.nodes:

@@ -233,14 +233,14 @@ def assembler(protocol: str) -> Assembler:
 
 
 def versions(protocol: str) -> tuple[Version, ...]:
-    """Return the versions of a protocol, oldest first. Raises `ValueError` for an unknown one."""
+    """Oldest first. Raises `ValueError` for an unknown protocol."""
     return _row(PROTOCOLS, protocol, "protocol").versions
 
 
 def new_request(
     protocol: str, version: str, text: str, *, streaming: bool = True
 ) -> dict[str, Any]:
-    """Return a request document with this text. Raises `ValueError` for an unknown name."""
+    """Raises `ValueError` for an unknown name."""
     return _row(PROTOCOLS, protocol, "protocol").new_request(version, text, streaming)
 
 
@@ -301,7 +301,7 @@ def with_request_id(protocol: str, document: Mapping[str, Any], request_id: str)
 
 
 def with_version(protocol: str, document: Mapping[str, Any], version: str) -> dict[str, Any]:
-    """Return a document in another version. Raises `ValueError` for an unknown name."""
+    """Raises `ValueError` for an unknown name."""
     return _row(PROTOCOLS, protocol, "protocol").with_version(document, version)
 
 

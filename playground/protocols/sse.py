@@ -139,7 +139,7 @@ def _block_ends(buffer: bytes, searched: int) -> list[int]:
 
 
 def parse(block: bytes) -> ServerSentEvent:
-    """Return a block as an event. Never raises: bytes that are not UTF-8 become U+FFFD."""
+    """Never raises: bytes that are not UTF-8 become U+FFFD."""
     if _is_one_line(block):
         return ServerSentEvent(None, block[6:-2].decode("utf-8", "replace"), None, None, True)
     text = _without_boms(block).decode("utf-8", "replace")

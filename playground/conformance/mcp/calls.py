@@ -119,7 +119,6 @@ class RecordedCall:
         return next(own, next(iter(self.responses), None))
 
     def answers(self, located: LocatedMessage) -> bool:
-        """Return whether a response has the id of the call."""
         return self.sent is None or located.message.is_response_to(self.sent.message.id)
 
 

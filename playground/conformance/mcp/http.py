@@ -48,7 +48,6 @@ def content_type(t: McpTranscript) -> Iterator[RuleIssue]:
 
 
 def _calls_without_response(t: McpTranscript) -> list[RecordedCall]:
-    """Return the calls that expect no response."""
     return [
         call
         for call in t.calls

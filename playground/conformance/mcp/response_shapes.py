@@ -75,7 +75,6 @@ def _shape(found: EmbeddedResponse) -> ResponseShape:
 
 
 def texts_of(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a result's content with their pointers."""
     content = result.get("content")
     parts = content[:MAX_CONTENT] if isinstance(content, list) else ()
     for at, part in enumerate(parts):

@@ -46,7 +46,6 @@ class McpTranscript:
 
     @property
     def messages(self) -> tuple[LocatedMessage, ...]:
-        """Return every message of the server."""
         return tuple(chain.from_iterable(call.messages for call in self.calls))
 
     @property

@@ -130,7 +130,7 @@ def is_card(value: Any) -> bool:
 
 
 def read_card(value: Any) -> AgentCard:
-    """Return the card in a JSON value. Never raises."""
+    """Never raises."""
     raw: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     skills = raw.get("skills")
     found = raw.get("capabilities")

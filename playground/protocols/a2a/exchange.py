@@ -71,7 +71,7 @@ class A2AExchange:
         return self._card_response is not None and self._card_response.is_over
 
     def receive(self, frame: Frame) -> Sequence[Event]:
-        """Return the events of a frame. Never raises on an agent's data."""
+        """Never raises on an agent's data."""
         if frame.kind is FrameKind.CALL:
             self._begin(frame.data)
             return ()

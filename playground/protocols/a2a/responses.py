@@ -25,7 +25,7 @@ class RpcResponse(HttpExchange):
         self.ended = False
 
     def receive(self, frame: Frame) -> Sequence[Event]:
-        """Return the events of a frame. Never raises on an agent's data."""
+        """Never raises on an agent's data."""
         self.ended = self.ended or frame.kind is FrameKind.END
         return super().receive(frame)
 
@@ -44,7 +44,7 @@ class RpcReader:
         return events
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
-        """Return the events of one stream message. A2A does not name them."""
+        """A2A does not name stream messages."""
         if not data or data.isspace():
             return [Note(seq, name or "message")]
         try:

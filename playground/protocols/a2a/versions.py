@@ -25,11 +25,9 @@ class A2AVersion:
     headers: tuple[tuple[str, str], ...] = ()
 
     def text(self, text: str) -> dict[str, Any]:
-        """Return a text part."""
         return {"kind": "text", "text": text} if self.envelope else {"text": text}
 
     def data(self, value: Any) -> dict[str, Any]:
-        """Return a data part with a JSON value."""
         if self.envelope:
             # 0.3 allows objects only.
             value = value if isinstance(value, Mapping) else {"value": value}

@@ -31,7 +31,7 @@ _ACCEPT = "application/json, text/event-stream;q=0.9, */*;q=0.5"
 def plan(
     action: Action, agent_url: str, params: Any | Unset, headers: Headers, _server: ServerInfo
 ) -> ActionPlan:
-    """Return the plan of an HTTP action. See `playground.protocols.actions.bindings.plan`."""
+    """See `playground.protocols.actions.bindings.plan`."""
     raw: Mapping[str, Any] = action.raw
     params = raw.get("params") if params is UNSET else params
     method, method_error = _method(raw.get("method"), params)

@@ -25,7 +25,7 @@ _STRINGS = ("agent_url", "url", "message_id", "skill")
 def plan(
     action: Action, _agent_url: str, params: Any | Unset, headers: Headers, server_info: ServerInfo
 ) -> ActionPlan:
-    """Return the plan of an A2A action. See `playground.protocols.actions.bindings.plan`."""
+    """See `playground.protocols.actions.bindings.plan`."""
     message = action.raw.get("message") if params is UNSET else params
     agent_url, skill = attribute_text(action, "agent_url"), attribute_text(action, "skill")
     card = a2a.read_card(server_info.description) if server_info.description is not None else None

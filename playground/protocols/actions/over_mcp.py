@@ -24,7 +24,7 @@ _PLANNED_ID = 1
 def plan(
     action: Action, _agent_url: str, params: Any | Unset, headers: Headers, server_info: ServerInfo
 ) -> ActionPlan:
-    """Return the plan of an MCP action. See `playground.protocols.actions.bindings.plan`."""
+    """See `playground.protocols.actions.bindings.plan`."""
     given = action.raw.get("arguments") if params is UNSET else params
     server, tool = attribute_text(action, "server"), attribute_text(action, "tool")
     # An identifier may be a URL nevertheless.

@@ -30,7 +30,7 @@ class AgentAPIReader:
     """Reads one response. See `playground.protocols.exchange.Reader`."""
 
     def __init__(self, version: str) -> None:
-        """Create a reader for a target of this version. Raises `ValueError` for an unknown one."""
+        """Raises `ValueError` for an unknown version."""
         self._label = versions.get_version(version).label
         self._outcome = OutcomeReader()
         self._messages = Messages()

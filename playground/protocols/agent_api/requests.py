@@ -28,7 +28,7 @@ _MAX_ENTRIES = 1_000
 
 
 def new_request(version: str, text: str, *, streaming: bool = True) -> dict[str, Any]:
-    """Return a request with one user message. Raises `ValueError` for an unknown version."""
+    """Raises `ValueError` for an unknown version."""
     versions.get_version(version)
     return {"input": [user_message(text)], "stream": streaming}
 

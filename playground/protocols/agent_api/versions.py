@@ -26,7 +26,7 @@ _BY_NAME = {version.name: version for version in VERSIONS}
 
 
 def get_version(name: str) -> Version:
-    """Return the row of a version. Raises `ValueError` for a version that is not in the table."""
+    """Raises `ValueError` for a version that is not in the table."""
     try:
         return _BY_NAME[name]
     except KeyError:

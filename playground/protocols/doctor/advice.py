@@ -73,14 +73,14 @@ def missing_fix(protocol: str, evidence: Evidence) -> str:
 
 
 def cause_of(problem: Problem) -> str:
-    """Return the cause of a failed call. The doctor has a shorter timeout than a run."""
+    """The doctor has a shorter timeout than a run."""
     if problem.limit == "total_timeout":
         return "No complete response within the time limit of the diagnosis."
     return problem.cause
 
 
 def fix_of(problem: Problem) -> str:
-    """Return the fix of a failed call. Raising the limits of runs would not help here."""
+    """Raising the limits of runs would not help here."""
     if problem.limit in TIMEOUTS:
         return "Check the agent’s log; runs have a longer timeout than diagnoses."
     if problem.limit:

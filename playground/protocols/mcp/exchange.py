@@ -116,7 +116,7 @@ class McpExchange:
         return self._post(self._call_message(known), known.version, known.id)
 
     def receive(self, frame: Frame) -> Sequence[Event]:
-        """Return the events of a frame. Never raises on an agent's data."""
+        """Never raises on an agent's data."""
         if frame.kind is FrameKind.CALL:
             self._begin(messages.read_call(frame.data))
             return ()
@@ -187,7 +187,6 @@ class McpExchange:
         return (session.version, session.id) if session and session.id else ("", "")
 
     def end_call(self) -> HttpCall | None:
-        """Return the call that ends the session, None without one."""
         version, session = self.session
         return messages.end_session(self._target, version, session) if session else None
 

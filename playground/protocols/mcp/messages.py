@@ -125,7 +125,7 @@ def server_info(meta: Any) -> Any:
 def post_message(
     target: Target, message: Mapping[str, Any], *, version: str = "", session: str = ""
 ) -> HttpCall:
-    """Return the call that carries a message. The target's headers replace the defaults."""
+    """The target's headers replace the defaults."""
     headers = [
         ("Content-Type", "application/json"),
         ("Accept", "application/json, text/event-stream"),

@@ -75,7 +75,6 @@ class McpResponse(HttpExchange):
 
     @property
     def answer(self) -> JsonRpcMessage | None:
-        """The JSON-RPC response that answers the call, None until it is received."""
         return self._messages.answer
 
     @property
@@ -129,7 +128,7 @@ class McpResponse(HttpExchange):
         return self._streamed
 
     def receive(self, frame: Frame) -> Sequence[Event]:
-        """Return the events of a frame. Never raises on an agent's data."""
+        """Never raises on an agent's data."""
         if frame.kind in (FrameKind.EVENT, FrameKind.TAIL):
             self._messages.in_stream = True
         events = super().receive(frame)

@@ -361,7 +361,6 @@ def _without_mcp_members(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _texts(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a result's content with their pointers."""
     content = result.get("content")
     is_list = isinstance(content, list)
     for at, part in enumerate(content[:_MAX_TEXTS] if is_list else [content]):  # type: ignore[index]

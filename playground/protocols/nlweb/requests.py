@@ -32,7 +32,7 @@ _AWAIT_ONLY = frozenset({"promise_token", "action"})
 
 
 def new_request(version: str, text: str, *, streaming: bool = True) -> dict[str, Any]:
-    """Return an ask request with this query text. Raises `ValueError` for an unknown version."""
+    """Raises `ValueError` for an unknown version."""
     return {
         "query": {"text": text},
         "prefer": {"streaming": streaming},

@@ -106,7 +106,7 @@ def is_flat(name: str) -> bool:
 
 
 def get_version(name: str) -> Version:
-    """Return the row of a version. Raises `ValueError` for a version that is not in the table."""
+    """Raises `ValueError` for a version that is not in the table."""
     try:
         return _BY_NAME[name]
     except KeyError:
