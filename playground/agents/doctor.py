@@ -94,7 +94,6 @@ class DiagnosisView:
 
 
 def report_for(subject: Agent | Run) -> DiagnosisView | None:
-    """Return the latest report of an agent or a run, None if there is none."""
     report = report_of(subject)
     if report is None or not isinstance(report.get("steps"), list):
         return None

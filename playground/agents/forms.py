@@ -173,7 +173,6 @@ def _is_masked(name: str, value: str) -> bool:
 
 
 def _with_masks(pairs: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return headers with masks for the values of credentials."""
     return [[name, MASK if value and is_credential(name) else value] for name, value in pairs]
 
 

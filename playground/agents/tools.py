@@ -46,7 +46,6 @@ class ToolListView:
 
     @property
     def names(self) -> list[str]:
-        """Return the names of the tools."""
         return [tool.name for tool in self.tools]
 
 

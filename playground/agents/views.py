@@ -199,7 +199,6 @@ def _subject(request: HttpRequest, slug: str, pk: UUID | None) -> doctor.Subject
 
 
 def _context(subject: doctor.Subject) -> dict[str, Any]:
-    """Return the context of the report."""
     agent = subject if isinstance(subject, Agent) else None
     args = [agent.slug] if agent else [subject.pk]
     prefix = "agent" if agent else "run"

@@ -110,7 +110,6 @@ class RunComparison:
 
     @property
     def headline(self) -> str:
-        """Return the result of the comparison in one line."""
         parts = (("request", self.request), ("response", self.response))
         return " · ".join(f"{name}: {part.headline.lower()}" for name, part in parts).capitalize()
 
@@ -195,7 +194,6 @@ def first_difference(document: Any, other: Any) -> str:
 
 
 def headline_of(comparison: Comparison) -> str:
-    """Return the result of comparing two responses in a few words."""
     surprising = comparison.total - comparison.expected
     if surprising:
         return count_text(surprising, "difference")
@@ -341,12 +339,10 @@ def _compared_part(
 
 
 def rows_of(differences: Iterable[Difference]) -> tuple[DifferenceRow, ...]:
-    """Return the rows of differences."""
     return tuple(map(row_of, differences))
 
 
 def row_of(difference: Difference) -> DifferenceRow:
-    """Return the row of one difference."""
     change = difference.change
     left = "" if change == "added" else json_preview(difference.left, MAX_VALUE)
     right = "" if change == "removed" else json_preview(difference.right, MAX_VALUE)

@@ -59,7 +59,6 @@ class TwinResult:
 
 
 def twin_sides(twin: Twin) -> tuple[TwinSide, TwinSide]:
-    """Return both sides with their titles."""
     titles = _titles(twin.left, twin.right)
     return _side("Left", twin.left, titles[0]), _side("Right", twin.right, titles[1])
 

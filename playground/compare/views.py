@@ -144,7 +144,6 @@ def _selected(request: HttpRequest, prepared: engine.PreparedRequest) -> TwinTar
 
 
 def _targets(request: HttpRequest, prepared: engine.PreparedRequest) -> list[TwinTarget]:
-    """Return the targets that a prepared request can be compared over."""
     if not prepared.has_call:
         return []
     return twin_targets_for(prepared, list(Agent.objects.owned_by(request.user)))
@@ -175,7 +174,6 @@ def _twin(request: HttpRequest, pk: str) -> Twin:
 
 
 def _result_context(found: Twin) -> dict[str, object]:
-    """Return the twin with its result."""
     return {"twin": found, "verdict": twin_result(found)}
 
 

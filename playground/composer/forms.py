@@ -34,7 +34,6 @@ class TextField(forms.Field):
         super().__init__(required=False)
 
     def to_python(self, value: Any) -> str:
-        """Return the text."""
         return value or ""
 
 
@@ -50,7 +49,6 @@ class ParsedField(TextField):
         self._empty = empty
 
     def clean(self, value: Any) -> Any:
-        """Return the parsed value."""
         text = self.to_python(value)
         if self._empty is not None and not text.strip():
             return self._empty()
@@ -82,7 +80,6 @@ class ComposerForm(forms.Form):
         self.agents = Agent.objects.owned_by(user)
 
     def clean_agent(self) -> Agent | None:
-        """Return the agent with this slug."""
         found: Agent | None = self.agents.filter(slug=self.cleaned_data["agent"]).first()
         return found
 
@@ -91,7 +88,6 @@ class ComposerForm(forms.Form):
         return str(self.cleaned_data["address"].strip())
 
     def clean_expectations(self) -> Any:
-        """Return a list of valid expectations."""
         found = self.cleaned_data["expectations"]
         _raise_first("Expectations", check_schema(found))
         return found
@@ -128,7 +124,6 @@ class SendForm(ComposerForm):
         return detected_settings(self.cleaned_data["detected"])
 
     def clean_environment(self) -> Environment | None:
-        """Return the environment with this slug."""
         slug = self.cleaned_data["environment"]
         found: Environment | None = (
             Environment.objects.owned_by(self.user).filter(slug=slug).first() if slug else None
@@ -139,7 +134,6 @@ class SendForm(ComposerForm):
         return found
 
     def clean_saved(self) -> SavedRequest | None:
-        """Return the saved request with this natural key."""
         collection, slash, slug = self.cleaned_data["saved"].partition("/")
         if not slash:
             return None
@@ -156,12 +150,10 @@ class SaveForm(ComposerForm):
     captures = ParsedField(parse_json_value, dict)
 
     def clean_auth(self) -> dict[str, Any]:
-        """Return the authentication, an object."""
         found: dict[str, Any] = self._of_type("auth", dict, "an object")
         return found
 
     def clean_expectations(self) -> Any:
-        """Return a list of valid expectations."""
         self._of_type("expectations", list, "a list")
         return super().clean_expectations()
 

@@ -92,7 +92,6 @@ def turn_request(request: HttpRequest, pk: str) -> JsonResponse:
 
 @ensure_csrf_cookie
 def _compose(request: HttpRequest, pk: str) -> HttpResponse:
-    """Render the composer with the follow-up."""
     run = get_run(request, pk)
     parent = turn_of(run)
     # What the agent sent is sent back unchanged, even if it contains `{{name}}`.

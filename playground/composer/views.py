@@ -110,7 +110,6 @@ def prepare_form(request: HttpRequest) -> PreparedRequest:
 
 
 def _request_template(form: SendForm) -> RequestTemplate:
-    """Return the request template of a valid form."""
     found = form.cleaned_data
     return RequestTemplate(
         request=found["document"],
@@ -152,7 +151,6 @@ def composer_context(agent: Agent | None, run: Run | None) -> dict[str, Any]:
 
 
 def _parameter_field(row: Parameter) -> dict[str, str]:
-    """Return a parameter of the Agent API as a field of the composer."""
     text = row.extension or meaning("agent-api", "request", f"/{row.name}")
     expected = "" if row.kind == "text" else f" {row.expected[0].upper()}{row.expected[1:]}."
     return {

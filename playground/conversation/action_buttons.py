@@ -74,7 +74,6 @@ def label_of(action: Action) -> str:
 
 
 def action_at(run: Run, ref: EntryRef, number: int) -> Action | None:
-    """Return action `number` of the result of an entry, None if there is none."""
     event = event_at(run, ref)
     actions = actions_of(event.item) if isinstance(event, Result) else []
     return actions[number] if number < len(actions) else None

@@ -95,7 +95,6 @@ async def server(request: HttpRequest, pk: str, seq: int, part: int, number: int
 
 
 def _show(request: HttpRequest, pk: str, entry_ref: tuple[int, int], number: int) -> HttpResponse:
-    """Render the panel."""
     panel = get_action_panel(request, pk, entry_ref, number)
     context = panel_context(request, panel)
     errors = context["errors"]
@@ -232,7 +231,6 @@ class ActionPanel:
 
     @property
     def identifier(self) -> str:
-        """Return how the action names its server or agent, "" without one or over HTTP."""
         return identifier_of(self.action)
 
     @property
@@ -247,7 +245,6 @@ class ActionPanel:
         return ServerInfo(self.url, version, description, self.message_id)
 
     def plan(self) -> ActionPlan:
-        """Return the planned call of the action with the submitted fields."""
         return plan(
             self.action,
             self.run.url,
@@ -272,7 +269,6 @@ class ActionPanel:
         return None
 
     def prepare(self, planned: ActionPlan) -> engine.PreparedRequest:
-        """Return the action as a request that the engine can send."""
         binding = BINDINGS.get(planned.protocol)
         return engine.action_request(
             self.agent,
@@ -349,12 +345,10 @@ class McpServerView(_ServerView):
 
     @property
     def tools(self) -> NameChoices:
-        """Return the names of its tools."""
         return _name_choices(list(tools_of(self.description)), self.tool)
 
     @cached_property
     def controls(self) -> Sequence[ToolControl]:
-        """Return the controls of the tool's arguments."""
         return controls_of(self.described.get("inputSchema"), self.given) if self.described else ()
 
 
@@ -368,12 +362,10 @@ class A2AAgentView(_ServerView):
 
     @cached_property
     def card(self) -> a2a.AgentCard | None:
-        """Return its agent card."""
         return a2a.read_card(self.description) if self.is_read else None
 
     @property
     def requested_origin(self) -> str:
-        """Return the origin that the action names."""
         return origin_of(self.agent_url)
 
     @property
@@ -383,7 +375,6 @@ class A2AAgentView(_ServerView):
 
     @property
     def origin(self) -> str:
-        """Return the origin of the URL in the agent card."""
         return origin_of(self.url)
 
     @property
@@ -398,12 +389,10 @@ class A2AAgentView(_ServerView):
 
     @property
     def has_other_origin(self) -> bool:
-        """Return whether the agent card has a different origin than the action."""
         return bool(self.url) and not same_origin(self.url, self.agent_url)
 
     @property
     def has_skill(self) -> bool:
-        """Return whether the agent card has the skill of the action."""
         return self.card is not None and self.card.has_skill(self.skill)
 
     @property
@@ -457,7 +446,6 @@ def identifier_of(action: Action) -> str:
 
 
 def stored_server(request: HttpRequest, action: Action) -> ActionServer | None:
-    """Return the user's stored server of an action, None where there is none."""
     identifier = identifier_of(action)
     if not identifier:
         return None
@@ -488,7 +476,6 @@ def save_server(request: HttpRequest, panel: ActionPanel, url: str, found: Any =
 
 
 def read_submitted(request: HttpRequest, panel: ActionPanel) -> None:
-    """Read the fields of a submitted panel into it."""
     form = request.POST
     version = form.get("mcp_version", "") if panel.protocol == MCP else ""
     panel.as_agent = form.get("as_agent") == "1"
@@ -516,7 +503,6 @@ def read_submitted(request: HttpRequest, panel: ActionPanel) -> None:
 
 
 def panel_context(request: HttpRequest, panel: ActionPanel) -> dict[str, Any]:
-    """Return the template context of the panel: the exact call and everything about it."""
     planned = panel.plan()
     server = panel.describe_server(planned.params)
     own = is_agent_origin(panel.agent, planned)
@@ -613,17 +599,14 @@ def _exact_call(prepared: engine.PreparedRequest, planned: ActionPlan) -> HttpCa
 
 
 def is_agent_origin(agent: Agent, planned: ActionPlan) -> bool:
-    """Return whether the call goes to the agent's own origin."""
     return same_origin(planned.url, agent.url)
 
 
 def is_sendable(planned: ActionPlan) -> bool:
-    """Return whether the call can be made."""
     return planned.sendable and not _call_errors(planned)
 
 
 def _call_errors(planned: ActionPlan) -> list[str]:
-    """Return the reasons why a call cannot be made, as sentences."""
     refusals = list(planned.errors)
     if planned.sendable and (refusal := _policy_error(planned.url)):
         refusals.append(refusal)

@@ -97,7 +97,6 @@ class NestedGroup:
 
     @property
     def total(self) -> int:
-        """Return the number of items of the member."""
         return len(self.items) + self.more
 
 
@@ -201,7 +200,6 @@ class _NestedItems:
         self._remaining = MAX_ALL
 
     def groups(self, item: Any, depth: int) -> list[NestedGroup]:
-        """Return the groups of items in `item`, down to `depth` levels."""
         if depth == 0 or not isinstance(item, Mapping):
             return []
         if isinstance(inner := item.get("schema_object"), Mapping):

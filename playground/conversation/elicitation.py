@@ -120,12 +120,10 @@ class ElicitationEntry:
 
     @property
     def run(self) -> Run:
-        """Return the run whose agent asks."""
         return self.thread.run
 
     @property
     def anchor(self) -> str:
-        """Return the id of the entry, the prefix of the ids in it."""
         return self.thread.anchor(self.entry_ref)
 
     @property
@@ -173,12 +171,10 @@ class ElicitationEntry:
 
     @property
     def is_of_action(self) -> bool:
-        """Return whether the server or agent of an action asks."""
         return self.run.kind == RunKind.ACTION
 
     @property
     def is_url_elicitation(self) -> bool:
-        """Return whether it only asks to visit a URL."""
         return bool(self.form.links) and not self.form.fields
 
     @property
@@ -195,7 +191,6 @@ class ElicitationEntry:
 
     @property
     def is_declined(self) -> bool:
-        """Return whether the user declined to answer."""
         return self.declined_key in (self.run.declined_elicitations or [])
 
     @property
@@ -218,7 +213,6 @@ class ElicitationEntry:
     # The form
 
     def submitted(self, name: str, default: str = "") -> str:
-        """Return the last submitted value of a control, `default` if there is none."""
         values = self.data.get(name)
         return values[-1] if values else default
 
@@ -257,7 +251,6 @@ class ElicitationEntry:
         return [(self._explained(each), each.name == chosen) for each in STRATEGIES.values()]
 
     def _explained(self, strategy: Strategy) -> Strategy:
-        """Return a strategy with an explanation for this request."""
         others = [
             sentence for sentence in self._omitted(strategy) if sentence not in self.omissions
         ]
@@ -265,7 +258,6 @@ class ElicitationEntry:
 
     @property
     def omissions(self) -> list[str]:
-        """Return what an answer by any strategy omits, as sentences."""
         return self._omitted(next(iter(STRATEGIES.values())))
 
     def _omitted(self, strategy: Strategy) -> list[str]:
@@ -463,7 +455,6 @@ def _record(
 
 
 def _kind(elicitation: ElicitationEntry) -> RunKind:
-    """Return the kind of the run that an answer is."""
     if elicitation.is_server_request:
         return RunKind.CLIENT_RESPONSE
     return RunKind.ACTION if elicitation.is_of_action else RunKind.ANSWER
@@ -486,7 +477,6 @@ def _refusal(elicitation: ElicitationEntry) -> str:
 def _refuse(
     request: HttpRequest, elicitation: ElicitationEntry, errors: dict[str, str]
 ) -> HttpResponse:
-    """Return the form with its errors."""
     context = {"elicitation": replace(elicitation, errors=errors)}
     response = render(request, "conversation/elicitation.html#body", context, status=422)
     return reswap(retarget(response, "closest answer-form"), "outerHTML")

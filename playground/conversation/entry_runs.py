@@ -30,7 +30,6 @@ class EntryRuns:
 
     @cached_property
     def promise(self) -> PolledPromise | None:
-        """Return the polled promise of the run, None if there is none."""
         if not self._has_related:
             return None
         promise: PolledPromise | None = (
@@ -74,7 +73,6 @@ class EntryRuns:
         return found
 
     def anchor(self, ref: EntryRef) -> str:
-        """Return the id of the element of an entry."""
         return anchor_of(self.run, ref, self.page)
 
     def runs_at(self, ref: EntryRef, *kinds: str) -> list[Run]:
@@ -82,7 +80,6 @@ class EntryRuns:
         return [run for run in self._by_entry.get(ref, ()) if not kinds or run.kind in kinds]
 
     def promise_at(self, ref: EntryRef) -> PolledPromise | None:
-        """Return the polled promise of an entry, None if there is none."""
         promise = self.promise
         return promise if promise and (promise.entry_seq, promise.entry_part) == ref else None
 
@@ -105,7 +102,6 @@ class EntryRuns:
 
 
 def anchor_of(run: Run, ref: EntryRef, page: Run) -> str:
-    """Return the id of the element of an entry of `run` on the page of `page`."""
     prefix = "" if run.pk == page.pk else f"r{run.pk.hex[:12]}-"
     return f"{prefix}entry-{ref[0]}-{ref[1]}"
 

@@ -78,7 +78,6 @@ class ErrorCard:
 
 
 def error_card(run: Run) -> ErrorCard | None:
-    """Return the error card of a final run, None without an error."""
     if not run.is_final or run.state in (RunState.CANCELLED, RunState.INTERRUPTED):
         return None
     status, retry_after = run.status or 0, run.retry_after if _has_retry_after(run) else ""

@@ -30,12 +30,10 @@ class EventRow:
 
     @property
     def label(self) -> str:
-        """Return the label of its kind."""
         return kind_label(self.kind)
 
 
 def rows_of(readings: Iterable[tuple[Frame, Sequence[ev.Event]]]) -> list[EventRow]:
-    """Return a row for each frame with its events."""
     return [row_of(frame, events) for frame, events in readings]
 
 
@@ -55,7 +53,6 @@ def row_of(frame: Frame, events: Sequence[ev.Event]) -> EventRow:
 
 
 def event_text(event: ev.Event) -> str:
-    """Return an event in one line."""
     return element_of(event).line(event)
 
 

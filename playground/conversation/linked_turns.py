@@ -57,7 +57,6 @@ class LinkedTurn:
 
     @property
     def status_label(self) -> str:
-        """Return the status of its run."""
         return status_label(self.run)
 
 

@@ -35,7 +35,6 @@ class MediaView:
 
     @property
     def label(self) -> str:
-        """Return its kind as text."""
         return _LABELS[self.media.kind]
 
     @property
@@ -45,7 +44,6 @@ class MediaView:
 
     @property
     def description(self) -> str:
-        """Return its description, cut."""
         return value_text(self.media.description)
 
     @property
@@ -66,7 +64,6 @@ class MediaView:
 
     @property
     def is_too_large(self) -> bool:
-        """Return whether a picture exceeds the size limit for inline pictures."""
         return self._is_image and (self.media.size or 0) > MAX_INLINE
 
     @property
@@ -91,7 +88,6 @@ class MediaView:
 
     @property
     def remote_picture(self) -> str | None:
-        """Return the URL of a picture that is elsewhere, None if there is none."""
         is_picture = self._is_image or self.media.media_type.lower().startswith("image/")
         if not is_picture or self.media.has_data or "svg" in self.media.media_type.lower():
             return None
@@ -104,7 +100,6 @@ class MediaView:
 
     @property
     def url_text(self) -> str:
-        """Return its URL as text, cut."""
         return value_text(self.media.url, 300)
 
     @property
@@ -114,7 +109,6 @@ class MediaView:
 
     @property
     def file_name(self) -> str:
-        """Return the name of the file as which its data is saved."""
         name = "".join(each if each.isalnum() or each in "-_. " else "_" for each in self.name)
         if name.strip("._ "):
             return name.strip()

@@ -65,7 +65,6 @@ class MessagePart:
         return self._pieces[0] if self._pieces else ""
 
     def since(self, offset: int) -> str:
-        """Return the text from character `offset` on."""
         return self.text[offset:]
 
     def add(self, event: Content) -> None:
@@ -130,7 +129,6 @@ class JoinedMessage:
 
     @property
     def texts(self) -> list[str]:
-        """Return the texts of its text parts, in order."""
         return [part.text for part in self.ordered if part.is_text]
 
     @property
@@ -182,7 +180,6 @@ class MessageJoiner:
         return iter(self._by_ref.values())
 
     def at(self, ref: EntryRef) -> JoinedMessage | None:
-        """Return the message of an entry; None if there is none."""
         return self._by_ref.get(ref)
 
     def changed(self) -> list[JoinedMessage]:

@@ -83,12 +83,10 @@ class MessageView:
 
     @property
     def status(self) -> str:
-        """Return the status as the agent sent it, cut."""
         return self.joined.status[:40]
 
     @property
     def status_label(self) -> str:
-        """Return the status as text."""
         if self.is_over and self.is_unfinished:
             return "Never completed"
         if self.is_waiting:
@@ -97,7 +95,6 @@ class MessageView:
 
     @property
     def is_unfinished(self) -> bool:
-        """Return whether more has to follow after its status."""
         return self.joined.status in OPEN
 
     @property
@@ -123,13 +120,11 @@ class MessageView:
 
     @property
     def name(self) -> str:
-        """Return the name of the called tool, cut."""
         call = self.joined.call
         return value_text(call.name, 120) if call else ""
 
     @property
     def caller_name(self) -> str:
-        """Return the name of the tool whose output it is, cut."""
         return MessageView(self.joined.caller).name if self.joined.caller else ""
 
     @property
@@ -166,7 +161,6 @@ class MessageView:
 
     @property
     def more_tools(self) -> int:
-        """Return the number of tools that only the JSON has."""
         return max(0, sum(map(len, self._tool_lists)) - MAX_TOOLS)
 
     @property
@@ -195,17 +189,14 @@ class MessagePartView:
 
     @property
     def number(self) -> int:
-        """Return its number, which is part of the id of its element."""
         return self.part.number
 
     @property
     def kind(self) -> str:
-        """Return the kind as the agent sent it, cut."""
         return value_text(self.part.kind, 40)
 
     @cached_property
     def media(self) -> MediaView | None:
-        """Return the picture, sound or file whose data is in the part; None if there is none."""
         view = content_view(self.part.kind, self.part.value)
         return view if view and view.media.has_data else None
 
@@ -244,7 +235,6 @@ class MessagePartView:
 
     @property
     def url_text(self) -> str:
-        """Return the URL of the part as text, cut."""
         value = self.part.value
         if isinstance(value, Mapping):
             members = (value.get(name) for name in ("url", f"{self.part.kind}_url", "uri"))
@@ -264,17 +254,14 @@ class MessagePartView:
 
     @property
     def cards(self) -> list[ResultCard]:
-        """Return the schema.org items of the part as cards; empty if it has none."""
         return [card_of(item) for item in _items(self.part.value)[:MAX_CARDS]]
 
     @property
     def more_items(self) -> int:
-        """Return the number of items that only the JSON has."""
         return max(0, len(_items(self.part.value)) - MAX_CARDS)
 
     @property
     def json(self) -> str:
-        """Return the value as indented JSON."""
         return pretty(self.part.value)
 
 
@@ -291,7 +278,6 @@ class ToolOutputView:
 
     @property
     def name(self) -> str:
-        """Return the name of the tool, cut."""
         return value_text(self.event.name, 120)
 
 

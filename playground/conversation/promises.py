@@ -305,7 +305,6 @@ async def _get_promise(request: HttpRequest, pk: str) -> PolledPromise:
 async def _respond(
     request: HttpRequest, promise: PolledPromise, work: Awaitable[Any]
 ) -> HttpResponse:
-    """Await the work, and show its result."""
     await work
     if not is_htmx(request):
         return redirect(promise.run)

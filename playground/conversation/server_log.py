@@ -46,7 +46,6 @@ def log_lines(run: Run) -> tuple[list[LogLine], bool]:
 
 
 def _name_and_text(event: Event) -> tuple[str, str]:
-    """Return the name and the text of a log event."""
     if isinstance(event, Log):
         name = " · ".join(filter(None, (event.level, event.logger)))
         return name[:80] or "log", value_text(event.data, MAX_TEXT)

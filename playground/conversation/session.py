@@ -39,7 +39,6 @@ class Change:
 
     @property
     def sign(self) -> str:
-        """Return the sign of the kind."""
         return {"added": "+", "dropped": "−"}.get(self.kind, "±")
 
 
@@ -50,7 +49,6 @@ def changes(before: Any, after: Any) -> list[Change]:
 
 
 def change_of(found: json_values.ValueChange) -> Change:
-    """Return a difference of two values as text."""
     if found.left is MISSING:
         return Change("added", found.pointer, after=_shown(found.right))
     if found.right is MISSING:

@@ -34,7 +34,6 @@ class RunMetrics:
 
 
 def run_metrics(run: Run) -> RunMetrics:
-    """Return the current metrics of a run."""
     elapsed = elapsed_ms(run)
     return RunMetrics(
         status_label=status_label(run),
@@ -64,7 +63,6 @@ def _counts(run: Run) -> list[tuple[str, str, str]]:
 
 
 def status_label(run: Run) -> str:
-    """Return the status of a run in one to four words."""
     state, problem = run.state, run.problem if isinstance(run.problem, Mapping) else {}
     if state == RunState.COMPLETED:
         return _outcome_label(run)

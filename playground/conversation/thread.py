@@ -53,12 +53,10 @@ class ChildRun:
 
     @property
     def error(self) -> ErrorCard | None:
-        """Return its error card, None without a problem."""
         return error_card(self.run) if self.run.problem else None
 
     @property
     def label(self) -> str:
-        """Return the label of an action, the same as on its button."""
         return label_text(self.run.text, MAX_LABEL) or "Action"
 
     @property
@@ -92,7 +90,6 @@ class Thread(EntryRuns):
     def __init__(
         self, run: Run, depth: int = 0, page: Run | None = None, *, readonly: bool = False
     ) -> None:
-        """Read the child runs of `run`, shown at some depth of the page of another run."""
         super().__init__(run, depth, page)
         self.readonly = readonly
 
@@ -119,7 +116,6 @@ class Thread(EntryRuns):
         return context
 
     def child(self, run: Run) -> ChildRun:
-        """Return a child run with its first entries."""
         if self._depth >= DEPTH:
             return ChildRun(run, self, [])
         thread = Thread(run, self._depth + 1, self.page, readonly=self.readonly)
@@ -145,7 +141,6 @@ def render_entries(entries: Sequence[Entry], thread: Thread, *, follow: bool = F
 
 
 def render_entry(entry: Entry, thread: Thread, *, follow: bool = False) -> str:
-    """Return the HTML of one entry with its children."""
     element = element_of(entry.event)
     assert element.show is not None
     template, own = element.show(entry, thread)

@@ -179,7 +179,6 @@ def _answer(request: HttpRequest, pk: str) -> ToolCallAnswer:
 
 
 def _compose(request: HttpRequest, answer: ToolCallAnswer) -> PreparedRequest:
-    """Return the prepared request with the answer."""
     run = answer.selected.run
     return prepare_follow_up(request, run, tool_output_document(run, answer.messages))
 
@@ -201,7 +200,6 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Prepared
 
 
 def _refuse(request: HttpRequest, answer: ToolCallAnswer) -> HttpResponse:
-    """Return the submitted forms, each with its error."""
     first = answer.errors[0]
     others = [each for each in answer.shown if each.entry_ref != first.entry_ref]
     context = {"first": first, "others": others}
@@ -240,7 +238,6 @@ def _message(tool_call: ToolCallForm) -> dict[str, Any]:
 
 
 def _summary(tool_call: ToolCallForm) -> str:
-    """Return the answer to a call in words."""
     submitted = tool_call.submitted
     if not tool_call.is_approval:
         return submitted.get("output", "")

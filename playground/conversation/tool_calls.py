@@ -34,17 +34,14 @@ class ToolCallForm:
 
     @property
     def run(self) -> Run:
-        """Return the run whose agent makes the call."""
         return self.thread.run
 
     @property
     def entry_ref(self) -> EntryRef:
-        """Return the reference of its entry."""
         return self.waiting.entry_ref
 
     @property
     def event(self) -> ToolCall:
-        """Return the call."""
         return self.waiting.event
 
     @property
@@ -69,12 +66,10 @@ class ToolCallForm:
 
     @property
     def anchor(self) -> str:
-        """Return the id of the entry, the prefix of the ids in it."""
         return self.thread.anchor(self.entry_ref)
 
     @property
     def is_approval(self) -> bool:
-        """Return whether it asks for an approval and not for an output."""
         return self.event.kind == APPROVAL
 
     @property

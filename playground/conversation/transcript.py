@@ -48,7 +48,6 @@ class TranscriptRow:
 
     @property
     def run(self) -> Run:
-        """Return the run of the turn."""
         return self.turn.run
 
     @property
@@ -58,17 +57,14 @@ class TranscriptRow:
 
     @property
     def status_label(self) -> str:
-        """Return the status of its run."""
         return status_label(self.run)
 
     @cached_property
     def metrics(self) -> RunMetrics:
-        """Return the figures of its run."""
         return run_metrics(self.run)
 
     @property
     def ago(self) -> str:
-        """Return the time since it was sent."""
         return ago(self.run.created_at)
 
     @property
@@ -158,27 +154,22 @@ class Transcript:
 
     @property
     def last(self) -> TranscriptRow:
-        """Return the last turn, which a follow-up follows."""
         return self.rows[-1]
 
     @property
     def shown_earlier(self) -> Sequence[TranscriptRow]:
-        """Return the turns before that of the run which a page shows."""
         return self.earlier[-WINDOW:]
 
     @property
     def hidden_earlier(self) -> int:
-        """Return the number of the turns before those."""
         return len(self.earlier) - len(self.shown_earlier)
 
     @property
     def shown_later(self) -> Sequence[TranscriptRow]:
-        """Return the turns after that of the run which a page shows."""
         return self.later[:WINDOW]
 
     @property
     def hidden_later(self) -> int:
-        """Return the number of the turns after those."""
         return len(self.later) - len(self.shown_later)
 
     @property

@@ -164,7 +164,6 @@ class RunUpdates:
             self._other_turns = dict(others.exclude(pk=run.pk).values_list("pk", "state"))
 
     def watch_turns(self, turns: Mapping[UUID, str]) -> None:
-        """Announce the end of these turns as well."""
         self._other_turns = {**turns, **self._other_turns}
 
     def needs_read(self, stored: Sequence[Stored]) -> bool:
@@ -367,7 +366,6 @@ class RunUpdates:
         self._closing += found[: WINDOW - len(self._closing)]
 
     def _changed_turns(self) -> set[UUID]:
-        """Return the other turns whose state has changed since the last message."""
         if not self._other_turns:
             return set()
         known = self._other_turns

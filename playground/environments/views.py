@@ -274,7 +274,6 @@ class VariableForm(forms.ModelForm):  # type: ignore[type-arg]
 
     @property
     def is_secret(self) -> bool:
-        """Return whether the row holds a secret."""
         return str(self["kind"].value()) == Variable.Kind.SECRET
 
     @property

@@ -74,7 +74,6 @@ class HistoryQuery:
 
     @property
     def query(self) -> str:
-        """Return the query string."""
         fields = {
             "q": self.q,
             "agent": self.agent,

@@ -40,7 +40,6 @@ class RetentionForm(forms.Form):
 
     @property
     def limits(self) -> RetentionLimits:
-        """Return the limits of a valid form."""
         return RetentionLimits(self.cleaned_data["days"], self.cleaned_data["runs"])
 
 
@@ -82,7 +81,6 @@ def retention_preview(request: HttpRequest) -> HttpResponse:
 
 
 def _preview(request: HttpRequest, form: RetentionForm) -> dict[str, Any]:
-    """Return what the limits in the form would delete."""
     if not form.is_valid():
         return {"form": form}
     limits = form.limits.within_setting()

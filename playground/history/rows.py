@@ -56,7 +56,6 @@ class HistoryRow:
 
 
 def rows_of(runs: Iterable[Run]) -> list[HistoryRow]:
-    """Return the rows of a page."""
     return [row_of(run) for run in runs]
 
 
@@ -138,7 +137,6 @@ def sidebar_history(
 def _sidebar_rows(
     entries: Sequence[Run | CollectionRun],
 ) -> list[SidebarRun | SidebarGroup]:
-    """Return the rows of runs and collection runs, in their order."""
     groups = _groups([entry for entry in entries if isinstance(entry, CollectionRun)])
     runs = [entry for entry in entries if isinstance(entry, Run)]
     changes = dict(_changes(runs))

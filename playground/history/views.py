@@ -77,7 +77,6 @@ def _rows(request: HttpRequest, query: HistoryQuery) -> dict[str, Any]:
 
 
 def _choices(request: HttpRequest) -> dict[str, Any]:
-    """Return the choices of the form."""
     agents = Agent.objects.owned_by(request.user).values_list("slug", "name")
     return {
         "agents": [*agents, (UNSAVED_AGENT, "Not saved")],

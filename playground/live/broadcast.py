@@ -68,17 +68,13 @@ class Viewer(Protocol):
     #: What access depends on: token of the share, or key of the user's session; "" locally.
     token: str
 
-    def send_html(self, html: str) -> None:
-        """Send a message."""
-        ...
+    def send_html(self, html: str) -> None: ...
 
     def end(self, error: BaseException | None = None) -> None:
         """Close the socket after the last message, or because of an error."""
         ...
 
-    def leave(self) -> None:
-        """Stop following."""
-        ...
+    def leave(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -140,12 +136,10 @@ class RunFeed:
 
     @property
     def viewers(self) -> Sequence[Viewer]:
-        """Return all viewers."""
         return (*self._members, *self._late)
 
     @property
     def has_viewers(self) -> bool:
-        """Return whether it has viewers."""
         return bool(self._members or self._late)
 
     async def join(self, viewer: Viewer, updates: RunUpdates) -> None:
@@ -179,7 +173,6 @@ class RunFeed:
             await notifier().subscribe(group, subscriber)
 
     def leave(self, viewer: Viewer) -> None:
-        """Stop sending to the viewer."""
         self._members.pop(viewer, None)
         self._late.pop(viewer, None)
         if not self.has_viewers:
@@ -407,7 +400,6 @@ class RunFeeds:
         self._poll_if_needed()
 
     def unwatch(self, viewer: Viewer) -> None:
-        """Undo `watch`."""
         self._collection_runs.pop(viewer, None)
         self._poll_if_needed()
 

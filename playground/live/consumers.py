@@ -110,7 +110,6 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         """Stop following; the run itself continues."""
 
     async def disconnect(self, code: int) -> None:
-        """Stop following."""
         open_sockets().discard(self)
         self.leave()
         self._drop()
@@ -202,11 +201,9 @@ class OpenSockets:
         self.is_closing = False
 
     def add(self, viewer: LiveConsumer) -> None:
-        """Note a socket that was opened."""
         self._viewers.add(viewer)
 
     def discard(self, viewer: LiveConsumer) -> None:
-        """Note a socket that was closed."""
         self._viewers.discard(viewer)
         self._removed.set()
 
@@ -265,13 +262,11 @@ class RunConsumer(LiveConsumer):
         return updates
 
     async def follow(self, updates: RunUpdates) -> None:
-        """Join the feed of the run."""
         self._feed = await run_feeds().join(self, updates)
         if self._is_gone or self._code is not None:
             self.leave()
 
     def leave(self) -> None:
-        """Leave the feed."""
         if self._feed:
             self._feed.leave(self)
 
@@ -320,7 +315,6 @@ class CollectionRunConsumer(LiveConsumer):
         self._follower = start_task(self._follow(updates), f"viewer-{self._group}")
 
     def leave(self) -> None:
-        """Stop following."""
         if self._follower:
             self._follower.cancel()
             self._follower = None

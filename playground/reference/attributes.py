@@ -159,7 +159,6 @@ class AttributeView:
 
     @property
     def has_meanings(self) -> bool:
-        """Return whether a value has a meaning."""
         return any(meaning for _, meaning in self.values)
 
     @property
@@ -500,7 +499,6 @@ def _rules_of(
 
 
 def _rules(found: Reference) -> Iterator[Rule[Any]]:
-    """Yield the rules on documents of a version."""
     if found.protocol == _MCP_GROUP:
         groups = [group for group in rule_groups() if group.slug == _MCP_GROUP]
         yield from (rule for group in groups for rule in group.rules)
@@ -652,7 +650,6 @@ class ProtocolView:
 
 @lru_cache(maxsize=1)
 def protocol_views() -> tuple[ProtocolView, ...]:
-    """Return the protocols with a reference."""
     found = []
     for name in dict.fromkeys(link.protocol for link in version_links()):
         links = version_links(name)
@@ -673,7 +670,6 @@ class StartLink(NamedTuple):
 
 @lru_cache(maxsize=1)
 def start_links() -> tuple[StartLink, ...]:
-    """Return the documents to begin with."""
     found = []
     for protocol, name in START:
         links = version_links(protocol)

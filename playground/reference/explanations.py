@@ -124,7 +124,6 @@ def meaning(protocol: str, schema: str, pointer: str) -> str:
 
 
 def reference(protocol: str, version: str, schema: str, pointer: str = "") -> str:
-    """Return the reference of a value."""
     return f"{protocol}/{version}/{schema}#{pointer}"
 
 
@@ -162,7 +161,6 @@ def _name_reference(protocol: str, version: str, name: str) -> str:
 
 
 def kind_reference(kind: str) -> str:
-    """Return the reference of an event kind or frame kind, as rows and blocks have it."""
     schema = "frames" if kind.upper() in FrameKind.__members__ else "events"
     return reference("playground", "1", schema, pointer_of([kind]))
 

@@ -121,7 +121,6 @@ class RuleView:
 
 
 def rule_view(group: str, name: str) -> RuleView | None:
-    """Return the view of a rule; None if the group has no such rule."""
     found = next((each for each in rule_groups() if each.slug == group), None)
     rules = {rule.id: rule for rule in found.rules} if found else {}
     if found is None or name not in rules:

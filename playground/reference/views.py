@@ -109,7 +109,6 @@ def rule(request: HttpRequest, group: str, rule_id: str) -> HttpResponse:
 
 
 def _groups() -> Iterator[dict[str, Any]]:
-    """Yield the rule groups with their rows."""
     for group in rule_groups():
         protocol, rules = next(
             (protocol, rules) for (protocol, _), rules in RULESETS.items() if group in rules.groups

@@ -133,7 +133,6 @@ def _get_share(request: HttpRequest, token: str) -> Share:
 
 
 def _share_context(request: HttpRequest, share: Share) -> dict[str, Any]:
-    """Return a share with its URL, its badge and whether it has expired."""
     context: dict[str, Any] = {
         "share": share,
         "link": request.build_absolute_uri(share.get_absolute_url()),
@@ -146,7 +145,6 @@ def _share_context(request: HttpRequest, share: Share) -> dict[str, Any]:
 
 
 def _workbench_link(request: HttpRequest, run: Run) -> str:
-    """Return a deep link to the workbench with the request of a run."""
     return workbench_link(
         request.build_absolute_uri(reverse("workbench")),
         address=clean_url_template(run.url),
@@ -183,7 +181,6 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _run_context(request: HttpRequest, run: Run) -> dict[str, Any]:
-    """Return the context of a shared run."""
     context = shared_run(run, results=int_param(request.GET, "results", 0))
     if run.is_final or not context["live"]:
         context |= _details_context(request, run)
@@ -193,13 +190,11 @@ def _run_context(request: HttpRequest, run: Run) -> dict[str, Any]:
 
 
 def _details_context(request: HttpRequest, run: Run) -> dict[str, Any]:
-    """Return the context of the events and bytes of a shared run."""
     offsets = {name: int_param(request.GET, name, 0) for name in ("events", "wire")}
     return shared_details(run, **offsets)
 
 
 def _collection_context(request: HttpRequest, found: Share) -> dict[str, Any]:
-    """Return the context of a page of a shared collection."""
     collection = found.collection
     assert collection is not None
     start = int_param(request.GET, "requests", 0)
@@ -239,7 +234,6 @@ def _request_context(request: HttpRequest, saved: SavedRequest) -> dict[str, Any
 
 
 def _described(expectation: dict[str, Any]) -> str:
-    """Return an expectation as a sentence."""
     sentence = EXPECTATION_TYPES[expectation["type"]].describe(expectation)
     return sentence[:1].upper() + sentence[1:]
 

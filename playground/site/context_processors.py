@@ -48,6 +48,5 @@ def sidebar(request: HttpRequest) -> dict[str, Any]:
 
 
 def _lesson_pane(request: HttpRequest) -> LessonPane | None:
-    """Return the pane of the lesson that is open."""
     found = open_lesson(owner_of(request.user))
     return LessonPane(found, request.user) if found else None

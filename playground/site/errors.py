@@ -66,13 +66,11 @@ class ExceptionMiddleware:
             markcoroutinefunction(self)
 
     def __call__(self, request: HttpRequest) -> Any:
-        """Return the response of the view."""
         if iscoroutinefunction(self._get_response) and request.method == "POST":
             return self._wait_for(self._get_response(request))
         return self._get_response(request)
 
     async def _wait_for(self, response: Coroutine[Any, Any, HttpResponse]) -> HttpResponse:
-        """Return the response of a view that may start a run."""
         with request_in_progress():
             return await response
 

@@ -131,7 +131,6 @@ class LoginView(views.LoginView):
         return response
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """Show the form again."""
         response = super().form_invalid(form)
         if form.retry_after:
             response.status_code = form.status

@@ -84,12 +84,10 @@ class TreeNode:
 
     @property
     def name(self) -> str:
-        """Return its name."""
         return str(self.folder or self.collection)
 
     @property
     def url(self) -> str:
-        """Return the URL of its content."""
         return _url(self.collection, self.folder)
 
 
@@ -115,7 +113,6 @@ class Sidebar:
 
     @cached_property
     def agents(self) -> list[Agent]:
-        """The user's agents."""
         return list(Agent.objects.owned_by(self._user))
 
     @cached_property

@@ -32,12 +32,10 @@ class WireBlock:
 
     @property
     def label(self) -> str:
-        """Return the label of its kind."""
         return kind_label(self.kind)
 
 
 def blocks_of(frames: Iterable[Frame]) -> list[WireBlock]:
-    """Return the blocks of frames."""
     return [_block(frame) for frame in frames]
 
 

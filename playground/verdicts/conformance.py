@@ -122,12 +122,10 @@ class RuleReport:
 
     @property
     def verdict_label(self) -> str:
-        """Return the label of the verdict."""
         return VERDICTS[self.verdict]
 
     @property
     def source(self) -> str:
-        """Return the section of the rule, by number or by name."""
         return source_of(self.section)
 
 
@@ -140,11 +138,9 @@ class LevelReport:
 
     @property
     def level_label(self) -> str:
-        """Return the label of the level."""
         return LEVELS[self.level]
 
     def count(self, verdict: Verdict) -> int:
-        """Return the number of its rules with this verdict."""
         return sum(rule.verdict is verdict for rule in self.rules)
 
     @property
@@ -179,7 +175,6 @@ class ReportView:
 
     @property
     def failed(self) -> int:
-        """Return the number of failed rules."""
         return self.count(Verdict.FAIL)
 
     @property
@@ -189,26 +184,21 @@ class ReportView:
 
     @property
     def inconclusive(self) -> int:
-        """Return the number of inconclusive rules."""
         return self.count(Verdict.INCOMPLETE)
 
     @property
     def passed(self) -> int:
-        """Return the number of passed rules."""
         return self.count(Verdict.PASS)
 
     @property
     def not_applicable(self) -> int:
-        """Return the number of rules that do not apply."""
         return self.count(Verdict.NOT_APPLICABLE)
 
     def count(self, verdict: Verdict) -> int:
-        """Return the number of rules with this verdict."""
         return sum(level.count(verdict) for level in self.levels)
 
     @property
     def sentence(self) -> str:
-        """Return the report in one line."""
         broken = [
             f"{count} {level.level.value}"
             for level in self.levels
@@ -230,7 +220,6 @@ class ReportView:
 
 
 def view_of(report: ConformanceReport, locator: PointerLocator) -> ReportView:
-    """Return the view of a report."""
     rules = [
         _rule_report(list(findings), locator)
         for _, findings in groupby(report.findings, key=lambda finding: finding.rule)
@@ -244,7 +233,6 @@ def view_of(report: ConformanceReport, locator: PointerLocator) -> ReportView:
 
 
 def subject_of(protocol: str, binding: str, version: str) -> str:
-    """Return protocol, version and binding as the subject of a report."""
     return _SUBJECTS.get((protocol, binding), "{}").format(version)
 
 
@@ -254,7 +242,6 @@ def source_of(section: str) -> str:
 
 
 def version_label(protocol: str, version: str) -> str:
-    """Return the label of a version on the rules page."""
     return version if protocol == "nlweb" else "Level"
 
 

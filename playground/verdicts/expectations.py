@@ -66,7 +66,6 @@ class ChecksView:
 
     @property
     def total(self) -> int:
-        """Return the number of checks."""
         return len(self.rows)
 
     @property
@@ -88,7 +87,6 @@ def verdict_of(passed: bool | None) -> tuple[str, str]:
 
 
 def checks_view(checks: Sequence[Check]) -> ChecksView:
-    """Return the checks of a run, in order."""
     rows = tuple(
         CheckView(*verdict_of(check.met), check.expected, check.actual, pretty(check.expectation))
         for check in checks
@@ -211,7 +209,6 @@ def _substituted(
 
 
 def _result(check: Check) -> dict[str, Any]:
-    """Return the result of one expectation as JSON."""
     verdict, word = verdict_of(check.met)
     return {"verdict": verdict, "word": word, "wanted": check.expected, "actual": check.actual}
 

@@ -251,7 +251,6 @@ def block_view(
     is_open: bool = False,
     is_entry: bool = False,
 ) -> BlockView:
-    """Return the view of a block with its first `most` meanings."""
     row = row_of(reading.frame, reading.events) if reading else None
     kind = block.kind.name.lower()
     facts = ""

@@ -58,7 +58,6 @@ def _read(choice: str, text: str) -> dict[str, Any]:
 
 
 def _show(request: HttpRequest, run: Run, **context: Any) -> HttpResponse:
-    """Render the session history."""
     transcript = transcript_of(run)
     history = SessionHistory([row.turn for row in transcript.to_current])
     shown = {"run": run, "transcript": transcript, "history": history, **context}

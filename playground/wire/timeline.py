@@ -85,7 +85,6 @@ class TimelineMark:
 
     @property
     def label(self) -> str:
-        """Return the label of its kind."""
         return kind_label(self.kind)
 
 
@@ -167,7 +166,6 @@ class FrameTimes:
     trace_id: str = ""
 
     def add(self, frame: Frame, events: Sequence[Event]) -> None:
-        """Add the next frame, with its events."""
         at_us, kind = frame.at_us, frame.kind
         if kind not in self.moments:
             self.moments[kind] = at_us
@@ -338,7 +336,6 @@ class Axis:
 
     @property
     def breaks(self) -> list[AxisBreak]:
-        """Return the breaks, in order."""
         pairs = pairwise(self._stretches)
         return [AxisBreak(round(self.x(a[1]), 2), b[0] - a[1]) for a, b in pairs]
 

@@ -185,7 +185,6 @@ class _Children:
 
 
 def _children_of(turns: Sequence[Run]) -> Mapping[UUID, _Children]:
-    """Return the child runs of turns."""
     found: dict[UUID, _Children] = defaultdict(_Children)
     tops = {turn.pk: turn.pk for turn in turns}
     rows: dict[UUID, list[tuple[datetime, UUID, str]]] = defaultdict(list)

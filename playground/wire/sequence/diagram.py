@@ -134,9 +134,7 @@ class Diagram:
 
     @property
     def messages(self) -> int:
-        """Return the number of its messages."""
         return sum(isinstance(item, Message) for turn in self.turns for item in turn.items)
 
     def lane_name(self, key: str) -> str:
-        """Return the name of a lane."""
         return next(lane.name for lane in self.lanes if lane.key == key)

@@ -88,7 +88,6 @@ class Head:
 
     @property
     def title(self) -> str:
-        """Return name and detail in one line."""
         return ", ".join(filter(None, (self.lane.name, self.lane.detail)))
 
 
@@ -117,17 +116,14 @@ class MessageRow:
 
     @property
     def label_y(self) -> int:
-        """Return the baseline of the label."""
         return self.line - (21 if self.detail else 7)
 
     @property
     def detail_y(self) -> int:
-        """Return the baseline of the detail."""
         return self.line - 6
 
     @property
     def time_y(self) -> int:
-        """Return the baseline of the time."""
         return self.line + 4
 
     @property
@@ -173,7 +169,6 @@ class NoteRow:
 
     @property
     def text_y(self) -> int:
-        """Return the baseline of its text."""
         return self.y + 21
 
     @property
@@ -194,7 +189,6 @@ class TurnGroup:
 
     @property
     def label_y(self) -> int:
-        """Return the baseline of its label."""
         return self.y + 20
 
 
@@ -232,7 +226,6 @@ class Drawing:
 
 
 def drawing_of(diagram: Diagram, columns: Columns = WIDE) -> Drawing:
-    """Return the drawing of a diagram."""
     heads = list(_heads(diagram.lanes, columns))
     width = heads[-1].x + columns.margin
     draw = _Rows(diagram, {head.lane.key: head.x for head in heads}, columns, width)
@@ -279,7 +272,6 @@ class _Rows:
     width: int
 
     def rows(self, items: Sequence[Item], y: int) -> Iterator[MessageRow | NoteRow]:
-        """Yield the rows of items, the first one at `y`."""
         for item in items:
             if isinstance(item, Note):
                 space = self.width - self.columns.times - 2 * _PADDING

@@ -137,7 +137,6 @@ class RunSteps:
         return tuple(replace(step, kinds=Counter(step.kinds)) for step in self._steps)
 
     def add(self, frame: Frame, events: Sequence[Event]) -> None:
-        """Add the next frame, with its events."""
         kind = frame.kind
         if kind in _STREAMED:
             self._add_events(frame, events)
@@ -231,7 +230,6 @@ class RunSteps:
         self._put(step)
 
     def _continues(self, last: Step, kind: str) -> bool:
-        """Return whether a step continues with an event of a kind."""
         if last.is_lost or not last.kinds:
             return False
         if last.is_rest:
