@@ -78,7 +78,6 @@ class SameOriginValidator:
         self.application = application
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> Any:
-        """Pass the connection on, or deny it."""
         if is_same_origin(scope):
             return await self.application(scope, receive, send)
         return await WebsocketDenier()(scope, receive, send)

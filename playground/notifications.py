@@ -87,7 +87,6 @@ class Notifier:
         await self._update_membership()
 
     def unsubscribe(self, group: str, subscriber: Subscriber) -> None:
-        """Stop calling `subscriber`."""
         left = self._subscribers.get(group, [])
         with contextlib.suppress(ValueError):
             left.remove(subscriber)

@@ -68,7 +68,6 @@ class CollectionFile(pytest.File):
     """A file with a collection; its requests are sent when the first one is tested."""
 
     def collect(self) -> Iterator[RequestItem]:
-        """Yield a test for each request."""
         try:
             entries = json.loads(self.path.read_bytes())
             fields = [(each["model"], each["fields"]) for each in entries]

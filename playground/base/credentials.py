@@ -74,7 +74,6 @@ def clean_auth(auth: Any) -> dict[str, str]:
 
 
 def is_pair(row: Any) -> bool:
-    """Return whether a row of headers is a pair of texts."""
     return isinstance(row, list) and len(row) == 2 and all(isinstance(part, str) for part in row)
 
 

@@ -46,12 +46,10 @@ def decryption_keys(environment: Mapping[str, str], path: Path) -> list[str]:
 
 
 def next_key_path(path: Path) -> Path:
-    """Return the path of the key that will replace the one in `path`."""
     return path.with_name(f"{path.name}.next")
 
 
 def previous_key_path(path: Path) -> Path:
-    """Return the path of the key that the one in `path` has replaced."""
     return path.with_name(f"{path.name}.previous")
 
 

@@ -32,12 +32,10 @@ def default_fixtures_dir(data_dir: Path) -> Path:
 
 
 def start_command(port: int) -> str:
-    """Return the command line that serves the playground on a port, for messages."""
     return f"nlweb-playground --port {port}" if INSTALLED else f"make run PORT={port}"
 
 
 def install_command(extra: str) -> str:
-    """Return the command line that installs an extra of pyproject.toml, for messages."""
     return f'pip install "nlweb-playground[{extra}]"' if INSTALLED else "make setup"
 
 

@@ -77,8 +77,6 @@ class Job:
 def job(
     name: str, queue: str = SHORT
 ) -> Callable[[Callable[[str], Coroutine[Any, Any, None]]], Job]:
-    """Return a decorator that makes a job of a coroutine function."""
-
     def register(function: Callable[[str], Coroutine[Any, Any, None]]) -> Job:
         if settings.WORKERS:
             from procrastinate import RetryStrategy

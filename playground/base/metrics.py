@@ -173,7 +173,6 @@ class MetricsServer:
 
     @property
     def port(self) -> int:
-        """Return the port on which it listens."""
         return self._server.server_port
 
     def close(self) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 @cache
 def this_process() -> str:
-    """Return the name of this process."""
     return f"{_this_host()}:{os.getpid()}:{_started(os.getpid())}"
 
 

@@ -103,11 +103,9 @@ class TaskRegistry(Generic[K, V]):
         return self._entries.get(key)
 
     def values(self) -> list[V]:
-        """Return the values of all tasks in progress."""
         return [value for value, _ in self._entries.values()]
 
     def tasks(self) -> dict[K, asyncio.Task[None]]:
-        """Return all tasks in progress, by key."""
         return {key: task for key, (_, task) in self._entries.items()}
 
     def _end(self, key: K, task: asyncio.Task[None]) -> None:

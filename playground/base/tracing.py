@@ -94,7 +94,6 @@ def observe(span: Span, frames: Sequence[Frame]) -> None:
 
 
 def set_error(span: Span, error_type: str, description: str) -> None:
-    """Let a span end with an error."""
     span.set_attribute("error.type", str(error_type))
     span.set_status(trace.StatusCode.ERROR, description)
 

@@ -74,7 +74,6 @@ def agent_for(name: str, requests: Sequence[SavedRequest]) -> Agent:
 
 
 def rows_of(name: str) -> list[Row]:
-    """Return the rows of a data file."""
     try:
         return read_rows(_read_bytes(name, MAX_BYTES), name)
     except DataError as error:
@@ -98,7 +97,6 @@ class StepPrinter:
     _has_waited: bool = False
 
     def __call__(self, step: Step, run: Run | None) -> None:
-        """Record and print a step that has ended."""
         self.counts[step.verdict] += 1
         result = self.results[step.number] = result_of(step, run)
         self.clear()
@@ -129,7 +127,6 @@ class StepPrinter:
         print(f"\r{bar}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Clear the progress bar."""
         if self._bar:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 

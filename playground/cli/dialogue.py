@@ -74,7 +74,6 @@ class Dialogue:
 
     @property
     def last(self) -> Run:
-        """Return the last run."""
         return self.runs[-1]
 
     async def run(self, parent: engine.RunParent | None = None) -> None:
@@ -220,7 +219,6 @@ class Dialogue:
             self._listen(frame, events)
 
     def findings(self) -> list[dict[str, Any]]:
-        """Return the conformance findings of all runs."""
         found: list[dict[str, Any]] = []
         for run in self.runs:
             report = conformance_report(run)

@@ -73,7 +73,6 @@ class Printer:
         self._has_followed = False
 
     def __call__(self, frame: Frame, events: Sequence[ev.Event]) -> None:
-        """Print one frame's events."""
         self.last = frame.seq
         self.events += len(events)
         self.results += sum(isinstance(event, ev.Result) for event in events)
@@ -165,7 +164,6 @@ class Printer:
         self._end_line()
 
     def _end_line(self) -> None:
-        """End the current line of the output."""
         self._write("".join(self._message_printer.close()))
         self._clear()
 
@@ -202,7 +200,6 @@ def configure_stream(stream: TextIO, as_json: bool) -> None:
 
 
 def print_line(line: str) -> None:
-    """Print a line to standard output."""
     write(one_line(line) + "\n")
 
 

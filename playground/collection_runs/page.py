@@ -56,7 +56,6 @@ def _columns() -> tuple[str, ...]:
 
 
 def result_of(step: Step, run: Run | None) -> StepResult:
-    """Return the result of a step and its run."""
     return StepResult(
         number=step.number,
         iteration=step.iteration,
@@ -82,7 +81,6 @@ def problem_of(run: Run | None) -> str:
 
 
 def checks_of(step: Step) -> list[CheckResult]:
-    """Return the checks of a step."""
     return [_check_result(check) for check in step.checks if isinstance(check, Mapping)]
 
 
@@ -106,7 +104,6 @@ class StepRow:
 
     @property
     def number(self) -> int:
-        """Return the number of the step."""
         return self.step.number
 
     @property
@@ -116,7 +113,6 @@ class StepRow:
 
     @property
     def verdict_label(self) -> str:
-        """Return the label of the verdict."""
         return str(self.step.get_verdict_display())
 
 
@@ -161,7 +157,6 @@ class RunProgress:
 
     @classmethod
     def of(cls, run: CollectionRun) -> RunProgress:
-        """Return the progress as it is stored now."""
         return cls(VerdictCounts(run.planned, run.counts()), duration(run.duration_ms()))
 
     @property
@@ -171,7 +166,6 @@ class RunProgress:
 
 
 def page_of(run: CollectionRun, window: StepPage) -> dict[str, Any]:
-    """Return the context of the page of a collection run."""
     progress = RunProgress.of(run)
     verdicts = window.verdicts(run)
     steps = progress.tally.bad if window.show == BAD else run.planned
@@ -185,7 +179,6 @@ def page_of(run: CollectionRun, window: StepPage) -> dict[str, Any]:
 
 
 def header_context(run: CollectionRun, progress: RunProgress) -> dict[str, Any]:
-    """Return the context of the header of a collection run."""
     options = run.options
     return {
         "run": run,

@@ -115,7 +115,6 @@ def _record(request: HttpRequest) -> HttpResponse | Started:
 def _plan(
     request: HttpRequest, collection: Collection, form: CollectionRunForm
 ) -> CollectionRunPlan:
-    """Return the plan of a run from a valid form."""
     cleaned = form.cleaned_data
     requests, address, agent = cleaned["chosen"], cleaned["address"], cleaned["agent"]
     owner = owner_of(request.user)
@@ -220,7 +219,6 @@ class CollectionRunForm(forms.Form):
 
     @property
     def count(self) -> int:
-        """Return the number of requests in the collection."""
         return len(self._requests)
 
     @property

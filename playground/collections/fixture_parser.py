@@ -220,7 +220,6 @@ class FixtureReader:
         return Fixture(self._slug, self._collection, self._folders, self._requests, remarks)
 
     def read(self, items: Sequence[Any]) -> Iterator[FixtureProblem]:
-        """Read all items and yield problems."""
         has_problems = False
         for number, item in enumerate(items, 1):
             for problem in self._read_item(f"Item {number:,}", item):
@@ -400,14 +399,12 @@ def _tokens(text: str) -> Iterator[tuple[re.Match[str], bool]]:
 
 
 def _check_members(location: str, item: Mapping[str, Any]) -> Iterator[FixtureProblem]:
-    """Yield problems of an item's members around its fields."""
     for name in sorted(item.keys() - {"model", "fields"}):
         message = "Unknown member. An item has only “model” and “fields”."
         yield FixtureProblem(f"{location}, /{pointer_token(name)}", message)
 
 
 def _check_target(location: str, values: Fields) -> Iterator[FixtureProblem]:
-    """Yield problems of protocol, version and binding in combination."""
     known = [version.name for version in registry.versions(values["protocol"])]
     if values["version"] not in known:
         message = f"Unknown version. The versions of this protocol are {', '.join(known)}."

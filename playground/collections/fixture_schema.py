@@ -59,7 +59,6 @@ def schema_errors(value: Any, model: str, field: str = "") -> Iterator[Finding]:
 
 
 def json_type_name(value: Any) -> str:
-    """Return the type of a JSON value, in words."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     kinds = ((str, "a string"), (list, "an array"), (dict, "an object"))

@@ -111,7 +111,6 @@ def _check_user(value: str) -> Iterator[Finding]:
 def _from_problems(
     validate: Callable[[Any], Iterable[RequestProblem]], value: Any
 ) -> Iterator[Finding]:
-    """Yield the problems that a check of another package reports."""
     for problem in validate(value):
         yield problem.pointer, problem.message
 

@@ -64,7 +64,6 @@ def _form(
     folder: Folder | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Render the form of a folder."""
     key = [collection.slug, folder.slug] if folder else [collection.slug]
     context = {
         "form": form,
@@ -106,7 +105,6 @@ def move(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
 
 
 def _move_form(request: HttpRequest, folder: Folder) -> HttpResponse:
-    """Render the form with the other collections."""
     others = Collection.objects.owned_by(request.user).exclude(pk=folder.collection_id)
     context = {"folder": folder, "collection": folder.collection, "collections": others}
     template = "collections/move_folder_page.html" + ("#move" if is_htmx(request) else "")
@@ -123,7 +121,6 @@ def _signed(position: ordering.FormerPosition) -> str:
 
 
 def _move_back(request: HttpRequest, folder: Folder, signed: str) -> HttpResponse:
-    """Move a folder back to its former position."""
     try:
         position = ordering.FormerPosition(**signing.loads(signed, salt=_SALT))
     except signing.BadSignature as error:

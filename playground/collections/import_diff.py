@@ -41,7 +41,6 @@ class FieldDifference:
 
     @property
     def lines(self) -> list[DiffLine]:
-        """Return the lines that are shown."""
         return self._all_lines[:MAX_SHOWN]
 
     @property
@@ -75,7 +74,6 @@ class ItemChange:
 
     @property
     def kind(self) -> str:
-        """Return the kind of the item, in a word."""
         return {COLLECTION: "collection", FOLDER: "folder"}.get(self.model, "request")
 
 
@@ -100,7 +98,6 @@ def is_same_item(one: Fields, other: Fields, model: str) -> bool:
 
 
 def count_by_status(changes: list[ItemChange]) -> Mapping[str, int]:
-    """Return the number of changes of each status."""
     found = {"added": 0, "changed": 0, "same": 0, "kept": 0, "removed": 0}
     for change in changes:
         found[change.status] += 1

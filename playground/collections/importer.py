@@ -61,7 +61,6 @@ class ImportPlan:
         return not (self.counts["added"] + self.counts["changed"] + self.counts["removed"])
 
     def of(self, status: str) -> list[ItemChange]:
-        """Return the changes with one status."""
         return [change for change in self.changes if change.status == status]
 
 
@@ -227,7 +226,6 @@ class ChangeGroup:
 
     @property
     def is_quiet(self) -> bool:
-        """Return whether its items stay as they are."""
         return self.status in {"same", "kept"}
 
 

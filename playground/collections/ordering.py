@@ -56,14 +56,12 @@ class FormerPosition:
 
 
 def move_collection(collection: Collection, where: RelativePosition) -> None:
-    """Move a collection among those of its owner."""
     siblings = Collection.objects.filter(owner=collection.owner_id)
     with transaction.atomic():
         _place(siblings, collection, where)
 
 
 def reorder_folder(folder: Folder, where: RelativePosition) -> None:
-    """Move a folder among those of its collection."""
     with transaction.atomic():
         _place(folder.collection.folders.all(), folder, where)
         mark_modified(folder.collection)
@@ -178,7 +176,6 @@ def duplicate_collection(collection: Collection) -> Collection:
 
 
 def mark_modified(collection: Collection) -> None:
-    """Mark a collection as modified now."""
     collection.modified_at = timezone.now()
     Collection.objects.filter(pk=collection.pk).update(modified_at=collection.modified_at)
 

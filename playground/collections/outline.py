@@ -58,7 +58,6 @@ class FolderGroup:
 
     @property
     def more_url(self) -> str:
-        """Return the URL of the next page."""
         url = reverse("collection-outline", args=[self.collection.slug])
         folder = self.folder.slug if self.folder else ""
         return f"{url}?folder={folder}&from={self.next_offset}"

@@ -125,7 +125,6 @@ def validate_recording(reply: Any) -> list[RequestProblem]:
 
 
 def frame_to_json(frame: Frame) -> dict[str, Any]:
-    """Return a frame as a recording holds it."""
     row: dict[str, Any] = {"at_us": frame.at_us, "kind": frame.kind.name.lower()}
     if not frame.data:
         return row

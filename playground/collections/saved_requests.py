@@ -126,7 +126,6 @@ def _selected_folder(request: HttpRequest) -> tuple[Collection, Folder | None]:
 def _save_form(
     request: HttpRequest, form: dict[str, str], errors: list[str], status: int = 200
 ) -> HttpResponse:
-    """Render the form for a name and a collection, with the submitted values."""
     collections = Collection.objects.owned_by(request.user).prefetch_related("folders")
     shipped = shipped_slugs()
     own = [each for each in collections if each.slug not in shipped]

@@ -148,7 +148,6 @@ class _SearchWords:
         return condition
 
     def hit(self, item: Any, kind: str, texts: dict[str, str]) -> SearchHit:
-        """Return the hit of an item with its searched texts by field."""
         target = item.collection if kind == "folder" else item
         url = target.get_absolute_url() + (f"#folder-{item.slug}" if kind == "folder" else "")
         found = SearchHit(item, url, kind, self.pieces(item.name))

@@ -60,7 +60,6 @@ class Shipped:
 
     @property
     def is_lesson(self) -> bool:
-        """Return whether it is a lesson that comes with the playground."""
         return self.path.name in LESSON_FILES
 
 

@@ -159,7 +159,6 @@ def deletion(request: HttpRequest, slug: str, folder: str = "", saved: str = "")
 
 
 def undo_url(part: trash.Part) -> str:
-    """Return the URL that restores a deleted part."""
     return reverse("trash-restore", args=[trash.kind(part), part.pk])
 
 

@@ -79,7 +79,6 @@ def await_(corpus: Corpus, task: PromisedAnswer) -> Answer | SingleResponse:
 
 
 def assembled_answer(items: list[dict[str, Any]], request: AskRequest) -> Answer | SingleResponse:
-    """Return an answer of given items in the requested format and mode."""
     summarized = any(item["@type"] == "SearchSummary" for item in items)
     if "summarize" in request.modes and not summarized:
         text = result_items.contents(items, request.language)

@@ -50,7 +50,6 @@ class Guide:
 
 
 def guides(origin: str) -> list[dict[str, Any]]:
-    """Return each guide with its URLs on `origin`."""
     return [
         {
             "guide": guide,

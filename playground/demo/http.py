@@ -102,7 +102,6 @@ def error_document(message: str) -> dict[str, str]:
 def json_response(
     document: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> HttpResponse:
-    """Return a JSON response."""
     return HttpResponse(encode(document), "application/json", status, headers=dict(headers or {}))
 
 

@@ -80,12 +80,10 @@ def is_id(value: Any) -> bool:
 
 
 def result(message_id: str | int | None, value: Mapping[str, Any]) -> Document:
-    """Return the response to a call that succeeded."""
     return {"jsonrpc": "2.0", "id": message_id, "result": dict(value)}
 
 
 def error(message_id: str | int | None, failed: RpcError) -> Document:
-    """Return the response to a call that failed."""
     body: Document = {"code": failed.code, "message": failed.message}
     if failed.data is not None:
         body["data"] = failed.data
@@ -104,7 +102,6 @@ async def not_found(request: HttpRequest, path: str) -> HttpResponseBase:
 
 
 def notification(method: str, params: Mapping[str, Any]) -> Document:
-    """Return a message that needs no response."""
     return {"jsonrpc": "2.0", "method": method, "params": dict(params)}
 
 

@@ -39,7 +39,6 @@ class Item(models.Model):
         return self.url
 
     def natural_key(self) -> tuple[str]:
-        """Return the key of the item in the fixture."""
         return (self.url,)
 
 
@@ -79,7 +78,6 @@ class ListItem(models.Model):
 
     @property
     def content(self) -> dict[str, Any]:
-        """Return the entry, parsed."""
         content: dict[str, Any] = json.loads(self.entry)
         return content
 

@@ -140,12 +140,10 @@ def parse_query(text: str) -> ParsedQuery:
 
 
 def diets_in(text: str) -> frozenset[str]:
-    """Return the diets in a text."""
     return frozenset(diet_key(found) for found in _DIETS.findall(text))
 
 
 def excluded(text: str) -> frozenset[str]:
-    """Return the excluded ingredients in a text."""
     return frozenset(word.lower() for word in _WITHOUT.findall(text) if len(word) > 2)
 
 

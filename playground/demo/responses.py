@@ -41,7 +41,6 @@ class Answer:
 
     @property
     def items(self) -> list[Document]:
-        """Return the result items only."""
         return [part.item for part in self.parts if part.item is not None]
 
 

@@ -42,7 +42,6 @@ class ServedResponse:
 
     @property
     def status(self) -> int:
-        """Return the HTTP status."""
         return self.response.status if isinstance(self.response, SingleResponse) else 200
 
     @property
@@ -126,7 +125,6 @@ async def loaded_corpus() -> Corpus:
 
 
 def links(request: HttpRequest) -> DemoUrls:
-    """Return the URLs of the demo on the origin of the request."""
     return DemoUrls(
         # Without the hash of the manifest: the URL of an item's image is permanent.
         static=request.build_absolute_uri(settings.STATIC_URL),

@@ -39,7 +39,6 @@ class ConcurrencyLimit:
         self._cleaned_up_at = -math.inf
 
     def note_end(self) -> None:
-        """Note that a run of the owner has ended: a slot may be free."""
         self._ended.set()
 
     @contextlib.asynccontextmanager

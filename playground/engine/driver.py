@@ -291,7 +291,6 @@ class Driver:
         return [(frame, self.exchange.receive(frame)) for frame in frames]
 
     def _put(self, writer: FrameWriter, readings: list[Reading]) -> None:
-        """Queue frames, with what they change."""
         for frame, events in readings:
             if frame.kind is FrameKind.HEAD:
                 self._state = transition(self._state, RunState.STREAMING)
@@ -421,7 +420,6 @@ async def _call_to_end(call: asyncio.Future[T], then: Callable[[T], None]) -> No
 
 
 def _span_of(run: Run) -> dict[str, Any]:
-    """Return name, URL and attributes of a run's span."""
     attributes = {
         "playground.run.id": str(run.pk),
         "playground.run.kind": str(run.kind),

@@ -36,7 +36,6 @@ def follow_up_document(run: Run, text: str = "") -> dict[str, Any]:
 
 
 def follow_up_omissions(run: Run) -> list[str]:
-    """Return sentences about what a follow-up to `run` omits."""
     turns = branch_to(run)
     last = turns[-1].run
     sentence = registry.omitted_previous(

@@ -89,7 +89,6 @@ class DrivenRecords:
             self._task = start_task(self.keep(), "heartbeat")
 
     def discard(self, record: Run | CollectionRun) -> None:
-        """Stop keeping the heartbeat of `record`."""
         drivers = self._drivers[type(record)]
         del drivers[record.pk]
         if not drivers:

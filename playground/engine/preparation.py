@@ -384,7 +384,6 @@ class _Preparation:
         return stored | ({"expectations": wanted} if names_in(wanted) else {})
 
     def _expectations(self) -> Sequence[Mapping[str, Any]]:
-        """Return the expectations, with values for their names."""
         wanted: Sequence[Mapping[str, Any]]
         wanted, found = resolve_expectations(self._template.expectations, self._scope, self._moment)
         self._expectation_names = found.used
@@ -615,7 +614,6 @@ def _secrets_of(run: Run) -> tuple[Secret, ...]:
 
 
 def _address_after(run: Run, agent: Agent) -> str:
-    """Return the URL of a request to `agent` that follows `run`."""
     if names_in(agent.url):
         return run.url  # With the values that the names had.
     if run.binding == agent.binding or not same_origin(run.url, agent.url):

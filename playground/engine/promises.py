@@ -151,7 +151,6 @@ class PollResult:
     is_nlweb: bool = False
 
     def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
-        """Collect from one frame."""
         if frame.kind is FrameKind.HEAD:
             headers = read_head(frame.data)[1]
             retry_after = headers.get("retry-after", "")

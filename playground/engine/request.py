@@ -164,7 +164,6 @@ class PreparedRequest:
 
     @property
     def errors(self) -> list[RequestProblem]:
-        """The problems that prevent sending."""
         return [problem for problem in self.problems if problem.level == "error"]
 
     def add_error(self, place: str, message: str, variable: str = "") -> None:
@@ -180,7 +179,6 @@ class PreparedRequest:
 
 
 def refused(message: str) -> PreparedRequest:
-    """Return an empty request with one error."""
     return PreparedRequest(problems=[RequestProblem("", message, "error")])
 
 

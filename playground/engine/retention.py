@@ -84,7 +84,6 @@ class RetentionLimits:
 
     @classmethod
     def set_by(cls, owner: int | None) -> RetentionLimits:
-        """Return the limits that an owner has set."""
         found = Retention.objects.filter(owner=owner).first()
         return cls(found.max_days, found.max_runs) if found else cls()
 
@@ -95,12 +94,10 @@ class RetentionLimits:
 
     @property
     def any(self) -> bool:
-        """Return whether there is a limit at all."""
         return self != RetentionLimits()
 
 
 def owners_with_limits() -> list[int | None]:
-    """Return the keys of the owners whose runs have a limit."""
     if settings.RETENTION_DAYS:
         return [None, *User.objects.order_by("pk").values_list("pk", flat=True)]
     return list(Retention.objects.order_by("pk").values_list("owner_id", flat=True))
@@ -326,7 +323,6 @@ def plan_pruning(trees: Iterable[RunTree], limits: RetentionLimits, now: datetim
 
 
 def preview(owner: int | None, limits: RetentionLimits) -> PruningPreview:
-    """Return what these limits would delete."""
     mark_interrupted()
     trees = run_trees(owner)
     plan = plan_pruning(trees, limits, database_now())

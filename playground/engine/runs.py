@@ -39,12 +39,10 @@ class ShuttingDownError(Exception):
 
 
 def refuse_new_runs() -> None:
-    """Let no new run of this process begin: it is shutting down."""
     _refusing.set()
 
 
 def refuses_new_runs() -> bool:
-    """Return whether this process starts no new runs."""
     return _refusing.is_set()
 
 

@@ -137,7 +137,6 @@ def stop_all(final: RunState = RunState.CANCELLED) -> int:
 
 
 def runs_in_progress() -> dict[UUID, asyncio.Task[None]]:
-    """Return the tasks of the runs that this process drives, by the run's key."""
     return _registry.tasks()
 
 

@@ -196,7 +196,6 @@ def _other_version(work: QueuedWork) -> tuple[str, str]:
 
 
 def fail_unreadable(run: Run, error: UnreadableWorkError) -> None:
-    """End a run whose worker cannot read its request."""
     cause, fix = error.args
     problem = Problem(RunState.FAILED, Stage.INTERNAL, cause, fix).to_json()
     Run.objects.unfinished().filter(pk=run.pk).update(state=RunState.FAILED, problem=problem)

@@ -59,7 +59,6 @@ class CurlRequest:
     errors: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the request as the composer takes it."""
         return {
             "address": self.address,
             "protocol": self.protocol,
@@ -74,7 +73,6 @@ class CurlRequest:
 
 
 def is_curl(text: str) -> bool:
-    """Return whether a text begins like a curl command."""
     words = text.lstrip().removeprefix("$ ").split(None, 1)
     return len(words) == 2 and words[0].lower() in ("curl", "curl.exe")
 
@@ -141,7 +139,6 @@ def _content_type(body: str | None) -> list[tuple[str, str]]:
 
 
 def _header_remarks(headers: list[tuple[str, str]], left_out: list[str]) -> Iterator[str]:
-    """Yield remarks for the user on the headers."""
     if left_out:
         names = ", ".join(dict.fromkeys(left_out))
         yield f"Skipped headers, not needed or set by the playground: {names[:300]}."
@@ -294,14 +291,12 @@ class CurlCommand:
         return "&".join(self._data) if self._has_data else None
 
     def remarks(self) -> Iterator[str]:
-        """Yield remarks for the user on the options."""
         yield from self._remarks
         if self._ignored:
             names = ", ".join(dict.fromkeys(self._ignored))
             yield f"Ignored curl options: {names[:300]}."
 
     def read(self, words: list[str]) -> None:
-        """Read all words."""
         # Not argparse: it refuses values that begin with "-", splits at "=" where curl does not,
         # stops at the first error, and takes quadratic time for many options.
         rest = iter(words)
@@ -604,7 +599,6 @@ class _Splitter:
         self._doubles = shell is not Shell.POSIX
 
     def words(self) -> list[str]:
-        """Return all words."""
         while self._at < len(self._text):
             char = self._text[self._at]
             self._at += 1

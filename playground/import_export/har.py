@@ -156,7 +156,6 @@ _UNKNOWN_TYPE = "x-unknown"
 
 
 def to_har(run: Run) -> str:
-    """Return the text of the archive."""
     start = run.started_at or run.created_at
     archive = {
         "log": {
@@ -179,12 +178,10 @@ class RecordedExchange:
     response_frames: list[Frame] = field(default_factory=list)
 
     def first(self, kind: FrameKind) -> Frame | None:
-        """Return the first frame of a kind."""
         return next((frame for frame in self.response_frames if frame.kind is kind), None)
 
     @property
     def body(self) -> bytes:
-        """Return the body of the response."""
         return b"".join(frame.data for frame in self.response_frames if frame.kind in BODY_KINDS)
 
 

@@ -293,7 +293,6 @@ def _version(document: Mapping[str, Any]) -> str:
 
 
 def _without_fragment(url: str) -> str:
-    """Return a URL without its fragment."""
     return urlunsplit(_split(url)._replace(fragment=""))
 
 

@@ -140,7 +140,6 @@ class _CollectionReader:
         self._scripts = 0
 
     def fixture(self) -> Fixture:
-        """Return the fixture."""
         collection = {
             "name": self._name,
             "slug": self._slug,
@@ -309,7 +308,6 @@ def _variables(rows: Any) -> Iterator[ImportedVariable]:
 
 
 def _variable_note(variable: ImportedVariable) -> str:
-    """Return a variable as an item of a list in Markdown."""
     name, value, is_secret = variable
     text = value if isinstance(value, str) else json.dumps(value)
     remark = "omitted, as it may be a secret" if is_secret else f"`{text[:200]}`"
@@ -482,7 +480,6 @@ def _encoded(value: Any) -> str:
 
 
 def _enabled_rows(value: Any) -> list[Mapping[str, Any]]:
-    """Return the enabled rows of a list."""
     rows = value if isinstance(value, list) else []
     return [row for row in rows if isinstance(row, Mapping) and row.get("disabled") is not True]
 
@@ -568,7 +565,6 @@ _ELSEWHERE = ("name", "folder", "notes")
 
 
 def to_postman(fixture: Fixture) -> str:
-    """Return the text of the file."""
     collection = fixture.collection
     extension: dict[str, Any] = {"slug": fixture.slug}
     if lesson := collection.get("lesson"):
@@ -600,7 +596,6 @@ def _items(fixture: Fixture) -> Iterator[dict[str, Any]]:
 
 
 def build_item(fields: Fields) -> dict[str, Any]:
-    """Return a request as an item."""
     extension = {name: value for name, value in fields.items() if name not in _ELSEWHERE}
     extension |= {name: json.dumps(fields[name]) for name in AS_TEXT}
     return {
@@ -612,7 +607,6 @@ def build_item(fields: Fields) -> dict[str, Any]:
 
 
 def build_request(fields: Fields) -> dict[str, Any]:
-    """Return the HTTP request of the fields, in Postman's format."""
     address = fields["address"] or f"{{{{{fields['agent'] or 'agent'}}}}}"
     known = [version.name for version in registry.versions(fields["protocol"])]
     target = Target(

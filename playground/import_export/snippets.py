@@ -191,7 +191,6 @@ def with_placeholders(text: Text) -> str:
 
 
 def _mark_placeholders(text: str, names: Sequence[str]) -> str:
-    """Return a text in which the placeholders of these names are marked as variables."""
     return PLACEHOLDER.sub(
         lambda found: (
             f"{MASK}{_OPEN}{_variable(found[1])}{_CLOSE}" if found[1] in names else found[0]

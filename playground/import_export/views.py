@@ -153,7 +153,6 @@ def _create_environment(
 
 
 def _free_name(name: str, owner: Owner) -> str:
-    """Return a name that no environment of the owner has."""
     taken = set(Environment.objects.filter(owner=owner).values_list("name", flat=True))
     names = chain([name[:80]], (f"{name[:70]} {number}" for number in count(2)))
     return next(each for each in names if each not in taken)
@@ -170,7 +169,6 @@ def _target_fixture(request: HttpRequest, fixture: Fixture) -> Fixture:
 def _preview(
     request: HttpRequest, plan: ImportPlan, found: ParsedImport, packed: str, source: str
 ) -> HttpResponse:
-    """Render the preview of an import."""
     if len(packed) > MAX_COMPRESSED:
         command = command_line("import_collection")
         message = f"The file is too large for this page. Use `{command}`."
@@ -190,7 +188,6 @@ def _preview(
 
 
 def _form(request: HttpRequest, problems: tuple[FixtureProblem, ...] = ()) -> HttpResponse:
-    """Render the form, with problems and with the submitted text and URL."""
     submitted: Any = request.POST
     context = {
         "problems": problems,
@@ -289,7 +286,6 @@ def _last_call(run: Run) -> Frame | None:
 
 
 def _snippets(call: SnippetCall, protocol: str, document: Any) -> Sequence[Snippet]:
-    """Return a call in every format."""
     found = [Snippet(slug, label, write(call)) for slug, (label, write) in WRITERS.items()]
     # The only protocol that goes over MCP.
     if protocol == "nlweb" and raw.raw_of(document) is None:
@@ -326,7 +322,6 @@ def saved_response(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
 
 
 def _error_response(request: HttpRequest, saved: SavedRequest, reason: str) -> HttpResponse:
-    """Show why a saved response could not be read."""
     if is_htmx(request):
         return render(
             request, "conversation/response.html", {"run": None, "reply": saved, "why": reason}

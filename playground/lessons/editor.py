@@ -189,7 +189,6 @@ def _steps(collection: Collection) -> Steps:
 
 
 def _requests(collection: Collection) -> list[tuple[str, str]]:
-    """Return the requests of a collection as choices."""
     return [(each.slug, each.name) for each in requests_in_order(collection)]
 
 
@@ -277,7 +276,6 @@ class StepForm(forms.Form):
 
     @property
     def step(self) -> dict[str, Any]:
-        """Return the step of a valid form."""
         found = self.cleaned_data
         check = {
             "request": found["check_request"],
@@ -311,7 +309,6 @@ class StepForm(forms.Form):
 
     @property
     def faulty_fields(self) -> list[forms.BoundField]:
-        """Return the fields that have errors."""
         return [field for field in self if field.errors]
 
 

@@ -135,65 +135,53 @@ class LessonPane:
 
     @property
     def total(self) -> int:
-        """Return the number of steps."""
         return len(self.learner.lesson.steps)
 
     @property
     def rows(self) -> list[StepRow]:
-        """The list of steps."""
         return step_rows(self.learner, self.step)
 
     @property
     def is_shipped(self) -> bool:
-        """Return whether the lesson came with the playground."""
         return f"{self.collection.slug}.json" in LESSON_FILES
 
     @property
     def has_passed(self) -> bool:
-        """Return whether the step has passed."""
         return self.step is not None and self.learner.progress.has_passed(self.step)
 
     @property
     def previous(self) -> LessonStep | None:
-        """The step before the one that is shown."""
         return self.learner.lesson.steps[self.number - 2] if self.number > 1 else None
 
     @property
     def following(self) -> LessonStep | None:
-        """The step after the one that is shown."""
         return self.learner.lesson.after(self.step) if self.step else None
 
     @property
     def next_lesson(self) -> Collection | None:
-        """The lesson after this one."""
         found = list(lessons_of(self._user))
         index = found.index(self.collection) + 1 if self.collection in found else len(found)
         return found[index] if index < len(found) else None
 
     @property
     def hints(self) -> Sequence[str]:
-        """The hints that are shown."""
         step = self.step
         return step.hints[: self.learner.progress.hints_shown(step)] if step else ()
 
     @property
     def hints_left(self) -> int:
-        """Return the number of hints that are not shown."""
         return len(self.step.hints) - len(self.hints) if self.step else 0
 
     @property
     def is_solution_shown(self) -> bool:
-        """Return whether the solution is shown."""
         return self.step is not None and self.learner.progress.is_solution_shown(self.step)
 
     @cached_property
     def request(self) -> RequestLink | None:
-        """The request that the step begins with."""
         return self._link(self.step.request) if self.step else None
 
     @cached_property
     def solution_request(self) -> RequestLink | None:
-        """The request that solves the step."""
         solution = self.step.solution if self.step else None
         return self._link(solution.request) if solution else None
 
@@ -207,7 +195,6 @@ class LessonPane:
 
     @property
     def request_is_missing(self) -> bool:
-        """Return whether the request of the step was deleted."""
         return bool(self.step and self.step.request and self.request is None)
 
     def _link(self, slug: str) -> RequestLink | None:
@@ -218,7 +205,6 @@ class LessonPane:
 def request_link(
     collection: Collection, saved: SavedRequest, user: User | AnonymousUser
 ) -> RequestLink:
-    """Return the link to a request of a lesson, for this learner."""
     agents = Agent.objects.owned_by(user)
     is_known = bool(saved.agent) and agents.filter(slug=saved.agent).exists()
     return RequestLink(
@@ -231,7 +217,6 @@ def request_link(
 
 
 def step_rows(learner: LessonOfLearner, current: LessonStep | None) -> list[StepRow]:
-    """Return the list of steps."""
     return [
         StepRow(step, number, learner.progress.has_passed(step), step == current)
         for number, step in enumerate(learner.lesson.steps, 1)

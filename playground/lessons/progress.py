@@ -34,27 +34,22 @@ class LessonOfLearner:
 
     @cached_property
     def lesson(self) -> Lesson:
-        """The lesson."""
         return Lesson.of(self.collection.lesson)
 
     @property
     def step(self) -> LessonStep | None:
-        """The step that is shown."""
         return self.progress.current(self.lesson)
 
     @property
     def is_started(self) -> bool:
-        """Return whether the lesson was started."""
         return self.progress.pk is not None and bool(self.progress.steps)
 
     @property
     def is_finished(self) -> bool:
-        """Return whether every step has passed."""
         return bool(self.lesson.steps) and self.passed == len(self.lesson.steps)
 
     @property
     def passed(self) -> int:
-        """Return how many steps have passed."""
         return self.progress.passed_count(self.lesson)
 
     @property

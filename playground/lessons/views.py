@@ -44,7 +44,6 @@ class NewLessonForm(forms.Form):
 
     @property
     def lesson(self) -> dict[str, Any]:
-        """Return a lesson with one step."""
         step = {"slug": "step-1", "title": "First step", "text": ""}
         return {"version": VERSION, "steps": [step]}
 

@@ -141,7 +141,6 @@ class Agent(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        """Return the URL of the page that edits the agent."""
         return reverse("agent", args=[self.slug])
 
     def natural_key(self) -> tuple[str]:

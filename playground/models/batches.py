@@ -44,7 +44,6 @@ class FramePart:
 
     @property
     def bytes(self) -> int:
-        """The bytes of the frames' data."""
         return sum(len(frame.data) for frame in self.frames)
 
     @property

@@ -77,7 +77,6 @@ class CollectionRun(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        """Return the URL of the page that shows its progress."""
         return reverse("collection-run", args=[self.pk])
 
     @property
@@ -87,12 +86,10 @@ class CollectionRun(models.Model):
 
     @property
     def viewer_groups(self) -> tuple[str, ...]:
-        """The groups to notify, as those of a run."""
         return (self.group,)
 
     @property
     def is_final(self) -> bool:
-        """Return whether the state is final."""
         return self.state != self.State.RUNNING
 
     def duration_ms(self) -> float:
@@ -107,7 +104,6 @@ class CollectionRun(models.Model):
 
 
 def collection_run_group(pk: uuid.UUID) -> str:
-    """Return the channel-layer group of the collection run with this key."""
     return f"collection-run.{pk.hex}"
 
 
@@ -189,7 +185,6 @@ class Step(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Return whether it has not ended."""
         return self.verdict in _ENDS
 
     def end(self, cause: str) -> None:

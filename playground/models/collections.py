@@ -88,7 +88,6 @@ class Collection(Trashable):
         return self.name
 
     def get_absolute_url(self) -> str:
-        """Return the URL of the collection's page."""
         return reverse("collection", args=[self.slug])
 
     def natural_key(self) -> tuple[str]:
@@ -132,7 +131,6 @@ class Folder(Trashable):
         return self.name
 
     def natural_key(self) -> tuple[str, str]:
-        """Return the slugs of the collection and the folder."""
         return (self.collection.slug, self.slug)
 
     natural_key.dependencies = ["playground.collection"]  # type: ignore[attr-defined]
@@ -219,7 +217,6 @@ class SavedRequest(Trashable):
         return reverse("saved-request", args=[self.collection.slug, self.slug])
 
     def natural_key(self) -> tuple[str, str]:
-        """Return the slugs of the collection and the request."""
         return (self.collection.slug, self.slug)
 
     natural_key.dependencies = ["playground.collection", "playground.folder"]  # type: ignore[attr-defined]

@@ -42,7 +42,6 @@ class Environment(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        """Return the URL of the page that edits its variables."""
         return reverse("environment", args=[self.slug])
 
 
@@ -78,7 +77,6 @@ class Variable(models.Model):
 
     @property
     def is_secret(self) -> bool:
-        """Return whether the variable is a secret."""
         return self.kind == self.Kind.SECRET
 
     @property

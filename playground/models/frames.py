@@ -43,5 +43,4 @@ class FrameBatch(models.Model):
         return self.is_independent and not self.pinned
 
     def frames(self) -> Iterator[Frame]:
-        """Return the frames, numbered."""
         return unpack(self.data, self.first)

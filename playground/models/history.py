@@ -89,7 +89,6 @@ class HistoryFilters:
         return found
 
     def apply(self, runs: RunQuerySet) -> RunQuerySet:
-        """Filter `runs` by all filters."""
         runs = runs.filter(**self._times()).filter(*self._conditions())
         runs = runs if self.children else runs.turns()
         return runs.search(self.search) if self.search else runs
@@ -158,7 +157,6 @@ def history_page(
 
 
 def _page(runs: RunQuerySet, size: int) -> HistoryPage:
-    """Return the first `size` runs, and the cursor of the next page."""
     rows = runs.select_related("polled_promise").only(*LIST_COLUMNS, "polled_promise__status")[
         : size + 1
     ]

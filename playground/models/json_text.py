@@ -118,7 +118,6 @@ class JSONTextField(ShapedField):
         return None if value is None else json.dumps(value)
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Any:
-        """Return the value."""
         return None if value is None else self.decoded(value)
 
     def value_to_string(self, obj: models.Model) -> Any:

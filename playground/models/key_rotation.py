@@ -55,7 +55,6 @@ def rotate(key: str, others: Sequence[str]) -> RotationResult:
 
 
 def encrypted_columns() -> Iterator[tuple[type[models.Model], models.Field]]:  # type: ignore[type-arg]
-    """Yield every encrypted field, with its model."""
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
             if isinstance(field, EncryptedTextField | EncryptedJSONField):

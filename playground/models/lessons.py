@@ -70,36 +70,28 @@ class LessonProgress(models.Model):
         return (parse_datetime(found) if isinstance(found, str) else None) or timezone.now()
 
     def has_passed(self, step: LessonStep) -> bool:
-        """Return whether the check of a step has passed."""
         return "passed" in self._state_of(step)
 
     def note_passed(self, step: LessonStep) -> None:
-        """Note that the check of a step has passed."""
         self._note(step, passed=timezone.now().isoformat(), replace=False)
 
     def hints_shown(self, step: LessonStep) -> int:
-        """Return how many hints of a step are shown."""
         found = self._state_of(step).get("hints", 0)
         return found if isinstance(found, int) else 0
 
     def show_hint(self, step: LessonStep) -> None:
-        """Show one more hint of a step."""
         self._note(step, hints=min(self.hints_shown(step) + 1, len(step.hints)))
 
     def is_solution_shown(self, step: LessonStep) -> bool:
-        """Return whether the solution of a step is shown."""
         return bool(self._state_of(step).get("solution"))
 
     def show_solution(self, step: LessonStep) -> None:
-        """Show the solution of a step."""
         self._note(step, solution=True)
 
     def forget(self, step: LessonStep) -> None:
-        """Forget the progress in a step."""
         self.steps = {slug: state for slug, state in self.steps.items() if slug != step.slug}
 
     def passed_count(self, lesson: Lesson) -> int:
-        """Return how many steps have passed."""
         return sum(map(self.has_passed, lesson.steps))
 
     def _state_of(self, step: LessonStep) -> dict[str, Any]:

@@ -31,7 +31,6 @@ class PollingStatus(models.TextChoices):
 
     @property
     def is_settled(self) -> bool:
-        """Return whether the status is final."""
         return self in (self.FULFILLED, self.CANCELLED, self.FAILED)
 
 
@@ -39,7 +38,6 @@ class PolledPromiseQuerySet(models.QuerySet):  # type: ignore[type-arg]
     """Queries over polled promises."""
 
     def open(self) -> PolledPromiseQuerySet:
-        """Return the promises that are not settled."""
         return self.filter(status__in=[s for s in PollingStatus if not s.is_settled])
 
     def unleased(self) -> PolledPromiseQuerySet:
@@ -60,7 +58,6 @@ class PolledPromiseQuerySet(models.QuerySet):  # type: ignore[type-arg]
         return self.select_related("run").select_for_update(of=("self",))
 
     def due(self) -> PolledPromiseQuerySet:
-        """Return the promises whose next poll is due."""
         # Without a time: the process that polled it has died.
         due = models.Q(next_poll_at__lte=Now()) | models.Q(next_poll_at=None)
         return self.unleased().filter(due, status=PollingStatus.POLLING)
@@ -106,7 +103,6 @@ class PolledPromise(models.Model):
 
     @property
     def is_settled(self) -> bool:
-        """Return whether the status is final."""
         return PollingStatus(self.status).is_settled
 
     @property
@@ -117,7 +113,6 @@ class PolledPromise(models.Model):
 
     @property
     def deadline(self) -> Any:
-        """The time at which polling ends."""
         return self.started_at + timedelta(seconds=self.polling_seconds)
 
     @property

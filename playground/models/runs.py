@@ -39,7 +39,6 @@ class RunState(models.TextChoices):
 
     @property
     def is_final(self) -> bool:
-        """Return whether the state is final."""
         return self not in _UNFINISHED
 
 
@@ -90,7 +89,6 @@ class RunQuerySet(OwnedQuerySet):
         return self.filter(state__in=_UNFINISHED)
 
     def turns(self) -> RunQuerySet:
-        """Return the turns."""
         return self.filter(kind__in=TURNS)
 
     def with_related(self) -> RunQuerySet:
@@ -250,12 +248,10 @@ class Run(models.Model):
         return f"{self.text or 'run'} → {self.agent_name}"
 
     def get_absolute_url(self) -> str:
-        """Return the URL of the workbench with this run."""
         return reverse("run", args=[self.pk])
 
     @property
     def is_final(self) -> bool:
-        """Return whether the state is final."""
         return self.state not in _UNFINISHED
 
     @property
@@ -265,7 +261,6 @@ class Run(models.Model):
 
     @property
     def is_turn(self) -> bool:
-        """Return whether the run is a turn."""
         return self.kind in TURNS
 
     @property
@@ -351,5 +346,4 @@ class Run(models.Model):
 
 
 def group_of(pk: uuid.UUID) -> str:
-    """Return the channel-layer group of the run with this key."""
     return f"run.{pk.hex}"

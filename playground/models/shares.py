@@ -76,5 +76,4 @@ class Share(models.Model):
         super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
-        """Return the URL of the link."""
         return reverse("share", args=[self.token])

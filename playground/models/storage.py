@@ -100,7 +100,6 @@ class StorageUsage:
 
     @property
     def is_full(self) -> bool:
-        """Return whether there is no room left."""
         return self.exceeds(1)
 
     def exceeds(self, part: float) -> bool:

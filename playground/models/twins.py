@@ -32,5 +32,4 @@ class Twin(models.Model):
         return f"{self.left} and {self.right}"
 
     def get_absolute_url(self) -> str:
-        """Return the URL of the page that shows both side by side."""
         return reverse("twin", args=[self.pk])

@@ -185,7 +185,6 @@ class TappedStream(httpcore.AsyncNetworkStream):
         self._announced = self._reused = False
 
     def reuse(self, tap: Tap) -> None:
-        """Use the connection for one more call."""
         self.tap, self._announced, self._reused = tap, False, True
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
@@ -213,7 +212,6 @@ class TappedStream(httpcore.AsyncNetworkStream):
         await self._inner.write(buffer, timeout)
 
     async def aclose(self) -> None:
-        """Close the connection."""
         await self._inner.aclose()
 
     def get_extra_info(self, info: str) -> Any:
@@ -233,7 +231,6 @@ class Connection(httpcore.AsyncHTTP11Connection):
         self._head_lines = 0
 
     def reuse(self, tap: Tap) -> None:
-        """Use the idle connection for one more call."""
         self._stream.reuse(tap)
         self._head_lines = 0
 

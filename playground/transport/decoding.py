@@ -55,11 +55,9 @@ class IdentityCoding:
 
     @property
     def pending(self) -> bool:
-        """Return whether some of the data is left."""
         return bool(self._rest)
 
     def decode(self, data: bytes, limit: int) -> bytes:
-        """Return at most `limit` bytes of the data."""
         if not self._rest and len(data) <= limit:
             return data
         rest = memoryview(bytes(self._rest) + data) if data else self._rest
@@ -96,12 +94,10 @@ class Inflate:
 
     @property
     def pending(self) -> bool:
-        """Return whether there may be more output without more input."""
         return self._may_hold_output or bool(self._rest)
 
     @property
     def complete(self) -> bool:
-        """Return whether the compressed data may end here."""
         return self._inflate.eof or not self._has_begun
 
     def decode(self, data: bytes, limit: int) -> bytes:

@@ -36,12 +36,10 @@ def bad_url(sentence: str) -> Problem:
 
 
 def large_headers(sentence: str) -> Problem:
-    """Return the problem for headers that are too large to be sent."""
     return Problem("refused", Stage.POLICY, sentence, "Shorten the headers.")
 
 
 def denied_by_policy(host: str, refusal: PolicyDenial) -> Problem:
-    """Return the problem for an address that the outbound policy denies."""
     if refusal.always:
         fix = "Such addresses are always denied. Use the address of the agent."
     else:
@@ -54,7 +52,6 @@ def denied_by_policy(host: str, refusal: PolicyDenial) -> Problem:
 
 
 def unresolved(host: str, error: Exception) -> Problem:
-    """Return the problem for a host name without an address."""
     if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
         cause = f"The name {host} could not be resolved: the name server did not respond."
         fix = "Check the spelling of the host and the network, then retry."
@@ -104,7 +101,6 @@ _NOT_TLS = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_L
 
 
 def tls(host: str, error: BaseException) -> Problem:
-    """Return the problem for a failed TLS handshake."""
     cause, fix = f"The TLS handshake with {host} failed.", "Check the agent’s TLS configuration."
     found = next((link for link in _chain(error) if isinstance(link, ssl.SSLError)), None)
     if isinstance(found, ssl.SSLCertVerificationError):
@@ -143,7 +139,6 @@ def limit_exceeded(name: str, limits: RunLimits) -> Problem:
 
 
 def timed_out(name: str, limits: RunLimits, stage: Stage) -> Problem:
-    """Return the problem for an exceeded time limit at `stage`."""
     cause = _TOO_LONG[name].format(getattr(limits, name))
     if name == "connect_timeout":
         fix = "Check the host, the port and the firewall."

@@ -27,7 +27,6 @@ class FrameQueue:
         self._taken = asyncio.Event()
 
     def put(self, frames: list[Frame]) -> None:
-        """Add frames."""
         if frames:
             self._frames += frames
             size = sum(len(frame.data) for frame in frames)
@@ -76,6 +75,5 @@ class FrameQueue:
         return taken
 
     def close(self) -> None:
-        """Close the queue: no more frames will be put."""
         self._closed = True
         self._filled.set()

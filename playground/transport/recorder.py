@@ -36,7 +36,6 @@ class RemainingLimits:
 
     @classmethod
     def of(cls, limits: RunLimits) -> RemainingLimits:
-        """Return the limits of a new run."""
         return cls(limits, limits.max_bytes, limits.max_frames, limits.max_interim_responses)
 
     def count_interim_response(self, size: int) -> None:
@@ -117,7 +116,6 @@ class BodyRecorder:
             raise CallError(errors.cut_compressed(self._encoding))
 
     def _slice(self, data: bytes, at_us: int) -> None:
-        """Decode and record the next slice."""
         room, problem = self._remaining.bytes_left, None
         try:
             data = self._decoder.decode(data, min(_SLICE, room + 1))

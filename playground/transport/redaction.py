@@ -313,7 +313,6 @@ class _Filter:
             covered += data, *(core for core in cores if len(core) >= _UNIQUE)
 
     def excludes(self, data: bytes) -> bool:
-        """Return whether there is no secret in `data`."""
         if self._is_empty:
             return True
         for part in self._base64:

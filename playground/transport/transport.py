@@ -175,7 +175,6 @@ class _Transfer:
         self._reused = False
 
     async def run(self, call: HttpCall, deadline: float, context: ssl.SSLContext | None) -> None:
-        """Make the call and put its frames into the queue."""
         try:
             problem = await self._attempt(call, deadline, context)
             try:

@@ -53,7 +53,6 @@ class VerdictCounts:
 
     @property
     def done(self) -> int:
-        """Return the number of finished requests."""
         return self.of(*DONE)
 
     @property
@@ -135,7 +134,6 @@ class CheckResult:
 
     @property
     def sentence(self) -> str:
-        """Return the check as a sentence."""
         if self.passed is None:
             return f"{self.expected}: inconclusive. {self.actual}"
         return f"{self.expected}; actual: {self.actual}"
@@ -169,7 +167,6 @@ class StepResult:
 
     @property
     def unmet(self) -> list[CheckResult]:
-        """Return the checks that failed."""
         return [each for each in self.checks if not each.passed]
 
     @property
@@ -179,12 +176,10 @@ class StepResult:
 
     @property
     def has_no_response(self) -> bool:
-        """Return whether there was no response to evaluate expectations on."""
         return self.verdict == UNMET and self.status is None and bool(self.problem)
 
     @property
     def verdict_label(self) -> str:
-        """Return the label of the verdict."""
         return verdict_label(self.verdict)
 
 
@@ -198,7 +193,6 @@ class Totals:
 
     @property
     def checks_passed(self) -> int:
-        """Return the number of checks that passed."""
         return self.checks - self.checks_failed
 
 
@@ -219,7 +213,6 @@ class CollectionRunReport:
 
     @cached_property
     def totals(self) -> Totals:
-        """Return the counts."""
         verdicts = Counter(step.verdict for step in self.steps)
         return Totals(
             tally=VerdictCounts(len(self.steps), verdicts),
@@ -234,7 +227,6 @@ class CollectionRunReport:
 
     @property
     def verdict(self) -> str:
-        """Return the result of the run as a label."""
         if self.state == "running":
             return "Running"
         if self.state != "completed":

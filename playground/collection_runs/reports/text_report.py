@@ -22,7 +22,6 @@ _MARKS = {MET: "✓", UNMET: "✗", UNSENT: "!", STOPPED: "■", SKIPPED: "-"}
 
 
 def as_text(report: CollectionRunReport) -> str:
-    """Return the whole report."""
     lines = [line for step in report.steps for line in step_lines(step, report.has_iterations)]
     text = "\n".join([*lines, *summary_lines(report)]) + "\n"
     return printable(text)
@@ -48,7 +47,6 @@ def step_lines(step: StepResult, numbered: bool = False) -> Iterator[str]:
 
 
 def summary_lines(report: CollectionRunReport) -> Iterator[str]:
-    """Yield the last lines: the counts and the result."""
     totals = report.totals
     yield ""
     if report.ending:

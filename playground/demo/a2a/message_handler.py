@@ -107,7 +107,6 @@ async def _answer(request: HttpRequest, text: str) -> TaskMessage:
 
 
 def _text_of(document: Document) -> str:
-    """Return an NLWeb response as a sentence."""
     if results := document.get("results"):
         return items.contents(results)
     part = document.get("elicitation") or document.get("promise") or {}

@@ -87,7 +87,6 @@ class Task:
         return self
 
     def ended(self) -> Task:
-        """Return the task in its final state."""
         if self.work is None:
             return self
         return self.moved(self.work.state, self.work.final_message)
@@ -102,7 +101,6 @@ class Task:
 
 
 async def save(task: Task) -> None:
-    """Store a task."""
     await state_store.save(_AREA, task.id, asdict(task))
 
 

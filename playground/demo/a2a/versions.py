@@ -70,7 +70,6 @@ class ServedVersion:
         return Incoming(received, task, context, skill, is_blocking)
 
     def sent(self, value: DirectAnswer | Task) -> Document:
-        """Return the result of a call that sends a message."""
         if isinstance(value, DirectAnswer):
             message = self.message(value.parts, value.context)
             return {"message": message} if self.is_v1 else message
@@ -89,7 +88,6 @@ class ServedVersion:
         return document if self.is_v1 else {"kind": "task", **document}
 
     def status(self, task: Task) -> Document:
-        """Return the state of a task with the message of the agent."""
         state = task.state
         if self.is_v1:
             state = f"TASK_STATE_{state.replace('-', '_').upper()}"
@@ -100,7 +98,6 @@ class ServedVersion:
         return document
 
     def moved(self, task: Task) -> Document:
-        """Return an event: a change of the state of a task."""
         ids = {"taskId": task.id, "contextId": task.context}
         if self.is_v1:
             return {"statusUpdate": {**ids, "status": self.status(task)}}
@@ -110,17 +107,14 @@ class ServedVersion:
     def artifact_update(
         self, task: Task, artifact: Document, *, first: bool, last: bool
     ) -> Document:
-        """Return an event: a piece of an artifact."""
         ids = {"taskId": task.id, "contextId": task.context}
         update = {**ids, "artifact": artifact, "append": not first, "lastChunk": last}
         return {"artifactUpdate": update} if self.is_v1 else {"kind": "artifact-update", **update}
 
     def artifact(self, artifact_id: str, name: str, parts: Any) -> Document:
-        """Return an artifact, or a piece of it."""
         return {"artifactId": artifact_id, "name": name, "parts": [self._part(p) for p in parts]}
 
     def message(self, message: TaskMessage, context: str, task: str = "") -> Document:
-        """Return a message."""
         role = f"ROLE_{message.role.upper()}" if self.is_v1 else message.role
         parts = [self._part(part) for part in message.parts]
         document = {"messageId": message.id, "role": role, "parts": parts, "contextId": context}

@@ -83,7 +83,6 @@ def _approve(context: RequestContext) -> None:
 
 
 def _fail(context: RequestContext) -> None:
-    """Fail in the middle of a message."""
     writer = context.writer
     message = writer.announce()
     writer.write_words(message, 0, "Here is what I found: ", "failed")

@@ -26,11 +26,9 @@ class RequestContext:
 
     @property
     def earlier(self) -> list[str]:
-        """Return the earlier questions of the session."""
         found = self.state.get("asked")
         return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
 
     def store_question(self) -> None:
-        """Add the question to the session."""
         if self.request.text:
             self.state["asked"] = [*self.earlier, self.request.text][-_MAX_QUESTIONS:]

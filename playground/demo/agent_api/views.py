@@ -56,7 +56,6 @@ async def not_found(request: HttpRequest, path: str) -> HttpResponseBase:
 
 
 async def _objects(request: HttpRequest, parsed: ParsedRequest) -> Sequence[Document]:
-    """Return the objects of the stream of a response."""
     writer = ResponseWriter(parsed.session, extensions="extensions" in request.GET)
     if fault := malformed.requested_fault(parsed.text):
         writer.begin()

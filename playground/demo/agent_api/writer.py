@@ -29,7 +29,6 @@ class Message:
     contents: list[Document] = field(default_factory=list)
 
     def describe(self, status: str, **more: Any) -> Document:
-        """Return the message as an object with a status."""
         known = {"id": self.id, "object": "message", "type": self.type, "role": self.role}
         return {**known, "status": status, **more}
 
@@ -83,7 +82,6 @@ class ResponseWriter:
         return message
 
     def delta(self, message: Message, index: int, text: str) -> None:
-        """Write a delta of a text."""
         part = {"type": "text", "index": index, "delta": True, "text": text}
         self.emit({"object": "content", "status": "in_progress", "msg_id": message.id, **part})
 
@@ -99,7 +97,6 @@ class ResponseWriter:
         self.output_words += len(str(value).split())
 
     def close(self, message: Message, /, status: str = "completed", **more: Any) -> None:
-        """Write a message with a final status."""
         whole = message.describe(status, content=message.contents, **more)
         self.emit(whole)
         self._output.append(whole)
@@ -141,7 +138,6 @@ class ResponseWriter:
             self.write_text(text, "reasoning")
 
     def output(self, kind: str, call: str, value: Any) -> None:
-        """Write the output of a call."""
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         self.write_message(kind, {"call_id": call, "output": text})
 

@@ -20,7 +20,6 @@ _POLL_INTERVAL = 0.2
 
 
 async def open_session(state: Mapping[str, Any]) -> str:
-    """Open a session and return its id."""
     key = secrets.token_hex(16)
     await state_store.save(_SESSIONS, key, state)
     return key
@@ -34,7 +33,6 @@ async def session(key: str) -> dict[str, Any] | None:
 
 
 async def update(key: str, state: Mapping[str, Any]) -> None:
-    """Replace the state of a session."""
     await state_store.save(_SESSIONS, key, state)
 
 

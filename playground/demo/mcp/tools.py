@@ -75,7 +75,6 @@ class ElicitationRequest:
 
     @property
     def params(self) -> Document:
-        """Return the params of `elicitation/create`."""
         return {
             "mode": "form",
             "message": self.message,
@@ -94,7 +93,6 @@ Step = Notification | ElicitationRequest | Done
 
 
 def text_result(text: str, *, failed: bool = False) -> Done:
-    """Return a result of text."""
     return Done({"content": [{"type": "text", "text": text}], "isError": failed})
 
 
@@ -174,7 +172,6 @@ def _elicitation_request(call: Call) -> ElicitationRequest | None:
 
 
 def _property(question: Mapping[str, Any], allows_lists: bool) -> Document:
-    """Return a question as a property of the requested schema."""
     options = {"type": "string", "enum": list(question["options"])}
     if question["type"] == "multi_select" and allows_lists:
         return {"type": "array", "title": question["text"], "items": options}

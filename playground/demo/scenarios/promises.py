@@ -68,7 +68,6 @@ class TaskScript:
     cancels: bool = True
 
     def describe(self, started: float, seconds: float) -> HttpResponseBase:
-        """Return the promise with its progress."""
         left = max(0.0, started + seconds - now())
         promise: dict[str, Any] = {
             "estimated_time": self.estimated_time or max(1, round(left)),

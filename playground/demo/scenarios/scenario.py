@@ -133,7 +133,6 @@ def dish(number: int) -> dict[str, Any]:
 
 
 def start(**meta: Any) -> bytes:
-    """Return the first event of a stream."""
     block = {"response_type": "answer", "version": VERSION, "streaming": True, **meta}
     return event("start", {"_meta": block})
 
@@ -144,7 +143,6 @@ def result(index: int, item: Any = None) -> bytes:
 
 
 def complete(**meta: Any) -> bytes:
-    """Return the last event of a stream."""
     block = {
         "response_type": "answer",
         "version": VERSION,
@@ -165,7 +163,6 @@ async def paced(chunks: Iterable[bytes], seconds: float) -> AsyncIterator[bytes]
 
 
 def document(kind: str, **body: Any) -> dict[str, Any]:
-    """Return a response as one document."""
     return {"_meta": {"response_type": kind, "version": VERSION}, **body}
 
 

@@ -46,7 +46,6 @@ class ResponseCollector:
         return self._frames if self._remaining >= 0 else None
 
     def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
-        """Handle a frame."""
         self._remaining -= len(frame.data)
         if self._remaining >= 0:
             self._frames.append(frame)

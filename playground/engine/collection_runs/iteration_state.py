@@ -34,7 +34,6 @@ class IterationState:
     conversations: dict[ConversationKey, ConversationState] = field(default_factory=dict)
 
     def note_captures(self, saved: SavedRequest) -> None:
-        """Note the names that this request captures."""
         if isinstance(saved.captures, Mapping):
             self.sources.update(dict.fromkeys(saved.captures, saved.name))
 

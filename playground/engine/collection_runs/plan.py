@@ -57,7 +57,6 @@ class CollectionRunOptions:
 
     @property
     def iteration_count(self) -> int:
-        """The number of iterations."""
         return self.iterations or len(self.rows) or 1
 
     def row(self, iteration: int) -> Mapping[str, Any]:

@@ -126,7 +126,6 @@ class Runner:
 
     @property
     def _parallel(self) -> int:
-        """The most steps in progress at once."""
         # Other runs of the owner count as well: then a step waits for a slot.
         most = min(self._plan.options.parallel, settings.RUN_LIMITS.max_runs)
         return min(most, len(self._plan.units))
@@ -285,7 +284,6 @@ def interrupt_all() -> None:
 
 
 def runs_in_progress() -> dict[UUID, asyncio.Task[None]]:
-    """Return the tasks of the collection runs that this process drives, by key."""
     return _registry.tasks()
 
 

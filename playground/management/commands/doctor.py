@@ -29,7 +29,6 @@ class Command(DatabaseCommand):
     help = "Diagnose the connection to an agent step by step, and suggest fixes."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the agent, its assumed protocol and binding, and the output."""
         parser.add_argument("agent", help="slug of a saved agent, or a URL")
         parser.add_argument(
             "--protocol",

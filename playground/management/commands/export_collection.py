@@ -22,7 +22,6 @@ class Command(DatabaseCommand):
     help = "Export a collection as a Django fixture for loaddata and import_collection."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the slug, and the file."""
         parser.add_argument("slug", help="slug of a collection")
         parser.add_argument(
             "--output", metavar="FILE", help="file to write; default: standard output"

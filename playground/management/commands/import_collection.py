@@ -35,7 +35,6 @@ class Command(DatabaseCommand):
     help = "Import a collection: add and update requests; existing requests are not removed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the files, and the dry run."""
         parser.add_argument(
             "file",
             nargs="+",

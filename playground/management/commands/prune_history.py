@@ -29,7 +29,6 @@ class Command(DatabaseCommand):
     help = "Delete the runs beyond the retention limits."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the limits, the owner, and the dry run."""
         parser.add_argument("--dry-run", action="store_true", help="print what would be deleted")
         parser.add_argument("--days", type=_up_to(MAX_DAYS), help="delete runs older than this")
         parser.add_argument(
@@ -39,7 +38,6 @@ class Command(DatabaseCommand):
         parser.add_argument("--user", help="only the runs of this user, by name (hosted mode)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the runs beyond the limits, for each owner, and delete them."""
         overrides = RetentionLimits(options["days"], options["runs"])
         for owner in _owners(options["user"], overrides):
             limits = overrides if overrides.any else RetentionLimits.of(owner)

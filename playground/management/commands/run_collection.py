@@ -66,7 +66,6 @@ class Command(DatabaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the collection, the selection, the values, the order, and the reporters."""
         parser.add_argument(
             "collection",
             help="slug of a collection, or a fixture, which is not imported; - for standard input",
@@ -107,7 +106,6 @@ class Command(DatabaseCommand):
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run, report, and exit by the result."""
         try:
             reporters = _reporters(options["reporter"])
             with ignored_by_runner(("text", "") in reporters):

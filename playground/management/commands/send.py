@@ -61,7 +61,6 @@ class Command(DatabaseCommand):
     help = "Send a request to an agent and print the response as it arrives."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the agent, the request, the conversation, and the output."""
         parser.add_argument("agent", help="slug of a saved agent, or a URL")
         request = parser.add_mutually_exclusive_group()
         request.add_argument("--text", help="text of a new request")
@@ -151,7 +150,6 @@ class Command(DatabaseCommand):
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Send, print, and exit by the result."""
         parent = _turn(options["conversation"])
         prepared = _prepare(options, parent)
         as_json = options["output"] == "jsonl"

@@ -37,7 +37,6 @@ class Command(DatabaseCommand):
     requires_migrations_checks = False  # It migrates, on PostgreSQL too.
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the address to listen on, the origin behind a proxy, and the server."""
         parser.add_argument(
             "--host", default="127.0.0.1", help="address to listen on; default: 127.0.0.1"
         )
@@ -65,7 +64,6 @@ class Command(DatabaseCommand):
         browser: bool,
         **options: Any,
     ) -> None:
-        """Prepare the database, print the address, and serve until a signal stops it."""
         runner = _import_server(server)
         port = _port_to_use(host, port)
         shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104

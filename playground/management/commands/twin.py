@@ -44,7 +44,6 @@ class Command(DatabaseCommand):
     help = "Send one request to two targets and compare the responses."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add two agents, or one of them twice, and the version and binding of each side."""
         parser.add_argument("left", metavar="agent", help="slug of a saved agent, or a URL")
         parser.add_argument(
             "right", metavar="agent", help="the other agent, or the same agent again"
@@ -75,7 +74,6 @@ class Command(DatabaseCommand):
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Send both, compare, print, and exit by the result."""
         pair = _requests(options)
         for prepared in pair:
             for problem in registry.validate_request(prepared.target, prepared.request):

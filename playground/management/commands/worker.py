@@ -31,7 +31,6 @@ class Command(DatabaseCommand):
     help = "Drive the runs that web processes have queued (with PostgreSQL and Redis)."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the number of runs at once, and where metrics are served."""
         parser.add_argument(
             "--concurrency",
             type=_positive,
@@ -55,7 +54,6 @@ class Command(DatabaseCommand):
         metrics_host: str,
         **options: Any,
     ) -> None:
-        """Take jobs until a signal stops the worker."""
         if not settings.WORKERS:
             raise CommandError(
                 "Workers need PostgreSQL and Redis: set DATABASE_URL and REDIS_URL, and do not set"
