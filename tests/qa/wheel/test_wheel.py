@@ -76,7 +76,8 @@ class TestContents:
     def test_nothing_of_the_repository_alone(self, wheel: Path) -> None:
         tops = {name.partition("/")[0] for name in names(wheel)}
         assert tops == {"playground", f"{NAME}.dist-info"}
-        assert not [name for name in names(wheel) if re.search(r"node_modules|\.pyc$|^tests", name)]
+        alone = re.compile(r"node_modules|\.pyc$|^tests|/var/|\.sqlite3$|-key$")
+        assert not [name for name in names(wheel) if alone.search(name)]
 
     def test_types_and_licence_are_part_of_it(self, wheel: Path) -> None:
         assert {"playground/py.typed", f"{NAME}.dist-info/licenses/LICENSE"} <= names(wheel)
