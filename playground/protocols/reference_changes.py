@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from playground.protocols.reference import Attribute, Document, Reference
+from playground.protocols.reference import Attribute, Document, Reference, anchor, path_of
 
 #: What may change about an attribute, and how to read it.
-ASPECTS: Mapping[str, Callable[[Attribute], tuple[Any, ...]]] = {
+ASPECTS: Mapping[str, Callable[[Attribute], tuple[str, ...]]] = {
     "type": lambda attribute: (
         *attribute.types,
         *attribute.refers_to,
@@ -17,12 +18,12 @@ ASPECTS: Mapping[str, Callable[[Attribute], tuple[Any, ...]]] = {
     ),
     "required": lambda attribute: (requirement(attribute),),
     "values": lambda attribute: tuple(
-        dict.fromkeys((*map(_text, attribute.choices), *attribute.values))
+        dict.fromkeys((*map(text_of, attribute.choices), *attribute.values))
     ),
     "limits": lambda attribute: attribute.limits,
-    "default": lambda attribute: () if attribute.default is None else (attribute.default,),
+    "default": lambda attribute: () if attribute.default is None else (text_of(attribute.default),),
     "condition": lambda attribute: tuple(
-        f"{each.name} = {_text(value)}"
+        f"{each.name} = {text_of(value)}"
         for together in attribute.conditions
         for each in together
         for value in each.values
@@ -41,10 +42,19 @@ class Change:
     #: "" for the document as a whole.
     pointer: str
     #: Values that only the older or only the newer version has.
-    before: tuple[Any, ...] = ()
-    after: tuple[Any, ...] = ()
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
     #: The meaning, in the version that has it, or in the newer one.
     text: str = ""
+
+    @property
+    def anchor(self) -> str:
+        return anchor(self.document, self.pointer)
+
+    @property
+    def path(self) -> str:
+        """Return the path of the attribute, "" for the document as a whole."""
+        return path_of(self.pointer)
 
 
 def requirement(attribute: Attribute) -> str:
@@ -90,9 +100,10 @@ def _of_document(before: Document, after: Document) -> Iterator[Change]:
             yield Change("removed", before.name, pointer, text=attribute.text)
 
 
-def _without(values: Iterable[Any], others: tuple[Any, ...]) -> tuple[Any, ...]:
+def _without(values: Iterable[str], others: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(value for value in values if value not in others)
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else repr(value)
+def text_of(value: Any) -> str:
+    """Return a value of a schema as text: a string as it is, another one as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)

@@ -237,6 +237,12 @@ def versions(protocol: str) -> tuple[Version, ...]:
     return _row(PROTOCOLS, protocol, "protocol").versions
 
 
+def version(protocol: str, name: str) -> Version | None:
+    """Return a version of a protocol by its name; None if there is none."""
+    found = PROTOCOLS.get(protocol)
+    return next((each for each in found.versions if each.name == name), None) if found else None
+
+
 def new_request(
     protocol: str, version: str, text: str, *, streaming: bool = True
 ) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def changes(request: HttpRequest, protocol: str, version: str) -> HttpResponse:
         view = None
     if view is None:
         raise Http404(f"No changes of {protocol} {version}.")
-    return render(request, "reference/changes.html", {"changes": view})
+    return render(request, "reference/changes.html", view)
 
 
 @require_safe

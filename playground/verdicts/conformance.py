@@ -42,7 +42,7 @@ VERDICTS: Mapping[Verdict, str] = {
     Verdict.NOT_APPLICABLE: "Not applicable",
 }
 #: The title of each rule, and the slug of its group.
-_RULES = {
+RULES = {
     rule.id: (rule.title, group.slug)
     for ruleset in RULESETS.values()
     for group in ruleset.groups
@@ -249,7 +249,7 @@ def _rule_report(findings: list[Finding], locator: PointerLocator) -> RuleReport
     first = findings[0]
     has_findings = first.verdict in (Verdict.FAIL, Verdict.INCOMPLETE)
     spots = [FindingLocation(f.message, f.pointer, locator.wire(f.seq)) for f in findings]
-    title, group = _RULES.get(first.rule, (first.rule, ""))
+    title, group = RULES.get(first.rule, (first.rule, ""))
     return RuleReport(
         first.rule,
         group,

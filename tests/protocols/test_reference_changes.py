@@ -42,7 +42,7 @@ def test_types_values_limits_and_defaults() -> None:
         ("type", "thing", "/a", (), ("null",)),
         ("values", "thing", "/b", ("x",), ("z",)),
         ("limits", "thing", "/c", ("at least 1",), ("at least 2",)),
-        ("default", "thing", "/c", (1,), ()),
+        ("default", "thing", "/c", ("1",), ()),
     }
 
 
