@@ -19,7 +19,6 @@ from playground.lesson_format.validation import FRAMES, TABS
 from playground.lessons.progress import LessonOfLearner
 from playground.models import Agent, Collection, LessonProgress, SavedRequest
 from playground.protocols.events import EVENT_LABELS
-from playground.reference.explanations import ProtocolNames
 
 #: Paths into a request as `Subject` has it, beside its document.
 _ABOUT_SENDING = {"$.kind", "$.continues", "$.url"}
@@ -186,12 +185,12 @@ class LessonPane:
         return self._link(solution.request) if solution else None
 
     @cached_property
-    def names(self) -> ProtocolNames | None:
-        """Return the names of the protocol of the step’s request; None without a request."""
+    def names(self) -> tuple[str, str] | None:
+        """Return protocol and version of the step’s request; None without a request."""
         step, saved = self.step, self.collection.requests
         slugs = [step.request, step.solution.request if step.solution else ""] if step else []
         found = saved.filter(slug__in=slugs).first() or saved.order_by("position", "pk").first()
-        return ProtocolNames(found.protocol, found.version) if found else None
+        return (found.protocol, found.version) if found else None
 
     @property
     def request_is_missing(self) -> bool:

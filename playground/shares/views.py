@@ -39,11 +39,11 @@ from playground.models.collections import RESERVED, requests_in_order
 from playground.models.ownership import owner_of
 from playground.models.slugs import free_slug
 from playground.protocols import registry
+from playground.protocols.annotations import SchemaPlace
 from playground.protocols.deep_links import badge, workbench_link
 from playground.protocols.explanations import schema_of_request
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.headers import is_credential
-from playground.reference.explanations import reference
 from playground.stored_runs import read_events
 from playground.ui.formatting import pretty, readable
 from playground.ui.helpers import get_collection, get_run, make_download
@@ -304,8 +304,8 @@ def shared_run(run: Run, *, results: int = 0) -> dict[str, Any]:
         "summaries": render_entries(pinned, thread),
         "cards": render_entries(page, thread),
         "request_json": pretty(run.request),
-        "request_reference": reference(
-            run.protocol, run.version, schema_of_request(run.protocol, run.request)
+        "request_reference": str(
+            SchemaPlace(run.protocol, run.version, schema_of_request(run.protocol, run.request))
         ),
         "url": clean_url_template(run.url),
         "headers": [(n, MASK if is_credential(n) else value) for n, value in run.headers],

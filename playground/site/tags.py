@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 import re
 import zlib
-from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -16,8 +14,7 @@ from django.utils.safestring import SafeString, mark_safe  # noqa: TID251 -- nh3
 
 from playground.conversation.pictures import picture_link
 from playground.models.row_problems import row_problems
-from playground.reference.explanations import ProtocolNames
-from playground.reference.explanations import kind_reference as event_kind_reference
+from playground.reference.explanations import kind_reference, names_of
 from playground.reference.explanations import meaning as meaning_of
 from playground.site.context_processors import assets_built
 from playground.ui.markdown import plain, render
@@ -63,12 +60,7 @@ def meaning(schema: str, pointer: str) -> str:
 
 
 register.filter(row_problems)
-
-
-@register.filter
-def kind_reference(kind: str) -> str:
-    """Return the reference of the explanation of an event kind or frame kind."""
-    return event_kind_reference(kind)
+register.filter(kind_reference)
 
 
 @register.filter
@@ -84,9 +76,6 @@ def hue(name: str) -> int:
     return zlib.crc32(name.encode()) % HUES
 
 
-_reference_of = lru_cache(operator.attrgetter("reference_of"))
-
-
 @register.filter
 def markdown(text: str) -> SafeString:
     """Return the HTML of a Markdown text, see `playground.ui.markdown`."""
@@ -100,9 +89,9 @@ def markdown_with_origins(text: str) -> SafeString:
 
 
 @register.filter
-def markdown_with_names(text: str, names: ProtocolNames | None) -> SafeString:
-    """Return the same, and names of a protocol in inline code offer their explanation."""
-    html = render(text, origins=True, reference_of=_reference_of(names) if names else None)
+def markdown_with_names(text: str, names: tuple[str, str] | None) -> SafeString:
+    """Return the same; names of a protocol and version in inline code offer their explanation."""
+    html = render(text, origins=True, reference_of=names_of(*names) if names else None)
     return mark_safe(html)  # noqa: S308 -- nh3 has cleaned it
 
 

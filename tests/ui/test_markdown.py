@@ -7,7 +7,7 @@ from django.template import Context, Template
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.reference.explanations import ProtocolNames
+from playground.reference.explanations import names_of
 from playground.ui.markdown import MAX_TEXT, plain, render
 from tests.support.markup import Element, read
 
@@ -35,9 +35,9 @@ def test_what_it_becomes(text: str, html: str) -> None:
 
 
 def test_names_in_inline_code_offer_their_explanation() -> None:
-    names = ProtocolNames("nlweb", "0.55")
+    names = names_of("nlweb", "0.55")
     text = "`query.site` `site` `_meta.response_type` `recipes.example` `xyz`\n\n```\nsite\n```"
-    found = elements(render(text, reference_of=names.reference_of))
+    found = elements(render(text, reference_of=names))
     assert [each.attributes for each in found if each.tag == "code"] == [
         {"data-explain": "nlweb/0.55/ask-request#/query/site"},
         {"data-explain": "nlweb/0.55/ask-request#/query/site"},
@@ -46,7 +46,7 @@ def test_names_in_inline_code_offer_their_explanation() -> None:
         {},
         {},
     ]
-    assert ProtocolNames("nlweb", "9.9").reference_of("site") == ""
+    assert names_of("nlweb", "9.9")("site") == ""
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_names_in_inline_code_offer_their_explanation() -> None:
     ],
 )
 def test_a_text_chooses_no_explanation(text: str) -> None:
-    names = ProtocolNames("nlweb", "0.55")
-    for element in elements(render(text, reference_of=names.reference_of)):
+    names = names_of("nlweb", "0.55")
+    for element in elements(render(text, reference_of=names)):
         assert not {"data-explain", "onclick"} & set(element.attributes)
 
 
