@@ -11,8 +11,11 @@ over MCP: its members are described in `playground.protocols.nlweb.documents` an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from uuid import UUID
 
 from django.conf import settings
 
@@ -111,19 +114,29 @@ def response_document(run: Run) -> Any:
     return run_facts(run).document
 
 
-def conformance_report(run: Run) -> ConformanceReport:
-    """Run the rules of the specification version that the request was sent as."""
+def conformance_report(
+    run: Run,
+    frames: Iterable[Frame] | None = None,
+    *,
+    version: str = "",
+    earlier: EarlierResponses | None = None,
+) -> ConformanceReport:
+    """Run the rules of a specification version: the one that the request was sent as, or another.
+
+    `frames` are all of its frames, and `earlier` what `earlier_responses` returns, where the
+    caller has them.
+    """
     from playground.conformance import run_rules
 
     return run_rules(
-        run.read_frames(),
+        run.read_frames() if frames is None else frames,
         run.request,
-        run.version,
+        version or run.version,
         protocol=run.protocol,
         binding=run.binding,
         operation=registry.operation(run.protocol, run.request),
         state=run.state,
-        earlier=earlier_responses(run),
+        earlier=earlier_responses(run) if earlier is None else earlier,
     )
 
 
@@ -164,3 +177,32 @@ def _failed_rules(run: Run) -> Failed | None:
         return None
     report = conformance_report(run)
     return {level.value: report.failing(level) for level in Level}
+
+
+Key = ParamSpec("Key")
+Found = TypeVar("Found")
+Reading = Callable[Concatenate[Run, Key], Found]
+
+
+def once_per_run(size: int) -> Callable[[Reading[Key, Found]], Reading[Key, Found]]:
+    """Cache a function of a run in its final state, and of further arguments, with `size` results.
+
+    Of calls with the same run at the same time one computes the result and the others wait.
+    """
+
+    def decorate(function: Reading[Key, Found]) -> Reading[Key, Found]:
+        locks = tuple(Lock() for _ in range(16))
+
+        def read(pk: UUID, _frames: int, _state: str, *args: Any, **kwargs: Any) -> Found:
+            return function(Run.objects.get(pk=pk), *args, **kwargs)
+
+        # The number of frames and the state tell results of one run apart.
+        found: Callable[..., Found] = lru_cache(maxsize=size)(read)
+
+        def cached(run: Run, /, *args: Key.args, **kwargs: Key.kwargs) -> Found:
+            with locks[run.pk.int % len(locks)]:
+                return found(run.pk, run.frames, run.state, *args, **kwargs)
+
+        return cached
+
+    return decorate

@@ -62,7 +62,7 @@ class AnnotationKind(enum.StrEnum):
     METHOD = "method"
     TARGET = "target"
     PARAMETER = "parameter"
-    HTTP_VERSION = "HTTP version"
+    HTTP_VERSION = "HTTP-version"
     STATUS = "status"
     HEADER = "header"
     FIELD = "field"
@@ -137,6 +137,10 @@ class AnnotatedBlock:
     pieces: int = 1
     #: Whether an earlier block of the run is an event of the same kind.
     is_repeated: bool = False
+
+    @property
+    def at_ms(self) -> float:
+        return self.at_us / 1000
 
     @property
     def last(self) -> int:

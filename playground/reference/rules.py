@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +17,10 @@ from playground.conformance.examples import (
     examples_of,
 )
 from playground.protocols.frames import Frame, FrameKind
+from playground.ui.formatting import pretty
 from playground.ui.json_spans import Span, span_of
 from playground.ui.wire_blocks import WireBlock, blocks_of
-from playground.verdicts.conformance import LEVELS, PointerLocator, source_of, subject_of
+from playground.verdicts.conformance import RULES, PointerLocator, source_of, subject_of
 
 #: The most frames that are all shown; of more, those at both ends and those with findings.
 MAX_FRAMES = 16
@@ -35,25 +35,6 @@ _STATES = {
     "cancelled": "The user stopped the run.",
     "interrupted": "The playground stopped during the run.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class TextPart:
-    """A part of a text: plain, code, or the id of a rule with its group."""
-
-    text: str
-    is_code: bool = False
-    group: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RequirementRow:
-    """The requirement of a rule in one version."""
-
-    subject: str
-    level: str
-    level_label: str
-    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,68 +66,33 @@ class ExampleBlock:
     skipped: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleView:
-    """An example response as its template shows it."""
-
-    slug: str
-    title: str
-    #: The request as JSON and what it was sent to; "" if the frames have it, or none matters.
-    request: str
-    endpoint: str
-    facts: list[str]
-    blocks: list[ExampleBlock]
-    #: Findings that concern no frame.
-    notes: list[Note]
-    #: Ids and groups of the other rules that the response violates.
-    also: list[TextPart]
-
-
-@dataclass(frozen=True, slots=True)
-class RuleView:
-    """A rule as its page shows it."""
-
-    id: str
-    title: str
-    group: RuleGroup
-    paragraphs: list[list[TextPart]]
-    requirements: list[RequirementRow]
-    #: What the examples were checked against, and the level of the rule there.
-    subject: str
-    level: str
-    examples: list[ExampleView]
-    #: Ids of the rules before and after it in its group; "" for none.
-    previous: str
-    following: str
-
-
-def rule_view(group: str, name: str) -> RuleView | None:
-    found = next((each for each in rule_groups() if each.slug == group), None)
-    rules = {rule.id: rule for rule in found.rules} if found else {}
-    if found is None or name not in rules:
-        return None
-    rule, ids = rules[name], list(rules)
-    at = ids.index(name)
-    examples = examples_of(name)
+def rule_context(group: RuleGroup, rule: Rule[Any]) -> dict[str, Any]:
+    """Return the context of the page of a rule."""
+    ids = [each.id for each in group.rules]
+    at = ids.index(rule.id)
+    examples = examples_of(rule.id)
     level = rule.requirement(examples.version).level
     titles = ("Conforming response", "Violating response")
     if level is Level.INFO:  # Both are allowed.
         titles = ("Response without this finding", "Response with this finding")
-    return RuleView(
-        name,
-        rule.title,
-        found,
-        [list(_text_parts(part)) for part in (getdoc(rule.check) or "").split("\n\n")],
-        list(_requirements(name)),
-        subject_of(examples.protocol, examples.binding, examples.version),
-        level.value,
-        [
-            _example_view("conforming", titles[0], examples, examples.conforming),
-            _example_view("violating", titles[1], examples, examples.violating),
+    return {
+        "rule": rule,
+        "group": group,
+        "paragraphs": [
+            list(_text_parts(part)) for part in (getdoc(rule.check) or "").split("\n\n")
         ],
-        ids[at - 1] if at else "",
-        ids[at + 1] if at + 1 < len(ids) else "",
-    )
+        "requirements": _requirements(rule.id),
+        # What the examples were checked against, and the level of the rule there.
+        "subject": subject_of(examples.protocol, examples.binding, examples.version),
+        "level": level.value,
+        "examples": [
+            _example("conforming", titles[0], examples, examples.conforming),
+            _example("violating", titles[1], examples, examples.violating),
+        ],
+        # Ids of the rules before and after it in its group; "" for none.
+        "previous": ids[at - 1] if at else "",
+        "following": ids[at + 1] if at + 1 < len(ids) else "",
+    }
 
 
 @lru_cache(maxsize=1)
@@ -159,43 +105,35 @@ def rule_groups() -> tuple[RuleGroup, ...]:
     return tuple(groups.values())
 
 
-def _requirements(name: str) -> Iterator[RequirementRow]:
-    """Yield the requirements of a rule in every rule set, each once."""
-    seen: dict[RequirementRow, None] = {}
+def _requirements(name: str) -> list[tuple[str, str, str]]:
+    """Return the requirements of a rule in every rule set, each once: subject, level and source."""
+    rows: dict[tuple[str, str, str], None] = {}
     for (protocol, binding), ruleset in RULESETS.items():
         rule: Rule[Any] | None = next((rule for rule in ruleset.rules if rule.id == name), None)
         for version in ruleset.versions if rule else ():
             demand = rule.requirements.get(version) if rule else None
             is_shared = protocol == "nlweb" and not name.startswith("mcp.")
             subject = subject_of(protocol, "http" if is_shared else binding, version)
-            seen[
-                RequirementRow(
-                    subject,
-                    demand.level.value if demand else "",
-                    LEVELS[demand.level] if demand else "",
-                    source_of(demand.section) if demand else "",
-                )
-            ] = None
-    yield from seen
+            level, source = (demand.level.value, source_of(demand.section)) if demand else ("", "")
+            rows[subject, level, source] = None
+    return list(rows)
 
 
-def _text_parts(text: str) -> Iterator[TextPart]:
-    """Yield the parts of a paragraph: text between backquotes is code."""
+def _text_parts(text: str) -> Iterator[tuple[str, bool, str]]:
+    """Yield the parts of a paragraph: text, whether it is code, and the group of a rule's id.
+
+    Text between backquotes is code.
+    """
     for at, part in enumerate(_CODE.split(" ".join(text.split()))):
         if part:
-            yield _rule_part(part) if at % 2 else TextPart(part)
-
-
-def _rule_part(text: str) -> TextPart:
-    """Return code, with the group if it is the id of a rule."""
-    groups = (group.slug for group in rule_groups() if any(r.id == text for r in group.rules))
-    return TextPart(text, is_code=True, group=next(groups, ""))
+            yield part, at % 2 == 1, RULES[part][1] if at % 2 and part in RULES else ""
 
 
 # Examples
 
 
-def _example_view(slug: str, title: str, examples: RuleExamples, example: Example) -> ExampleView:
+def _example(slug: str, title: str, examples: RuleExamples, example: Example) -> dict[str, Any]:
+    """Return the context of an example response."""
     locator = PointerLocator()
     frames = list(locator.noting(example.frames))
     found: dict[int | None, list[ExampleFinding]] = {}
@@ -204,16 +142,19 @@ def _example_view(slug: str, title: str, examples: RuleExamples, example: Exampl
     # The end of a response has no bytes.
     shown = [frame for frame in frames if frame.kind is not FrameKind.END or frame.seq in found]
     path = "/await" if example.operation == "await" else "/ask"
-    return ExampleView(
-        slug,
-        title,
-        json.dumps(example.request, indent=2, ensure_ascii=False) if example.request else "",
-        f"POST {path}" if examples.protocol == "nlweb" else "POST",
-        list(_facts(example)),
-        list(_blocks(shown, found)),
-        [Note(finding.message, "", False) for finding in found.get(None, ())],
-        [_rule_part(rule) for rule in example.also],
-    )
+    return {
+        "slug": slug,
+        "title": title,
+        # The request as JSON and what it was sent to; "" if the frames have it, or none matters.
+        "request": pretty(example.request) if example.request else "",
+        "endpoint": f"POST {path}" if examples.protocol == "nlweb" else "POST",
+        "facts": list(_facts(example)),
+        "blocks": list(_blocks(shown, found)),
+        # Findings that concern no frame.
+        "notes": [Note(finding.message, "", False) for finding in found.get(None, ())],
+        # Ids and groups of the other rules that the response violates.
+        "also": [(rule, RULES[rule][1]) for rule in example.also],
+    }
 
 
 def _facts(example: Example) -> Iterator[str]:

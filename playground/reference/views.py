@@ -26,9 +26,9 @@ from playground.reference.attributes import (
     start_links,
 )
 from playground.reference.explanations import explanation_view
-from playground.reference.rules import rule_groups, rule_view
+from playground.reference.rules import rule_context, rule_groups
 from playground.ui.helpers import is_htmx
-from playground.verdicts.conformance import ABOUT, version_label
+from playground.verdicts.conformance import ABOUT
 
 #: The longest text of the filter.
 MAX_WORDS = 200
@@ -52,7 +52,10 @@ def reference(request: HttpRequest, protocol: str, version: str) -> HttpResponse
     except ValueError:
         raise Http404(f"No reference of {protocol} {version}.") from None
     words = request.GET.get("q", "")[:MAX_WORDS].strip()
-    body = _body(protocol, version, words) if words else _full_body(protocol, version)
+    if words:
+        body = _body(protocol, version, words)
+    else:
+        body = _full_body(protocol, version, settings.DEMO_ENABLED)
     if not is_htmx(request):
         context = {"reference": view, "words": words, "body": body}
         return render(request, "reference/page.html", context)
@@ -61,14 +64,9 @@ def reference(request: HttpRequest, protocol: str, version: str) -> HttpResponse
     return replace_url(HttpResponse(body), f"{url}{query}")
 
 
-def _full_body(protocol: str, version: str) -> SafeString:
-    """Return the HTML of all documents, from the cache if it is there."""
-    return _cached_body(protocol, version, settings.DEMO_ENABLED)
-
-
 @lru_cache(maxsize=32)
-def _cached_body(protocol: str, version: str, has_demo: bool) -> SafeString:
-    """Return the HTML of all documents; `has_demo` tells two kinds of pages apart."""
+def _full_body(protocol: str, version: str, _has_demo: bool) -> SafeString:
+    """Return the HTML of all documents; without the demo agent it is another one."""
     return _body(protocol, version, "")
 
 
@@ -101,10 +99,18 @@ def rules(request: HttpRequest) -> HttpResponse:
 @require_safe
 def rule(request: HttpRequest, group: str, rule_id: str) -> HttpResponse:
     """Show a rule: its requirements, and a conforming and a violating response."""
-    view = rule_view(group, rule_id)
-    if view is None:
+    found = next(
+        (
+            (each, rule)
+            for each in rule_groups()
+            for rule in each.rules
+            if (each.slug, rule.id) == (group, rule_id)
+        ),
+        None,
+    )
+    if found is None:
         raise Http404(f"No rule {rule_id} in {group}.")
-    context = {"rule": view, "attributes": attributes_of_rule(rule_id)}
+    context = {**rule_context(*found), "attributes": attributes_of_rule(rule_id)}
     return render(request, "reference/rule.html", context)
 
 
@@ -118,7 +124,7 @@ def _groups() -> Iterator[dict[str, Any]]:
             "title": group.title,
             "slug": group.slug,
             "about": ABOUT[group.slug],
-            "columns": [version_label(protocol, name) for name in versions],
+            "columns": versions if protocol == "nlweb" else ["Level"],
             "rows": [
                 (rule, [(name, rule.requirements.get(name)) for name in versions])
                 for rule in group.rules

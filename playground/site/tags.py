@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 from django import template
@@ -17,6 +18,7 @@ from playground.models.row_problems import row_problems
 from playground.reference.explanations import kind_reference, names_of
 from playground.reference.explanations import meaning as meaning_of
 from playground.site.context_processors import assets_built
+from playground.ui.formatting import kind_label, milliseconds, pretty, size
 from playground.ui.markdown import plain, render
 
 register = template.Library()
@@ -59,8 +61,14 @@ def meaning(schema: str, pointer: str) -> str:
     return meaning_of(protocol, name, pointer)
 
 
-register.filter(row_problems)
-register.filter(kind_reference)
+#: Functions of other modules that templates use as filters, by their own names.
+_FILTERS: tuple[Callable[..., Any], ...] = (
+    *(kind_label, milliseconds, pretty, size),
+    kind_reference,
+    row_problems,
+)
+for _filter in _FILTERS:
+    register.filter(_filter)
 
 
 @register.filter

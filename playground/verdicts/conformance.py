@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
-from threading import Lock
+from operator import attrgetter
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -25,16 +25,14 @@ from playground.conformance import (
     RuleSet,
     Verdict,
     ruleset,
-    run_rules,
 )
 from playground.models import Run
-from playground.protocols import nlweb, registry
+from playground.protocols import nlweb
 from playground.protocols.frames import Frame, FrameKind
-from playground.stored_runs import earlier_responses
+from playground.stored_runs import conformance_report, earlier_responses, once_per_run
 from playground.ui.helpers import get_run, make_download
 
-#: Labels of levels and verdicts, in the order in which they are shown.
-LEVELS: Mapping[Level, str] = {Level.MUST: "Must", Level.SHOULD: "Should", Level.INFO: "Info"}
+#: Labels of verdicts, in the order in which they are shown.
 VERDICTS: Mapping[Verdict, str] = {
     Verdict.FAIL: "Failed",
     Verdict.INCOMPLETE: "Inconclusive",
@@ -68,7 +66,6 @@ ABOUT: Mapping[str, str] = {
 }
 #: A section with a number, or with the letter of an appendix.
 _NUMBERED = re.compile(r"[0-9]|[A-Z](?:\.|,|$)")
-_RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 
 
 class PointerLocator:
@@ -98,138 +95,115 @@ class PointerLocator:
 
 
 @dataclass(frozen=True, slots=True)
-class FindingLocation:
-    """A finding with its location."""
-
-    message: str
-    pointer: str
-    #: Number of the frame with its bytes; None for no frame.
-    shown: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class RuleReport:
-    """A rule with its findings."""
+    """A rule with its findings, which have the number of the frame with the bytes."""
 
-    id: str
-    #: The slug of its rule group.
-    group: str
-    title: str
-    section: str
-    level: Level
-    verdict: Verdict
-    spots: list[FindingLocation]
+    findings: list[Finding]
+
+    @property
+    def result(self) -> Finding:
+        """Return a finding, for what all of them have in common: verdict, level and section."""
+        return self.findings[0]
+
+    @property
+    def title(self) -> str:
+        return RULES[self.result.rule][0]
+
+    @property
+    def group(self) -> str:
+        return RULES[self.result.rule][1]
 
     @property
     def verdict_label(self) -> str:
-        return VERDICTS[self.verdict]
+        return VERDICTS[self.result.verdict]
 
     @property
     def source(self) -> str:
-        return source_of(self.section)
+        return source_of(self.result.section)
+
+    @property
+    def problems(self) -> list[Finding]:
+        """Return the findings of a failed or inconclusive rule."""
+        return self.findings if self.result.verdict in (Verdict.FAIL, Verdict.INCOMPLETE) else []
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LevelReport:
     """The rules of one level, failed ones first."""
 
     level: Level
     rules: list[RuleReport]
 
-    @property
-    def level_label(self) -> str:
-        return LEVELS[self.level]
-
-    def count(self, verdict: Verdict) -> int:
-        return sum(rule.verdict is verdict for rule in self.rules)
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """Return the number of rules by the value of their verdict."""
+        return Counter(rule.result.verdict.value for rule in self.rules)
 
     @property
     def tally(self) -> str:
         """Return the number of its rules by verdict as text, without those that do not apply."""
-        labels = {
-            Verdict.FAIL: "failed",
-            Verdict.INCOMPLETE: "inconclusive",
-            Verdict.PASS: "passed",
-        }
-        counts = {word: self.count(verdict) for verdict, word in labels.items()}
-        shown = [f"{count} {word}" for word, count in counts.items() if count]
+        shown = [
+            f"{self.counts[verdict.value]} {label.lower()}"
+            for verdict, label in VERDICTS.items()
+            if verdict is not Verdict.NOT_APPLICABLE and self.counts[verdict.value]
+        ]
         return ", ".join(shown) or "not applicable"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReportView:
     """A conformance report as its templates show it."""
 
     #: Protocol, version and binding that the response was checked against.
     subject: str
-    version: str
     levels: list[LevelReport]
-    #: (verdict, label, number of rules).
-    verdicts: list[tuple[str, str, int]] = field(default_factory=list)
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """Return the number of rules by the value of their verdict."""
+        return sum((level.counts for level in self.levels), Counter())
+
+    @property
+    def verdicts(self) -> list[tuple[str, str, int]]:
+        """Return value, label and number of rules of each verdict."""
+        return [(each.value, label, self.counts[each.value]) for each, label in VERDICTS.items()]
 
     @property
     def worst(self) -> LevelReport | None:
         """Return the strictest level with a failed rule, None if none failed."""
-        failed = (level for level in self.levels if level.count(Verdict.FAIL))
-        return next(failed, None)
-
-    @property
-    def failed(self) -> int:
-        return self.count(Verdict.FAIL)
-
-    @property
-    def worst_failed(self) -> int:
-        """Return the number of failed rules of the strictest level with any."""
-        return self.worst.count(Verdict.FAIL) if self.worst else 0
-
-    @property
-    def inconclusive(self) -> int:
-        return self.count(Verdict.INCOMPLETE)
-
-    @property
-    def passed(self) -> int:
-        return self.count(Verdict.PASS)
-
-    @property
-    def not_applicable(self) -> int:
-        return self.count(Verdict.NOT_APPLICABLE)
-
-    def count(self, verdict: Verdict) -> int:
-        return sum(level.count(verdict) for level in self.levels)
+        return next((level for level in self.levels if level.counts["fail"]), None)
 
     @property
     def sentence(self) -> str:
-        broken = [
-            f"{count} {level.level.value}"
-            for level in self.levels
-            if (count := level.count(Verdict.FAIL))
-        ]
-        parts = [f"{self.failed} failed ({', '.join(broken)})" if broken else "none failed"]
-        parts += [f"{self.inconclusive} inconclusive"] if self.inconclusive else []
-        return ", ".join([*parts, f"{self.passed} passed", f"{self.not_applicable} not applicable"])
+        counts = self.counts
+        levels = [(level.counts["fail"], level.level.value) for level in self.levels]
+        broken = ", ".join(f"{count} {name}" for count, name in levels if count)
+        parts = [f"{counts['fail']} failed ({broken})" if broken else "none failed"]
+        parts += [f"{counts['incomplete']} inconclusive"] if counts["incomplete"] else []
+        parts += [f"{counts['pass']} passed", f"{counts['not_applicable']} not applicable"]
+        return ", ".join(parts)
 
     @property
     def text(self) -> str:
         """Return the failed and inconclusive rules as plain text."""
         lines = [f"Checked against {self.subject}: {self.sentence}."]
-        for level in self.levels:
-            for rule in level.rules:
-                if rule.verdict in (Verdict.FAIL, Verdict.INCOMPLETE):
-                    lines += ["", *_lines(rule)]
+        for rule in (rule for level in self.levels for rule in level.rules if rule.problems):
+            found = rule.result
+            about = f"{rule.verdict_label} ({found.level.value}, {rule.source})"
+            lines += ["", f"{about}: {rule.title} [{found.rule}]"]
+            for each in rule.problems:
+                where = "response" if each.seq is None else f"frame {each.seq} {each.pointer}"
+                lines.append(f"  {where.strip()}: {each.message}")
         return "\n".join(lines)
 
 
 def view_of(report: ConformanceReport, locator: PointerLocator) -> ReportView:
-    rules = [
-        _rule_report(list(findings), locator)
-        for _, findings in groupby(report.findings, key=lambda finding: finding.rule)
-    ]
-    rules.sort(key=lambda rule: _RANK[rule.verdict])
-    levels = [LevelReport(level, [r for r in rules if r.level is level]) for level in LEVELS]
-    subject = subject_of(report.protocol, report.binding, report.version)
-    view = ReportView(subject, report.version, levels)
-    counts = [(verdict.value, word, view.count(verdict)) for verdict, word in VERDICTS.items()]
-    return replace(view, verdicts=counts)
+    located = (replace(each, seq=locator.wire(each.seq)) for each in report.findings)
+    rules = [RuleReport(list(found)) for _, found in groupby(located, key=attrgetter("rule"))]
+    order = list(VERDICTS)
+    rules.sort(key=lambda rule: order.index(rule.result.verdict))
+    levels = [LevelReport(level, [r for r in rules if r.result.level is level]) for level in Level]
+    return ReportView(subject_of(report.protocol, report.binding, report.version), levels)
 
 
 def subject_of(protocol: str, binding: str, version: str) -> str:
@@ -241,39 +215,9 @@ def source_of(section: str) -> str:
     return f"section {section}" if _NUMBERED.match(section) else section
 
 
-def version_label(protocol: str, version: str) -> str:
-    return version if protocol == "nlweb" else "Level"
-
-
-def _rule_report(findings: list[Finding], locator: PointerLocator) -> RuleReport:
-    first = findings[0]
-    has_findings = first.verdict in (Verdict.FAIL, Verdict.INCOMPLETE)
-    spots = [FindingLocation(f.message, f.pointer, locator.wire(f.seq)) for f in findings]
-    title, group = RULES.get(first.rule, (first.rule, ""))
-    return RuleReport(
-        first.rule,
-        group,
-        title,
-        first.section,
-        first.level,
-        first.verdict,
-        spots if has_findings else [],
-    )
-
-
-def _lines(rule: RuleReport) -> Iterator[str]:
-    yield f"{rule.verdict_label} ({rule.level.value}, {rule.source}): {rule.title} [{rule.id}]"
-    for spot in rule.spots:
-        where = (
-            f"frame {spot.shown} {spot.pointer}".strip() if spot.shown is not None else "response"
-        )
-        yield f"  {where}: {spot.message}"
-
-
 #: Reports in the cache: each has a few findings, and a run with many frames takes long to check.
 REPORT_CACHE_SIZE = 64
 _NLWEB = "nlweb"
-_LOCKS = tuple(Lock() for _ in range(16))
 
 
 def _rule_set(run: Run) -> RuleSet:
@@ -295,31 +239,19 @@ def _version(request: HttpRequest, run: Run) -> str:
     return run.version if is_named or not known else known[-1]
 
 
-def _report(run: Run, version: str) -> tuple[ConformanceReport, ReportView]:
-    """Return the report on a run, from the cache if it is there."""
-    # The tab requests the count and the report at the same time: the rules run only once.
-    with _LOCKS[run.pk.int % len(_LOCKS)]:
-        return _run_rules(run.pk, version, run.frames, run.state, earlier_responses(run))
-
-
-@lru_cache(maxsize=REPORT_CACHE_SIZE)
+# The tab requests the count and the report at the same time.
+@once_per_run(REPORT_CACHE_SIZE)
 def _run_rules(
-    pk: UUID, version: str, frames: int, state: str, earlier: EarlierResponses
+    run: Run, version: str, earlier: EarlierResponses
 ) -> tuple[ConformanceReport, ReportView]:
-    """Return the report on a run in its final state. `frames` tells reports of one run apart."""
-    run = Run.objects.get(pk=pk)
     locator = PointerLocator()
-    report = run_rules(
-        locator.noting(run.read_frames()),
-        run.request,
-        version,
-        protocol=run.protocol,
-        binding=run.binding,
-        operation=registry.operation(run.protocol, run.request),
-        state=state,
-        earlier=earlier,
-    )
+    frames = locator.noting(run.read_frames())
+    report = conformance_report(run, frames, version=version, earlier=earlier)
     return report, view_of(report, locator)
+
+
+def _report(run: Run, version: str) -> tuple[ConformanceReport, ReportView]:
+    return _run_rules(run, version, earlier_responses(run))
 
 
 def report_on(run: Run) -> ReportView | None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from threading import Lock
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +19,6 @@ from playground.environments.views import active_environment
 from playground.expectations import (
     EXPECTATION_TYPES,
     Check,
-    RunFacts,
     StepLimit,
     capture,
     check_schema,
@@ -31,7 +28,7 @@ from playground.expectations.suggestions import suggestions
 from playground.models import Environment, Run
 from playground.protocols import json_decoder
 from playground.protocols.exchange import RequestProblem
-from playground.stored_runs import run_facts
+from playground.stored_runs import once_per_run, run_facts
 from playground.ui.formatting import pretty, readable
 from playground.ui.helpers import get_run
 from playground.variables import VariableError, names_in
@@ -98,23 +95,10 @@ def checks_view(checks: Sequence[Check]) -> ChecksView:
 FACTS_CACHE_SIZE = 4
 #: Most characters of submitted expectations, and of the shown document.
 MAX_FORM, MAX_SHOWN = 256 * 1024, 256 * 1024
-_LOCKS = tuple(Lock() for _ in range(16))
 
 
-def _run_facts(run: Run) -> RunFacts:
-    """Return the facts about a run in its final state, from the cache if they are there."""
-    # The bar and the tab send a request at the same time: the frames are read only once.
-    with _LOCKS[run.pk.int % len(_LOCKS)]:
-        return _read_facts(run.pk, run.frames, run.state)
-
-
-@lru_cache(maxsize=FACTS_CACHE_SIZE)
-def _read_facts(pk: UUID, frames: int, state: str) -> RunFacts:
-    """Return the facts about a run in its final state.
-
-    `frames` and `state` tell the states of one run apart.
-    """
-    return run_facts(Run.objects.get(pk=pk))
+# The bar and the tab send a request at the same time.
+_run_facts = once_per_run(FACTS_CACHE_SIZE)(run_facts)
 
 
 def _checks(run: Run) -> ChecksView | None:

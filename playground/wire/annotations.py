@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from playground.base.query_params import int_param
+from playground.conformance import Finding
 from playground.conversation.events import row_of
 from playground.models import Run
 from playground.protocols.annotations import (
@@ -17,18 +19,15 @@ from playground.protocols.annotations import (
     Annotation,
     AnnotationKind,
     Annotator,
-    SchemaPlace,
 )
 from playground.protocols.events import Event
-from playground.protocols.explanations import Explanation
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.placement import Placement, PlacementAssigner
 from playground.protocols.text import shorten
 from playground.stored_runs import read_events
-from playground.ui.formatting import kind_label, milliseconds, size
 from playground.ui.helpers import get_run
 from playground.ui.wire_blocks import blocks_of
-from playground.verdicts.conformance import ReportView, report_on, source_of
+from playground.verdicts.conformance import ReportView, RuleReport, report_on, source_of
 
 #: Blocks and bytes on one page.
 BLOCKS, PAGE_BYTES = 50, 512 * 1024
@@ -40,106 +39,79 @@ MAX_NAME = 80
 MAX_INDENT = 7
 #: Findings at one place.
 MAX_FINDINGS = 10
-#: Labels of kinds of parts; a document and a member need none.
+#: Labels of the kinds of parts that are not simply their name.
 _LABELS: Mapping[AnnotationKind, str] = {
-    AnnotationKind.METHOD: "method",
     AnnotationKind.TARGET: "path",
-    AnnotationKind.PARAMETER: "parameter",
     AnnotationKind.HTTP_VERSION: "version",
-    AnnotationKind.STATUS: "status",
-    AnnotationKind.HEADER: "header",
     AnnotationKind.FIELD: "SSE field",
     AnnotationKind.DOCUMENT: "JSON",
-    AnnotationKind.MEMBER: "member",
-    AnnotationKind.ELEMENT: "element",
-    AnnotationKind.TEXT: "text",
     AnnotationKind.PROBLEM: "JSON",
 }
 _JSON = frozenset({AnnotationKind.DOCUMENT, AnnotationKind.MEMBER, AnnotationKind.ELEMENT})
 
 
-@dataclass(frozen=True, slots=True)
-class FindingNote:
-    """A finding beside the part that it reports."""
+class FindingNote(NamedTuple):
+    """A finding beside the part that it reports, and its rule."""
 
-    rule: str
-    group: str
-    title: str
-    level: str
-    level_label: str
-    verdict: str
-    verdict_label: str
-    message: str
-    pointer: str
-
-
-@dataclass(frozen=True, slots=True)
-class TextPart:
-    """A part of the text of a block with the number of the innermost meaning, 0 for none."""
-
-    text: str
-    number: int
+    rule: RuleReport
+    finding: Finding
 
 
 @dataclass(frozen=True, slots=True)
 class MeaningView:
     """An annotation as its template shows it."""
 
-    #: From 1, in reading order.
+    annotation: Annotation
+    #: From 1, in reading order, and the number of the last meaning within it.
     number: int
-    #: Number of the last meaning within it.
     last: int
-    label: str
-    kind: str
-    name: str
-    indent: int
-    #: Value of `data-explain`; "" without an explanation.
-    place: str
-    text: str
-    section: str
-    #: Meaning of the value.
-    meaning: str
-    otherwise: str
-    note: str
     #: The bytes on one line, shortened.
     excerpt: str
-    findings: list[FindingNote] = field(default_factory=list)
+    findings: list[FindingNote]
+
+    @property
+    def label(self) -> str:
+        return _LABELS.get(self.annotation.kind, self.annotation.kind.value)
+
+    @property
+    def name(self) -> str:
+        return shorten(self.annotation.name, MAX_NAME)
+
+    @property
+    def indent(self) -> int:
+        return min(self.annotation.depth, MAX_INDENT)
+
+    @property
+    def section(self) -> str:
+        found = self.annotation.explanation
+        return source_of(found.section) if found and found.section else ""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
     """A block as its template shows it."""
 
-    seq: int
-    last: int
+    block: AnnotatedBlock
+    #: Kind of its first event, or of the frame.
     kind: str
-    #: Kind of its first event, or of the frame, and its label.
-    event_kind: str
-    label: str
-    at: str
-    size: str
     #: What it is, in one line.
     summary: str
-    #: Meaning of its kind of frame.
-    explanation: Explanation | None
-    place: str
     #: Facts about a frame that is no bytes of HTTP.
     facts: str
-    #: The bytes as text; its parts are empty if only its line is shown.
-    text: str
-    parts: list[TextPart]
+    #: Each part of the text with the number of the innermost meaning, 0 for none; empty if only
+    #: its line is shown.
+    parts: list[tuple[str, int]]
     meanings: list[MeaningView]
-    #: Number of meanings that are not shown.
-    more: int
-    hidden: str
-    replaced: bool
-    piece_of: int
-    pieces: int
     #: Whether only its line is shown, because an earlier event is of the same kind.
     is_closed: bool
     #: Whether it is an entry in Results.
     is_entry: bool
     findings: list[FindingNote]
+
+    @property
+    def more(self) -> int:
+        """Return the number of meanings that are not shown."""
+        return len(self.block.annotations) - len(self.meanings)
 
 
 def annotated_page(
@@ -226,19 +198,8 @@ def findings_by_frame(report: ReportView | None) -> dict[int | None, list[Findin
     found: dict[int | None, list[FindingNote]] = {}
     for level in report.levels if report else ():
         for rule in level.rules:
-            for spot in rule.spots:
-                note = FindingNote(
-                    rule.id,
-                    rule.group,
-                    rule.title,
-                    level.level.value,
-                    level.level_label,
-                    rule.verdict.value,
-                    rule.verdict_label,
-                    spot.message,
-                    spot.pointer,
-                )
-                found.setdefault(spot.shown, []).append(note)
+            for finding in rule.problems:
+                found.setdefault(finding.seq, []).append(FindingNote(rule, finding))
     return found
 
 
@@ -252,36 +213,20 @@ def block_view(
     is_entry: bool = False,
 ) -> BlockView:
     row = row_of(reading.frame, reading.events) if reading else None
-    kind = block.kind.name.lower()
-    facts = ""
-    if block.kind in (FrameKind.OPEN, FrameKind.ERROR) and reading:
-        facts = blocks_of([reading.frame])[0].text
+    has_facts = reading and block.kind in (FrameKind.OPEN, FrameKind.ERROR)
     here, beside = _located(block, findings)
     is_closed = block.is_repeated and not is_open and not here and not beside
     shown = [] if is_closed else block.annotations[:most]
     return BlockView(
-        seq=block.seq,
-        last=block.last,
-        kind=kind,
-        event_kind=row.kind if row else kind,
-        label=row.label if row else kind_label(kind),
-        at=milliseconds(block.at_us / 1000),
-        size=size(block.size) if block.size else "",
+        block,
+        kind=row.kind if row else block.kind.name.lower(),
         summary=row.text if row else "",
-        explanation=block.explanation,
-        place=str(block.place) if block.explanation else "",
-        facts=facts,
-        text=block.text,
+        facts=blocks_of([reading.frame])[0].text if reading and has_facts else "",
         parts=[] if is_closed else list(_parts(block.text, shown)),
         meanings=[
-            _meaning(number, block, annotation, beside.get(number, []), shown)
-            for number, annotation in enumerate(shown, 1)
+            _meaning(number, block, shown, beside.get(number, []))
+            for number in range(1, len(shown) + 1)
         ],
-        more=0 if is_closed else len(block.annotations) - len(shown),
-        hidden=size(block.hidden) if block.hidden > 0 else "",
-        replaced=block.replaced,
-        piece_of=block.piece_of,
-        pieces=block.pieces,
         is_closed=is_closed,
         is_entry=is_entry,
         findings=here[:MAX_FINDINGS],
@@ -298,66 +243,40 @@ def _located(
             numbers.setdefault(annotation.pointer, number)
     here: list[FindingNote] = []
     beside: dict[int, list[FindingNote]] = {}
-    for finding in findings:
-        place = _number_at(finding.pointer, numbers)
-        if place is None:
-            here.append(finding)
-        elif len(found := beside.setdefault(place, [])) < MAX_FINDINGS:
-            found.append(finding)
+    for note in findings:
+        pointer = note.finding.pointer
+        while pointer and pointer not in numbers:  # The innermost one around it.
+            pointer = pointer.rpartition("/")[0]
+        if pointer not in numbers:
+            here.append(note)
+        elif len(found := beside.setdefault(numbers[pointer], [])) < MAX_FINDINGS:
+            found.append(note)
     return here, beside
-
-
-def _number_at(pointer: str, numbers: Mapping[str, int]) -> int | None:
-    """Return the number of the meaning at a pointer, or of the innermost one around it."""
-    while pointer and pointer not in numbers:
-        pointer = pointer.rpartition("/")[0]
-    return numbers.get(pointer)
 
 
 def _meaning(
     number: int,
     block: AnnotatedBlock,
-    annotation: Annotation,
-    findings: list[FindingNote],
     shown: Sequence[Annotation],
+    findings: list[FindingNote],
 ) -> MeaningView:
-    found = annotation.explanation
-    last = number
+    annotation, last = shown[number - 1], number
     while last < len(shown) and shown[last].depth > annotation.depth:
         last += 1
-    return MeaningView(
-        number=number,
-        last=last,
-        label=_LABELS[annotation.kind],
-        kind=annotation.kind.value.replace(" ", "-"),
-        name=shorten(annotation.name, MAX_NAME),
-        indent=min(annotation.depth, MAX_INDENT),
-        place=place_text(annotation.place) if found else "",
-        text=found.text if found else "",
-        section=source_of(found.section) if found and found.section else "",
-        meaning=annotation.meaning,
-        otherwise=found.otherwise if found else "",
-        note=annotation.note,
-        excerpt=shorten(" ".join(block.text[annotation.start : annotation.end][:200].split()), 60),
-        findings=findings,
-    )
+    excerpt = " ".join(block.text[annotation.start : annotation.end][:200].split())
+    return MeaningView(annotation, number, last, shorten(excerpt, 60), findings)
 
 
-def place_text(place: SchemaPlace | None) -> str:
-    """Return a place as the value of `data-explain`, "" for none."""
-    return str(place) if place else ""
-
-
-def _parts(text: str, annotations: Sequence[Annotation]) -> Iterator[TextPart]:
+def _parts(text: str, annotations: Sequence[Annotation]) -> Iterator[tuple[str, int]]:
     """Yield a text divided at the edges of annotations, each part with the innermost of them."""
     at = 0
     around: list[tuple[int, int]] = []  # number, end
 
-    def up_to(end: int) -> Iterator[TextPart]:
+    def up_to(end: int) -> Iterator[tuple[str, int]]:
         nonlocal at
         if end > at:
             number = around[-1][0] if around else 0
-            yield TextPart(text[at:end], number)
+            yield text[at:end], number
             at = end
 
     for number, annotation in enumerate(annotations, 1):

@@ -15,7 +15,6 @@ from playground.conformance.examples import examples_of
 from playground.models import Agent, Conversation, PolledPromise, Run, RunKind
 from playground.protocols.frames import Frame, FrameKind
 from playground.stored_runs import conformance_report
-from playground.verdicts import conformance
 from tests.support.markup import Element, read
 from tests.support.run_page import replied
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
@@ -346,21 +345,6 @@ class TestKept:
         assert verdicts(part(client, run, version="0.54"))["item-object"] == "not_applicable"
         Run.objects.filter(pk=run.pk).update(state="truncated")
         assert verdicts(part(client, run))["item-object"] == "not_applicable"
-
-    def test_two_who_ask_at_once_wait_for_one_judgement(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        run, held = streamed(*GOOD), []
-        judge = conformance.run_rules
-
-        def looking(*args: Any, **kwargs: Any) -> Any:
-            held.append(sum(lock.locked() for lock in conformance._LOCKS))
-            return judge(*args, **kwargs)
-
-        monkeypatch.setattr(conformance, "run_rules", looking)
-        conformance._report(run, "0.55")
-        assert held == [1]
-        assert not any(lock.locked() for lock in conformance._LOCKS)
 
 
 class TestReference:
