@@ -109,11 +109,6 @@ def run_facts(run: Run, frames: Iterable[Frame] | None = None) -> RunFacts:
     )
 
 
-def response_document(run: Run) -> Any:
-    """Return the response of a run as one JSON document, None without a response."""
-    return run_facts(run).document
-
-
 def conformance_report(
     run: Run,
     frames: Iterable[Frame] | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from playground.expectations import evaluate
 from playground.models import Run
 from playground.protocols.events import Result
 from playground.protocols.frames import Frame, FrameKind
-from playground.stored_runs import event_at, frame_at, response_document, run_facts
+from playground.stored_runs import event_at, frame_at, once_per_run, run_facts
 from tests.support.agent_api_examples import STREAMS
 from tests.support.json_values import TEXTS, objects, values
 from tests.support.playbook import EXAMPLES
@@ -37,6 +38,10 @@ JSON_HEAD = Frame(
 )
 #: What of a reply stands in its document.
 PARTS = ("_meta", "results", "content", "elicitation", "promise", "error")
+
+
+def response_document(run: Run) -> Any:
+    return run_facts(run).document
 
 
 def framed(*payloads: Any, **names: str) -> list[Frame]:
@@ -250,3 +255,23 @@ def test_an_event_is_found_by_its_entry() -> None:
     assert at
     assert at[1] == [found]
     assert frame_at(run, 99) is None
+
+
+def test_a_result_of_a_run_is_computed_once_for_all_who_ask_at_the_same_time() -> None:
+    run, results = run_of(), list[str]()
+    asking = Thread(target=lambda: results.append(state_of(run)))
+
+    @once_per_run(4)
+    def state_of(run: Run) -> str:
+        results.append("begun")
+        if len(results) == 1:
+            asking.start()
+            # It waits for this one; if it did not, it would compute the result, too.
+            asking.join(timeout=0.2)
+        return run.state
+
+    assert state_of(run) == "completed"
+    asking.join()
+    assert results == ["begun", "completed"]
+    Run.objects.filter(pk=run.pk).update(state="truncated")
+    assert state_of(Run.objects.get(pk=run.pk)) == "truncated"
