@@ -14,6 +14,7 @@ from django.templatetags.static import static
 from django.utils.safestring import SafeString, mark_safe  # noqa: TID251 -- nh3 has cleaned it
 
 from playground.conversation.pictures import picture_link
+from playground.conversation.status import status_label
 from playground.models.row_problems import row_problems
 from playground.reference.explanations import kind_reference, names_of
 from playground.reference.explanations import meaning as meaning_of
@@ -63,7 +64,7 @@ def meaning(schema: str, pointer: str) -> str:
 
 #: Functions of other modules that templates use as filters, by their own names.
 _FILTERS: tuple[Callable[..., Any], ...] = (
-    *(kind_label, milliseconds, pretty, size),
+    *(kind_label, milliseconds, pretty, size, status_label),
     kind_reference,
     row_problems,
 )

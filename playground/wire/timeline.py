@@ -12,23 +12,24 @@ from __future__ import annotations
 
 import math
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
 from threading import Lock
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.utils import timezone
 
-from playground.conversation.status import elapsed_ms, status_label
+from playground.conversation.status import elapsed_ms
 from playground.conversation.thread import Thread
 from playground.models import Run, RunKind
 from playground.protocols.events import Event, event_label
 from playground.protocols.frames import BODY_KINDS, LAST_KINDS, Frame, FrameKind, is_reused
 from playground.protocols.trace_context import sent_trace_id
 from playground.stored_runs import exchange_for
-from playground.ui.formatting import kind_label, milliseconds
+from playground.ui.formatting import milliseconds
 
 #: Width of the drawing.
 WIDTH = 100
@@ -61,12 +62,9 @@ Arrival = tuple[int, int, str]
 Stretch = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class TimelinePhase:
-    """A named part of the run as a bar."""
+class Bar(NamedTuple):
+    """A period on the drawing: its position, its width, and its duration as text."""
 
-    name: str
-    label: str
     x: float
     width: float
     duration: str
@@ -83,73 +81,24 @@ class TimelineMark:
     at: str
     count: int = 1
 
+
+class ChildSpan(NamedTuple):
+    """A child run: begin and end, or now, in µs since the first call of its run."""
+
+    run: Run
+    start: int
+    end: int
+
     @property
     def label(self) -> str:
-        return kind_label(self.kind)
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """A silence that is long enough for a label."""
-
-    x: float
-    width: float
-    duration: str
-
-
-@dataclass(frozen=True, slots=True)
-class ChildSpan:
-    """A child run: begin and end in µs since the first call of its run."""
-
-    label: str
-    state: str
-    status_label: str
-    start: int
-    #: None while it is in progress.
-    end: int | None
-    url: str = ""
-    #: Whether a user started it at any time, so that the time before it means nothing.
-    is_user_started: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SpanBar:
-    """A child run as a bar."""
-
-    span: ChildSpan
-    x: float
-    width: float
-    #: Number of the lane; overlapping bars have different ones.
-    lane: int
-    at: str
-    duration: str
+        if self.is_user_started and self.run.text:
+            return f"Action {self.run.text}"
+        return str(RunKind(self.run.kind).label)
 
     @property
-    def y(self) -> int:
-        """Return the position of the lane, in pixels below the first."""
-        return self.lane * LANE
-
-
-@dataclass(slots=True)
-class Timeline:
-    """Everything that the drawing shows."""
-
-    phases: list[TimelinePhase] = field(default_factory=list)
-    marks: list[TimelineMark] = field(default_factory=list)
-    gaps: list[Gap] = field(default_factory=list)
-    ticks: list[tuple[float, str]] = field(default_factory=list)
-    #: (kind, label, number of arrivals): the legend of the marks.
-    counts: list[tuple[str, str, int]] = field(default_factory=list)
-    total: str = ""
-    #: Child runs, oldest first, and the height of their lanes in pixels.
-    bars: list[SpanBar] = field(default_factory=list)
-    spans_height: int = 0
-    #: Duration with all child runs, if that is longer than the run.
-    overall: str = ""
-    #: Time that is left out.
-    breaks: list[Gap] = field(default_factory=list)
-    #: The trace id of the `traceparent` header of the first call; "" without one.
-    trace_id: str = ""
+    def is_user_started(self) -> bool:
+        """Return whether a user started it at any time: the time before it means nothing."""
+        return self.run.kind == RunKind.ACTION
 
 
 @dataclass(slots=True)
@@ -199,13 +148,8 @@ class TimesReader:
             for frame in run.read_frames(self._cursor):
                 self.times.add(frame, list(self._reader.receive(frame)))
                 self._cursor = frame.seq
-            return FrameTimes(
-                dict(self.times.moments),
-                list(self.times.arrivals),
-                self.times.last_us,
-                self.times.is_reused,
-                self.times.trace_id,
-            )
+            times = self.times
+            return replace(times, moments=dict(times.moments), arrivals=list(times.arrivals))
 
 
 #: Readers of runs in progress, the latest last.
@@ -224,67 +168,43 @@ def _reader_of(run: Run) -> TimesReader:
     return reader
 
 
-def run_timeline(run: Run) -> Timeline:
-    """Return the timeline of a run and its child runs as far as they are stored."""
-    elapsed = elapsed_ms(run)
-    return timeline_of(
-        _reader_of(run).read(run),
-        round(elapsed * 1000) if elapsed is not None else None,
-        spans_of(run),
-        microseconds_since(run, timezone.now()),
-        in_progress=not run.is_final,
-    )
+def run_timeline(run: Run) -> dict[str, Any]:
+    """Return what the drawing of a run and its child runs shows, as far as they are stored.
 
-
-def timeline_of(
-    times: FrameTimes,
-    end_us: int | None,
-    spans: Sequence[ChildSpan] = (),
-    now_us: int | None = None,
-    *,
-    in_progress: bool = False,
-) -> Timeline:
-    """Return the timeline of a run and of its child runs.
-
-    `end_us` is the end of the run, or now while it is in progress, in µs since its first call;
-    `now_us` is the end of child runs in progress. While it is in progress the axis ends at a round
-    time, so that the drawing grows to the right and earlier marks do not move.
+    While the run is in progress the axis ends at a round time, so that the drawing grows to the
+    right and earlier marks do not move.
     """
+    elapsed = elapsed_ms(run) or 0
+    times = _reader_of(run).read(run)
     arrivals = times.arrivals
-    total = max(end_us or 0, times.last_us, 1)
-    now = now_us or total
-    axis = _axis(total, spans, now, in_progress=in_progress)
-    bars = _bars(spans, axis, now)
-    counts = Counter(kind for _, _, kind in arrivals).most_common()
-    return Timeline(
-        phases=_phases(times, total, axis.scale),
-        marks=_marks(arrivals, axis.scale),
-        gaps=_gaps(arrivals, total, axis.scale),
-        ticks=_ticks(axis.first, axis.scale),
-        counts=[(kind, kind_label(kind), count) for kind, count in counts],
-        total=milliseconds(total / 1000),
-        bars=bars,
-        spans_height=(max(bar.lane for bar in bars) + 1) * LANE + LANES_GAP if bars else 0,
-        overall=_overall(total, spans, now),
-        breaks=[Gap(each.x, BREAK, milliseconds(each.length / 1000)) for each in axis.breaks],
-        trace_id=times.trace_id,
-    )
+    total = max(round(elapsed * 1000), times.last_us, 1)
+    spans = _child_spans(run, total)
+    end = max((span.end for span in spans), default=0)
+    first = max([total, *(span.end for span in spans if not span.is_user_started)])
+    if not run.is_final:
+        first = next(end for end in _AXIS_ENDS if end >= first)
+    axis = Axis(first, ((span.start, span.end) for span in spans if span.is_user_started))
+    bars = list(_bars(spans, axis))
+    return {
+        "phases": list(_phases(times, total, axis.scale)),
+        "marks": _marks(arrivals, axis.scale),
+        "gaps": _gaps(arrivals, total, axis.scale),
+        "breaks": axis.breaks,
+        "ticks": _ticks(axis.first, axis.scale),
+        # The legend of the marks.
+        "counts": Counter(kind for _, _, kind in arrivals).most_common(),
+        # Child runs, oldest first, and the height of their lanes in pixels.
+        "bars": bars,
+        "spans_height": max(y for _, y, _, _ in bars) + LANE + LANES_GAP if bars else 0,
+        "total": _time(total),
+        # Duration with all child runs, if that is longer than the run.
+        "overall": _time(end) if end > total else "",
+        "trace_id": times.trace_id,
+    }
 
 
-def spans_of(run: Run) -> list[ChildSpan]:
-    """Return the child runs of a run, oldest first."""
-    return [
-        ChildSpan(
-            label=_span_label(child),
-            state=child.state,
-            status_label=status_label(child),
-            start=(start := microseconds_since(run, child.started_at or child.created_at)),
-            end=_span_end(child, start),
-            url=child.get_absolute_url(),
-            is_user_started=child.kind == RunKind.ACTION,
-        )
-        for child in sorted(Thread(run).child_runs, key=lambda child: child.created_at)
-    ]
+def _time(us: float) -> str:
+    return milliseconds(us / 1000)
 
 
 def microseconds_since(run: Run, moment: datetime) -> int:
@@ -293,26 +213,19 @@ def microseconds_since(run: Run, moment: datetime) -> int:
     return max(0, round((moment - began).total_seconds() * 1_000_000))
 
 
-def _span_end(child: Run, start: int) -> int | None:
-    if child.ended_us is not None:
-        return start + child.ended_us
-    # Of a refused or interrupted run no duration is known.
-    return start if child.is_final else None
-
-
-def _span_label(child: Run) -> str:
-    if child.kind == RunKind.ACTION and child.text:
-        return f"Action {child.text}"
-    return str(RunKind(child.kind).label)
-
-
-@dataclass(frozen=True, slots=True)
-class AxisBreak:
-    """Time that is left out."""
-
-    x: float
-    #: Duration in µs.
-    length: int
+def _child_spans(run: Run, total: int) -> list[ChildSpan]:
+    """Return the child runs of a run, oldest first."""
+    now = microseconds_since(run, timezone.now()) or total
+    spans = []
+    for child in sorted(Thread(run).child_runs, key=lambda child: child.created_at):
+        start = microseconds_since(run, child.started_at or child.created_at)
+        if child.ended_us is not None:
+            end = start + child.ended_us
+        else:
+            # Of a refused or interrupted run no duration is known.
+            end = start if child.is_final else max(start, now)
+        spans.append(ChildSpan(child, start, end))
+    return spans
 
 
 class Axis:
@@ -330,14 +243,10 @@ class Axis:
         return self._stretches[0][1]
 
     @property
-    def end(self) -> int:
-        """Return the end of the axis, in µs."""
-        return self._stretches[-1][1]
-
-    @property
-    def breaks(self) -> list[AxisBreak]:
+    def breaks(self) -> list[Bar]:
+        """Return the time that is left out."""
         pairs = pairwise(self._stretches)
-        return [AxisBreak(round(self.x(a[1]), 2), b[0] - a[1]) for a, b in pairs]
+        return [Bar(round(self.x(a[1]), 2), BREAK, _time(b[0] - a[1])) for a, b in pairs]
 
     def x(self, moment: int) -> float:
         """Return the position of a moment; of one in a break, the end of the break."""
@@ -366,39 +275,22 @@ def _drawn_stretches(first: int, later: Iterable[Stretch]) -> list[Stretch]:
     return stretches
 
 
-def _overall(total: int, spans: Sequence[ChildSpan], now: int) -> str:
-    end = max((_end(span, now) for span in spans), default=0)
-    return milliseconds(end / 1000) if end > total else ""
-
-
-def _axis(total: int, spans: Sequence[ChildSpan], now: int, *, in_progress: bool) -> Axis:
-    first = max([total, *(_end(span, now) for span in spans if not span.is_user_started)])
-    if in_progress:
-        first = next(end for end in _AXIS_ENDS if end >= first)
-    return Axis(first, ((max(0, s.start), _end(s, now)) for s in spans if s.is_user_started))
-
-
-def _end(span: ChildSpan, now: int) -> int:
-    return max(0, span.start, now if span.end is None else span.end)
-
-
-def _bars(spans: Sequence[ChildSpan], axis: Axis, now: int) -> list[SpanBar]:
+def _bars(spans: Iterable[ChildSpan], axis: Axis) -> Iterator[tuple[ChildSpan, int, str, Bar]]:
+    """Yield child runs with their lane, in pixels below the first, their begin and their bar."""
     #: Position up to which each lane is taken.
     taken: list[float] = []
-    bars: list[SpanBar] = []
     for span in spans:
-        start, end = max(0, span.start), _end(span, now)
-        width = max(_MIN_BAR_WIDTH, axis.x(end) - axis.x(start))
-        x = min(axis.x(start), WIDTH - width)
+        width = max(_MIN_BAR_WIDTH, axis.x(span.end) - axis.x(span.start))
+        x = min(axis.x(span.start), WIDTH - width)
         lane = next((n for n, upto in enumerate(taken) if upto <= x), len(taken))
         lane = min(lane, MAX_LANES - 1)
         taken[lane : lane + 1] = [x + width]
-        duration, at = milliseconds((end - start) / 1000), milliseconds(start / 1000)
-        bars.append(SpanBar(span, round(x, 2), round(width, 2), lane, at, duration))
-    return bars
+        bar = Bar(round(x, 2), round(width, 2), _time(span.end - span.start))
+        yield span, lane * LANE, _time(span.start), bar
 
 
-def _phases(times: FrameTimes, total: int, scale: float) -> list[TimelinePhase]:
+def _phases(times: FrameTimes, total: int, scale: float) -> Iterator[tuple[str, str, Bar]]:
+    """Yield the named parts of the run, in their order: name, label and bar."""
     moments = times.moments
     opened, head = moments.get(FrameKind.OPEN), moments.get(FrameKind.HEAD)
     first = next((at for kind, at in moments.items() if kind in BODY_KINDS), None)
@@ -411,17 +303,10 @@ def _phases(times: FrameTimes, total: int, scale: float) -> list[TimelinePhase]:
         ("first", "Waiting for first byte (TTFB)", head, first if first is not None else finish),
         ("stream", "Download", first, finish),
     ]
-    return [
-        TimelinePhase(
-            name,
-            label,
-            round(start * scale, 2),
-            round(max(0.15, (stop - start) * scale), 2),
-            milliseconds((stop - start) / 1000),
-        )
-        for name, label, start, stop in phases
-        if start is not None and stop is not None and stop >= start
-    ]
+    for name, label, start, stop in phases:
+        if start is not None and stop is not None and stop >= start:
+            width = round(max(0.15, (stop - start) * scale), 2)
+            yield name, label, Bar(round(start * scale, 2), width, _time(stop - start))
 
 
 def _marks(arrivals: list[Arrival], scale: float) -> list[TimelineMark]:
@@ -432,18 +317,18 @@ def _marks(arrivals: list[Arrival], scale: float) -> list[TimelineMark]:
         if mark := places.get((place, kind)):
             mark.last, mark.count = seq, mark.count + 1
             continue
-        mark = TimelineMark(round(at * scale, 2), kind, seq, seq, milliseconds(at / 1000))
+        mark = TimelineMark(round(at * scale, 2), kind, seq, seq, _time(at))
         places[place, kind] = mark
         marks.append(mark)
     return marks
 
 
-def _gaps(arrivals: list[Arrival], total: int, scale: float) -> list[Gap]:
-    times = [at for at, _, _ in arrivals]
+def _gaps(arrivals: list[Arrival], total: int, scale: float) -> list[Bar]:
+    """Return the silences that are long enough for a label."""
     shortest = max(_GAP_US, total * _GAP_SHARE)
     return [
-        Gap(round(a * scale, 2), round((b - a) * scale, 2), milliseconds((b - a) / 1000))
-        for a, b in pairwise(times)
+        Bar(round(a * scale, 2), round((b - a) * scale, 2), _time(b - a))
+        for a, b in pairwise(at for at, _, _ in arrivals)
         if b - a > shortest
     ][:20]
 
@@ -457,10 +342,11 @@ def _ticks(total: int, scale: float) -> list[tuple[float, str]]:
     power = 10 ** math.floor(math.log10(shortest))
     step = next(power * m for m in (1, 2, 5, 10) if power * m >= shortest)
     count = int(total / step)
-    return [(round(n * step * scale, 2), _tick_label(n * step)) for n in range(count + 1)]
-
-
-def _tick_label(us: float) -> str:
-    if us < 1_000_000:
-        return f"{us / 1000:g} ms"
-    return f"{us / 1_000_000:g} s"
+    moments = [n * step for n in range(count + 1)]
+    return [
+        (
+            round(at * scale, 2),
+            f"{at / 1000:g} ms" if at < 1_000_000 else f"{at / 1_000_000:g} s",
+        )
+        for at in moments
+    ]
