@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from playground.base.json_input import parse_json_value
 from playground.engine import VariableScope
 from playground.engine.preparation import expectation_error, resolve_expectations
 from playground.environments.views import active_environment
 from playground.expectations import (
     EXPECTATION_TYPES,
-    Check,
     StepLimit,
     capture,
     check_schema,
@@ -26,7 +24,6 @@ from playground.expectations import (
 )
 from playground.expectations.suggestions import suggestions
 from playground.models import Environment, Run
-from playground.protocols import json_decoder
 from playground.protocols.exchange import RequestProblem
 from playground.stored_runs import once_per_run, run_facts
 from playground.ui.formatting import pretty, readable
@@ -41,56 +38,6 @@ _VERDICTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CheckView:
-    """A check as a row."""
-
-    #: `pass`, `fail` or `incomplete`.
-    verdict: str
-    verdict_label: str
-    expected: str
-    actual: str
-    #: The expectation as JSON.
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class ChecksView:
-    """All checks of a run."""
-
-    rows: tuple[CheckView, ...]
-    passed: int
-
-    @property
-    def total(self) -> int:
-        return len(self.rows)
-
-    @property
-    def verdict(self) -> str:
-        """Return `pass` if all checks passed, else `fail` or `incomplete`."""
-        if self.passed == self.total:
-            return "pass"
-        return "fail" if any(row.verdict == "fail" for row in self.rows) else "incomplete"
-
-    @property
-    def tally(self) -> str:
-        """Return the number of passed checks as text."""
-        return f"{self.passed} of {self.total} passed"
-
-
-def verdict_of(passed: bool | None) -> tuple[str, str]:
-    """Return CSS state and label of a verdict."""
-    return _VERDICTS[passed]
-
-
-def checks_view(checks: Sequence[Check]) -> ChecksView:
-    rows = tuple(
-        CheckView(*verdict_of(check.met), check.expected, check.actual, pretty(check.expectation))
-        for check in checks
-    )
-    return ChecksView(rows, sum(check.met is True for check in checks))
-
-
 #: Runs whose facts are in the cache: the editor requests a preview after every change.
 FACTS_CACHE_SIZE = 4
 #: Most characters of submitted expectations, and of the shown document.
@@ -101,11 +48,19 @@ MAX_FORM, MAX_SHOWN = 256 * 1024, 256 * 1024
 _run_facts = once_per_run(FACTS_CACHE_SIZE)(run_facts)
 
 
-def _checks(run: Run) -> ChecksView | None:
+def _checks(run: Run) -> dict[str, Any] | None:
     """Return the results of a run's expectations; None for a run in progress, or without any."""
     if not run.is_final or not run.expectations:
         return None
-    return checks_view(evaluate(run.expectations, _run_facts(run)))
+    checks = evaluate(run.expectations, _run_facts(run))
+    found = [check.met for check in checks]
+    passed = found.count(True)
+    return {
+        "rows": [(check, *_VERDICTS[check.met]) for check in checks],
+        "passed": passed,
+        "tally": f"{passed} of {len(found)} passed",
+        "verdict": _VERDICTS[next((met for met in (False, None) if met in found), True)][0],
+    }
 
 
 @require_safe
@@ -158,11 +113,13 @@ def try_expectations(request: HttpRequest) -> HttpResponse:
         expectations, more = _substituted(expectations, active_environment(request))
         problems += [_under("expectations", problem) for problem in more]
     pk = request.POST.get("run", "")
-    run = get_run(request, pk) if _is_id(pk) else None
+    run = get_run(request, pk) if pk else None
     result: dict[str, Any] = {"checks": [], "captures": [], "suggestions": []}
     if run is not None and run.is_final:
         facts, limit = _run_facts(run), StepLimit()
-        result["checks"] = [_result(check) for check in evaluate(expectations, facts, limit)]
+        for check in evaluate(expectations, facts, limit):
+            verdict, word = _VERDICTS[check.met]
+            result["checks"].append({"verdict": verdict, "word": word, "actual": check.actual})
         values, unmatched = capture(captures, facts.document, limit)
         problems += [_under("captures", problem) for problem in unmatched]
         result["captures"] = [{"name": name, "value": pretty(values[name])} for name in values]
@@ -192,37 +149,17 @@ def _substituted(
     ]
 
 
-def _result(check: Check) -> dict[str, Any]:
-    verdict, word = verdict_of(check.met)
-    return {"verdict": verdict, "word": word, "wanted": check.expected, "actual": check.actual}
-
-
 def _read(request: HttpRequest, name: str, empty: Any) -> tuple[Any, list[RequestProblem]]:
     """Return a field's JSON value, and why it is invalid."""
     text = request.POST.get(name, "").strip()
-    if not text:
-        return empty, []
     try:
-        if len(text) > MAX_FORM or json_decoder.exceeds_depth(text, 100):
-            return empty, [RequestProblem(f"/{name}", "Too large.", "error")]
-        return json_decoder.decode(text), []
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        return empty, [RequestProblem(f"/{name}", f"Invalid JSON: {where}.", "error")]
-    except ValueError:
-        message = "A number has too many digits."
-        return empty, [RequestProblem(f"/{name}", message, "error")]
+        if len(text) > MAX_FORM:
+            raise ValidationError("Too large.")
+        return parse_json_value(text) if text else empty, []
+    except ValidationError as error:
+        return empty, [RequestProblem(f"/{name}", error.messages[0], "error")]
 
 
 def _under(name: str, problem: RequestProblem) -> RequestProblem:
     """Return a problem with its pointer below a name."""
     return RequestProblem(f"/{name}{problem.pointer}", problem.message, problem.level)
-
-
-def _is_id(text: str) -> bool:
-    """Return whether a text is a UUID."""
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
