@@ -11,10 +11,11 @@ over MCP: its members are described in `playground.protocols.nlweb.documents` an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, TypeVarTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -174,30 +175,86 @@ def _failed_rules(run: Run) -> Failed | None:
     return {level.value: report.failing(level) for level in Level}
 
 
-Key = ParamSpec("Key")
 Found = TypeVar("Found")
-Reading = Callable[Concatenate[Run, Key], Found]
+Found_co = TypeVar("Found_co", covariant=True)
+Args = TypeVarTuple("Args")
 
 
-def once_per_run(size: int) -> Callable[[Reading[Key, Found]], Reading[Key, Found]]:
-    """Cache a function of a run in its final state, and of further arguments, with `size` results.
+def once_per_run(
+    size: int,
+) -> Callable[[Callable[[Run, *Args], Found]], Callable[[Run, *Args], Found]]:
+    """Cache the latest `size` results of a function of a run in its final state.
 
     Of calls with the same run at the same time one computes the result and the others wait.
     """
 
-    def decorate(function: Reading[Key, Found]) -> Reading[Key, Found]:
+    def decorate(function: Callable[[Run, *Args], Found]) -> Callable[[Run, *Args], Found]:
         locks = tuple(Lock() for _ in range(16))
+        results: OrderedDict[Any, Found] = OrderedDict()
+        results_lock = Lock()
 
-        def read(pk: UUID, _frames: int, _state: str, *args: Any, **kwargs: Any) -> Found:
-            return function(Run.objects.get(pk=pk), *args, **kwargs)
-
-        # The number of frames and the state tell results of one run apart.
-        found: Callable[..., Found] = lru_cache(maxsize=size)(read)
-
-        def cached(run: Run, /, *args: Key.args, **kwargs: Key.kwargs) -> Found:
+        def cached(run: Run, *args: *Args) -> Found:
+            # The number of frames and the state tell results of one run apart.
+            key = (run.pk, run.frames, run.state, args)
             with locks[run.pk.int % len(locks)]:
-                return found(run.pk, run.frames, run.state, *args, **kwargs)
+                with results_lock:
+                    if key in results:
+                        results.move_to_end(key)
+                        return results[key]
+                found = function(run, *args)
+                with results_lock:
+                    results[key] = found
+                    while len(results) > size:
+                        results.popitem(last=False)
+                return found
 
         return cached
 
     return decorate
+
+
+class Collector(Protocol[Found_co]):
+    """What collects the readings of one run, in order."""
+
+    def add(self, frame: Frame, events: Sequence[Event], /) -> None: ...
+
+    def snapshot(self) -> Found_co:
+        """Return what was collected so far, which does not change any more."""
+
+
+class RunReaders(Generic[Found]):
+    """Readers of runs in progress, each of which continues where it ended.
+
+    A drawing of a run in progress is made twice a second: of a flood only new frames are read.
+    """
+
+    def __init__(self, collector: Callable[[Run], Collector[Found]], most: int) -> None:
+        """Read into new collectors, and keep as many as this in memory."""
+        self._collector = collector
+        self._most = most
+        #: The latest last.
+        self._readers: OrderedDict[UUID, _RunReader[Found]] = OrderedDict()
+        self._lock = Lock()
+
+    def read(self, run: Run) -> Found:
+        """Return what was collected from a run, as far as it is stored."""
+        with self._lock:
+            reader = self._readers.pop(run.pk, None)
+            reader = reader or _RunReader(exchange_for(run), self._collector(run))
+            if not run.is_final:
+                self._readers[run.pk] = reader
+            while len(self._readers) > self._most:
+                self._readers.popitem(last=False)
+        with reader.lock:
+            for frame in run.read_frames(reader.cursor):
+                reader.collector.add(frame, list(reader.exchange.receive(frame)))
+                reader.cursor = frame.seq
+            return reader.collector.snapshot()
+
+
+@dataclass(slots=True)
+class _RunReader(Generic[Found]):
+    exchange: Exchange
+    collector: Collector[Found]
+    cursor: int = 0
+    lock: Lock = field(default_factory=Lock)

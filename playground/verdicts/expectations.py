@@ -17,6 +17,7 @@ from playground.engine.preparation import expectation_error, resolve_expectation
 from playground.environments.views import active_environment
 from playground.expectations import (
     EXPECTATION_TYPES,
+    RunFacts,
     StepLimit,
     capture,
     check_schema,
@@ -45,7 +46,9 @@ MAX_FORM, MAX_SHOWN = 256 * 1024, 256 * 1024
 
 
 # The bar and the tab send a request at the same time.
-_run_facts = once_per_run(FACTS_CACHE_SIZE)(run_facts)
+@once_per_run(FACTS_CACHE_SIZE)
+def _run_facts(run: Run) -> RunFacts:
+    return run_facts(run)
 
 
 def _checks(run: Run) -> dict[str, Any] | None:

@@ -11,14 +11,12 @@ the playground itself waits, for a promise for instance, is never left out.
 from __future__ import annotations
 
 import math
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
-from threading import Lock
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from django.utils import timezone
 
@@ -28,7 +26,7 @@ from playground.models import Run, RunKind
 from playground.protocols.events import Event, event_label
 from playground.protocols.frames import BODY_KINDS, LAST_KINDS, Frame, FrameKind, is_reused
 from playground.protocols.trace_context import sent_trace_id
-from playground.stored_runs import exchange_for
+from playground.stored_runs import RunReaders
 from playground.ui.formatting import milliseconds
 
 #: Width of the drawing.
@@ -129,43 +127,11 @@ class FrameTimes:
         if label := _ARRIVALS.get(kind):
             self.arrivals.append((at_us, frame.seq, event_label(events[0]) if events else label))
 
-
-class TimesReader:
-    """Reader of a run's frame times that continues where it ended.
-
-    The timeline of a run in progress is drawn twice a second: of a flood only new frames are read.
-    """
-
-    def __init__(self, run: Run) -> None:
-        self.times = FrameTimes()
-        self._reader = exchange_for(run)
-        self._cursor = 0
-        self._lock = Lock()
-
-    def read(self, run: Run) -> FrameTimes:
-        """Read the frames that were stored since the last call."""
-        with self._lock:
-            for frame in run.read_frames(self._cursor):
-                self.times.add(frame, list(self._reader.receive(frame)))
-                self._cursor = frame.seq
-            times = self.times
-            return replace(times, moments=dict(times.moments), arrivals=list(times.arrivals))
+    def snapshot(self) -> FrameTimes:
+        return replace(self, moments=dict(self.moments), arrivals=list(self.arrivals))
 
 
-#: Readers of runs in progress, the latest last.
-_readers: OrderedDict[UUID, TimesReader] = OrderedDict()
-_readers_lock = Lock()
-
-
-def _reader_of(run: Run) -> TimesReader:
-    """Return the reader of a run, the same one while the run is in progress."""
-    with _readers_lock:
-        reader = _readers.pop(run.pk, None) or TimesReader(run)
-        if not run.is_final:
-            _readers[run.pk] = reader
-        while len(_readers) > MAX_READERS:
-            _readers.popitem(last=False)
-    return reader
+_READERS = RunReaders(lambda _: FrameTimes(), MAX_READERS)
 
 
 def run_timeline(run: Run) -> dict[str, Any]:
@@ -175,7 +141,7 @@ def run_timeline(run: Run) -> dict[str, Any]:
     right and earlier marks do not move.
     """
     elapsed = elapsed_ms(run) or 0
-    times = _reader_of(run).read(run)
+    times = _READERS.read(run)
     arrivals = times.arrivals
     total = max(round(elapsed * 1000), times.last_us, 1)
     spans = _child_spans(run, total)

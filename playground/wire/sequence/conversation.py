@@ -19,9 +19,9 @@ from playground.conversation.status import binding_of, phase_label, status_label
 from playground.models import McpSession, PollingStatus, Run, RunKind, RunSource, RunState
 from playground.models.conversations import branch_keys, turn_of
 from playground.protocols.events import Outcome
-from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import elicitation
 from playground.protocols.origins import origin_of
+from playground.reference.explanations import kind_reference
 from playground.ui.formatting import count_text, milliseconds, seconds_text, value_text
 from playground.wire.sequence.diagram import (
     Diagram,
@@ -31,10 +31,9 @@ from playground.wire.sequence.diagram import (
     LaneKind,
     Message,
     Note,
+    one_line,
 )
-from playground.wire.sequence.labels import one_line
-from playground.wire.sequence.run_steps import MAX_DETAIL, MAX_LABEL, Step, StepKind
-from playground.wire.sequence.stored_steps import steps_of
+from playground.wire.sequence.run_steps import MAX_DETAIL, MAX_LABEL, StepKind, steps_of
 from playground.wire.timeline import microseconds_since
 
 #: Turns of a window.
@@ -49,7 +48,6 @@ MAX_LANES = 8
 PAUSE_US = 10_000_000
 
 _USER, _PLAYGROUND = "user", "playground"
-_FRAME_KINDS = frozenset(kind.name.lower() for kind in FrameKind)
 _DECLINED = {elicitation.DECLINE: "Decline", elicitation.CANCEL: "Dismiss"}
 
 
@@ -71,8 +69,8 @@ def conversation_diagram(run: Run, until: int | None = None) -> Diagram:
     found = [
         DiagramTurn(
             number=first + keys.index(turn.pk),
+            run=turn,
             label=_title(turn),
-            url=turn.get_absolute_url(),
             is_chosen=turn.pk == chosen.pk,
             items=_items(turn, children[turn.pk], lanes),
         )
@@ -244,26 +242,18 @@ def _begin(turn: Run) -> Iterator[Item]:
         yield Note("Recording: nothing was sent", at_us=0)
     labels = {RunSource.COLLECTION: "Collection run", RunSource.RECORDING: "Request"}
     label = "Answer" if turn.kind == RunKind.ANSWER else labels.get(RunSource(turn.source), "Send")
-    yield Message(
-        _USER,
-        _PLAYGROUND,
-        label,
-        _title(turn),
-        "user",
-        at_us=0,
-        url=turn.get_absolute_url(),
-        run=str(turn.pk),
-        seq=1 if turn.frames else None,
-        explain=_explain_text(turn),
-    )
-
-
-def _explain_text(turn: Run) -> str:
-    """Return the name of the explanation of a query; "" for other requests."""
     request: Any = turn.request if isinstance(turn.request, Mapping) else {}
-    if turn.protocol != "nlweb" or not isinstance(request.get("query"), Mapping):
-        return ""
-    return f"nlweb/{turn.version}/ask-request#/query/text"
+    is_query = turn.protocol == "nlweb" and isinstance(request.get("query"), Mapping)
+    explain = f"nlweb/{turn.version}/ask-request#/query/text" if is_query else ""
+    yield _by_user(turn, 0, label, _title(turn), explain)
+
+
+def _by_user(run: Run, at: int, label: str, detail: str = "", explain: str = "") -> Message:
+    """Return what the user does before a run."""
+    seq = 1 if run.frames else None
+    return Message(
+        run, _USER, _PLAYGROUND, label, detail, "user", at_us=at, seq=seq, explain=explain
+    )
 
 
 def _messages(run: Run, lane: str, offset: int) -> Iterator[Item]:
@@ -276,6 +266,7 @@ def _messages(run: Run, lane: str, offset: int) -> Iterator[Item]:
         is_response = step.type is StepKind.RECEIVED
         sender, receiver = (lane, _PLAYGROUND) if is_response else (_PLAYGROUND, lane)
         yield Message(
+            run,
             sender,
             receiver,
             one_line(step.label, MAX_LABEL),
@@ -285,16 +276,9 @@ def _messages(run: Run, lane: str, offset: int) -> Iterator[Item]:
             is_lost=step.is_lost,
             at_us=at,
             until_us=offset + step.until_us,
-            url=run.get_absolute_url(),
-            run=str(run.pk),
             seq=step.first,
-            explain=_explain_step(step),
+            explain=kind_reference(step.kind),
         )
-
-
-def _explain_step(step: Step) -> str:
-    schema = "frames" if step.kind in _FRAME_KINDS else "events"
-    return f"playground/1/{schema}#/{step.kind}"
 
 
 def _end(turn: Run) -> Iterator[Item]:
@@ -303,9 +287,7 @@ def _end(turn: Run) -> Iterator[Item]:
         return
     at = _end_us(turn)
     if turn.state == RunState.CANCELLED:
-        url, seq = turn.get_absolute_url(), turn.frames or None
-        run = str(turn.pk)
-        yield Message(_USER, _PLAYGROUND, "Stop", kind="user", at_us=at, url=url, run=run, seq=seq)
+        yield replace(_by_user(turn, at, "Stop"), seq=turn.frames or None)
     is_promise = turn.outcome == Outcome.PROMISE and turn.state == RunState.COMPLETED
     label = "Promise pending" if is_promise else status_label(turn)
     yield _status(turn, label, at)
@@ -313,6 +295,7 @@ def _end(turn: Run) -> Iterator[Item]:
 
 def _status(run: Run, label: str, at: int, detail: str = "") -> Message:
     return Message(
+        run,
         _PLAYGROUND,
         _USER,
         label,
@@ -320,8 +303,6 @@ def _status(run: Run, label: str, at: int, detail: str = "") -> Message:
         _kind_of_end(run),
         is_response=True,
         at_us=at,
-        url=run.get_absolute_url(),
-        run=str(run.pk),
         seq=run.frames or None,
         explain=f"playground/1/states#/{run.state}",
     )
@@ -361,17 +342,7 @@ def _child_begin(child: Run, offset: int) -> Iterator[Item]:
             label, detail = "Answer", _answers(child)
         case _:
             return
-    yield Message(
-        _USER,
-        _PLAYGROUND,
-        label,
-        one_line(detail, MAX_DETAIL),
-        "user",
-        at_us=offset,
-        url=child.get_absolute_url(),
-        run=str(child.pk),
-        seq=1 if child.frames else None,
-    )
+    yield _by_user(child, offset, label, one_line(detail, MAX_DETAIL))
 
 
 def _child_end(child: Run, offset: int) -> Iterator[Item]:
@@ -388,18 +359,16 @@ def _hidden(turn: Run, agent: str, children: _Children) -> Iterator[Item]:
         until = microseconds_since(turn, last.started_at or last.created_at)
         noun = "poll" if children.polls == 1 else "polls"
         duration = milliseconds((until - at) / 1000) if children.polls > 1 else ""
-        url, label = first.get_absolute_url(), f"{children.polls:,} more {noun}"
         yield Message(
+            first,
             _PLAYGROUND,
             agent,
-            label,
+            f"{children.polls:,} more {noun}",
             duration,
             "promise",
             at_us=at,
             until_us=until,
-            url=url,
-            run=str(first.pk),
-            explain="playground/1/events#/promise",
+            explain=kind_reference("promise"),
         )
     if children.others:
         yield Note(f"{children.others:,} earlier polls and actions are not shown", at_us=0)

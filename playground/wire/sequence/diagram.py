@@ -6,10 +6,32 @@ Frozen and without a renderer's concerns: every text is one line already, and co
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from playground.models import Run
+from playground.protocols.text import shorten
 from playground.ui.formatting import milliseconds
+
+#: Controls and separators of lines and paragraphs.
+_SPACES = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]+")
+#: Characters that change the direction of the text around them.
+_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+#: Code points that no XML file may contain.
+_INVALID = re.compile("[\ud800-\udfff\ufffe\uffff]")
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return the beginning of a text as one line, at most `limit` characters.
+
+    Control characters become spaces, marks of text direction are removed.
+    """
+    # Of a text of a megabyte only the beginning is read.
+    line = _BIDI.sub("", _SPACES.sub(" ", text[: 4 * limit + 100]))
+    line = _INVALID.sub("\ufffd", line).strip()
+    # What was not read counts as well.
+    return shorten(line + "…" if len(text) > 4 * limit + 100 else line, limit)
 
 
 class LaneKind(enum.StrEnum):
@@ -38,6 +60,7 @@ class Lane:
 class Message:
     """An arrow from one lane to another."""
 
+    run: Run
     #: Keys of lanes.
     sender: str
     receiver: str
@@ -53,9 +76,7 @@ class Message:
     at_us: int | None = None
     #: The end of several messages, in the same unit; None for a single one.
     until_us: int | None = None
-    #: Page of its run, and the number of its first frame; None for a message without frames.
-    url: str = ""
-    run: str = ""
+    #: Number of its first frame in its run; None for a message without frames.
     seq: int | None = None
     #: Name of its explanation: protocol, version, schema and JSON Pointer.
     explain: str = ""
@@ -90,8 +111,8 @@ class DiagramTurn:
 
     #: From 1, in its branch.
     number: int
+    run: Run
     label: str
-    url: str
     #: Whether it is the turn that the page shows.
     is_chosen: bool
     items: Sequence[Item]

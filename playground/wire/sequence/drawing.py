@@ -6,6 +6,7 @@ Templates draw it as the SVG of a page and as a file.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -19,7 +20,6 @@ from playground.wire.sequence.diagram import (
     Message,
     Note,
 )
-from playground.wire.sequence.labels import fit, width_of
 
 #: Height of the row of boxes.
 HEAD_HEIGHT = 50
@@ -29,6 +29,9 @@ TURN, TALL, SHORT, NOTE, BELOW = 32, 48, 34, 31, 12
 LABEL_SIZE, SMALL_SIZE = 13, 12
 #: Space between a label and the lanes on both sides of it; size of an arrowhead.
 _PADDING, _HEAD = 10, 6
+#: Estimated width of a character in em: narrow, wide (East Asian, emoji), capital, other.
+_NARROW, _WIDE, _CAPITAL, _OTHER = 0.36, 1.1, 0.72, 0.6
+_NARROW_CHARACTERS = frozenset("iljtf.,:;'|!()[] ")
 #: Key of the lane of the playground.
 _PLAYGROUND = LaneKind.PLAYGROUND.value
 
@@ -318,3 +321,31 @@ class _Rows:
         other = start + end - center
         edge = max(center - self.columns.labels, min(center + self.columns.labels, other))
         return (center + edge) // 2, abs(edge - center) - 2 * _PADDING
+
+
+# --- labels -------------------------------------------------------------------------------------
+
+
+def width_of(text: str, size: float) -> float:
+    """Return the estimated width of a text, in the unit of the font size."""
+    return size * sum(map(_width, text))
+
+
+def fit(text: str, width: float, size: float) -> str:
+    """Return the beginning of a text that fits into a width, with an ellipsis if it is cut."""
+    if width_of(text, size) <= width:
+        return text
+    left = width - size  # for the ellipsis
+    for at, character in enumerate(text):
+        left -= size * _width(character)
+        if left < 0:
+            return f"{text[:at].rstrip()}…"
+    return text
+
+
+def _width(character: str) -> float:
+    if character in _NARROW_CHARACTERS:
+        return _NARROW
+    if character.isascii():
+        return _CAPITAL if character.isupper() else _OTHER
+    return _WIDE if unicodedata.east_asian_width(character) in "WF" else _CAPITAL

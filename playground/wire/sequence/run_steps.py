@@ -14,15 +14,19 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
 from playground.conversation.events import event_text
+from playground.models import Run
 from playground.protocols import jsonrpc
 from playground.protocols.events import Completed, Event, Note, Started, event_label
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.protocols.mcp import messages
 from playground.protocols.problems import Problem
+from playground.stored_runs import RunReaders, once_per_run
 from playground.ui.formatting import kind_label, milliseconds
-from playground.wire.sequence.labels import one_line
+from playground.wire.sequence.diagram import one_line
 
+#: Runs in progress that are read on, and runs that have ended whose steps are in memory.
+MAX_READERS, MAX_STORED = 8, 256
 #: Steps of one run; further ones are counted in the last.
 MAX_STEPS = 40
 #: Groups of events of one kind in a response; further ones are one step of several kinds.
@@ -324,3 +328,18 @@ def call_label(data: bytes) -> tuple[str, str]:
     path = words[1].partition("?")[0] if len(words) > 1 else ""
     text = f"resume after {sent.last_event_id}" if sent.last_event_id else ""
     return one_line(f"{words[0]} {path}".strip(), MAX_LABEL), one_line(text, MAX_DETAIL)
+
+
+_READERS = RunReaders(lambda run: RunSteps(one_line(run.text, MAX_DETAIL)), MAX_READERS)
+_steps_of_ended = once_per_run(MAX_STORED)(_READERS.read)
+
+
+def steps_of(run: Run) -> tuple[Step, ...]:
+    """Return the steps of a run as far as it is stored.
+
+    A run that cannot be read, because its protocol is unknown, has none.
+    """
+    try:
+        return _steps_of_ended(run) if run.is_final else _READERS.read(run)
+    except ValueError:
+        return ()

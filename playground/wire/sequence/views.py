@@ -9,8 +9,8 @@ from django.views.decorators.http import require_safe
 from playground.base.query_params import int_param
 from playground.ui.helpers import get_run, make_download, make_sandboxed
 from playground.wire.sequence.conversation import conversation_diagram
+from playground.wire.sequence.diagram import one_line
 from playground.wire.sequence.drawing import COMPACT, WIDE, drawing_of
-from playground.wire.sequence.labels import one_line
 from playground.wire.sequence.mermaid import mermaid_text
 
 
