@@ -243,7 +243,9 @@ def rules(versions: Iterable[str]) -> tuple[Rule[JsonTranscript], ...]:
         name: str, title: str, requirement: Requirement, flaw: Flaw, why: str
     ) -> Rule[JsonTranscript]:
         requirements = dict.fromkeys(named, requirement)
-        return Rule(name, title, requirements, _check(flaw, why), _has_json)
+        return Rule(
+            name, title, requirements, _check(flaw, why), lambda t: bool(t.checked) or t.is_cut_off
+        )
 
     return (
         make(
@@ -275,10 +277,6 @@ def rules(versions: Iterable[str]) -> tuple[Rule[JsonTranscript], ...]:
             "Clients treat it differently: it does not encode a character.",
         ),
     )
-
-
-def _has_json(t: JsonTranscript) -> bool:
-    return bool(t.checked) or t.is_cut_off
 
 
 def _check(flaw: Flaw, why: str) -> Callable[[JsonTranscript], Iterator[RuleIssue]]:

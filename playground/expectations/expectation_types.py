@@ -296,7 +296,9 @@ def _evaluate_values(
         if _satisfies(operator, value, expectation[operator], limit) is not every:
             # This value decides: it satisfies the operator if any must match, or fails if all have
             # to.
-            shown = _one_of_several(value_as_text(value), selection)
+            shown = value_as_text(value)
+            if len(selection.nodes) > 1 or selection.more:
+                shown = f"{shown}, one of {selection.count}"
             return Evaluation(not every, shown, truncated_value(value))
     if selection.more:
         return Evaluation(None, f"The path selects {selection.count}.")
@@ -332,11 +334,6 @@ def _evaluation_of_all(met: bool, selection: Selection) -> Evaluation:
     words = listed[0] if len(values) == 1 else f"{selection.count}: {', '.join(listed)}{more}"
     truncated = truncated_values(values[:_MAX_LISTED_VALUES])
     return Evaluation(met, words, truncated[0] if len(values) == 1 else truncated)
-
-
-def _one_of_several(words: str, selection: Selection) -> str:
-    one = len(selection.nodes) == 1 and not selection.more
-    return words if one else f"{words}, one of {selection.count}"
 
 
 def operator_of(expectation: ExpectationValue) -> str:

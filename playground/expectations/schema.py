@@ -135,9 +135,9 @@ def _problems_of(error: ValidationError) -> Iterator[RequestProblem]:
             missing = [name for name in expected if name not in instance]
             yield from (_error(f"{pointer}/{escape(name)}", f"Add {name}.") for name in missing)
         case "additionalProperties":
-            yield from (
-                _error(f"{pointer}/{escape(name)}", _UNKNOWN_MEMBER) for name in _extra(error)
-            )
+            rules: Any = error.schema
+            others = [name for name in instance if name not in rules["properties"]]
+            yield from (_error(f"{pointer}/{escape(name)}", "Unknown member.") for name in others)
         case "enum":
             yield _error(pointer, f"Set this to one of: {', '.join(map(str, expected))}.")
         case other:
@@ -154,12 +154,6 @@ _MESSAGES = {
     "minimum": "This must be at least {}.",
     "maximum": "This must be at most {}.",
 }
-
-
-def _extra(error: ValidationError) -> list[str]:
-    rules: Any = error.schema
-    instance: Any = error.instance
-    return [name for name in instance if name not in rules["properties"]]
 
 
 def _error(pointer: str, message: str) -> RequestProblem:

@@ -62,7 +62,7 @@ class AnnotationKind(enum.StrEnum):
     METHOD = "method"
     TARGET = "target"
     PARAMETER = "parameter"
-    HTTP_VERSION = "HTTP-version"
+    HTTP_VERSION = "HTTP version"
     STATUS = "status"
     HEADER = "header"
     FIELD = "field"
@@ -397,10 +397,13 @@ class Annotator:
                 kind = types.get(part.pointer.rpartition("/")[0], "") if part.pointer else ""
                 annotation.note = f"Property of {kind[:_MAX_TYPE]}." if kind else ""
             if part.alike:
-                annotation.name = _index_range(part)
+                if part.alike > 1:
+                    annotation.name = f"{part.name} to {int(part.name) + part.alike - 1}"
                 annotation.note = "Same members as the elements before."
             yield annotation
-            if part.kind == "string" and not prefix and self._holds_json(part):
+            # A string of MCP that may have the document of the protocol in it, as JSON.
+            may_hold_json = self._binding == "mcp" and part.name in ("text", "result", "data")
+            if part.kind == "string" and not prefix and may_hold_json:
                 yield from self._inner(source, part, annotation.pointer, event, is_shortened)
         yield from _problem_of(source, found.stopped, is_cut=found.is_cut, is_window=is_shortened)
 
@@ -421,10 +424,6 @@ class Annotator:
                 value, f"{pointer}#", is_request=False, event=event, is_shortened=is_shortened
             )
             inner = None if is_last else inner.cut(ends.stopped or 0, len(inner.text))
-
-    def _holds_json(self, part: JsonPart) -> bool:
-        """Return whether a string may have the document of the protocol in it, as JSON."""
-        return self._binding == "mcp" and part.name in ("text", "result", "data")
 
     def _mounts(
         self, document: Any, *, is_request: bool, event: str, is_inner: bool
@@ -640,11 +639,6 @@ def _value_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if isinstance(value, list | dict) else json.dumps(value)
-
-
-def _index_range(part: JsonPart) -> str:
-    first = int(part.name)
-    return part.name if part.alike == 1 else f"{first} to {first + part.alike - 1}"
 
 
 def _meaning(explanation: Explanation, values: Iterable[str]) -> str:

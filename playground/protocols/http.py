@@ -261,7 +261,10 @@ class HttpExchange:
             self._fail(
                 unreadable.unreadable_problem(description, self._status, self._headers, detail)
             )
-            return _NO_EVENTS if not text.strip() else [self._unknown_body(seq, text, description)]
+            if not text.strip():
+                return _NO_EVENTS
+            media_type = self._headers.get("content-type", "").partition(";")[0].strip()
+            return [Unknown(seq, media_type or "body", text, f"The response {description}.")]
         return self._payload(seq, payload, text)
 
     def _payload(self, seq: int, payload: Any, text: str) -> Sequence[Event]:
@@ -280,10 +283,6 @@ class HttpExchange:
                 )
             )
         return events
-
-    def _unknown_body(self, seq: int, text: str, description: str) -> Unknown:
-        media_type = self._headers.get("content-type", "").partition(";")[0].strip()
-        return Unknown(seq, media_type or "body", text, f"The response {description}.")
 
     def _is_silent_stream(self) -> bool:
         """Return whether a stream was announced and then nothing at all was sent."""

@@ -164,10 +164,6 @@ def has_half_pair(text: str) -> bool:
     return any(escape[1] for escape in _ESCAPE.finditer(text))
 
 
-def _replace_half_pair(escape: re.Match[str]) -> str:
-    return "\\ufffd" if escape[1] else escape[0]
-
-
 def _finite(text: str) -> float | str:
     number = float(text)
     return number if -_INFINITY < number < _INFINITY else text
@@ -247,7 +243,7 @@ def _decodable(text: str) -> str:
     if has_too_many_values(text):
         raise TooManyValuesError(f"The document has more than {MAX_VALUES:,} values")
     if ("\\ud" in text or "\\uD" in text) and has_half_pair(text):
-        return _ESCAPE.sub(_replace_half_pair, text)
+        return _ESCAPE.sub(lambda escape: "\\ufffd" if escape[1] else escape[0], text)
     return text
 
 

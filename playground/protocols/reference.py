@@ -266,7 +266,7 @@ def read_reference(
     protocol: str, version: str, roots: Mapping[str, Mapping[str, Any]]
 ) -> Reference:
     """Return the reference of schemas by their names."""
-    trees = {name: _tree(name, roots) for name in roots}
+    trees = {name: _Reader(name, roots).place([_Node(root)], "", 0) for name, root in roots.items()}
     alternatives = {name: tree.refers_to for name, tree in trees.items()}
     parts = {
         other
@@ -450,10 +450,6 @@ def _choices_of(nodes: Iterable[_Node]) -> tuple[Any, ...]:
 
 
 # Places
-
-
-def _tree(name: str, roots: Mapping[str, Mapping[str, Any]]) -> _Place:
-    return _Reader(name, roots).place([_Node(roots[name])], "", 0)
 
 
 @dataclass(frozen=True, slots=True)

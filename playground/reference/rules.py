@@ -229,7 +229,9 @@ def _chunks(
         span = _shortened(text, found)
         if span.start >= at:
             chunk.pieces.append((text[at : span.start], False))
-            chunk.pieces += _marked(text[span.start : span.end])
+            # Line breaks and indents are not marked.
+            parts = _INDENT.split(text[span.start : span.end])
+            chunk.pieces += [(part, number % 2 == 0) for number, part in enumerate(parts)]
             at = span.end
         chunk.notes.append(note)
         line_end = text.find("\n", at)
@@ -247,12 +249,6 @@ def _shortened(text: str, span: Span) -> Span:
     if text.count("\n", span.start, span.end) < MAX_MARKED_LINES:
         return span
     return span._replace(end=text.index("\n", span.start))
-
-
-def _marked(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces of a marked text: line breaks and indents are not marked."""
-    for at, part in enumerate(_INDENT.split(text)):
-        yield part, at % 2 == 0
 
 
 # Positions of JSON pointers in the text of a document

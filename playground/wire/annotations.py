@@ -74,6 +74,10 @@ class MeaningView:
         return _LABELS.get(self.annotation.kind, self.annotation.kind.value)
 
     @property
+    def kind(self) -> str:
+        return self.annotation.kind.value.replace(" ", "-")
+
+    @property
     def name(self) -> str:
         return shorten(self.annotation.name, MAX_NAME)
 

@@ -179,11 +179,7 @@ def standard_client(request: HttpRequest, pk: str) -> HttpResponse:
     context: dict[str, Any] = {"run": run}
     try:
         read = read_with_reference(content_type, b"".join(body))
-        context |= {"total": len(read), "messages": [_message(m) for m in read[:ROWS]]}
+        context |= {"total": len(read), "messages": read[:ROWS]}
     except NotAStreamError as error:
         context["refusal"] = str(error)
     return render(request, "wire/tabs.html#standard_client", context)
-
-
-def _message(message: Any) -> dict[str, Any]:
-    return {"event": message.event, "data": message.data[:2000], "id": message.id}

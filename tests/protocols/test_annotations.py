@@ -83,7 +83,7 @@ class TestHttp:
             ("method", "POST", "POST"),
             ("target", "/ask?a=b%20c", "/ask?a=b%20c"),
             ("parameter", "a", "a=b%20c"),
-            ("HTTP-version", "HTTP/1.1", "HTTP/1.1"),
+            ("HTTP version", "HTTP/1.1", "HTTP/1.1"),
             ("header", "Host", "Host: agent.example"),
         ]
         assert str(block.annotations[4].place) == "http/1/request-headers#/host"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from django.test import Client
 from django.urls import reverse
 from hypothesis import HealthCheck, given
@@ -27,66 +28,58 @@ def page(client: Client, run: Run, **query: Any) -> str:
     return client.get(reverse("run-annotations", args=[run.pk]), query).content.decode()
 
 
-def test_bytes_and_meanings_are_beside_each_other(client: Client, db: None) -> None:
-    run = recorded([[REQUEST, OPEN, HEAD, result(0), END]])
-    shown = page(client, run)
-    assert "The question in the user" in shown
-    assert 'data-explain="nlweb/0.55/ask-request#/query/text"' in shown
-    assert shown.count("<annotated-block") == 5
-    assert "127.0.0.1:80" in shown
+BAD = event('event: result\ndata: {"index": "first", "item": {"name": "x"}}')
+BROKEN = Frame(0, 5, K.ERROR, Problem("failed", Stage.TLS, "It broke <b>.", "", "").to_bytes())
+UNFINISHED = Frame(0, 5, K.BODY, b'{"results": [')
+MANY = Frame(0, 5, K.BODY, json.dumps({f"m{n}": n for n in range(400)}).encode())
+LIKE_EARLIER = (START, *map(result, range(5)), COMPLETE)
 
 
-def test_a_result_links_to_its_card(client: Client, run: Run) -> None:
-    shown = page(client, run, offset=4, count=1)
-    assert 'aria-label="Frame 5 in Results"' in shown
-    assert "in Results" not in page(client, run, count=1)
+@pytest.mark.parametrize(
+    ("frames", "query", "shown", "hidden"),
+    [
+        ((result(0), END), {},
+         ["The question in the user", 'data-explain="nlweb/0.55/ask-request#/query/text"',
+          "127.0.0.1:80"], []),
+        ((START, result(0)), {"offset": 4, "count": 1}, ['aria-label="Frame 5 in Results"'], []),
+        ((START, result(0)), {"count": 1}, [], ["in Results"]),
+        (LIKE_EARLIER, {"offset": 6, "count": 1}, ["data-closed", "Dish"], ["annotated-bytes"]),
+        (LIKE_EARLIER, {"offset": 6, "count": 1, "open": 1}, ["annotated-bytes"], []),
+        ((BAD, END), {"offset": 3, "count": 1}, ["meaning-finding", "/rules/nlweb/"], []),
+        ((BROKEN,), {}, ["It broke &lt;b&gt;."], ["<b>"]),
+        ((MANY, END), {"offset": 3, "count": 1}, ["151 more names"], []),
+        ((MANY, END), {"offset": 3, "count": 1, "all": 1}, [], ["more names"]),
+    ],
+    ids=["bytes and meanings", "link to its card", "no card", "like earlier ones",
+         "opened", "finding", "error", "many names", "all names"],
+)  # fmt: skip
+def test_a_block_shows(
+    client: Client, db: None, frames: Any, query: Any, shown: list[str], hidden: list[str]
+) -> None:
+    html = page(client, recorded([[REQUEST, OPEN, HEAD, *frames]]), **query)
+    assert [text for text in shown if text not in html] == []
+    assert [text for text in hidden if text in html] == []
+    assert html.count("<annotated-block") == query.get("count", 3 + len(frames))
 
 
-def test_an_event_with_known_names_is_one_line_until_it_is_opened(client: Client, db: None) -> None:
-    run = recorded([[REQUEST, OPEN, HEAD, START, *map(result, range(5)), COMPLETE, END]])
-    closed = page(client, run, offset=6, count=1)
-    assert "data-closed" in closed
-    assert "Dish" in closed
-    assert "annotated-bytes" not in closed
-    assert "annotated-bytes" in page(client, run, offset=6, count=1, open=1)
-
-
-def test_findings_are_beside_the_place(client: Client, db: None) -> None:
-    bad = event('event: result\ndata: {"index": "first", "item": {"name": "x"}}')
-    run = recorded([[REQUEST, OPEN, HEAD, bad, END]])
-    shown = page(client, run, offset=3, count=1)
-    assert "meaning-finding" in shown
-    assert "/rules/nlweb/" in shown
-
-
-def test_a_run_in_progress_has_no_findings(client: Client, db: None) -> None:
-    bad = event('event: result\ndata: {"index": "first", "item": {"name": "x"}}')
-    run = recorded([[REQUEST, OPEN, HEAD, bad]], state="streaming")
-    assert "meaning-finding" not in page(client, run)
-
-
-def test_a_body_in_progress_is_not_reported_as_incomplete(client: Client, db: None) -> None:
-    frames = [REQUEST, OPEN, HEAD, Frame(0, 5, K.BODY, b'{"results": [')]
-    assert "before it is complete" not in page(client, recorded([frames], state="streaming"))
-    assert "before it is complete" in page(client, recorded([frames], state="truncated"))
+@pytest.mark.parametrize(
+    ("frame", "state", "text", "is_shown"),
+    [
+        (BAD, "streaming", "meaning-finding", False),
+        (UNFINISHED, "streaming", "before it is complete", False),
+        (UNFINISHED, "truncated", "before it is complete", True),
+    ],
+    ids=["no findings", "more may follow", "nothing follows"],
+)
+def test_a_run_in_progress(
+    client: Client, db: None, frame: Frame, state: str, text: str, is_shown: bool
+) -> None:
+    run = recorded([[REQUEST, OPEN, HEAD, frame]], state=state)
+    assert (text in page(client, run)) is is_shown
 
 
 def test_nothing_at_all(client: Client, db: None) -> None:
-    run = recorded([], state="failed")
-    assert page(client, run).strip() == ""
-
-
-def test_an_error_is_described(client: Client, db: None) -> None:
-    problem = Problem("failed", Stage.TLS, "It broke <b>.", "Mend it.", "SSL")
-    run = recorded([[REQUEST, Frame(0, 5, K.ERROR, problem.to_bytes())]], state="failed")
-    assert "It broke &lt;b&gt;." in page(client, run)
-
-
-def test_many_names_are_shown_on_request(client: Client, db: None) -> None:
-    members = {f"m{n}": n for n in range(400)}
-    run = recorded([[CALL, OPEN, HEAD, Frame(0, 5, K.BODY, json.dumps(members).encode()), END]])
-    assert "151 more names" in page(client, run, offset=3, count=1)
-    assert "more names" not in page(client, run, offset=3, count=1, all=1)
+    assert page(client, recorded([], state="failed")).strip() == ""
 
 
 def test_thousands_of_events(client: Client, db: None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from playground.conformance.agent_api.rule import rule
 from playground.conformance.agent_api.transcript import AgentTranscript
@@ -32,17 +31,13 @@ def usage(t: AgentTranscript) -> Iterator[RuleIssue]:
             yield Violation("The completed response has no usage.", location.seq, pointer)
         elif isinstance(value, dict):
             for name, number in list(value.items())[:_MAX_USAGE]:
-                if not _is_usage(number):
+                is_amount = is_number(number) and number >= 0
+                if not (number is None or isinstance(number, dict) or is_amount):
                     message = (
                         "Usage values must be numbers of 0 or more, so that clients can add "
                         "them up."
                     )
                     yield Violation(message, location.seq, f"{pointer}/{escape(name)}")
-
-
-def _is_usage(value: Any) -> bool:
-    """Return whether a value is a number from 0, or an object of details."""
-    return value is None or isinstance(value, dict) or (is_number(value) and value >= 0)
 
 
 @rule(

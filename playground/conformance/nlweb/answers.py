@@ -300,16 +300,12 @@ def _summaries(t: Transcript) -> list[Location]:
     return [location for location in t.items if _is_summary(location.value)]
 
 
-def _wants_summary(t: Transcript) -> bool:
-    return _is_answer(t) and "summarize" in _modes(t) and bool(t.items)
-
-
 @rule(
     "mode-summarize-honoured",
     "Answers in mode summarize contain a summary.",
     v55=should("4.1.1"),
     v54=should("3.3.2"),
-    when=_wants_summary,
+    when=lambda t: _is_answer(t) and "summarize" in _modes(t) and bool(t.items),
 )
 def mode_summarize_honoured(t: Transcript) -> Iterator[RuleIssue]:
     """In 0.55 the summary is an item at any position; 0.54 also allows `_meta.summary`.

@@ -179,12 +179,9 @@ def http_header_values(t: Transcript) -> Iterator[RuleIssue]:
         yield Violation("Invalid Cache-Control. Use directives such as no-cache.", t.head_seq)
     elif t.streamed and _STORABLE.search(cache_control) and not _UNSTORABLE.search(cache_control):
         yield Violation("Cache-Control allows caching a stream. Use no-cache.", t.head_seq)
-    if retry_after and not _is_delay(retry_after) and not _is_date(retry_after):
+    is_delay = retry_after.isascii() and retry_after.isdigit()
+    if retry_after and not is_delay and not _is_date(retry_after):
         yield Violation("Invalid Retry-After. Use a number of seconds or an HTTP date.", t.head_seq)
-
-
-def _is_delay(text: str) -> bool:
-    return text.isascii() and text.isdigit()
 
 
 def _is_date(text: str) -> bool:

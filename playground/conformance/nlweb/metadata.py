@@ -33,10 +33,6 @@ _FOREIGN = {
 _MIXED = {"answer": ("error",), "failure": _RESULTS}
 
 
-def _has_nlweb_response(t: Transcript) -> bool:
-    return t.has_response
-
-
 def _has_meta(t: Transcript) -> bool:
     return t.has_response and any(isinstance(location.value, dict) for location in t.metas)
 
@@ -50,7 +46,7 @@ def _blocks(t: Transcript) -> Iterator[Location]:
     "Responses have their metadata in the object _meta.",
     v55=must("4"),
     v54=must("4"),
-    when=_has_nlweb_response,
+    when=lambda t: t.has_response,
 )
 def meta_present(t: Transcript) -> Iterator[RuleIssue]:
     """0.54 also accepts the name `meta`, and requires it once anywhere in a stream (8.4).
@@ -307,10 +303,6 @@ def _storable_name(name: str) -> str:
     return name[:40].encode("utf-8", "replace").decode()
 
 
-def _sent_context(t: Transcript) -> bool:
-    return t.has_response and bool(_sent(t))
-
-
 def _sent(t: Transcript) -> frozenset[str]:
     """Return the names of the session context: as sent, or for a promise as returned before."""
     meta = t.request.get("meta")
@@ -325,7 +317,7 @@ def _sent(t: Transcript) -> frozenset[str]:
     "Responses return the session context, updated or not.",
     v55=info("4"),
     v54=info("HTTP examples, notes 3"),
-    when=_sent_context,
+    when=lambda t: t.has_response and bool(_sent(t)),
 )
 def session_context_echoed(t: Transcript) -> Iterator[RuleIssue]:
     """The specification leaves this open; callers keep the last session context received."""

@@ -15,16 +15,8 @@ from playground.protocols.nlweb.content import number_of
 MAX_ESTIMATE = 24 * 60 * 60
 
 
-def _is_promise(t: Transcript) -> bool:
-    return t.is_kind("promise", "promise")
-
-
 def _promises(t: Transcript) -> list[Location]:
     return [location for location in t.parts.get("promise", ()) if isinstance(location.value, dict)]
-
-
-def _has_promise(t: Transcript) -> bool:
-    return t.has_response and bool(_promises(t))
 
 
 def _members_named(t: Transcript, name: str) -> list[Location]:
@@ -41,7 +33,7 @@ def _members_named(t: Transcript, name: str) -> list[Location]:
     "Promises have a promise object.",
     v55=must("4.1.2"),
     v54=must("4.1.2"),
-    when=_is_promise,
+    when=lambda t: t.is_kind("promise", "promise"),
 )
 def promise_object(t: Transcript) -> Iterator[RuleIssue]:
     """The promise object holds the token that clients poll with."""
@@ -62,7 +54,7 @@ def promise_object(t: Transcript) -> Iterator[RuleIssue]:
     "Promises have a token, a string.",
     v55=must("4.1.2"),
     v54=must("4.1.2"),
-    when=_has_promise,
+    when=lambda t: t.has_response and bool(_promises(t)),
 )
 def promise_token(t: Transcript) -> Iterator[RuleIssue]:
     """Without the token, clients cannot request the answer."""

@@ -112,16 +112,14 @@ def _below(pointer: str) -> str:
     return "".join(f"/{step}" for step in pointer.split("/")[2:])
 
 
-def _is_known_document(t: Transcript) -> bool:
-    return t.has_response and t.document is not None and bool(t.kind)
-
-
 @rule(
     "schema-reply",
     "Responses are valid against the JSON Schema of their type.",
     v55=must("4.1"),
     v54=should("4.1"),
-    when=lambda t: _is_known_document(t) or (t.has_response and bool(_streamed_parts(t))),
+    when=lambda t: (
+        t.has_response and bool((t.document is not None and t.kind) or _streamed_parts(t))
+    ),
     fallback=True,
 )
 def schema_reply(t: Transcript) -> Iterator[RuleIssue]:

@@ -400,16 +400,14 @@ def stream_compression(t: Transcript) -> Iterator[RuleIssue]:
         )
 
 
-def _has_streaming_preference(t: Transcript) -> bool:
-    return t.has_response and t.kind == "answer" and isinstance(t.prefer("streaming"), bool)
-
-
 @rule(
     "streaming-honoured",
     "Responses are streamed if and only if the request asks for it.",
     v55=should("3.3"),
     v54=should("3.3"),
-    when=_has_streaming_preference,
+    when=lambda t: (
+        t.has_response and t.kind == "answer" and isinstance(t.prefer("streaming"), bool)
+    ),
 )
 def streaming_honoured(t: Transcript) -> Iterator[RuleIssue]:
     """Streaming is a preference: a document is allowed, unless Accept excludes its type (7.3).

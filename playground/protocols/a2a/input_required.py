@@ -55,7 +55,7 @@ def _explained(state: TaskState) -> str:
 def _form(seq: int, message: Any) -> Elicitation | None:
     """Return the NLWeb elicitation in the data of a message, None without one."""
     for part in parts.parts_of(message):
-        value = parts.data_of(part)
+        value = part.get("data") if isinstance(part, Mapping) else None
         if isinstance(value, dict) and "elicitation" in value:
             for event in nlweb.NLWebReader("0.55").document(seq, value):
                 if isinstance(event, Elicitation) and event.questions:

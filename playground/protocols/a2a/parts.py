@@ -35,11 +35,6 @@ def read(seq: int, parts: Iterable[Any]) -> list[Event]:
     return [event for part in parts for event in _part(seq, part)]
 
 
-def data_of(part: Any) -> Any:
-    """Return the JSON value of a data part, None for any other part."""
-    return part.get("data") if isinstance(part, Mapping) else None
-
-
 def _part(seq: int, part: Any) -> list[Event]:
     if (text := text_of(part)) is not None:
         return [Text(seq, text, raw=part)] if text else []

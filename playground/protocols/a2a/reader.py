@@ -164,7 +164,9 @@ class A2AReader:
             return []  # Polled again without any change.
         self._state, self._text = state, text
         if state.phase is TaskPhase.OPEN:
-            return self._working(seq, message, text or state.sentence, status)
+            progress = Progress(seq, None, message=text or state.sentence, raw=status)
+            others = [part for part in parts.parts_of(message) if parts.text_of(part) is None]
+            return [progress, *parts.read(seq, others)]
         ended = self._artifacts.close(seq, _CLOSED_STATUS.get(state.phase, "completed"))
         return [*self._settled(seq, state, message, status), *ended]
 
@@ -181,10 +183,6 @@ class A2AReader:
             return [Unknown(seq, "status", status, state.sentence)]
         self._outcome = Outcome.ANSWER
         return [*parts.read(seq, parts.parts_of(message)), Completed(seq)]
-
-    def _working(self, seq: int, message: Any, text: str, status: Any) -> list[Event]:
-        others = [part for part in parts.parts_of(message) if parts.text_of(part) is None]
-        return [Progress(seq, None, message=text, raw=status), *parts.read(seq, others)]
 
     def _last_message(self, seq: int, task: Mapping[str, Any]) -> list[Event]:
         """Return the events of the agent's last message, for a task without results."""

@@ -147,21 +147,13 @@ def _error_of_text(value: Any) -> str:
     return "" if value.strip() else "is empty"
 
 
-def _error_of_object(value: Any) -> str:
-    return "" if isinstance(value, Mapping) else "is not an object"
-
-
-def _error_of_objects(value: Any) -> str:
-    return "" if isinstance(value, Mapping) else "are not an object"
-
-
 def _required(name: str) -> _Attribute:
     return _Attribute(name, True, _error_of_text)
 
 
 def _optional(name: str) -> _Attribute:
-    error = _error_of_objects if name.endswith("s") else _error_of_object
-    return _Attribute(name, False, error)
+    error = "are not an object" if name.endswith("s") else "is not an object"
+    return _Attribute(name, False, lambda value: "" if isinstance(value, Mapping) else error)
 
 
 #: The attributes with the address of an action, by protocol.

@@ -36,7 +36,8 @@ def plan(
     params = raw.get("params") if params is UNSET else params
     method, method_error = _method(raw.get("method"), params)
     endpoint = endpoints.resolve(attribute(action, "endpoint"), agent_url)
-    params_in = _params_in(method, params)
+    in_query = method in _WITHOUT_BODY
+    params_in = "" if params is None else "query" if in_query else "body"
     url, params_error = _with_query(endpoint, params if params_in == "query" else None)
     own, header_errors = _headers(raw.get("headers"))
     request: dict[str, Any] = {
@@ -134,12 +135,6 @@ def _method_error(method: str) -> str | None:
     if method in _REFUSED_METHODS:
         return f"{method} applies to the connection and is not allowed for actions."
     return None
-
-
-def _params_in(method: str, params: Any) -> str:
-    if params is None:
-        return ""
-    return "query" if method in _WITHOUT_BODY else "body"
 
 
 def _with_query(endpoint: endpoints.Endpoint, params: Any) -> tuple[str, str | None]:

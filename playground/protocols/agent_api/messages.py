@@ -117,7 +117,8 @@ class Messages:
             found.append(_content_event(seq, message, content, value, status, part))
             content.is_announced = False
         else:
-            found.append(_content_status(seq, message, content, status, part))
+            ref, index = message.message_ref, content.index
+            found.append(Status(seq, "content", message.id, status, ref, raw=part, index=index))
 
     def _finish(
         self, found: Events, seq: int, message: PartialMessage, content: PartialContent, status: str
@@ -177,7 +178,8 @@ class Messages:
         self._errors(found, seq, message, payload)
         self._partials.settle(message)
         if _is_new_status(known, repeated, before, message):
-            found.append(_message_status(seq, message, payload))
+            status, ref, usage = message.status, message.message_ref, payload.get("usage")
+            found.append(Status(seq, "message", message.id, status, ref, usage, payload))
 
     def _begin(self, found: Events, seq: int, name: str, payload: Payload) -> PartialMessage:
         message = self._partials.begin(name, (seq, len(found)))
@@ -197,7 +199,7 @@ class Messages:
             content = [{"type": "text", "text": content}] if content else []
         entries = content if isinstance(content, list) else []
         # Such parts may have no index, and the list has no gaps where the indexes had.
-        keys = dict(enumerate(message.content_keys() if entries else []))
+        keys = dict(enumerate(sorted(message.contents) if entries else []))
         for position, part in enumerate(entries):
             if isinstance(part, str):
                 part = {"type": "text", "text": part}
@@ -271,18 +273,6 @@ def _content_event(
 ) -> Content:
     index, kind = content.index, content.kind
     return Content(seq, message.message_ref, message.id, index, kind, value, delta, status, part)
-
-
-def _content_status(
-    seq: int, message: PartialMessage, content: PartialContent, status: str, part: Payload
-) -> Status:
-    ref, index = message.message_ref, content.index
-    return Status(seq, "content", message.id, status, ref, raw=part, index=index)
-
-
-def _message_status(seq: int, message: PartialMessage, payload: Payload) -> Status:
-    usage = payload.get("usage")
-    return Status(seq, "message", message.id, message.status, message.message_ref, usage, payload)
 
 
 def _message_text(payload: Payload) -> str:

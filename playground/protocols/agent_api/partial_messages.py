@@ -101,18 +101,12 @@ class PartialMessage:
     def content(self, index: int | None, kind: str) -> PartialContent:
         """Return the part at this index; without an index the open one of its kind, or a new."""
         if index is None:
-            index = self._next_index(kind)
+            latest = self._latest.get(kind)
+            index = latest.index if latest is not None and latest.is_open else self._top + 1
         return self.contents.get((index, kind)) or self._new_content(index, kind)
-
-    def content_keys(self) -> list[tuple[int, str]]:
-        return sorted(self.contents)
 
     def unfinished(self) -> list[PartialContent]:
         return [content for content in self.contents.values() if content.is_open]
-
-    def _next_index(self, kind: str) -> int:
-        content = self._latest.get(kind)
-        return content.index if content is not None and content.is_open else self._top + 1
 
     def _new_content(self, index: int, kind: str) -> PartialContent:
         if len(self.contents) >= MAX_PARTS:

@@ -142,17 +142,13 @@ class Values:
             location = _extend(pointer, escape(name))
             one, other = ours.get(name, MISSING), theirs.get(name, MISSING)
             if self._folded and self._skip(name):
-                if self._differ(one, other):
+                is_alone = one is MISSING or other is MISSING
+                if is_alone or self._digest(one, True) != self._digest(other, True):
                     yield ValueChange(location, one, other, ignored=True)
             elif one is MISSING or other is MISSING:
                 yield ValueChange(location, one, other)
             else:
                 yield from self.changes(one, other, location, depth + 1)
-
-    def _differ(self, left: Any, right: Any) -> bool:
-        if left is MISSING or right is MISSING:
-            return True
-        return self._digest(left, True) != self._digest(right, True)
 
     def _of_lists(
         self, left: Sequence[Any], right: Sequence[Any], pointer: str, depth: int
@@ -252,7 +248,8 @@ def align(
     same = [pair for pair in pairs if None not in pair]
     alone = [each for each, other in pairs if each is not None and other is None]
     others = [each for one, each in pairs if one is None and each is not None]
-    return _in_order([*same, *_side_by_side(alone, others)])
+    found = [*same, *_side_by_side(alone, others)]
+    return sorted(found, key=lambda pair: (pair[0] is None, pair[0] or 0, pair[1] or 0))
 
 
 def moved_items(pairs: Iterable[Indexes]) -> frozenset[tuple[int, int]]:
@@ -285,14 +282,12 @@ def _keys(left: Sequence[Any], right: Sequence[Any]) -> tuple[list[Any], list[An
             [each.get(name) if isinstance(each, Mapping) else None for each in side]
             for side in (left, right)
         ]
-        if all(_are_unique(side) for side in found):
+        if all(
+            all(isinstance(key, str) and key for key in keys) and len(set(keys)) == len(keys)
+            for keys in found
+        ):
             return found[0], found[1]
     return None
-
-
-def _are_unique(keys: Sequence[Any]) -> bool:
-    named = all(isinstance(key, str) and key for key in keys)
-    return named and len(set(keys)) == len(keys)
 
 
 def _by_key(left: Sequence[Any], right: Sequence[Any]) -> list[Indexes]:
@@ -331,7 +326,3 @@ def _side_by_side(left: Sequence[int], right: Sequence[int]) -> list[Indexes]:
     pairs: list[Indexes] = list(zip(left, right, strict=False))
     pairs += [(index, None) for index in left[common:]]
     return [*pairs, *((None, index) for index in right[common:])]
-
-
-def _in_order(pairs: list[Indexes]) -> list[Indexes]:
-    return sorted(pairs, key=lambda pair: (pair[0] is None, pair[0] or 0, pair[1] or 0))

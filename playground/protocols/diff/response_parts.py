@@ -115,7 +115,8 @@ class _PartCollector:
     def parts(self) -> list[ResponsePart]:
         """Return everything that was added, metadata last."""
         self._end_text()
-        found = [*self._parts, *self._message_parts()]
+        found = list(self._parts)
+        found += [_message_part(each, name) for name, each in self._messages.items() if each.parts]
         if self._status is not None:
             found.append(_single_part("status", "Status of the response", self._status))
         # Its summary is one of the texts (NLWeb 0.54 HTTP examples, section 2).
@@ -123,9 +124,6 @@ class _PartCollector:
         if isinstance(kind := meta.get("response_type"), str):
             meta["response_type"] = kind.lower()
         return [*found, _single_part("metadata", "Metadata", meta)]
-
-    def _message_parts(self) -> list[ResponsePart]:
-        return [_message_part(each, name) for name, each in self._messages.items() if each.parts]
 
     def _text(self, event: ev.Text) -> None:
         if not event.delta or event.kind != self._kind:

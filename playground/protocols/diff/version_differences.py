@@ -20,17 +20,14 @@ def version_explanation(
     """
     if versions[0].name == versions[1].name:
         return ""
-    if kind == "metadata" and pointer in _version_pointers(versions):
+    own = {f"/{name}" for version in versions for name in _trait(version, "version_fields")}
+    if kind == "metadata" and pointer in own:
         return f"Each response names its own version: {versions[0].label} and {versions[1].label}."
     if kind == "question" and _QUESTION_TYPE.fullmatch(pointer):
         return _only_one_has("question_types", "type of question", values, versions)
     if kind == "failure" and pointer == "/code":
         return _only_one_has("error_codes", "error code", values, versions)
     return ""
-
-
-def _version_pointers(versions: tuple[Version, Version]) -> set[str]:
-    return {f"/{name}" for version in versions for name in _trait(version, "version_fields")}
 
 
 def _only_one_has(

@@ -60,12 +60,6 @@ def denied_fix(evidence: Evidence) -> str:
     return unreadable.fix_for_status(evidence.status, evidence.headers)
 
 
-def fix_json(evidence: Evidence) -> str:
-    if unreadable.is_html(evidence.text):
-        return NOT_A_PAGE
-    return "Configure the agent to send JSON; the response is below."
-
-
 def missing_fix(protocol: str, evidence: Evidence) -> str:
     if evidence.status in (404, 405, 410) and protocol in _MISSING:
         return _MISSING[protocol]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from playground.protocols import sse, unreadable
-from playground.protocols.challenges import Challenge, describe_denial, read_challenges
+from playground.protocols.challenges import describe_denial, read_challenges
 from playground.protocols.doctor import advice
 from playground.protocols.doctor.detection import DetectedProtocol
 from playground.protocols.doctor.evidence import Evidence
@@ -83,7 +83,9 @@ def cause_of(evidence: Evidence, target: Target, problem: Problem | None = None)
     if evidence.status in unreadable.DENIALS:
         return _of_denial(evidence, detected)
     if detected is not None:
-        return _of_protocol(detected)
+        remedy = Remedy.SWITCH if detected.is_supported else Remedy.DIAGNOSE
+        headline, fix = f"This is {server_name(detected)}.", advice.apply_settings_advice(detected)
+        return Cause(headline, fix, remedy, detected)
     if evidence.status >= 400:
         return _of_status(evidence, target)
     if evidence.detected is None and unreadable.is_html(evidence.text):
@@ -138,12 +140,6 @@ def is_json_rpc(evidence: Evidence) -> bool:
         and payload.get("jsonrpc") == "2.0"
         and isinstance(payload.get("error"), Mapping)
     )
-
-
-def _of_protocol(detected: DetectedProtocol) -> Cause:
-    headline, fix = f"This is {server_name(detected)}.", advice.apply_settings_advice(detected)
-    remedy = Remedy.SWITCH if detected.is_supported else Remedy.DIAGNOSE
-    return Cause(headline, fix, remedy, detected)
 
 
 def _of_denial(evidence: Evidence, detected: DetectedProtocol | None) -> Cause:
@@ -300,7 +296,8 @@ def _of_denied_call(found: Mapping[str, Evidence], denied: list[str]) -> Cause:
     """Return the cause of the denied call with the most specific requirements."""
 
     def rank(name: str) -> int:
-        return -sum(len(each.params) for each in _challenges(found[name]))
+        header = found[name].headers.get("www-authenticate", "")
+        return -sum(len(each.params) for each in read_challenges(header))
 
     name = min(denied, key=rank)
     evidence = found[name]
@@ -308,10 +305,6 @@ def _of_denied_call(found: Mapping[str, Evidence], denied: list[str]) -> Cause:
     detected = DetectedProtocol(binding="mcp") if is_only_mcp or is_json_rpc(evidence) else None
     cause = _of_denial(evidence, detected)
     return replace(cause, facts=(("Path", _path(evidence)), *cause.facts))
-
-
-def _challenges(evidence: Evidence) -> list[Challenge]:
-    return read_challenges(evidence.headers.get("www-authenticate", ""))
 
 
 def _scheme_of_port(found: Mapping[str, Evidence], target: Target) -> Cause | None:

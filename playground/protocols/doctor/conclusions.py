@@ -287,7 +287,9 @@ def _json(_: DiagnosisContext, name: str, evidence: Evidence) -> StepConclusion:
     if evidence.messages and not evidence.unread:
         return passed("The response is valid JSON.", name)
     if evidence.unread:
-        return failed("The response is not valid JSON.", advice.fix_json(evidence), name)
+        fix = "Configure the agent to send JSON; the response is below."
+        fix = advice.NOT_A_PAGE if unreadable.is_html(evidence.text) else fix
+        return failed("The response is not valid JSON.", fix, name)
     if evidence.problem:
         return failed(advice.cause_of(evidence.problem), advice.fix_of(evidence.problem), name)
     return failed("The response is empty.", "Check the agent’s log.", name)
@@ -352,16 +354,13 @@ def answers_at_agent_url(context: DiagnosisContext, protocol: str) -> bool:
     return hit is not None and _path(context, hit[0]) == (urlsplit(context.target.url).path or "/")
 
 
-def _absent(context: DiagnosisContext, protocol: str, *calls: str) -> StepConclusion:
-    """Return the conclusion of a protocol that is neither expected nor detected."""
-    return skipped(f"Not found: {_LABELS[protocol]}.", *calls)
-
-
 def _not_detected(context: DiagnosisContext, protocol: str, *calls: str) -> StepConclusion:
     made = context.calls_made(*calls)
     if not made or not (context.is_over or _is_done(context, protocol)):
         return pending(context)
-    return (_missing if context.protocol == protocol else _absent)(context, protocol, *made)
+    if context.protocol == protocol:
+        return _missing(context, protocol, *made)
+    return skipped(f"Not found: {_LABELS[protocol]}.", *made)
 
 
 def _is_done(context: DiagnosisContext, protocol: str) -> bool:

@@ -32,7 +32,7 @@ from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame
 from playground.protocols.http import USER_AGENT
 from playground.protocols.origins import origin_of, with_port
-from playground.protocols.problems import Problem, Stage
+from playground.protocols.problems import Stage
 
 #: Stages of problems that any other call to the same origin would have.
 _HOPELESS = frozenset({Stage.POLICY, Stage.RESOLVE, Stage.CONNECT, Stage.TLS, Stage.SEND})
@@ -118,23 +118,19 @@ class Diagnosis:
             call = probe.make(target, self._found) if probe.is_due(target, self._found) else None
             if call is None:
                 continue
-            if self._is_brief and self._is_detected_at_url():
+            own = self._target.url
+            if self._is_brief and any(is_same(url, own) for _, url in self.detected_settings()):
                 return
             is_first = not self._found
             yield probe.name, call
-            if is_first and (problem := self._first_problem()):
-                if _may_be_other_scheme(problem):
+            first = next(iter(self._found.values()))
+            if is_first and not first.status and (problem := first.problem):
+                # Not for a server that is only slow.
+                is_silent = problem.stage is Stage.HEADERS and not problem.limit
+                if problem.stage is Stage.TLS or is_silent:
                     yield "scheme", _with_other_scheme(self._target.url)
                 if problem.stage in _HOPELESS or conclusions.other_scheme(self.context):
                     return
-
-    def _is_detected_at_url(self) -> bool:
-        return any(is_same(url, self._target.url) for _, url in self.detected_settings())
-
-    def _first_problem(self) -> Problem | None:
-        """Return why the first call had no response at all, None if it had one."""
-        first = next(iter(self._found.values()))
-        return None if first.status else first.problem
 
     # The report
 
@@ -197,26 +193,19 @@ class Diagnosis:
             conclusion = conclusions.tools(replace(self.context, is_over=True))
             if conclusion.status is not StepStatus.PASSED:
                 return None
-            return replace(detected, protocol="nlweb", version=self._nlweb_version()), url
+            is_nlweb = self._target.protocol == "nlweb" and self._target.version != "legacy"
+            version = self._target.version if is_nlweb else ""
+            return replace(detected, protocol="nlweb", version=version), url
         if protocol == NLWEB:
             is_own = name in ("ask", "ask-otherwise") and probe_protocol(self._target) == NLWEB
             url = self._target.url if is_own else url.removesuffix("/ask")
         return detected, url if evidence.request_line else self._target.url
-
-    def _nlweb_version(self) -> str:
-        target = self._target
-        return target.version if target.protocol == "nlweb" and target.version != "legacy" else ""
 
     def _url(self, name: str) -> str:
         """Return the URL of a call, without its query."""
         path = self._found[name].request_line.partition(" ")[2].partition("?")[0]
         parts = urlsplit(self._target.url)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], path, "", ""))
-
-
-def _may_be_other_scheme(problem: Problem) -> bool:
-    """Return whether the other scheme is worth a call: not for a server that is only slow."""
-    return problem.stage is Stage.TLS or (problem.stage is Stage.HEADERS and not problem.limit)
 
 
 def _with_other_scheme(url: str) -> HttpCall:

@@ -125,8 +125,10 @@ class McpExchange:
         events = self._response.receive(frame)
         if self._sent.is_get:
             events = ()  # The problem says what was found.
-        if frame.kind is FrameKind.HEAD and self._has_other_session(self._sent, self._response):
-            return [*events, _session_changed(frame.seq)]
+        own, other = self._sent.session, self._response.session
+        if frame.kind is FrameKind.HEAD and own and other and own != other:
+            remark = "The server sent another session id. The one from initialize stays in use."
+            return [*events, Note(frame.seq, "mcp session changed", {"remark": remark})]
         if frame.kind is FrameKind.ERROR:
             self._tolerates_error = self._tolerates(frame.data, self._sent, self._response)
         if not self._is_calling or not self._is_over(frame):
@@ -259,9 +261,6 @@ class McpExchange:
         is_resumed = response.is_resumable and not response.position.refusal
         return sent.is_get or (is_resumed and Problem.from_bytes(error).state == "truncated")
 
-    def _has_other_session(self, sent: SentMessage, response: McpResponse) -> bool:
-        return bool(sent.session and response.session) and sent.session != response.session
-
     def _new_tool_response(self) -> results.ToolResponse:
         request = self._request
         reader = request.reader() if request.reader else None
@@ -382,8 +381,3 @@ class McpExchange:
 
 def _session_lost(seq: int) -> Note:
     return Note(seq, "mcp session lost", {"remark": "The server no longer knows the session."})
-
-
-def _session_changed(seq: int) -> Note:
-    remark = "The server sent another session id. The one from initialize stays in use."
-    return Note(seq, "mcp session changed", {"remark": remark})

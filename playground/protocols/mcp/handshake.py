@@ -128,11 +128,6 @@ def session_from_json(value: Any, url: str) -> Session | None:
     )
 
 
-def count_invalid_tools(tools: Sequence[Any]) -> int:
-    """Return how many entries of a list are no tools: no objects, or without a name."""
-    return sum(not _is_tool(tool) for tool in tools)
-
-
 def _is_tool(tool: Any) -> bool:
     return isinstance(tool, Mapping) and isinstance(tool.get("name"), str)
 
@@ -445,7 +440,7 @@ class Handshake:
                 self.session,
                 tools=tuple(self._tools),
                 more=more,
-                invalid_tools=count_invalid_tools(self._tools),
+                invalid_tools=sum(not _is_tool(tool) for tool in self._tools),
             )
         return [Tools(seq, tuple(self._tools), more)]
 

@@ -246,7 +246,9 @@ class _MessageReader:
 
     def _read(self, seq: int, message: JsonRpcMessage, alone: bool) -> list[Event]:
         is_response = message.kind in (MessageKind.RESULT, MessageKind.ERROR)
-        if is_response and not self._is_http_error_body(message):
+        # A gateway before the server made an error without a code: OAuth's, for one.
+        is_foreign = self.is_http_error and message.error and message.error.code is None
+        if is_response and not is_foreign:
             return self._response(seq, message, alone)
         found: list[Event]
         if message.kind is MessageKind.REQUEST:
@@ -257,10 +259,6 @@ class _MessageReader:
             reason = " ".join(jsonrpc.SENTENCES[each] for each in message.problems)
             return [Unknown(seq, "message", message.raw, reason)]
         return [*found, *_remarks(seq, message)]
-
-    def _is_http_error_body(self, message: JsonRpcMessage) -> bool:
-        """Return whether a gateway before the server made the error: OAuth's, for one."""
-        return self.is_http_error and message.error is not None and message.error.code is None
 
     def _response(self, seq: int, message: JsonRpcMessage, alone: bool) -> list[Event]:
         if self._is_resumption and self.is_http_error:

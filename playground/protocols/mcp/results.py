@@ -138,7 +138,8 @@ class ToolResponse:
         if isinstance(document, tuple):
             return self._messages(seq, document, is_complete=not follows)
         # Metadata alone may be the beginning of a stream whose other messages have no id.
-        if follows or (in_stream and is_meta_only(document)):
+        is_meta_only = isinstance(document, Mapping) and set(document) == {"_meta"}
+        if follows or (in_stream and is_meta_only):
             return self._reader.message(seq, None, json.dumps(document))
         return self._reader.document(seq, document)
 
@@ -313,11 +314,6 @@ def is_nlweb_response(value: Any) -> bool:
         return True
     meta = value.get("_meta")
     return isinstance(meta, Mapping) and "response_type" in meta
-
-
-def is_meta_only(document: Any) -> bool:
-    """Return whether a document is metadata and nothing else: more may follow in the stream."""
-    return isinstance(document, Mapping) and set(document) == {"_meta"}
 
 
 def _structured_values(structured: Any, max_depth: int) -> Iterator[tuple[str, Any]]:

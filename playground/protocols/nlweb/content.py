@@ -259,18 +259,17 @@ def schema_items(value: Any) -> list[Any] | None:
     if isinstance(value, dict):
         is_own = "_meta" not in value and KNOWN.isdisjoint(value)
         lists = (value, value.get("mainEntity")) if is_own else ()
-        names = ("itemListElement", "@graph", "items")
-        found = (each.get(name) for each in lists if isinstance(each, dict) for name in names)
+        keys = ("itemListElement", "@graph", "items")
+        found = (each.get(key) for each in lists if isinstance(each, dict) for key in keys)
         value = next((each for each in found if isinstance(each, list)), None)
     elif value == []:
         return None
-    if not isinstance(value, list) or not all(map(_is_item, value)):
+    names = {"@type", "schema_object", "url"}
+    if not isinstance(value, list) or not all(
+        isinstance(each, dict) and not names.isdisjoint(each) for each in value
+    ):
         return None
     return [each["item"] if isinstance(each.get("item"), dict) else each for each in value]
-
-
-def _is_item(value: Any) -> bool:
-    return isinstance(value, dict) and not {"@type", "schema_object", "url"}.isdisjoint(value)
 
 
 def schema_form(value: Any) -> str:

@@ -120,13 +120,12 @@ def _single_mode(value: Any) -> Any:
 def _with_query(url: str, values: Mapping[str, Any]) -> str:
     """Return a URL with parameters after its own; lists as JSON."""
     parts = urlsplit(url)
-    pairs = [(name, _url_value(value)) for name, value in values.items()]
+    pairs = [
+        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for name, value in values.items()
+    ]
     query = "&".join(filter(None, (parts.query, urlencode(pairs, errors="replace"))))
     return urlunsplit(parts._replace(query=query))
-
-
-def _url_value(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 # Messages

@@ -116,7 +116,8 @@ def follow_up_document(
     queries so far, oldest first; `session_context` is sent back, None removes it.
     """
     document = request_base(request)
-    query = {"text": text, **_only(as_object(document.get("query")), "site")}
+    asked = as_object(document.get("query"))
+    query = {"text": text} | ({"site": asked["site"]} if "site" in asked else {})
     document = {"query": query, **without(document, "query")}
     return with_session_context(with_previous(document, prev), session_context)
 
@@ -227,10 +228,6 @@ def without(value: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: inner for key, inner in value.items() if key != name}
 
 
-def _only(value: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {name: value[name]} if name in value else {}
-
-
 # Validation
 
 
@@ -260,7 +257,9 @@ def _check_ask(document: Document) -> Iterator[RequestProblem]:
         yield from _check_required_text(query, "/query/text", "text", "The query requires text.")
         yield from _check_types(query, "/query", {"site": _TEXT})
     yield from _check_section(document, "prefer", _PREFER)
-    yield from _check_section(document, "context", _context_types(document))
+    # A custom @type (section 3.2) has attributes of its own, with any names.
+    types = {"@type": _TEXT} if foreign_context(document) else _CONTEXT
+    yield from _check_section(document, "context", types)
     yield from _check_section_names(document, ("query", "context", "prefer", "meta"))
 
 
@@ -328,11 +327,6 @@ def _check_section_names(document: Document, known: tuple[str, ...]) -> Iterator
     for name in document:
         if name not in known:
             yield RequestProblem(pointer_of([name]), f"NLWeb does not define the section {name}.")
-
-
-def _context_types(document: Document) -> Mapping[str, _Type]:
-    # A custom @type (section 3.2) has attributes of its own, with any names.
-    return {"@type": _TEXT} if foreign_context(document) else _CONTEXT
 
 
 _Type = tuple[Callable[[Any], bool], str]

@@ -230,8 +230,10 @@ def _items(turn: Run, children: _Children, lanes: _Lanes) -> Sequence[Item]:
         items += [
             *_child_begin(child, offset),
             *_messages(child, lane, offset),
-            *_child_end(child, offset),
         ]
+        # The status of an action, and of any child run that did not complete.
+        if child.is_final and (child.kind == RunKind.ACTION or child.state != RunState.COMPLETED):
+            items.append(_status(child, status_label(child), offset + _end_us(child)))
     items += _hidden(turn, agent, children)
     ordered = sorted(items, key=lambda item: item.at_us or 0)
     return list(_with_pauses([*ordered, *_now(turn, children)]))
@@ -343,12 +345,6 @@ def _child_begin(child: Run, offset: int) -> Iterator[Item]:
         case _:
             return
     yield _by_user(child, offset, label, one_line(detail, MAX_DETAIL))
-
-
-def _child_end(child: Run, offset: int) -> Iterator[Item]:
-    """Yield the status of an action, and of any child run that did not complete."""
-    if child.is_final and (child.kind == RunKind.ACTION or child.state != RunState.COMPLETED):
-        yield _status(child, status_label(child), offset + _end_us(child))
 
 
 def _hidden(turn: Run, agent: str, children: _Children) -> Iterator[Item]:
