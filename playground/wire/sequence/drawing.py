@@ -113,11 +113,6 @@ class MessageRow:
     detail: str
 
     @property
-    def is_message(self) -> bool:
-        """Return True: templates tell rows apart by it."""
-        return True
-
-    @property
     def label_y(self) -> int:
         return self.line - (21 if self.detail else 7)
 
@@ -166,11 +161,6 @@ class NoteRow:
     text: str
 
     @property
-    def is_message(self) -> bool:
-        """Return False: templates tell rows apart by it."""
-        return False
-
-    @property
     def text_y(self) -> int:
         return self.y + 21
 
@@ -208,11 +198,6 @@ class Drawing:
     height: int
 
     @property
-    def lane_left(self) -> int:
-        """Return the left edge of notes."""
-        return self.columns.times
-
-    @property
     def lane_width(self) -> int:
         """Return the width of notes."""
         return self.width - self.columns.times - 8
@@ -220,7 +205,7 @@ class Drawing:
     @property
     def middle(self) -> int:
         """Return the center of notes."""
-        return self.lane_left + self.lane_width // 2
+        return self.columns.times + self.lane_width // 2
 
     @property
     def total_height(self) -> int:
