@@ -217,7 +217,9 @@ def block_view(
     is_entry: bool = False,
 ) -> BlockView:
     row = row_of(reading.frame, reading.events) if reading else None
-    has_facts = reading and block.kind in (FrameKind.OPEN, FrameKind.ERROR)
+    facts = ""
+    if reading and block.kind in (FrameKind.OPEN, FrameKind.ERROR):
+        facts = blocks_of([reading.frame])[0].text
     here, beside = _located(block, findings)
     is_closed = block.is_repeated and not is_open and not here and not beside
     shown = [] if is_closed else block.annotations[:most]
@@ -225,7 +227,7 @@ def block_view(
         block,
         kind=row.kind if row else block.kind.name.lower(),
         summary=row.text if row else "",
-        facts=blocks_of([reading.frame])[0].text if reading and has_facts else "",
+        facts=facts,
         parts=[] if is_closed else list(_parts(block.text, shown)),
         meanings=[
             _meaning(number, block, shown, beside.get(number, []))
