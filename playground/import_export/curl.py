@@ -16,17 +16,14 @@ import base64
 import enum
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from playground.import_export.http_request import (
     FORM,
     ImportedRequest,
     UnsupportedRequestError,
-    auth_of,
-    custom_headers,
     from_http_request,
 )
 from playground.protocols.headers import is_credential
@@ -42,94 +39,47 @@ MAX_COMMAND = 2_000_000
 _LOGIN = re.compile(r"((?:https?://)?)([^/?#\s]*)@", re.IGNORECASE)
 
 
-@dataclass(slots=True)
-class CurlRequest:
-    """The request of a command. If there are `errors`, nothing else of it counts."""
-
-    address: str = ""
-    protocol: str = "nlweb"
-    binding: str = "http"
-    version: str = ""
-    document: dict[str, Any] = field(default_factory=dict)
-    #: As typed: literal credentials among them are for one send and never stored.
-    headers: list[tuple[str, str]] = field(default_factory=list)
-    #: Like `SavedRequest.auth`, if the secret is a `{{name}}`.
-    auth: dict[str, str] = field(default_factory=dict)
-    remarks: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "address": self.address,
-            "protocol": self.protocol,
-            "binding": self.binding,
-            "version": self.version,
-            "document": self.document,
-            "headers": [list(pair) for pair in self.headers],
-            "auth": self.auth,
-            "remarks": self.remarks,
-            "refusals": self.errors,
-        }
-
-
 def is_curl(text: str) -> bool:
     words = text.lstrip().removeprefix("$ ").split(None, 1)
     return len(words) == 2 and words[0].lower() in ("curl", "curl.exe")
 
 
-def read_curl(text: str) -> CurlRequest:
-    """Return the request of a curl command, or its errors. Raise nothing."""
+def read_curl(text: str) -> ImportedRequest:
+    """Return the request of a curl command, or one with `refusals`. Raise nothing."""
     if not is_curl(text):
-        return CurlRequest(errors=["The command must begin with “curl”."])
+        return ImportedRequest(refusals=["The command must begin with “curl”."])
     text = text.lstrip().removeprefix("$ ")
-    first, *others = possible_shells(text)
-    found = _read(text, first)
-    attempts = (_read(text, shell) for shell in others if found.errors)
-    return next((each for each in attempts if not each.errors), found)
+    refusals: list[str] = []
+    for shell in possible_shells(text):
+        try:
+            return _read(text, shell)
+        except UnsupportedRequestError as error:
+            refusals = refusals or list(dict.fromkeys(error.args))
+    return ImportedRequest(refusals=refusals[:_MAX_REMARKS])
 
 
-def _read(text: str, shell: Shell) -> CurlRequest:
-    """Return the request of a command as one shell would read it, or its errors."""
-    try:
-        words = split_command(text, shell)
-    except ShellError as error:
-        return CurlRequest(errors=[str(error)])
+def _read(text: str, shell: Shell) -> ImportedRequest:
+    """Return the request of a command as one shell would read it."""
     command = CurlCommand()
-    command.read(words[1:])
+    command.read(split_command(text, shell)[1:])
     if command.errors:
-        return CurlRequest(errors=list(dict.fromkeys(command.errors))[:_MAX_REMARKS])
-    try:
-        return _convert(command)
-    except UnsupportedRequestError as error:
-        return CurlRequest(errors=[str(error)])
-
-
-def _convert(command: CurlCommand) -> CurlRequest:
-    url = _with_scheme(command.address)
+        raise UnsupportedRequestError(*command.errors)
+    url = command.address
+    # curl takes an address without a scheme as http.
+    if "://" not in url and not PLACEHOLDER.match(url):
+        url = f"http://{url}"
     body = command.body
     if command.get and body is not None:
         url, body = _with_query(url, body), None
     for more in command.queries:
         url = _with_query(url, more)
     method = command.method or ("GET" if body is None else "POST")
-    found: ImportedRequest = from_http_request(
-        method.upper(), url, [*command.headers, *_content_type(body)], body
-    )
-    auth, other_headers = auth_of(command.headers)
-    if not auth:
-        auth = command.auth
-    headers, left_out = custom_headers(other_headers)
-    remarks = [*found.remarks, *command.remarks(), *_header_remarks(headers, left_out)]
-    return CurlRequest(
-        found.address,
-        found.protocol,
-        found.binding,
-        found.version,
-        found.document,
-        headers,
-        auth,
-        remarks[:_MAX_REMARKS],
-    )
+    headers = [*command.headers, *_content_type(body)]
+    found = from_http_request(method.upper(), url, headers, body)
+    found.auth = found.auth or command.auth
+    found.remarks += [*command.remarks(), *_credential_remarks(found.headers)]
+    del found.remarks[_MAX_REMARKS:]
+    return found
 
 
 def _content_type(body: str | None) -> list[tuple[str, str]]:
@@ -138,10 +88,7 @@ def _content_type(body: str | None) -> list[tuple[str, str]]:
     return [("Content-Type", FORM)] if is_form else []
 
 
-def _header_remarks(headers: list[tuple[str, str]], left_out: list[str]) -> Iterator[str]:
-    if left_out:
-        names = ", ".join(dict.fromkeys(left_out))
-        yield f"Skipped headers, not needed or set by the playground: {names[:300]}."
+def _credential_remarks(headers: Sequence[Sequence[str]]) -> Iterator[str]:
     for name, value in headers:
         if is_credential(name) and value and not names_in(value):
             yield (
@@ -150,54 +97,23 @@ def _header_remarks(headers: list[tuple[str, str]], left_out: list[str]) -> Iter
             )
 
 
-def _with_scheme(url: str) -> str:
-    # curl takes an address without a scheme as http.
-    return url if "://" in url or PLACEHOLDER.match(url) else f"http://{url}"
-
-
 def _with_query(url: str, query: str) -> str:
     return url + ("&" if "?" in url else "?") + query if query else url
 
 
-class OptionSupport(enum.Enum):
-    """Support of an option."""
-
-    #: Part of the request.
-    SUPPORTED = enum.auto()
-    #: About curl's operation or output; ignored with one remark.
-    IGNORED = enum.auto()
-    #: An error: the request would differ without it, or files would be read or written.
-    UNSUPPORTED = enum.auto()
-
-
-@dataclass(frozen=True, slots=True)
-class CurlOption:
-    """An option by its long name."""
-
-    name: str
-    use: OptionSupport
-    #: Whether a value follows it.
-    valued: bool
-    #: Reason for the error, as the end of a sentence that begins with the option.
-    reason: str = ""
-
-
-_READS = "reads a file, which is not supported"
-_WRITES = "writes a file, which is not supported"
-_ELSEWHERE = "sends the request to another host than that of its URL"
-_CERTIFICATE = "uses a client certificate, which is not supported"
-_FORM = "sends multipart form data, which is not supported"
-_METHOD = "uses another method than GET or POST"
+#: Support of an option that is part of the request, and of one that is about curl's operation or
+#: output; any other text is the reason for an error, as the end of a sentence.
+SUPPORTED, IGNORED = "", "is ignored"
 
 # A table of our own: no parser may act on any of them. The names are those of curl's manual.
-#: Supported options: long name, short name or "-", whether a value follows.
-_SUPPORTED = """
+#: Options by their support: long name, short name or "-", whether a value follows.
+_TABLE: Mapping[str, str] = {
+    SUPPORTED: """
 request X 1 | header H 1 | data d 1 | data-ascii - 1 | data-raw - 1 | data-binary - 1
 data-urlencode - 1 | json - 1 | url - 1 | url-query - 1 | user u 1 | oauth2-bearer - 1
 user-agent A 1 | referer e 1 | cookie b 1 | get G 0
-"""
-
-_IGNORED = """
+""",
+    IGNORED: """
 silent s 0 | show-error S 0 | verbose v 0 | include i 0 | location L 0 | insecure k 0
 no-buffer N 0 | compressed - 0 | fail f 0 | fail-with-body - 0 | globoff g 0 | progress-bar # 0
 http1.0 0 0 | http1.1 - 0 | http2 - 0 | http2-prior-knowledge - 0 | http3 - 0 | ipv4 4 0
@@ -213,26 +129,26 @@ no-alpn - 0 | cert-status - 0 | ca-native - 0 | proxy-insecure - 0 | proxy-heade
 proxytunnel p 0 | max-filesize - 1 | tcp-fastopen - 0 | happy-eyeballs-timeout-ms - 1
 retry-connrefused - 0 | rate - 1 | fail-early - 0 | post301 - 0 | post302 - 0 | post303 - 0
 ignore-content-length - 0 | junk-session-cookies j 0 | suppress-connect-headers - 0
-"""
-
-_UNSUPPORTED: Mapping[str, str] = {
-    _WRITES: """
+""",
+    "writes a file, which is not supported": """
 output o 1 | remote-name O 0 | remote-name-all - 0 | remote-header-name J 0 | output-dir - 1
 cookie-jar c 1 | dump-header D 1 | trace - 1 | trace-ascii - 1 | stderr - 1 | create-dirs - 0
 hsts - 1 | alt-svc - 1 | etag-save - 1 | libcurl - 1
 """,
-    _READS: """
+    "reads a file, which is not supported": """
 upload-file T 1 | config K 1 | netrc n 0 | netrc-file - 1 | netrc-optional - 0
 etag-compare - 1 | variable - 1 | cacert - 1 | capath - 1 | crlfile - 1
 """,
-    _CERTIFICATE: "cert E 1 | key - 1 | cert-type - 1 | pass - 1",
-    _ELSEWHERE: """
+    "uses a client certificate, which is not supported": """
+cert E 1 | key - 1 | cert-type - 1 | pass - 1
+""",
+    "sends the request to another host than that of its URL": """
 resolve - 1 | connect-to - 1 | unix-socket - 1 | abstract-unix-socket - 1 | doh-url - 1
 interface - 1 | preproxy - 1 | dns-servers - 1 | request-target - 1 | socks4 - 1 | socks4a - 1
 socks5 - 1 | socks5-hostname - 1
 """,
-    _FORM: "form F 1 | form-string - 1",
-    _METHOD: "head I 0",
+    "sends multipart form data, which is not supported": "form F 1 | form-string - 1",
+    "uses another method than GET or POST": "head I 0",
     "starts a second request; only one can be imported": "next : 0",
     "uses an unsupported authentication scheme": """
 digest - 0 | ntlm - 0 | negotiate - 0 | aws-sigv4 - 1 | delegation - 1
@@ -241,28 +157,23 @@ digest - 0 | ntlm - 0 | negotiate - 0 | aws-sigv4 - 1 | delegation - 1
 }
 
 
-def _rows(text: str, use: OptionSupport, reason: str = "") -> dict[str, CurlOption]:
-    """Return options by their names: `--long` and `-s`."""
-    found: dict[str, CurlOption] = {}
-    for row in text.replace("\n", " | ").split("|"):
-        if not (words := row.split()):
-            continue
-        name, short, valued = words
-        option = CurlOption(name, use, valued == "1", reason)
-        found[f"--{name}"] = option
-        if short != "-":
-            found[f"-{short}"] = option
-    return found
+class CurlOption(NamedTuple):
+    """An option by its long name."""
+
+    name: str
+    #: Whether a value follows it.
+    valued: bool
+    #: A key of `_TABLE`.
+    support: str
 
 
+#: Options by their names: `--long` and `-s`.
 OPTIONS: Mapping[str, CurlOption] = {
-    **_rows(_SUPPORTED, OptionSupport.SUPPORTED),
-    **_rows(_IGNORED, OptionSupport.IGNORED),
-    **{
-        key: row
-        for reason, text in _UNSUPPORTED.items()
-        for key, row in _rows(text, OptionSupport.UNSUPPORTED, reason).items()
-    },
+    written: CurlOption(name, valued == "1", support)
+    for support, rows in _TABLE.items()
+    for name, short, valued in re.findall(r"(\S+) (\S) ([01])", rows)
+    for written in (f"--{name}", f"-{short}")
+    if written != "--"
 }
 
 
@@ -336,12 +247,12 @@ class CurlCommand:
                 self.errors.append(f"The option {name} needs a value. The command is incomplete.")
                 return
             value = following
-        if option.use is OptionSupport.UNSUPPORTED:
-            self.errors.append(f"The option {name} {option.reason}.")
-        elif option.use is OptionSupport.IGNORED:
+        if option.support == IGNORED:
             self._ignored.append(name)
-        else:
+        elif option.support == SUPPORTED:
             self._apply(option.name, name, value)
+        else:
+            self.errors.append(f"The option {name} {option.support}.")
 
     def _apply(self, option: str, name: str, value: str) -> None:
         match option:
@@ -514,7 +425,7 @@ _LETTERS = {
 }  # fmt: skip
 
 
-class ShellError(ValueError):
+class ShellError(UnsupportedRequestError):
     """A command that does more than send a request, or that is cut short, with the reason."""
 
 

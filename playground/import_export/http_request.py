@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit, urlunsplit
 
@@ -63,24 +63,49 @@ FORM = "application/x-www-form-urlencoded"
 
 
 class UnsupportedRequestError(ValueError):
-    """A request that the playground could not have sent, with the reason."""
+    """A request that the playground could not have sent, with the reasons."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ImportedRequest:
     """A converted request; `address` and `document` may contain `{{name}}`."""
 
-    address: str
-    protocol: str
-    binding: str
-    version: str
-    document: dict[str, Any]
+    address: str = ""
+    protocol: str = "nlweb"
+    binding: str = "http"
+    version: str = ""
+    document: dict[str, Any] = field(default_factory=dict)
+    #: Pairs as written: of a command, literal credentials among them are for one send and never
+    #: stored.
+    headers: list[list[str]] = field(default_factory=list)
+    #: Like `SavedRequest.auth`.
+    auth: Mapping[str, str] = field(default_factory=dict)
     #: Remarks for the user on the conversion.
-    remarks: tuple[str, ...] = ()
+    remarks: list[str] = field(default_factory=list)
+    #: Why there is no request. If there are any, nothing else counts.
+    refusals: list[str] = field(default_factory=list)
 
 
-def from_http_request(method: str, url: str, headers: Headers, body: str | None) -> ImportedRequest:
-    """Return an HTTP request as one of the playground. Raise `UnsupportedRequestError`."""
+def from_http_request(
+    method: str, url: str, headers: Headers, body: str | None, auth: Mapping[str, str] | None = None
+) -> ImportedRequest:
+    """Return an HTTP request as one of the playground. Raise `UnsupportedRequestError`.
+
+    Without `auth`, a header with a `{{name}}` becomes the authentication.
+    """
+    found = _converted(method, url, headers, body)
+    found.auth, others = (auth, headers) if auth else auth_of(headers)
+    found.headers, left_out = custom_headers(others)
+    if left_out:
+        names = ", ".join(dict.fromkeys(left_out))
+        found.remarks.append(
+            f"Skipped headers, not needed or set by the playground: {names[:300]}."
+        )
+    return found
+
+
+def _converted(method: str, url: str, headers: Headers, body: str | None) -> ImportedRequest:
+    """Return the request without headers and authentication."""
     if method not in ("GET", "POST"):
         raise UnsupportedRequestError(f"Unsupported method {method[:20]}. Use GET or POST.")
     kind = _header(headers, "content-type").partition(";")[0].strip().lower()
@@ -101,33 +126,18 @@ def saved_request_fields(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return an HTTP request as the fields of a saved request, and remarks for the user.
 
-    Without `auth`, a header with a `{{name}}` becomes the authentication. Raise
-    `UnsupportedRequestError`, also for values that a saved request cannot have.
+    Raise `UnsupportedRequestError`, also for values that a saved request cannot have.
     """
-    found = from_http_request(method, url, headers, body)
-    others: Headers = headers
-    if not auth:
-        auth, others = auth_of(headers)
-    kept, left_out = custom_headers(others)
-    fields = {
-        "address": found.address,
-        "protocol": found.protocol,
-        "binding": found.binding,
-        "version": found.version,
-        "document": found.document,
-        "headers": [list(pair) for pair in kept],
-        "auth": auth,
-    }
+    fields = asdict(from_http_request(method, url, headers, body, auth))
+    del fields["refusals"]
+    remarks = fields.pop("remarks")
     for name in ("address", "document", "headers", "auth"):
         for pointer, message in validate_field(name, fields[name]):
             raise UnsupportedRequestError(f"Invalid {name}{pointer}: {message}")
-    remarks = list(found.remarks)
-    if left_out:
-        remarks.append(f"Skipped headers: {', '.join(left_out)[:200]}.")
     return fields, remarks
 
 
-def custom_headers(headers: Headers) -> tuple[list[tuple[str, str]], list[str]]:
+def custom_headers(headers: Headers) -> tuple[list[list[str]], list[str]]:
     """Return the headers to keep, and the names of those left out that the user should know.
 
     Headers that every request gets anew are left out silently.
@@ -142,7 +152,7 @@ def custom_headers(headers: Headers) -> tuple[list[tuple[str, str]], list[str]]:
         elif header_rules.header_error(name, PLACEHOLDER.sub("x", value)):
             left_out.append(name[:60])
         else:
-            custom.append((name, value))
+            custom.append([name, value])
     return custom, left_out
 
 
@@ -202,14 +212,14 @@ def _from_document(url: str, document: dict[str, Any]) -> ImportedRequest:
     if "input" in document and "query" not in document:
         version = registry.versions("agent-api")[-1].name
         return ImportedRequest(_without_fragment(url), "agent-api", "http", version, document)
-    remarks: tuple[str, ...] = ()
+    remarks = []
     if not {"query", "promise_token"} & document.keys():
-        remarks = ("Unknown request format. The body was imported unchanged as an NLWeb request.",)
+        remarks = ["Unknown request format. The body was imported unchanged as an NLWeb request."]
     address = _without_fragment(url)
     if registry.operation("nlweb", document) == "await":
         parts = urlsplit(address)
         address = urlunsplit(parts._replace(path=parts.path.removesuffix("/await")))
-    return ImportedRequest(address, "nlweb", "http", _version(document), document, remarks)
+    return ImportedRequest(address, "nlweb", "http", _version(document), document, remarks=remarks)
 
 
 def _from_jsonrpc(url: str, message: Mapping[str, Any]) -> ImportedRequest:
@@ -224,15 +234,15 @@ def _from_jsonrpc(url: str, message: Mapping[str, Any]) -> ImportedRequest:
     name, arguments = params.get("name"), params.get("arguments")
     if not isinstance(arguments, dict):
         raise UnsupportedRequestError("The arguments of the tool call must be an object.")
-    remarks: tuple[str, ...] = ()
+    remarks = []
     if name != registry.operation("nlweb", arguments):
         shown = name[:60] if isinstance(name, str) else "no tool"
-        remarks = (
+        remarks = [
             f"The request calls “{shown}”. The playground calls the tool set for the agent, "
-            "or else the one suggested by tools/list.",
-        )
+            "or else the one suggested by tools/list."
+        ]
     return ImportedRequest(
-        _without_fragment(url), "nlweb", "mcp", _version(arguments), arguments, remarks
+        _without_fragment(url), "nlweb", "mcp", _version(arguments), arguments, remarks=remarks
     )
 
 
@@ -268,7 +278,7 @@ def _legacy_request(url: str, values: Mapping[str, Any], *, streaming: bool) -> 
     if left:
         remarks.append(f"Skipped unknown parameters: {', '.join(left)[:200]}.")
     return ImportedRequest(
-        _without_fragment(url), "nlweb", "http", "legacy", document, tuple(remarks)
+        _without_fragment(url), "nlweb", "http", "legacy", document, remarks=remarks
     )
 
 

@@ -7,7 +7,7 @@ import binascii
 import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain, count
 from typing import Any
 
@@ -245,8 +245,8 @@ class Snippet:
 
 @require_POST
 def curl(request: HttpRequest) -> HttpResponse:
-    """Return the request in the cURL command `command` (`import_export.curl.CurlRequest`)."""
-    return JsonResponse(read_curl(request.POST.get("command", "")).to_json())
+    """Return the request in the cURL command `command`, an `ImportedRequest`."""
+    return JsonResponse(asdict(read_curl(request.POST.get("command", ""))))
 
 
 @require_POST

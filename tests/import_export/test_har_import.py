@@ -68,7 +68,10 @@ def test_a_request_of_a_browser() -> None:
     assert saved["document"] == json.loads(BODY)
     assert saved["address"] == "https://agent.example/ask?api_key="
     assert saved["headers"] == [["authorization", ""], ["x-trace", "on"]]
-    assert "/log/entries/1: Skipped headers: sec-fetch-mode." in remarks_of(found)
+    assert (
+        "/log/entries/1: Skipped headers, not needed or set by the playground: sec-fetch-mode."
+        in remarks_of(found)
+    )
     assert "/log/entries/0: Skipped. No body and no query parameters." in remarks_of(found)
 
 
