@@ -16,7 +16,7 @@ import base64
 import enum
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
@@ -392,8 +392,6 @@ _OPERATORS: dict[str, str] = {
     ")": "a subshell",
 }
 
-_SPACE = " \t\u00a0"
-
 #: A caret of cmd.exe outside of quotes, group 1.
 _CMD_CARET = re.compile(
     r"""\$'(?:[^'\\]|\\.)*'|'[^']*'|"(?:[^"\\]|\\.)*"|\\['"]|(\^"|\^\n)""", re.DOTALL
@@ -408,17 +406,22 @@ _CMD_SIGN = re.compile(r'\^|\w""|""\w|""[{\[]|[}\]]""')
 _POWERSHELL_SIGN = re.compile(r"""^curl\.exe\b|`\n|'[^']*(?:\\"|"")""", re.IGNORECASE)
 #: A quote in an argument of Windows PowerShell, as the program receives it.
 _PASSED_QUOTE = re.compile(r'\\"|""')
-_VARIABLE = re.compile(
-    r"\$(?:(?:env:)?([A-Za-z_]\w{0,79})|\{(?:env:)?([A-Za-z_]\w{0,79})\})", re.ASCII
-)
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{1,2})|(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{1,4})"
     r"|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))",
     re.DOTALL,
 )
 
-_ANSI = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
 _UNCLOSED_QUOTE = "Missing closing quote. The command is incomplete."
+_SUBSTITUTION = (
+    "The command contains a shell substitution ($(…), `…` or ${…}). Nothing is executed, so "
+    "replace it with its value."
+)
+_SEVERAL_COMMANDS = (
+    "Several commands. Only a single curl command can be imported. To continue a line, end it with "
+    "a backslash."
+)
+_POWERSHELL_LETTERS = {"n": "\n", "r": "\r", "t": "\t"}
 _LETTERS = {
     "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b",
     "E": "\x1b", "\\": "\\", "'": "'", '"': '"', "?": "?",
@@ -462,9 +465,9 @@ def split_command(text: str, shell: Shell = Shell.POSIX) -> list[str]:
         raise ShellError("The command is longer than 2 million characters.")
     text = _normalized(text)
     if shell is Shell.CMD:
-        words = _Splitter(_CARET.sub(_uncaret, text), shell).words()
+        words = _split(_CARET.sub(_uncaret, text), shell)
         return [word.translate(_OPERATOR_OF) for word in words]
-    words = _Splitter(text, shell).words()
+    words = _split(text, shell)
     if shell is Shell.WINDOWS_POWERSHELL:
         return [_PASSED_QUOTE.sub('"', word) for word in words]
     return words
@@ -483,162 +486,131 @@ def _uncaret(found: re.Match[str]) -> str:
 
 # Not shlex: it does not tell which characters were quoted ('$A', '|'), cuts words at a #, and takes
 # quadratic time for a long word.
-class _Splitter:
-    """Splits a command into words in one pass."""
+_NAME = r"(?:env:)?[A-Za-z_][A-Za-z0-9_]{0,79}"
+_VARIABLE = rf"\$(?:{_NAME}|\{{{_NAME}\}})"
 
-    def __init__(self, text: str, shell: Shell) -> None:
-        self._text = text
-        self._at = 0
-        self._words: list[str] = []
-        #: Parts of the current word, None between words.
-        self._word: list[str] | None = None
-        #: Readers by the character that they begin with, outside of quotes and in double quotes.
-        self._readers: dict[str, Callable[[], None]] = {
-            '"': self._double,
-            "\n": self._line,
-            "#": self._comment,
-        }
-        self._quoted: dict[str, Callable[[], None]] = {}
-        if shell is not Shell.CMD:
-            escape = self._substitution if shell is Shell.POSIX else self._backtick
-            self._readers |= {"'": self._single, "$": self._dollar, "`": escape}
-            self._quoted |= {"$": self._value, "`": escape}
-        if shell in (Shell.POSIX, Shell.CMD):
-            self._readers["\\"] = self._backslash
-            self._quoted["\\"] = self._escape_in_quotes
-        #: Whether a quote is doubled within quotes, as on Windows.
-        self._doubles = shell is not Shell.POSIX
+#: Patterns of the parts of a command, in the order in which they are tried. In an unclosed quote
+#: `open` matches, and `plain` anything else.
+_POSIX_PARTS = {
+    "space": r"[ \t\u00a0]+",
+    "joined": r"\\(?:\n|\Z)|\$(?=\")",  # $"…" is a translated text: the text.
+    "single": r"'[^']*+'",
+    "ansi": r"\$'(?:[^'\\]|\\.)*+'",
+    "double": r'"(?:[^"\\]|\\.)*+"',
+    "variable": _VARIABLE,
+    "substitution": r"`|\$[({]",
+    "escaped": r"\\.",
+    "end": r";\s*\Z",
+    "lines": r"\n",
+    "comment": r"#",
+    "operator": r"[|;&<>()]",
+    "open": r"""\$?'|\"""",
+    "plain": r".[^ \t\u00a0\\'\"$`#\n|;&<>()]*+",
+}
+_NEVER = r"(?!)"
+_CMD_PARTS = {
+    **_POSIX_PARTS,
+    **dict.fromkeys(("single", "ansi", "variable", "substitution"), _NEVER),
+    "joined": r"\\(?:\n|\Z)",
+    "double": r'"(?:[^"\\]|""|\\["$`\\]|\\)*+"',
+    "open": '"',
+}
+_POWERSHELL_PARTS = {
+    **_POSIX_PARTS,
+    "joined": r'`\n|\$(?=")',
+    "single": r"'(?:[^']|'')*+'",
+    "double": r'"(?:[^"`]|""|`.)*+"',
+    "substitution": r"\$[({]",
+    "escaped": r"`.?",
+}
+#: What double quotes do not take literally.
+_POSIX_QUOTED = {
+    "variable": _VARIABLE,
+    "substitution": r"`|\$[({]",
+    "escaped": r'\\[$`"\\]',
+    "joined": r"\\\n",
+}
+_CMD_QUOTED = {"escaped": r'\\[$`"\\]|""', "joined": r"\\\n"}
+_POWERSHELL_QUOTED = {
+    "variable": _VARIABLE,
+    "substitution": r"\$[({]",
+    "joined": r"`\n",
+    "escaped": r'`.|""',
+}
 
-    def words(self) -> list[str]:
-        while self._at < len(self._text):
-            char = self._text[self._at]
-            self._at += 1
-            if char in _SPACE:
-                self._end_word()
-            elif char in self._readers:
-                self._readers[char]()
-            elif char == ";" and not self._text[self._at :].strip():
-                break  # Nothing follows.
-            elif char in _OPERATORS:
-                raise ShellError(
-                    f"The command contains {_OPERATORS[char]} (“{char}”). Only a single "
-                    "curl command can be imported."
-                )
-            else:
-                self._add(char)
-        self._end_word()
-        return self._words
 
-    def _add(self, text: str) -> None:
-        if self._word is None:
-            self._word = []
-        self._word.append(text)
+def _pattern(parts: Mapping[str, str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<{name}>{part})" for name, part in parts.items()), re.DOTALL)
 
-    def _end_word(self) -> None:
-        if self._word is not None:
-            self._words.append("".join(self._word))
-        self._word = None
 
-    def _find(self, char: str, start: int) -> int:
-        found = self._text.find(char, start)
-        if found < 0:
-            raise ShellError(_UNCLOSED_QUOTE)
-        return found
+#: Patterns of a command's parts, and of those in double quotes.
+_PATTERNS = {
+    Shell.POSIX: (_pattern(_POSIX_PARTS), _pattern(_POSIX_QUOTED)),
+    Shell.CMD: (_pattern(_CMD_PARTS), _pattern(_CMD_QUOTED)),
+    Shell.POWERSHELL: (_pattern(_POWERSHELL_PARTS), _pattern(_POWERSHELL_QUOTED)),
+}
+_PATTERNS[Shell.WINDOWS_POWERSHELL] = _PATTERNS[Shell.POWERSHELL]
 
-    def _single(self) -> None:
-        end = self._find("'", self._at)
-        self._add(self._text[self._at : end])
-        while self._doubles and self._text.startswith("''", end):
-            start, end = end + 1, self._find("'", end + 2)
-            self._add(self._text[start:end])
-        self._at = end + 1
 
-    def _double(self) -> None:
-        self._add("")
-        while True:
-            if self._at >= len(self._text):
-                raise ShellError(_UNCLOSED_QUOTE)
-            char = self._text[self._at]
-            self._at += 1
-            if char == '"' and not (self._doubles and self._text.startswith('"', self._at)):
-                return
-            if char == '"':
-                self._at += 1
-            if char in self._quoted:
-                self._quoted[char]()
-            else:
-                self._add(char)
+def _split(text: str, shell: Shell) -> list[str]:
+    """Return the words of a command in one pass."""
+    words: list[str] = []
+    #: Parts of the current word, None between words.
+    word: list[str] | None = None
+    pattern = _PATTERNS[shell][0]
+    at = 0
+    while part := pattern.match(text, at):
+        at = part.end()
+        match part.lastgroup:
+            case "joined":
+                continue
+            case "comment" if word is None:
+                end = text.find("\n", at)
+                at = len(text) if end < 0 else end
+            case "space" | "lines" | "end":
+                if word is not None:
+                    words.append("".join(word))
+                word = None
+                if part.lastgroup == "lines" and text[at:].strip():
+                    raise ShellError(_SEVERAL_COMMANDS)
+            case _:
+                word = word or []
+                word.append(_text_of(part, shell))
+    return words if word is None else [*words, "".join(word)]
 
-    def _backtick(self) -> None:
-        """Read what PowerShell escapes; an escaped newline continues the line."""
-        following = self._text[self._at : self._at + 1]
-        self._at += 1
-        if following != "\n":
-            self._add({"n": "\n", "r": "\r", "t": "\t"}.get(following, following))
 
-    def _escape_in_quotes(self) -> None:
-        following = self._text[self._at : self._at + 1]
-        if following and following in '$`"\\':
-            self._add(following)
-            self._at += 1
-        elif following == "\n":
-            self._at += 1
-        else:
-            self._add("\\")
-
-    def _backslash(self) -> None:
-        following = self._text[self._at : self._at + 1]
-        self._at += 1
-        if following not in ("", "\n"):  # The newline at the very end was stripped.
-            self._add(following)
-
-    def _dollar(self) -> None:
-        if self._text.startswith("'", self._at):
-            self._ansi()
-        elif not self._text.startswith('"', self._at):  # $"…" is a translated text: the text.
-            self._value()
-
-    def _value(self) -> None:
-        """Read a variable as a placeholder; anything else after a dollar needs a shell."""
-        if found := _VARIABLE.match(self._text, self._at - 1):
-            self._add("{{" + (found[1] or found[2]) + "}}")
-            self._at = found.end()
-        elif self._text[self._at : self._at + 1] in ("(", "{"):
-            self._substitution()
-        else:
-            self._add("$")
-
-    def _ansi(self) -> None:
-        """Read $'…' up to the next quote that is not escaped."""
-        found = _ANSI.match(self._text, self._at + 1)
-        if found is None:
-            raise ShellError(_UNCLOSED_QUOTE)
-        bare = found[1].encode("utf-8", "replace").decode()
-        # Escaped single bytes form characters once they are joined.
-        whole = _ESCAPE.sub(_unescape, bare).encode("utf-8", "surrogateescape")
-        self._add(whole.decode("utf-8", "replace"))
-        self._at = found.end()
-
-    def _substitution(self) -> None:
-        raise ShellError(
-            "The command contains a shell substitution ($(…), `…` or ${…}). Nothing is "
-            "executed, so replace it with its value."
-        )
-
-    def _line(self) -> None:
-        self._end_word()
-        if self._text[self._at :].strip():
+def _text_of(part: re.Match[str], shell: Shell) -> str:
+    """Return what a part of a command stands for."""
+    text = part[0]
+    match part.lastgroup:
+        case "operator":
             raise ShellError(
-                "Several commands. Only a single curl command can be imported. To continue "
-                "a line, end it with a backslash."
+                f"The command contains {_OPERATORS[text]} (“{text}”). Only a single "
+                "curl command can be imported."
             )
-
-    def _comment(self) -> None:
-        if self._word is not None:
-            self._add("#")
-            return
-        end = self._text.find("\n", self._at)
-        self._at = len(self._text) if end < 0 else end
+        case "open":
+            raise ShellError(_UNCLOSED_QUOTE)
+        case "substitution":
+            raise ShellError(_SUBSTITUTION)
+        case "single":
+            return text[1:-1] if shell is Shell.POSIX else text[1:-1].replace("''", "'")
+        case "double":
+            quoted = _PATTERNS[shell][1]
+            return quoted.sub(lambda found: _text_of(found, shell), text[1:-1])
+        case "ansi":
+            bare = text[2:-1].encode("utf-8", "replace").decode()
+            # Escaped single bytes form characters once they are joined.
+            whole = _ESCAPE.sub(_unescape, bare).encode("utf-8", "surrogateescape")
+            return whole.decode("utf-8", "replace")
+        case "variable":
+            return "{{" + text.strip("${}").removeprefix("env:") + "}}"
+        case "joined":
+            return ""
+        case "escaped":
+            following = text[1:]
+            is_letter = text.startswith("`")
+            return _POWERSHELL_LETTERS.get(following, following) if is_letter else following
+    return text
 
 
 def _unescape(found: re.Match[str]) -> str:
