@@ -17,30 +17,23 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from playground import __version__
-from playground.collections.fixture import (
-    Fixture,
-    FixtureError,
-    FixtureProblem,
-    SlugAllocator,
-    fixture_text,
-)
+from playground.collections.fixture import REQUEST, FixtureError, FixtureProblem
 from playground.collections.fixture_parser import decode_json
 from playground.import_export.http_request import (
-    REQUEST_DEFAULTS,
+    FixtureBuilder,
     UnsupportedRequestError,
+    collection_slug,
     saved_request_fields,
+    short_name,
 )
 from playground.import_export.snippets import full_url
 from playground.models import Run
-from playground.models.collections import RESERVED, STEP
-from playground.models.json_text import storable
 from playground.protocols import registry
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind, is_reused
 from playground.protocols.http import read_head
 from playground.protocols.problems import Problem
 
 LABEL = "HAR file"
-_MAX_NAME, _MAX_REMARKS = 120, 100
 _START = re.compile(r'\s*\{\s*"log"\s*:')
 
 
@@ -54,39 +47,26 @@ def read_har(text: str) -> tuple[str, list[FixtureProblem]]:
 
     Raise `FixtureError` if the text is not an archive, or none of its entries can be imported.
     """
-    requests: dict[str, dict[str, Any]] = {}
-    remarks: list[FixtureProblem] = []
-    #: Location of the first skipped entry and their number, by reason.
-    skipped: dict[str, tuple[str, int]] = {}
-    slugs = SlugAllocator("request")
+    built = FixtureBuilder()
+    #: Locations of the skipped entries by reason.
+    skipped: dict[str, list[str]] = {}
     for number, entry in enumerate(_entries(decode_json(text))):
         location = f"/log/entries/{number}"
         try:
-            fields, own_remarks = _request_fields(entry)
+            fields, remarks = _request_fields(entry)
         except UnsupportedRequestError as error:
-            first, count = skipped.get(str(error), (location, 0))
-            skipped[str(error)] = first, count + 1
+            skipped.setdefault(str(error), []).append(location)
             continue
-        remarks += [FixtureProblem(location, remark) for remark in own_remarks]
-        name = _request_name(fields)
-        slug = slugs.free(name)
-        position = STEP * (len(requests) + 1)
-        requests[slug] = {
-            **REQUEST_DEFAULTS, **fields, "name": name, "slug": slug, "position": position,
-        }  # fmt: skip
-    for reason, (location, count) in skipped.items():
+        built.remark(location, *remarks)
+        built.add(REQUEST, {**fields, "name": _request_name(fields)}, {})
+    for reason, locations in skipped.items():
+        count = len(locations)
         subject = f"Skipped {count:,} entries." if count > 1 else "Skipped."
-        remarks.append(FixtureProblem(location, f"{subject} {reason}"))
-    if not requests:
-        total = sum(count for _, count in skipped.values())
-        message = f"0 of {total:,} requests can be imported."
-        raise FixtureError(FixtureProblem("", message), *remarks[:_MAX_REMARKS])
-    host = urlsplit(next(iter(requests.values()))["address"]).netloc.rpartition("@")[2]
-    name = storable(f"Requests to {host or 'an agent'}"[:_MAX_NAME])
-    slug = SlugAllocator("collection", RESERVED).free(re.sub(r"[.:]", "-", name))
-    collection = {"name": name, "slug": slug, "description": "", "lesson": None}
-    fixture = Fixture(slug, collection, {}, requests)
-    return fixture_text(fixture), remarks[:_MAX_REMARKS]
+        built.skip(locations[0], f"{subject} {reason}", count)
+    addresses = (urlsplit(fields["address"]) for fields in built.requests.values())
+    host = next((address.netloc.rpartition("@")[2] for address in addresses), "")
+    name = short_name(f"Requests to {host or 'an agent'}")
+    return built.text({"name": name, "slug": collection_slug(re.sub(r"[.:]", "-", name))})
 
 
 def _entries(archive: Any) -> list[Any]:
@@ -148,7 +128,7 @@ def _body(data: Mapping[str, Any]) -> tuple[str | None, str]:
 
 def _request_name(fields: Mapping[str, Any]) -> str:
     text = registry.request_text(fields["protocol"], fields["document"]).strip()
-    return storable((text or urlsplit(fields["address"]).path or "Request")[:_MAX_NAME])
+    return short_name(text or urlsplit(fields["address"]).path or "Request")
 
 
 _NO_SIZE = -1

@@ -17,8 +17,20 @@ from urllib.parse import SplitResult, parse_qsl, quote, urlsplit, urlunsplit
 from django import forms
 
 from playground.base.json_input import parse_json_value
-from playground.collections.fixture import FIELDS, REQUEST
+from playground.collections.fixture import (
+    FIELDS,
+    FOLDER,
+    REQUEST,
+    Fields,
+    Fixture,
+    FixtureError,
+    FixtureProblem,
+    SlugAllocator,
+    fixture_text,
+)
 from playground.collections.fixture_validation import validate_field
+from playground.models.collections import RESERVED, STEP
+from playground.models.json_text import storable
 from playground.protocols import headers as header_rules
 from playground.protocols import registry
 from playground.protocols.mcp.messages import CALL
@@ -54,6 +66,9 @@ _LEGACY_PARAMETERS: Mapping[str, tuple[str, str]] = {
 #: Value of a header for authentication with a placeholder for the secret.
 _SCHEME = re.compile(rf"\s*(?:(bearer)\s+)?{PLACEHOLDER.pattern}\s*", re.IGNORECASE)
 Headers = Sequence[tuple[str, str]]
+
+#: Limits on the characters of a name, and on the remarks on one file.
+MAX_NAME, MAX_REMARKS = 120, 100
 
 #: The optional fields of a saved request.
 REQUEST_DEFAULTS = {name: value for name, value in FIELDS[REQUEST].items() if value is not ...}
@@ -134,7 +149,58 @@ def saved_request_fields(
     for name in ("address", "document", "headers", "auth"):
         for pointer, message in validate_field(name, fields[name]):
             raise UnsupportedRequestError(f"Invalid {name}{pointer}: {message}")
-    return fields, remarks
+    return {**REQUEST_DEFAULTS, **fields}, remarks
+
+
+class FixtureBuilder:
+    """A collection that is made from another tool's requests, and remarks on what is left out."""
+
+    def __init__(self) -> None:
+        self.folders: dict[str, Fields] = {}
+        self.requests: dict[str, Fields] = {}
+        self.remarks: list[FixtureProblem] = []
+        self._skipped = 0
+        self._slugs = {FOLDER: SlugAllocator("folder"), REQUEST: SlugAllocator("request")}
+
+    def add(self, model: str, fields: Fields, own: Fields) -> str:
+        """Add a folder or a request at the end; return its slug.
+
+        `own` may have the slug and the position that the item had when it was exported.
+        """
+        items = self.folders if model == FOLDER else self.requests
+        slug = self._slugs[model].reserve(own.get("slug"), fields["name"])
+        position = own.get("position")
+        position = position if type(position) is int else STEP * (len(items) + 1)
+        items[slug] = {**fields, "slug": slug, "position": position}
+        return slug
+
+    def remark(self, place: str, *messages: str) -> None:
+        self.remarks += [FixtureProblem(place, message) for message in messages]
+
+    def skip(self, place: str, message: str, count: int = 1) -> None:
+        """Remark on items that are no requests, or none that can be imported."""
+        self._skipped += count
+        self.remark(place, message)
+
+    def text(self, collection: Fields) -> tuple[str, list[FixtureProblem]]:
+        """Return the text of the fixture, and the first remarks.
+
+        Raise `FixtureError` if there are no requests because all were skipped.
+        """
+        remarks = self.remarks[:MAX_REMARKS]
+        if self._skipped and not self.requests:
+            message = f"0 of {self._skipped:,} requests can be imported."
+            raise FixtureError(FixtureProblem("", message), *remarks)
+        fields = {"description": "", "lesson": None, **collection}
+        return fixture_text(Fixture(fields["slug"], fields, self.folders, self.requests)), remarks
+
+
+def short_name(text: str) -> str:
+    return storable(text[:MAX_NAME])
+
+
+def collection_slug(name: str) -> str:
+    return SlugAllocator("collection", RESERVED).free(name)
 
 
 def custom_headers(headers: Headers) -> tuple[list[list[str]], list[str]]:

@@ -19,23 +19,25 @@ from django import forms
 from playground.base.json_input import parse_json_value
 from playground.collections.fixture import (
     FIELDS,
+    FOLDER,
     REQUEST,
     Fields,
     Fixture,
     FixtureError,
     FixtureProblem,
-    SlugAllocator,
-    fixture_text,
 )
 from playground.collections.fixture_parser import decode_json
 from playground.collections.fixture_validation import MAX_TEXT
 from playground.import_export.http_request import (
+    MAX_NAME,
     REQUEST_DEFAULTS,
+    FixtureBuilder,
     UnsupportedRequestError,
+    collection_slug,
     saved_request_fields,
+    short_name,
 )
 from playground.lesson_format import lesson_problems, with_requests
-from playground.models.collections import RESERVED, STEP
 from playground.models.json_text import storable
 from playground.protocols import registry
 from playground.protocols.calls import HttpCall
@@ -47,7 +49,6 @@ from playground.variables import names_in
 from playground.variables.names import PLACEHOLDER, is_name
 
 LABEL = "Postman Collection"
-_MAX_NAME, _MAX_REMARKS = 120, 100
 
 Item = Mapping[str, Any]
 
@@ -101,12 +102,7 @@ def read_postman(text: str) -> tuple[str, list[FixtureProblem]]:
     if not isinstance(info, dict) or not isinstance(items, list):
         message = "Not a Postman Collection: an object with “info” and an array “item” is expected."
         raise FixtureError(FixtureProblem("", message))
-    reader = _CollectionReader(whole, info)
-    reader.read(items)
-    if reader.skipped and not reader.requests:
-        message = f"0 of {reader.skipped:,} requests can be imported."
-        raise FixtureError(FixtureProblem("", message), *reader.remarks[:_MAX_REMARKS])
-    return fixture_text(reader.fixture()), reader.remarks[:_MAX_REMARKS]
+    return _CollectionReader(whole, info).read(items)
 
 
 def _collection_in(text: str) -> Any:
@@ -120,46 +116,31 @@ class _CollectionReader:
     """Reader of one collection."""
 
     def __init__(self, whole: Item, info: Item) -> None:
-        self.remarks: list[FixtureProblem] = []
-        self.requests: dict[str, dict[str, Any]] = {}
-        #: Number of items that are neither folders nor requests that can be imported.
-        self.skipped = 0
+        self._built = FixtureBuilder()
         self._whole, self._info = whole, info
-        own = info.get(EXTENSION_KEY)
-        #: Whether the playground exported the file: its description needs no notes.
-        self._is_own_export = isinstance(own, dict)
-        slug = own.get("slug") if isinstance(own, dict) else None
-        self._name = _name(info.get("name"), "Collection")
-        self._slug = (
-            slug
-            if isinstance(slug, str) and slug
-            else SlugAllocator("collection", RESERVED).free(self._name)
-        )
-        self._folders: dict[str, dict[str, Any]] = {}
-        self._slugs = {"folder": SlugAllocator("folder"), "request": SlugAllocator("request")}
+        #: The playground's own member of a collection that it exported: its slug and lesson.
+        self._own = info.get(EXTENSION_KEY)
         self._scripts = 0
 
-    def fixture(self) -> Fixture:
+    def read(self, items: Sequence[Any]) -> tuple[str, list[FixtureProblem]]:
+        """Read all items: first those without a folder, in the order in which they are shown."""
+        self._read_level(items, "/item", (), None, self._whole.get("auth"))
+        own = self._own if isinstance(self._own, dict) else {}
+        name, slug = _name(self._info.get("name"), "Collection"), own.get("slug")
         collection = {
-            "name": self._name,
-            "slug": self._slug,
+            "name": name,
+            "slug": slug if isinstance(slug, str) and slug else collection_slug(name),
             "description": self._collection_description(),
-            "lesson": self._lesson(),
+            "lesson": self._lesson(own.get("lesson")),
         }
         if self._scripts:
             subject = (
                 "1 script was saved as a note. It is"
                 if self._scripts == 1
-                else (f"{self._scripts} scripts were saved as notes. They are")
+                else f"{self._scripts} scripts were saved as notes. They are"
             )
-            message = f"{subject} not run."
-            self.remarks.insert(0, FixtureProblem("", message))
-        return Fixture(self._slug, collection, self._folders, self.requests)
-
-    def read(self, items: Sequence[Any]) -> None:
-        """Read all items: first those without a folder, in the order in which they are shown."""
-        auth = self._whole.get("auth")
-        self._read_level(items, "/item", (), None, auth)
+            self._built.remarks.insert(0, FixtureProblem("", f"{subject} not run."))
+        return self._built.text(collection)
 
     def _read_level(
         self,
@@ -172,16 +153,17 @@ class _CollectionReader:
         for number, item in enumerate(items):
             at = f"{place}/{number}"
             if not isinstance(item, dict):
-                self._skip(at, "Skipped: not a valid item.")
+                self._built.skip(at, "Skipped: not a valid item.")
             elif isinstance(item.get("item"), list):
                 self._read_folder(item, at, parents, auth)
             elif "request" in item:
                 self._read_request(item, at, folder, auth)
             else:
-                self._skip(at, "Skipped: neither a request nor a folder.")
+                self._built.skip(at, "Skipped: neither a request nor a folder.")
 
     def _read_folder(self, item: Item, at: str, parents: tuple[str, ...], auth: Any) -> None:
         path = (*parents, _name(item.get("name"), "Folder"))
+        name = " / ".join(path)
         inner = item["item"]
         extension = item.get(EXTENSION_KEY)
         own = extension if isinstance(extension, dict) else {}
@@ -190,36 +172,20 @@ class _CollectionReader:
         is_needed = any(isinstance(each, dict) and "request" in each for each in inner)
         slug: str | None = None
         if is_needed or not inner or description:
-            slug = self._slugs["folder"].reserve(own.get("slug"), " ".join(path))
-            self._folders[slug] = {
-                "name": " / ".join(path)[:_MAX_NAME],
-                "slug": slug,
-                "description": description,
-                "position": _position(own.get("position"), len(self._folders)),
-            }
+            fields = {"name": name[:MAX_NAME], "description": description}
+            slug = self._built.add(FOLDER, fields, own)
         if parents:
-            self._add_remark(
-                at, f"Folders cannot be nested. Imported as “{' / '.join(path)[:100]}”."
-            )
+            self._built.remark(at, f"Folders cannot be nested. Imported as “{name[:100]}”.")
         self._read_level(inner, f"{at}/item", path, slug, item.get("auth") or auth)
 
     def _read_request(self, item: Item, at: str, folder: str | None, auth: Any) -> None:
-        own = _extension_fields(item)
+        own, name = _extension_fields(item), _name(item.get("name"), "Request")
         try:
             fields = _unchanged_fields(item, own) or self._convert_request(item, own, at, auth)
         except UnsupportedRequestError as error:
-            name = _name(item.get("name"), "Request")
-            self._skip(at, f"Skipped “{name[:60]}”. {error}")
+            self._built.skip(at, f"Skipped “{name[:60]}”. {error}")
             return
-        slug = self._slugs["request"].reserve(own.get("slug"), _name(item.get("name"), ""))
-        self.requests[slug] = {
-            **REQUEST_DEFAULTS,
-            **fields,
-            "name": _name(item.get("name"), "Request"),
-            "slug": slug,
-            "folder": folder,
-            "position": _position(own.get("position"), len(self.requests)),
-        }
+        self._built.add(REQUEST, {**fields, "name": name, "folder": folder}, own)
 
     def _convert_request(
         self, item: Item, own: Mapping[str, Any], at: str, inherited: Any
@@ -238,16 +204,14 @@ class _CollectionReader:
         converted, remarks = saved_request_fields(
             method, url, [*request_headers, *typed], body, auth
         )
-        for remark in (*remarks, auth_remark):
-            if remark:
-                self._add_remark(at, remark)
+        self._built.remark(at, *remarks, *filter(None, [auth_remark]))
         examples = item.get("response")
         if isinstance(examples, list) and examples:
-            self._add_remark(at, "Skipped the saved responses.")
+            self._built.remark(at, "Skipped the saved responses.")
         notes = _text(request.get("description")) or _text(item.get("description"))
         return {
-            **{name: own[name] for name in ("agent", "expectations", "captures") if name in own},
             **converted,
+            **{name: own[name] for name in ("agent", "expectations", "captures") if name in own},
             "notes": self._with_notes(at, notes, self._script_notes(item)),
         }
 
@@ -256,20 +220,18 @@ class _CollectionReader:
         self._scripts += len(found)
         return found
 
-    def _lesson(self) -> Any:
+    def _lesson(self, found: Any) -> Any:
         """Return the lesson of an own export, without requests that were deleted since."""
-        own = self._info.get(EXTENSION_KEY)
-        found = own.get("lesson") if isinstance(own, dict) else None
         is_valid = found is not None and not any(lesson_problems(found))
-        return with_requests(found, self.requests) if is_valid else found
+        return with_requests(found, self._built.requests) if is_valid else found
 
     def _collection_description(self) -> str:
         description = _text(self._info.get("description"))
-        if self._is_own_export:
+        if isinstance(self._own, dict):  # It has all of it already.
             return description
         notes = self._script_notes(self._whole)
         if variables := list(map(_variable_note, _variables(self._whole.get("variable")))):
-            self._add_remark(
+            self._built.remark(
                 "/variable",
                 "Variables were copied to the description; create an environment to use them.",
             )
@@ -281,15 +243,8 @@ class _CollectionReader:
         whole = storable("\n\n".join(filter(None, [text, *notes])))
         if len(whole) <= MAX_TEXT:
             return whole
-        self._add_remark(place, f"Notes and scripts were truncated to {MAX_TEXT:,} characters.")
+        self._built.remark(place, f"Notes and scripts were truncated to {MAX_TEXT:,} characters.")
         return shorten(whole, MAX_TEXT)
-
-    def _skip(self, place: str, message: str) -> None:
-        self.skipped += 1
-        self._add_remark(place, message)
-
-    def _add_remark(self, place: str, message: str) -> None:
-        self.remarks.append(FixtureProblem(place, message))
 
 
 def read_variables(text: str) -> list[ImportedVariable]:
@@ -319,12 +274,7 @@ def _has(headers: Sequence[tuple[str, str]], lower_name: str) -> bool:
 
 
 def _name(value: Any, fallback: str) -> str:
-    text = value if isinstance(value, str) and value.strip() else fallback
-    return storable(text[:_MAX_NAME])
-
-
-def _position(value: Any, count: int) -> int:
-    return value if type(value) is int else STEP * (count + 1)
+    return short_name(value if isinstance(value, str) and value.strip() else fallback)
 
 
 def _extension_fields(item: Item) -> dict[str, Any]:
