@@ -55,8 +55,10 @@ _CLIENT_HEADERS = frozenset(
 #: Largest integer that JavaScript keeps exact.
 _MAX_SAFE_INTEGER = 2**53 - 1
 
-#: Limit on the characters of an object or a list on one line.
+#: Limit on the characters of a JSON value on one line.
 _MAX_LINE = 60
+#: A string of JSON with the colon after it, or a word.
+_JSON_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*+")(?=(:?))|true|false|null')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -193,7 +195,7 @@ def with_placeholders(text: Text) -> str:
 def _mark_placeholders(text: str, names: Sequence[str]) -> str:
     return PLACEHOLDER.sub(
         lambda found: (
-            f"{MASK}{_OPEN}{_variable(found[1])}{_CLOSE}" if found[1] in names else found[0]
+            _marked(SecretPlaceholder(_variable(found[1]))) if found[1] in names else found[0]
         ),
         text,
     )
@@ -259,76 +261,53 @@ def _decode(body: bytes) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class SourceLanguage:
-    """The literals of a programming language."""
+    """A programming language: where its literals differ from JSON."""
 
-    true: str
-    false: str
-    null: str
-    #: Return the literal of a text without secrets.
-    string: Callable[[str], str]
-    #: Return the expression for an environment variable.
-    variable: Callable[[str], str]
-    #: Indentation of one step of nesting.
-    indent: str
+    #: Words for true, false and null, where they are others.
+    words: Mapping[str, str]
+    #: Format of the expression for an environment variable.
+    variable: str
+    #: Format of the name of a member that is an expression.
+    computed_name: str
+    indent: int
 
     def text(self, text: Text) -> str:
         """Return a text as an expression, concatenated if it has secrets."""
         parts = [
-            self.variable(part.variable)
+            self.variable.format(part.variable)
             if isinstance(part, SecretPlaceholder)
-            else self.string(part)
+            else _string(part)
             for part in text
         ]
-        return " + ".join(parts) or self.string("")
+        return " + ".join(parts) or _string("")
 
     def value(self, value: Any, depth: int = 0) -> str:
-        """Return a JSON value over several lines, nested by `depth` steps already."""
-        if isinstance(value, dict) and value:
-            rows = [
-                f"{self._key(name)}: {self.value(inner, depth + 1)}"
-                for name, inner in value.items()
-            ]
-            return self._rows("{", rows, "}", depth)
-        if isinstance(value, list) and value:
-            return self._rows("[", [self.value(each, depth + 1) for each in value], "]", depth)
-        return self._scalar(value)
+        """Return a JSON value: a long one over several lines, nested by `depth` steps already."""
+        text = json.dumps(value, ensure_ascii=False)
+        if len(text) > _MAX_LINE:
+            text = json.dumps(value, ensure_ascii=False, indent=self.indent)
+        return _JSON_TOKEN.sub(self._token, text).replace("\n", "\n" + " " * self.indent * depth)
 
-    def _scalar(self, value: Any) -> str:
-        if isinstance(value, str):
-            return self.text(split_secrets(value))
-        if value is None or isinstance(value, bool):
-            return self.null if value is None else self.true if value else self.false
-        return json.dumps(value)
-
-    def _key(self, name: str) -> str:
-        found = split_secrets(name)
-        plain = all(isinstance(part, str) for part in found)
-        return self.string(name) if plain else self._computed(self.text(found))
-
-    def _computed(self, code: str) -> str:
-        return f"[{code}]" if self.null == "null" else code
-
-    def _rows(self, opening: str, rows: list[str], closing: str, depth: int) -> str:
-        line = f"{opening}{', '.join(rows)}{closing}"
-        if len(line) <= _MAX_LINE and "\n" not in line:
-            return line
-        inner, outer = self.indent * (depth + 1), self.indent * depth
-        body = "".join(f"{inner}{row},\n" for row in rows)
-        return f"{opening}\n{body}{outer}{closing}"
+    def _token(self, found: re.Match[str]) -> str:
+        string, colon = found.groups()
+        if string is None:
+            return self.words.get(found[0], found[0])
+        text = split_secrets(json.loads(string))
+        is_expression = any(isinstance(part, SecretPlaceholder) for part in text)
+        return (self.computed_name if colon and is_expression else "{}").format(self.text(text))
 
 
-def _python_string(text: str) -> str:
+def _string(text: str) -> str:
+    """Return the literal of a text without secrets."""
     quoted = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f")
-    # Python reads \/ and \u the way JSON does; lone surrogates have to be escaped.
+    # Both languages read \/ and \u the way JSON does; lone surrogates have to be escaped.
     return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", quoted)
 
 
 PYTHON = SourceLanguage(
-    "True", "False", "None", _python_string, lambda name: f'os.environ["{name}"]', "    "
+    {"true": "True", "false": "False", "null": "None"}, 'os.environ["{}"]', "{}", indent=4
 )
-JAVASCRIPT = SourceLanguage(
-    "true", "false", "null", _python_string, lambda name: f"process.env.{name}", "  "
-)
+JAVASCRIPT = SourceLanguage({}, "process.env.{}", "[{}]", indent=2)
 
 
 def is_safe_in_javascript(value: Any) -> bool:
@@ -447,11 +426,11 @@ def to_httpx(call: SnippetCall) -> str:
     if call.streaming:
         imports.append("from httpx_sse import EventSource")
     lines = ["import os\n", *imports] if call.variables else imports
-    lines += ["", f"url = {PYTHON.text(call.url)}", f"headers = {_pairs(call, PYTHON)}"]
+    lines += ["", f"url = {PYTHON.text(call.url)}", f"headers = {PYTHON.value(_headers(call))}"]
     if content:
         lines.append(content)
     # A call that was imported from a file may have any method.
-    arguments = f"{PYTHON.string(call.method)}, url, headers=headers{argument}"
+    arguments = f"{_string(call.method)}, url, headers=headers{argument}"
     lines += ["", (_PYTHON_STREAM if call.streaming else _PYTHON_WHOLE).format(arguments)]
     return "\n".join(lines)
 
@@ -491,8 +470,8 @@ with (
 
 def to_fetch(call: SnippetCall) -> str:
     """Return the call as a JavaScript module, for Node and, except for variables, for browsers."""
-    method = JAVASCRIPT.string(call.method)
-    lines = [f"  method: {method},", f"  headers: {_pairs(call, JAVASCRIPT, 1)},"]
+    method = _string(call.method)
+    lines = [f"  method: {method},", f"  headers: {JAVASCRIPT.value(_headers(call), 1)},"]
     if call.body:
         lines.append(f"  body: {_javascript_body(call)},")
     options = "\n".join(lines)
@@ -543,19 +522,15 @@ function show(block) {
 """
 
 
-def _pairs(call: SnippetCall, language: SourceLanguage, depth: int = 0) -> str:
-    """Return the headers: an object, or a list of pairs if a name occurs twice."""
-    names = [name.lower() for name, _ in call.headers]
-    opening, closing, row = "{", "}", "{}: {}"
-    if len(set(names)) < len(names):
-        opening, closing = "[", "]"
-        row = "({}, {})" if language is PYTHON else "[{}, {}]"
-    inner, outer = language.indent * (depth + 1), language.indent * depth
-    rows = [
-        f"{inner}{row.format(language.string(name), language.text(value))},\n"
-        for name, value in call.headers
-    ]
-    return f"{opening}\n{''.join(rows)}{outer}{closing}" if rows else opening + closing
+def _headers(call: SnippetCall) -> Any:
+    """Return the headers as JSON: an object, or a list of pairs if a name occurs twice."""
+    pairs = [(name, "".join(map(_marked, value))) for name, value in call.headers]
+    names = {name.lower() for name, _ in pairs}
+    return dict(pairs) if len(names) == len(pairs) else pairs
+
+
+def _marked(part: str | SecretPlaceholder) -> str:
+    return part if isinstance(part, str) else f"{MASK}{_OPEN}{part.variable}{_CLOSE}"
 
 
 def to_jsonrpc(tool: str, arguments: Any) -> str:

@@ -277,7 +277,7 @@ def test_the_code_is_easy_on_the_eye() -> None:
         "headers = {\n"
         '    "Content-Type": "application/json",\n'
         '    "Accept": "application/json",\n'
-        '    "X-Own": "1",\n'
+        '    "X-Own": "1"\n'
         "}\n"
         'body = {"query": {"text": "eggs"}}\n'
         "\n"
