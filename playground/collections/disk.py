@@ -198,7 +198,7 @@ def _read_fixture(path: Path, data: bytes, slug: str) -> Fixture:
     fixture = parse_fixture(decode_file(data))
     if fixture.slug != slug:
         message = f"{path.name} contains another collection, “{fixture.slug}”."
-        raise FixtureError(FixtureProblem("", message))
+        raise FixtureError(message)
     return fixture
 
 

@@ -69,11 +69,13 @@ class FixtureProblem:
 
 
 class FixtureError(Exception):
-    """A file that cannot be imported; nothing of it was stored."""
+    """A file that cannot be imported; nothing of it was stored. A text is of the whole file."""
 
-    def __init__(self, *problems: FixtureProblem) -> None:
+    def __init__(self, *problems: FixtureProblem | str) -> None:
         super().__init__("\n".join(map(str, problems)))
-        self.problems = problems
+        self.problems = tuple(
+            FixtureProblem("", each) if isinstance(each, str) else each for each in problems
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,10 +94,10 @@ def decode_file(data: bytes) -> str:
     """Return the text of a file. Raise `FixtureError` if it is too large, or not UTF-8 text."""
     if len(data) > MAX_BYTES:
         limit = MAX_BYTES // 1024 // 1024
-        raise FixtureError(FixtureProblem("", f"The file is larger than {limit} MB."))
+        raise FixtureError(f"The file is larger than {limit} MB.")
     for signature, name in _SIGNATURES:
         if re.match(signature, data, re.DOTALL):
-            raise FixtureError(FixtureProblem("", f"Not a text file: this is {name}."))
+            raise FixtureError(f"Not a text file: this is {name}.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -109,7 +109,7 @@ def decode_json(text: str) -> Any:
     """Return the JSON value of a file. Raise `FixtureError` with the location if it is not JSON."""
     text = text.removeprefix("\ufeff")
     if not text.strip():
-        raise FixtureError(FixtureProblem("", "The file is empty."))
+        raise FixtureError("The file is empty.")
     try:
         return parse_json_value(text, settings.RUN_LIMITS.max_depth + _WRAPPER_DEPTH)
     except forms.ValidationError as error:
@@ -125,7 +125,7 @@ def parse_fixture(text: str) -> Fixture:
     items = _items(text)
     if len(items) > MAX_ITEMS:
         message = f"The file has {len(items):,} items. The limit is {MAX_ITEMS:,}."
-        raise FixtureError(FixtureProblem("", message))
+        raise FixtureError(message)
     reader = FixtureReader(complete_items(items))
     problems: list[FixtureProblem] = []
     for problem in reader.read(items):
@@ -141,16 +141,10 @@ def parse_fixture(text: str) -> Fixture:
 def _items(text: str) -> list[Any]:
     if len(text) > MAX_CHARACTERS:
         limit = MAX_CHARACTERS // 1024 // 1024
-        raise FixtureError(
-            FixtureProblem("", f"The file is longer than {limit} million characters.")
-        )
+        raise FixtureError(f"The file is longer than {limit} million characters.")
     value = decode_json(text)
     if not isinstance(value, list):
-        raise FixtureError(
-            FixtureProblem(
-                "", "A fixture must be a JSON array of items, each with a model and fields."
-            )
-        )
+        raise FixtureError("A fixture must be a JSON array of items, each with a model and fields.")
     return value
 
 

@@ -23,7 +23,6 @@ from playground.collections.fixture import (
     Fields,
     Fixture,
     FixtureError,
-    FixtureProblem,
     fixture_of,
 )
 from playground.collections.import_diff import ItemChange, compare_fixtures, count_by_status
@@ -115,7 +114,7 @@ def _import(fixture: Fixture, owner_id: int | None, exact: bool) -> ImportPlan:
                 _delete_missing(current, collection)
             return replace(current, collection=collection)
     except LimitError as error:
-        raise FixtureError(FixtureProblem("", str(error))) from error
+        raise FixtureError(str(error)) from error
 
 
 def _save_collection(current: ImportPlan) -> Collection:

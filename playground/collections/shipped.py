@@ -19,7 +19,7 @@ from django.core.validators import slug_re
 from django.db import transaction
 
 from playground.collections import disk
-from playground.collections.fixture import Fixture, FixtureError, FixtureProblem
+from playground.collections.fixture import Fixture, FixtureError
 from playground.collections.fixture_parser import decode_file, parse_fixture
 from playground.models import Collection, SkippedCollection
 
@@ -108,7 +108,7 @@ def read(found: Shipped) -> Fixture:
     try:
         return parse_fixture(decode_file(found.path.read_bytes()))
     except OSError as error:
-        raise FixtureError(FixtureProblem("", f"Reading failed: {error.strerror}.")) from error
+        raise FixtureError(f"Reading failed: {error.strerror}.") from error
 
 
 def missing() -> list[Shipped]:

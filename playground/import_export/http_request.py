@@ -190,7 +190,7 @@ class FixtureBuilder:
         remarks = self.remarks[:MAX_REMARKS]
         if self._skipped and not self.requests:
             message = f"0 of {self._skipped:,} requests can be imported."
-            raise FixtureError(FixtureProblem("", message), *remarks)
+            raise FixtureError(message, *remarks)
         fields = {"description": "", "lesson": None, **collection}
         return fixture_text(Fixture(fields["slug"], fields, self.folders, self.requests)), remarks
 

@@ -123,27 +123,23 @@ def foreign_format(text: str) -> FixtureError | None:
     """Return an error that names the format of a rejected file; None for an unknown format."""
     start = text.lstrip("\ufeff \t\r\n")
     if is_curl(text):
-        return _error("This is a cURL command. Paste it into the URL field of the workbench.")
+        return FixtureError("This is a cURL command. Paste it into the URL field of the workbench.")
     if found := _CONFLICT.search(text):
         line = text.count("\n", 0, found.start()) + 1
-        return _error(f"Merge conflict markers at line {line:,}. Resolve the conflict first.")
+        return FixtureError(f"Merge conflict markers at line {line:,}. Resolve the conflict first.")
     for pattern, name, advice in _TEXT_FORMATS:
         if re.match(pattern, start, re.IGNORECASE):
-            return _error(f"This is {name}. {advice}")
+            return FixtureError(f"This is {name}. {advice}")
     value = _decoded(start)
     lines = _LINES.match(start)
     if value is None and lines and all(isinstance(_decoded(line), dict) for line in lines.groups()):
-        return _error(f"This is a JSON Lines file. {_AS_JSON}")
+        return FixtureError(f"This is a JSON Lines file. {_AS_JSON}")
     first = value[0] if isinstance(value, list) and value else value
     members = first.keys() if isinstance(first, dict) else set()
     for names, name, advice in _JSON_FORMATS:
         if members >= set(names.split()):
-            return _error(f"This is {name}. {advice}")
+            return FixtureError(f"This is {name}. {advice}")
     return None
-
-
-def _error(message: str) -> FixtureError:
-    return FixtureError(FixtureProblem("", message))
 
 
 def _decoded(text: str) -> Any:

@@ -91,17 +91,14 @@ def read_postman(text: str) -> tuple[str, list[FixtureProblem]]:
     whole = _collection_in(text)
     if isinstance(whole, dict) and "requests" in whole and "item" not in whole:
         raise FixtureError(
-            FixtureProblem(
-                "",
-                "Postman Collection 1 is not supported. Export the collection from Postman "
-                "as version 2.1.",
-            )
+            "Postman Collection 1 is not supported. Export the collection from Postman "
+            "as version 2.1."
         )
     info = whole.get("info") if isinstance(whole, dict) else None
     items = whole.get("item") if isinstance(whole, dict) else None
     if not isinstance(info, dict) or not isinstance(items, list):
         message = "Not a Postman Collection: an object with “info” and an array “item” is expected."
-        raise FixtureError(FixtureProblem("", message))
+        raise FixtureError(message)
     return _CollectionReader(whole, info).read(items)
 
 

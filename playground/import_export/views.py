@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import push_url
 
 from playground.base.installation import command_line
-from playground.collections.fixture import Fixture, FixtureError, FixtureProblem, dump, fixture_of
+from playground.collections.fixture import Fixture, FixtureError, dump, fixture_of
 from playground.collections.fixture_parser import MAX_BYTES, decode_file
 from playground.collections.importer import (
     ImportPlan,
@@ -71,7 +71,7 @@ async def collection_import(request: HttpRequest) -> HttpResponse:
     try:
         text, source = await _submitted_text(request)
     except FixtureError as error:
-        return await sync_to_async(_form)(request, error.problems)
+        return await sync_to_async(_form)(request, error)
     return await sync_to_async(_preview_or_import)(request, text, source)
 
 
@@ -82,10 +82,10 @@ async def _submitted_text(request: HttpRequest) -> tuple[str, str]:
         return decompress_text(packed), form.get("source", "")[:300]
     address, pasted = form.get("url", "").strip(), form.get("text", "")
     if sum(map(bool, (upload, address, pasted.strip()))) != 1:
-        raise FixtureError(FixtureProblem("", "Enter exactly one of file, text and URL."))
+        raise FixtureError("Enter exactly one of file, text and URL.")
     if upload is not None:
         if (upload.size or 0) > MAX_BYTES:
-            raise FixtureError(FixtureProblem("", f"The file is larger than {MAX_BYTES >> 20} MB."))
+            raise FixtureError(f"The file is larger than {MAX_BYTES >> 20} MB.")
         return decode_file(await sync_to_async(upload.read)()), upload.name or "a file"
     if address:
         return decode_file(await _fetch_text(request, address)), address[:300]
@@ -95,12 +95,12 @@ async def _submitted_text(request: HttpRequest) -> tuple[str, str]:
 async def _fetch_text(request: HttpRequest, address: str) -> bytes:
     """Return the body at a URL. Raises `FixtureError`."""
     if refusal := check_url(address):
-        raise FixtureError(FixtureProblem("", refusal))
+        raise FixtureError(refusal)
     owner = owner_of(await request.auser())
     try:
         return await fetch(address, owner=owner.pk if owner else None)
     except FetchError as error:
-        raise FixtureError(FixtureProblem("", str(error))) from error
+        raise FixtureError(str(error)) from error
 
 
 def _preview_or_import(request: HttpRequest, text: str, source: str) -> HttpResponse:
@@ -119,12 +119,12 @@ def _preview_or_import(request: HttpRequest, text: str, source: str) -> HttpResp
                 environment = _create_environment(result.collection, found.variables)
                 note = f" The environment “{environment.name}” was created from its variables."
     except FixtureError as error:
-        return _form(request, error.problems)
+        return _form(request, error)
     except LimitError as error:
-        return _form(request, (FixtureProblem("", str(error)),))
+        return _form(request, FixtureError(str(error)))
     except IntegrityError:
         message = "The collection was changed at the same time, so nothing was imported. Try again."
-        return _form(request, (FixtureProblem("", message),))
+        return _form(request, FixtureError(message))
     messages.success(
         request, f"{result.collection.name} was imported: {summary(result.changes)}.{note}"
     )
@@ -171,8 +171,7 @@ def _preview(
 ) -> HttpResponse:
     if len(packed) > MAX_COMPRESSED:
         command = command_line("import_collection")
-        message = f"The file is too large for this page. Use `{command}`."
-        return _form(request, (FixtureProblem("", message),))
+        raise FixtureError(f"The file is too large for this page. Use `{command}`.")
     collection = plan.fixture.collection
     context = {
         "planned": plan,
@@ -187,15 +186,14 @@ def _preview(
     return render(request, "collections/import_preview.html", context)
 
 
-def _form(request: HttpRequest, problems: tuple[FixtureProblem, ...] = ()) -> HttpResponse:
-    submitted: Any = request.POST
+def _form(request: HttpRequest, error: FixtureError | None = None) -> HttpResponse:
     context = {
-        "problems": problems,
-        "text": submitted.get("text", ""),
-        "url": submitted.get("url", ""),
+        "problems": error.problems if error else (),
+        "text": request.POST.get("text", ""),
+        "url": request.POST.get("url", ""),
         "formats": [each.label for each in IMPORT_FORMATS],
     }
-    return render(request, "collections/import.html", context, status=422 if problems else 200)
+    return render(request, "collections/import.html", context, status=422 if error else 200)
 
 
 def compress_text(text: str) -> str:
@@ -211,7 +209,7 @@ def decompress_text(packed: str) -> str:
         data = decompressor.decompress(base64.b64decode(packed, validate=True), MAX_BYTES + 1)
     except (binascii.Error, ValueError, zlib.error):
         message = "The submitted text is corrupted. Choose the file again."
-        raise FixtureError(FixtureProblem("", message)) from None
+        raise FixtureError(message) from None
     return decode_file(data)
 
 
@@ -219,17 +217,25 @@ def decompress_text(packed: str) -> str:
 def collection_export(request: HttpRequest, slug: str) -> HttpResponse:
     """Download the collection as a Django fixture, named after it."""
     found = get_collection(request, slug)
-    response = HttpResponse(dump(found), content_type="application/json; charset=utf-8")
-    return make_download(response, f"{found.slug}.json")
+    return _download(dump(found), f"{found.slug}.json")
 
 
 @require_safe
 def collection_postman(request: HttpRequest, slug: str) -> HttpResponse:
     """Download the collection as a Postman Collection 2.1."""
     found = get_collection(request, slug)
-    text = to_postman(fixture_of(found))
-    response = HttpResponse(text, content_type="application/json; charset=utf-8")
-    return make_download(response, f"{found.slug}.postman_collection.json")
+    return _download(to_postman(fixture_of(found)), f"{found.slug}.postman_collection.json")
+
+
+@require_safe
+def run_har(request: HttpRequest, pk: str) -> HttpResponse:
+    """Download a run as a HAR file."""
+    run = get_run(request, pk)
+    return _download(to_har(run), f"run-{run.pk}.har")
+
+
+def _download(text: str, name: str) -> HttpResponse:
+    return make_download(HttpResponse(text, content_type="application/json; charset=utf-8"), name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,9 +266,7 @@ def code(request: HttpRequest) -> HttpResponse:
         return render(request, "import_export/code.html", {"problems": prepared.problems})
     shown = snippet_call(call, prepared.redact, prepared.secret_names)
     document = snippet_body(prepared.request, prepared.redact, prepared.secret_names)
-    snippets = _snippets(shown, prepared.agent.protocol, document)
-    context = {"snippets": snippets, "variables": shown.variables, "missing": prepared.missing}
-    return render(request, "import_export/code.html", context)
+    return _code(request, shown, prepared.agent.protocol, document, prepared.missing)
 
 
 @require_safe
@@ -273,10 +277,7 @@ def run_code(request: HttpRequest, pk: str) -> HttpResponse:
     if call is None:
         return render(request, "import_export/code.html", {"nothing": True})
     shown = snippet_call_from_frame(call.data, run.url)
-    document = snippet_body(run.request, (), run.secret_names)
-    snippets = _snippets(shown, run.protocol, document)
-    context = {"snippets": snippets, "variables": shown.variables}
-    return render(request, "import_export/code.html", context)
+    return _code(request, shown, run.protocol, snippet_body(run.request, (), run.secret_names))
 
 
 def _last_call(run: Run) -> Frame | None:
@@ -285,13 +286,20 @@ def _last_call(run: Run) -> Frame | None:
     return max((f for f in frames if f.kind is FrameKind.CALL), key=lambda f: f.seq, default=None)
 
 
-def _snippets(call: SnippetCall, protocol: str, document: Any) -> Sequence[Snippet]:
+def _code(
+    request: HttpRequest,
+    call: SnippetCall,
+    protocol: str,
+    document: Any,
+    missing: Sequence[str] = (),
+) -> HttpResponse:
     found = [Snippet(slug, label, write(call)) for slug, (label, write) in WRITERS.items()]
     # The only protocol that goes over MCP.
     if protocol == "nlweb" and raw.raw_of(document) is None:
         tool = registry.operation(protocol, document)
         found.append(Snippet("jsonrpc", "MCP JSON-RPC", to_jsonrpc(tool, document), JSONRPC_NOTE))
-    return found
+    context = {"snippets": found, "variables": call.variables, "missing": missing}
+    return render(request, "import_export/code.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -328,11 +336,3 @@ def _error_response(request: HttpRequest, saved: SavedRequest, reason: str) -> H
         )
     messages.error(request, reason)
     return redirect(saved)
-
-
-@require_safe
-def run_har(request: HttpRequest, pk: str) -> HttpResponse:
-    """Download a run as a HAR file."""
-    run = get_run(request, pk)
-    response = HttpResponse(to_har(run), content_type="application/json")
-    return make_download(response, f"run-{run.pk}.har")
