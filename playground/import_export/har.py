@@ -26,7 +26,7 @@ from playground.import_export.http_request import (
     saved_request_fields,
     short_name,
 )
-from playground.import_export.snippets import full_url
+from playground.import_export.snippets import stored_call
 from playground.models import Run
 from playground.protocols import registry
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind, is_reused
@@ -233,26 +233,22 @@ def _ms(before: int, after: int) -> float:
 
 
 def _request(run: Run, data: bytes) -> dict[str, Any]:
-    head, _, body = data.partition(b"\r\n\r\n")
-    first, *lines = head.decode("utf-8", "replace").split("\r\n")
-    method, _, rest = first.partition(" ")
-    url = full_url(rest.rpartition(" ")[0] or "/", lines, run.url)
+    call = stored_call(data, run.url)
     request: dict[str, Any] = {
-        "method": method or "POST",
-        "url": url,
+        "method": call.method,
+        "url": call.url,
         "httpVersion": "HTTP/1.1",
         "cookies": [],
-        "headers": _headers(lines),
-        "queryString": _query(url),
-        "headersSize": len(head) + 4,
-        "bodySize": len(body),
+        "headers": _headers(call.headers),
+        "queryString": _query(call.url),
+        "headersSize": len(data) - len(call.body),
+        "bodySize": len(call.body),
     }
-    if body:
-        kind = read_head(head)[1].get("content-type", "")
-        request["postData"] = {"mimeType": kind, "text": body.decode("utf-8", "replace")}
-        if not _is_text(body):
-            request["postData"]["_encoding"] = "base64"
-            request["postData"]["text"] = base64.b64encode(body).decode()
+    if call.body:
+        kinds = (value for name, value in call.headers if name.lower() == "content-type")
+        body, encoding = _body_text(call.body)
+        request["postData"] = {"mimeType": next(kinds, ""), "text": body}
+        request["postData"] |= {"_encoding": encoding} if encoding else {}
     return request
 
 
@@ -261,29 +257,25 @@ def _response(exchange: RecordedExchange) -> dict[str, Any]:
     data = head.data if head else b""
     status, headers = read_head(data)
     first, *lines = data.decode("utf-8", "replace").split("\r\n")
-    content: dict[str, Any] = {
-        "size": len(body),
-        "mimeType": headers.get("content-type", _UNKNOWN_TYPE),
-        "text": body.decode("utf-8", "replace"),
-    }
-    if not _is_text(body):
-        content |= {"text": base64.b64encode(body).decode(), "encoding": "base64"}
+    kind = headers.get("content-type", _UNKNOWN_TYPE)
+    text, encoding = _body_text(body)
+    content: dict[str, Any] = {"size": len(body), "mimeType": kind, "text": text}
+    pairs = (line.partition(":") for line in lines if line)
     return {
         "status": status,
         "statusText": first.split(" ", 2)[2] if first.count(" ") > 1 else "",
         "httpVersion": first.partition(" ")[0],
         "cookies": [],
-        "headers": _headers(lines),
-        "content": content,
+        "headers": _headers((name, value.strip()) for name, _, value in pairs),
+        "content": content | ({"encoding": encoding} if encoding else {}),
         "redirectURL": headers.get("location", ""),
         "headersSize": len(data) if head else _NO_SIZE,
         "bodySize": len(body) if head else _NO_SIZE,
     }
 
 
-def _headers(lines: Iterable[str]) -> list[dict[str, str]]:
-    fields = (line.partition(":") for line in lines if line)
-    return [{"name": name, "value": value.strip()} for name, _, value in fields]
+def _headers(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in pairs]
 
 
 def _query(url: str) -> list[dict[str, str]]:
@@ -291,12 +283,12 @@ def _query(url: str) -> list[dict[str, str]]:
         pairs = parse_qsl(urlsplit(url).query, keep_blank_values=True)
     except ValueError:
         return []
-    return [{"name": name, "value": value} for name, value in pairs]
+    return _headers(pairs)
 
 
-def _is_text(data: bytes) -> bool:
+def _body_text(data: bytes) -> tuple[str, str]:
+    """Return a body as text, and "base64" if it is encoded, as it is not UTF-8."""
     try:
-        data.decode()
+        return data.decode(), ""
     except UnicodeDecodeError:
-        return False
-    return True
+        return base64.b64encode(data).decode(), "base64"

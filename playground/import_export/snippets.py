@@ -147,31 +147,29 @@ def snippet_body(document: Any, secrets: Sequence[str], names: Sequence[str]) ->
 
 
 def snippet_call_from_frame(data: bytes, url: str) -> SnippetCall:
-    """Return a call that was made, from the data of its CALL frame and the run's `url`.
+    """Return a call that was made, from the data of its CALL frame and the run's `url`."""
+    call = stored_call(data, url)
+    return _build_call(call.method, call.url, call.headers, call.body, call.streaming)
 
-    A frame has the path alone; scheme and host are those of the run.
+
+def stored_call(data: bytes, url: str) -> HttpCall:
+    """Return the call in the data of a CALL frame.
+
+    A frame has the path alone: the host is that of its headers, or else that of the run's `url`,
+    which also has the scheme.
     """
     head, _, body = data.partition(b"\r\n\r\n")
     first, *lines = head.decode("utf-8", "replace").split("\r\n")
     method, _, rest = first.partition(" ")
-    headers = [(name, value.strip()) for name, _, value in (x.partition(":") for x in lines)]
-    known = {name.lower(): value for name, value in headers}
+    pairs = (line.partition(":") for line in lines if line)
+    headers = tuple((name, value.strip()) for name, _, value in pairs)
+    known = {name.lower(): value for name, value in reversed(headers)}
+    target = rest.rpartition(" ")[0] or "/"
+    if "://" not in target:
+        scheme, _, base = url.partition("://")
+        target = f"{scheme}://{known.get('host') or base.partition('/')[0]}{target}"
     streaming = "text/event-stream" in known.get("accept", "")
-    address = full_url(rest.rpartition(" ")[0] or "/", lines, url)
-    return _build_call(method or "POST", address, headers, body, streaming)
-
-
-def full_url(target: str, lines: Sequence[str], url: str) -> str:
-    """Return the URL of a call: the target of its first line, at the host of its headers.
-
-    `url` is that of its run, for the scheme, and for the host if the headers have none.
-    """
-    if "://" in target:
-        return target
-    scheme, _, rest = url.partition("://")
-    named = (line.partition(":") for line in lines)
-    host = next((value.strip() for name, _, value in named if name.lower() == "host"), "")
-    return f"{scheme}://{host or rest.partition('/')[0]}{target}"
+    return HttpCall(method or "POST", target, headers, body, streaming)
 
 
 def split_secrets(text: str, variable: str = _UNNAMED) -> Text:
