@@ -8,7 +8,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from playground.agents import views as agents
 from playground.collection_runs import views as collection_runs
-from playground.collections import disk, folders, saved_requests, trash
+from playground.collections import files, folders, saved_requests, trash
 from playground.collections import views as collections
 from playground.compare import views as compare
 from playground.composer import deep_links, turns, workbench
@@ -222,7 +222,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         import_export.collection_postman,
         name="collection-postman",
     ),
-    path("collections/<slug:slug>/disk/", disk.collection_disk, name="collection-disk"),
+    path("collections/<slug:slug>/disk/", files.collection_disk, name="collection-disk"),
     # Folders of a collection
     path("collections/<slug:slug>/folders/", folders.folders, name="folders"),
     path(

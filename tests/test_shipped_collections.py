@@ -11,8 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 from junitparser import Failure, JUnitXml
 
-from playground.collections import recordings
-from playground.collections import shipped as shipped_files
+from playground.collections import files, recordings
 from playground.collections.fixture import Fixture, fixture_text
 from playground.collections.fixture_parser import parse_fixture
 from playground.demo.examples import GROUPS
@@ -193,5 +192,5 @@ def test_against_a_broken_agent_the_report_says_which(samples: str, tmp_path: Pa
 
 
 def test_every_collection_in_the_repository_is_known_as_shipped() -> None:
-    lessons = {name.removesuffix(".json") for name in shipped_files.LESSON_FILES}
-    assert shipped_files.shipped_slugs() == frozenset(SLUGS) | lessons
+    lessons = {name.removesuffix(".json") for name in files.LESSON_FILES}
+    assert files.shipped_slugs() == frozenset(SLUGS) | lessons

@@ -24,9 +24,9 @@ from django_htmx.http import trigger_client_event
 
 from playground.base.credentials import clean_auth, clean_headers, clean_url_template
 from playground.collections import ordering
+from playground.collections.files import shipped_slugs
 from playground.collections.forms import PositionForm, SavedRequestForm
 from playground.collections.recordings import RecordingError, record
-from playground.collections.shipped import shipped_slugs
 from playground.collections.views import outline_of, render_form
 from playground.composer.forms import SaveForm
 from playground.composer.views import tab_data, tab_summary

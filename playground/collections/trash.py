@@ -18,8 +18,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from playground.collections import shipped, trash
-from playground.collections.disk import DiskError
+from playground.collections import files, trash
 from playground.collections.fixture import FixtureError
 from playground.collections.ordering import mark_modified
 from playground.models import Collection, Folder, LessonProgress, SavedRequest
@@ -51,7 +50,7 @@ def delete(part: Part) -> None:
     with transaction.atomic():
         if part is collection:
             LessonProgress.objects.filter(collection=collection).update(is_open=False)
-            shipped.mark_deleted(collection)
+            files.mark_deleted(collection)
         else:
             mark_modified(collection)
         before = recently_deleted(Collection.with_trashed.filter(owner=collection.owner_id))
@@ -180,8 +179,8 @@ def undo(request: HttpRequest, model: str, key: int) -> HttpResponse:
 def reload_shipped(request: HttpRequest, slug: str) -> HttpResponse:
     """Load a shipped collection that was deleted."""
     try:
-        found = shipped.reload(slug)
-    except (FixtureError, DiskError) as error:
+        found = files.load_shipped(slug)
+    except (FixtureError, files.DiskError) as error:
         messages.error(request, f"Loading {slug} failed: {error}")
         return redirect("collections")
     if found is None:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import reswap, retarget
 
 from playground.base.query_params import int_param
-from playground.collections import ordering, shipped, trash
+from playground.collections import files, ordering, trash
 from playground.collections.forms import CollectionForm, PositionForm
 from playground.collections.outline import Outline, counted
 from playground.collections.trash import undo_url
@@ -53,7 +53,7 @@ def list_context(request: HttpRequest) -> dict[str, Any]:
     return {
         "collections": found,
         "removals": removals,
-        "shipped": [each for each in shipped.missing() if not each.is_lesson],
+        "shipped": [each for each in files.missing() if not each.is_lesson],
     }
 
 

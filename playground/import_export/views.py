@@ -24,10 +24,8 @@ from playground.collections.fixture import Fixture, FixtureError, dump, fixture_
 from playground.collections.fixture_parser import MAX_BYTES, decode_file
 from playground.collections.importer import (
     ImportPlan,
-    groups_of,
     import_fixture,
     plan_import,
-    summary,
 )
 from playground.collections.recordings import RecordingError, run_from_saved_response
 from playground.composer.views import prepare_form
@@ -126,7 +124,7 @@ def _preview_or_import(request: HttpRequest, text: str, source: str) -> HttpResp
         message = "The collection was changed at the same time, so nothing was imported. Try again."
         return _form(request, FixtureError(message))
     messages.success(
-        request, f"{result.collection.name} was imported: {summary(result.changes)}.{note}"
+        request, f"{result.collection.name} was imported: {result.changes.summary}.{note}"
     )
     if result.collection.lesson:
         return redirect("lesson", result.collection.slug)
@@ -178,7 +176,7 @@ def _preview(
         "name": collection["name"],
         "format": found.format,
         "variables": found.variables,
-        "groups": groups_of(plan.changes),
+        "groups": plan.changes.groups,
         "lesson_steps": len((collection.get("lesson") or {}).get("steps", ())),
         "packed": packed,
         "source": source,

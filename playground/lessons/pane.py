@@ -12,7 +12,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from playground.collections.shipped import LESSON_FILES
+from playground.collections.files import LESSON_FILES
 from playground.expectations import EXPECTATION_TYPES, Check
 from playground.lesson_format import CheckResult, LessonStep
 from playground.lesson_format.validation import FRAMES, TABS

@@ -13,8 +13,7 @@ from django.urls import reverse
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from playground.collections import ordering, shipped
-from playground.collections.disk import DiskError
+from playground.collections import files, ordering
 from playground.collections.fixture import FixtureError
 from playground.collections.importer import import_fixture
 from playground.composer.views import prepare_form
@@ -67,7 +66,7 @@ def lessons(request: HttpRequest) -> HttpResponse:
 def _list(request: HttpRequest, form: NewLessonForm, status: int = 200) -> HttpResponse:
     stored = set(Collection.objects.owned_by(request.user).values_list("slug", flat=True))
     # Their requests are sent to the demo agent.
-    available = shipped.lessons() if settings.DEMO_ENABLED else []
+    available = files.lessons() if settings.DEMO_ENABLED else []
     context = {
         "lessons": lessons_with_progress(request.user),
         "available": [each for each in available if each.slug not in stored],
@@ -79,16 +78,16 @@ def _list(request: HttpRequest, form: NewLessonForm, status: int = 200) -> HttpR
 @require_POST
 def add_shipped(request: HttpRequest, slug: str) -> HttpResponse:
     """Add a lesson that ships with the playground to those of the user."""
-    found = next((each for each in shipped.lessons() if each.slug == slug), None)
+    found = next((each for each in files.lessons() if each.slug == slug), None)
     if found is None:
         raise Http404
     owner = owner_of(request.user)
     try:
         if owner is None:
-            shipped.reload(slug)
+            files.load_shipped(slug)
         else:
-            import_fixture(shipped.read(found), owner)
-    except (FixtureError, DiskError) as error:
+            import_fixture(found.read(), owner)
+    except (FixtureError, files.DiskError) as error:
         messages.error(request, f"{found.name} was not added. {error}")
         return redirect("lessons")
     return redirect("lesson", slug)

@@ -20,7 +20,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from playground import __version__
 from playground.base.installation import command_line
-from playground.collections import shipped
+from playground.collections import files
 from playground.models import ActionServer, Agent
 from playground.models.agents import DEMOS
 
@@ -164,7 +164,7 @@ def _load_demo(address: str) -> str:
 def _add_missing_agents() -> None:
     """Add the missing agents of the fixture; `loaddata` would reset the others."""
     known = set(Agent.objects.filter(owner=None).values_list("slug", flat=True))
-    for path in shipped.fixtures("agents.json"):
+    for path in files.fixtures("agents.json"):
         text = path.read_text(encoding="utf-8")
         for loaded in serializers.deserialize("json", text):
             agent = loaded.object
@@ -176,7 +176,7 @@ def _load_collections() -> None:
     """Load the collections; log the files that cannot be read, and start all the same."""
     with contextlib.suppress(OSError):  # Saving a collection reports the reason.
         Path(settings.FIXTURE_DIRS[0]).mkdir(parents=True, exist_ok=True)
-    for path, error in shipped.load():
+    for path, error in files.load_new_and_changed():
         logger.warning("%s was not loaded. %s", path.name, error)
 
 

@@ -1,4 +1,4 @@
-"""Import of fixtures: the plan, the transaction, and owners."""
+"""Import of fixtures: the plan with its differences, the transaction, and owners."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from playground.collections.fixture import (
     fixture_text,
 )
 from playground.collections.fixture_parser import parse_fixture
-from playground.collections.importer import ImportPlan, apply_import, import_fixture, plan_import
+from playground.collections.importer import (
+    MAX_SHOWN,
+    ImportPlan,
+    ItemChange,
+    apply_import,
+    import_fixture,
+    plan_import,
+)
 from playground.models import Collection, Folder, SavedRequest
 from playground.models.collections import requests_in_order
 from tests.support import example_collections
@@ -29,6 +36,10 @@ def slugs_by_status(plan: ImportPlan) -> dict[str, list[str]]:
     for change in plan.changes:
         found.setdefault(change.status, []).append(change.slug)
     return found
+
+
+def changed(plan: ImportPlan) -> list[ItemChange]:
+    return [change for change in plan.changes if change.status == "changed"]
 
 
 def edited(text: str, old: str, new: str) -> Fixture:
@@ -67,7 +78,7 @@ def test_what_is_there_is_brought_up_to_date_and_nothing_is_removed() -> None:
         "added": ["first"],
         "kept": ["mine"],
     }
-    (change,) = plan.of("changed")
+    (change,) = changed(plan)
     (difference,) = change.differences
     assert difference.field == "notes"
     assert [(line.sign, line.text) for line in difference.lines] == [
@@ -180,6 +191,50 @@ def test_collections_of_others_are_not_touched(django_user_model: Any) -> None:
     apply_import(plan_import(fixture, theirs))
     assert other.requests.get(slug="leek").notes == "Of leeks."
     assert Collection.objects.count() == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (1, 1.0), (1, True), (None, False), ([], {}), ({}, {"n": None}), ([[0]], [[False]]),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}), (2**53, 2**53 + 1),
+    ],
+    ids=range(8),
+)  # fmt: skip
+def test_values_that_are_equal_in_python_only_are_not_the_same(old: Any, new: Any) -> None:
+    collection = example_collections.example()
+    collection.requests.filter(slug="leek").update(document={"value": old})
+    fixture = fixture_of(collection)
+    assert plan_import(fixture, None).changes_nothing
+    collection.requests.filter(slug="leek").update(document={"value": new})
+    plan = plan_import(fixture, None)
+    assert slugs_by_status(plan)["changed"] == ["leek"]
+    apply_import(plan)
+    assert dump(collection) == fixture_text(fixture)
+
+
+def test_differences_are_bounded() -> None:
+    collection = example_collections.example()
+    for size, shown in ((1_000, MAX_SHOWN), (5_000, 1)):
+        document = {"values": list(range(size))}
+        collection.requests.filter(slug="leek").update(document=document)
+        fixture = fixture_of(collection)
+        collection.requests.filter(slug="leek").update(document={"values": [-1] * size})
+        (change,) = changed(plan_import(fixture, None))
+        assert len(change.differences[0].lines) == shown
+
+
+def test_a_difference_shows_only_what_is_around_it() -> None:
+    collection = example_collections.example()
+    lines = [f"line {number}" for number in range(30)]
+    collection.requests.filter(slug="leek").update(notes="\n".join(lines))
+    fixture = fixture_of(collection)
+    lines[5], lines[25] = "x" * 500, "other"
+    collection.requests.filter(slug="leek").update(notes="\n".join(lines))
+    (change,) = changed(plan_import(fixture, None))
+    shown = change.differences[0].lines
+    assert [line.sign for line in shown] == [*"  -+  ", "…", *"  -+  "]
+    assert shown[2].text == "x" * 400 + "…"
 
 
 @given(example_collections.fixtures(), example_collections.fixtures())

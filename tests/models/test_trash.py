@@ -21,7 +21,7 @@ from django.db import models
 from django.test import Client
 from django.utils import timezone
 
-from playground.collections import disk, trash
+from playground.collections import files, trash
 from playground.live import broadcast
 from playground.models import (
     Collection,
@@ -256,7 +256,7 @@ def in_file(world: World, client: Client) -> str:
     collection = Collection.objects.filter(pk=world.collection.pk).first()
     if collection is None:
         return ""
-    return disk.save(collection, disk.file_status(collection).digest).read_text()
+    return files.save(collection, files.file_status(collection).digest).read_text()
 
 
 def planned(world: World, client: Client) -> str:
@@ -316,13 +316,13 @@ def test_to_its_file_it_is_removed(model: type[models.Model], client: Client) ->
     in_file(world, client)
     trash.delete(world.part)
     world.collection.refresh_from_db()
-    status = disk.file_status(world.collection)
+    status = files.file_status(world.collection)
     removed = {change.slug for change in status.saving if change.status == "removed"}
     assert status.state == "here"
     assert removed
     assert all(slug.startswith(WORD) for slug in removed)
     trash.restore(world.part)
-    assert disk.file_status(world.collection).state == "same"
+    assert files.file_status(world.collection).state == "same"
 
 
 def test_a_link_to_a_collection_opens_nothing(client: Client) -> None:

@@ -19,8 +19,7 @@ from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
 from playground.collections.fixture import FixtureError
 from playground.collections.fixture_parser import MAX_BYTES, decode_file
-from playground.collections.import_diff import ItemChange
-from playground.collections.importer import ImportPlan, import_fixture, plan_import
+from playground.collections.importer import ImportPlan, ItemChange, import_fixture, plan_import
 from playground.import_export.import_formats import IMPORT_FORMATS, ParsedImport, parse_import
 
 *_FIRST, _LAST = (each.label for each in IMPORT_FORMATS)
@@ -75,7 +74,7 @@ def _line(change: ItemChange) -> str:
 
 
 def _summary(plan: ImportPlan, dry_run: bool) -> str:
-    counts = plan.counts
+    counts = plan.changes.counts
     unchanged = counts["same"] + counts["kept"]
     text = f"{counts['added']:,} added, {counts['changed']:,} changed, {unchanged:,} unchanged"
     return f"{plan.fixture.slug}: {text}{' (dry run, nothing was imported)' if dry_run else ''}."
