@@ -85,9 +85,8 @@ def move_request(saved: SavedRequest, collection: Collection, folder: Folder | N
     with transaction.atomic():
         if saved.collection_id != collection.pk:
             mark_modified(saved.collection)
-            _move_into(saved, collection)
             saved.folder = None
-            saved.save(update_fields=["collection", "folder", "slug"])
+            _move_all([saved], collection)
         reorder_request(saved, folder, END)
 
 
@@ -111,7 +110,7 @@ def move_folder(
         if collection.folders.filter(slug=folder.slug).exists():
             folder.slug = free_slug(folder.slug, "folder", collection.folders.all())
         folder.save()
-        renamed = _move_all(requests, collection, former.requests if former else {})
+        renamed = _move_all(requests, collection, former)
         reorder_folder(folder, RelativePosition(before=former.before) if former else END)
         return FormerPosition(source.slug, slug, before, renamed)
 
@@ -136,14 +135,7 @@ def duplicate_folder(folder: Folder) -> Folder:
             description=folder.description,
         )
         duplicate.save()
-        used = set(collection.requests.values_list("slug", flat=True))
-        copies = []
-        for saved in folder.requests.all():
-            copy = _copy_of(saved, saved.name)
-            copy.folder, copy.slug = duplicate, _unused_slug(saved.slug, used)
-            copies.append(copy)
-        check_rows(copies, added=len(copies))
-        SavedRequest.objects.bulk_create(copies, batch_size=_BATCH)
+        _duplicate_all(folder.requests.all(), collection, {folder.pk: duplicate})
         reorder_folder(duplicate, RelativePosition(after=folder.slug))
     return duplicate
 
@@ -159,18 +151,12 @@ def duplicate_collection(collection: Collection) -> Collection:
             lesson=collection.lesson,
         )
         duplicate.save()
-        folders = {folder.pk: folder for folder in collection.folders.all()}
-        for folder in folders.values():
+        folders: dict[int | None, Folder | None] = {None: None}
+        for folder in collection.folders.all():
+            folders[folder.pk] = folder
             folder.pk, folder.collection = None, duplicate
             folder.save(force_insert=True)
-        copies = []
-        for saved in collection.requests.all():
-            copy = _copy_of(saved, saved.name)
-            copy.collection, copy.slug = duplicate, saved.slug
-            copy.folder = folders[saved.folder_id] if saved.folder_id else None
-            copies.append(copy)
-        check_rows(copies, added=len(copies))
-        SavedRequest.objects.bulk_create(copies, batch_size=_BATCH)
+        _duplicate_all(collection.requests.all(), duplicate, folders)
         move_collection(duplicate, RelativePosition(after=collection.slug))
     return duplicate
 
@@ -178,20 +164,6 @@ def duplicate_collection(collection: Collection) -> Collection:
 def mark_modified(collection: Collection) -> None:
     collection.modified_at = timezone.now()
     Collection.objects.filter(pk=collection.pk).update(modified_at=collection.modified_at)
-
-
-def position_between(before: int | None, after: int | None, step: int) -> int | None:
-    """Return a number after `before` and before `after`, None if there is none.
-
-    None for `before` is the beginning, None for `after` the end.
-    """
-    low = -1 if before is None else before
-    if after is None:
-        # Never zero: an item that is moved before it later needs a number, too.
-        position = max(low, 0) + step
-        return position if position <= LARGEST else None
-    middle = (max(low, 0) + after) // 2
-    return middle if low < middle < after else None
 
 
 def evenly_spaced(keys: Iterable[Key], step: int) -> dict[Key, int]:
@@ -210,10 +182,11 @@ def changed_positions(
     them, so all are numbered anew. An index beyond either end is that end.
     """
     index = min(max(index, 0), len(others))
-    before = others[index - 1][1] if index else None
+    before = others[index - 1][1] if index else -1
     after = others[index][1] if index < len(others) else None
-    position = position_between(before, after, step)
-    if position is not None:
+    # At the end never zero: an item that is moved before it later needs a number, too.
+    position = max(before, 0) + step if after is None else (max(before, 0) + after) // 2
+    if before < position < (LARGEST + 1 if after is None else after):
         return {key: position}
     keys = [each for each, _ in others]
     fresh = evenly_spaced([*keys[:index], key, *keys[index:]], step)
@@ -244,24 +217,40 @@ def index_among(
     return len(others)
 
 
-def _move_into(saved: SavedRequest, collection: Collection) -> None:
-    saved.collection = collection
-    if collection.requests.filter(slug=saved.slug).exists():
-        saved.slug = free_slug(saved.slug, "request", collection.requests.all())
+def _duplicate_all(
+    requests: Iterable[SavedRequest],
+    collection: Collection,
+    folders: Mapping[int | None, Folder | None],
+) -> None:
+    """Duplicate requests in a collection; `folders` are the copies' by the originals' folders."""
+    used = set(collection.requests.values_list("slug", flat=True))
+    copies = []
+    for saved in requests:
+        copy = _copy_of(saved, saved.name)
+        copy.collection, copy.folder = collection, folders[saved.folder_id]
+        copy.slug = _unused_slug(saved.slug, used)
+        copies.append(copy)
+    check_rows(copies, added=len(copies))
+    SavedRequest.objects.bulk_create(copies, batch_size=_BATCH)
 
 
 def _move_all(
-    requests: list[SavedRequest], collection: Collection, slugs: Mapping[str, str]
+    requests: list[SavedRequest], collection: Collection, position: FormerPosition | None = None
 ) -> dict[str, str]:
-    """Move requests, renamed by `slugs`; return their former slugs, by new ones, where changed."""
+    """Move requests to another collection, with the slugs of `position`.
+
+    Return the slugs that they had before, by the new ones, where they changed.
+    """
+    slugs = position.requests if position else {}
     used = set(collection.requests.values_list("slug", flat=True))
     renamed = {}
     for saved in requests:
-        saved.collection = collection
-        former, saved.slug = saved.slug, _unused_slug(slugs.get(saved.slug, saved.slug), used)
+        former = saved.slug
+        saved.collection, saved.slug = collection, _unused_slug(slugs.get(former, former), used)
         if saved.slug != former:
             renamed[saved.slug] = former
-    SavedRequest.objects.bulk_update(requests, ["collection", "slug"], batch_size=_BATCH)
+    columns = ["collection", "folder", "slug"]
+    SavedRequest.objects.bulk_update(requests, columns, batch_size=_BATCH)
     return renamed
 
 

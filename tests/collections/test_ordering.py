@@ -13,41 +13,12 @@ from playground.collections.ordering import (
     changed_positions,
     evenly_spaced,
     index_among,
-    position_between,
 )
 
 pytestmark = pytest.mark.database
 
 STEP = 1024
 positions = st.integers(min_value=0, max_value=LARGEST)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "found"),
-    [
-        (None, None, 1024),
-        (1024, None, 2048),
-        (None, 1024, 512),
-        (1024, 2048, 1536),
-        (4, 6, 5),
-        (4, 5, None),
-        (4, 4, None),
-        (None, 1, 0),
-        (None, 0, None),
-        (LARGEST, None, None),
-        (LARGEST - STEP, None, LARGEST),
-    ],
-)
-def test_between(before: int | None, after: int | None, found: int | None) -> None:
-    assert position_between(before, after, STEP) == found
-
-
-@given(positions, positions)
-def test_what_is_between_is_between(one: int, other: int) -> None:
-    low, high = sorted((one, other))
-    found = position_between(low, high, STEP)
-    assert (found is None) == (high - low < 2)
-    assert found is None or low < found < high
 
 
 def test_one_that_moves_changes_nothing_else() -> None:
