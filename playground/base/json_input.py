@@ -20,7 +20,8 @@ from playground.protocols import json_decoder, json_errors, raw
 def parse_document(text: str) -> dict[str, Any]:
     """Return a request document parsed from JSON text.
 
-    Raises `ValidationError` as `parse_json_value` does, and for a value that is not an object.
+    Raises `JsonInputError` as `parse_json_value` does, and `ValidationError` for a value that is no
+    object.
     """
     document = parse_json_value(text)
     if not isinstance(document, dict):
@@ -36,19 +37,38 @@ def parse_document_anyway(text: str) -> dict[str, Any]:
         return {raw.MEMBER: {"body": text}}
 
 
+class JsonInputError(forms.ValidationError):
+    """A text that is not valid JSON.
+
+    The code is `repeated` for a duplicate name in an object, `deep` for nesting, `number` for a
+    number, `unfinished` where the text ends too early, and `syntax` otherwise.
+    """
+
+    def __init__(self, text: str, position: int | None, reason: str, code: str) -> None:
+        #: Line and column, "" where they are not known.
+        self.location = ""
+        if position is not None:
+            line, column = json_errors.line_and_column(text, position)
+            self.location = f"Line {line:,}, column {column:,}"
+        self.reason = reason
+        super().__init__(": ".join(filter(None, (self.location, reason))), code=code)
+
+
+class _DuplicateNameError(ValueError):
+    """A name that an object has twice: only one of the members could be sent."""
+
+
 def parse_json_value(text: str, max_depth: int | None = None) -> Any:
     """Return any JSON value parsed from text, nested up to `max_depth` levels.
 
-    Without `max_depth`, the limit of a response applies. Raises `ValidationError` with a sentence
+    Without `max_depth`, the limit of a response applies. Raises `JsonInputError` with a sentence
     for text that is not valid JSON, or that could not be written as JSON again when it is sent and
-    stored. Its code is `repeated` for a duplicate name in an object, `deep` for nesting and
-    `number` for a number.
+    stored.
     """
     deepest = settings.RUN_LIMITS.max_depth if max_depth is None else max_depth
     if json_decoder.exceeds_depth(text, deepest):
-        at = _position(text, json_errors.too_deep_at(text, deepest))
-        message = f"{at}The document is nested more than {deepest} levels deep."
-        raise forms.ValidationError(message, code="deep")
+        reason = f"The document is nested more than {deepest} levels deep."
+        raise JsonInputError(text, json_errors.too_deep_at(text, deepest), reason, "deep")
     try:
         return json.loads(
             text,
@@ -57,32 +77,24 @@ def parse_json_value(text: str, max_depth: int | None = None) -> Any:
             object_pairs_hook=_unique_names,
         )
     except json.JSONDecodeError as error:
-        message = f"{_position(text, error.pos)}{json_errors.describe_error(error)}."
-        raise forms.ValidationError(message) from None
+        is_cut = error.msg.startswith("Unterminated") or not text[error.pos :].strip()
+        code = "unfinished" if is_cut else "syntax"
+        reason = f"{json_errors.describe_error(error)}."
+        raise JsonInputError(text, error.pos, reason, code) from None
+    except _DuplicateNameError as error:
+        at = json_errors.duplicate_name_at(text)
+        reason = f"Duplicate name “{error}” in an object."
+        raise JsonInputError(text, at, reason, "repeated") from None
     except ValueError:
-        at = _position(text, json_errors.number_at(text))
-        message = f"{at}Not a valid JSON number."
-        raise forms.ValidationError(message, code="number") from None
-
-
-def _position(text: str, position: int | None) -> str:
-    """Return the beginning of a message about a position; "" where it is not known."""
-    if position is None:
-        return ""
-    line, column = json_errors.line_and_column(text, position)
-    return f"Line {line}, column {column}: "
+        at = json_errors.number_at(text)
+        raise JsonInputError(text, at, "Not a valid JSON number.", "number") from None
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object from its pairs. Raises `ValidationError` for a duplicate name.
-
-    Of two members of one name, only one could be sent.
-    """
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            message = f"Duplicate name “{name}” in an object."
-            raise forms.ValidationError(message, code="repeated")
+            raise _DuplicateNameError(name)
         found[name] = value
     return found
 

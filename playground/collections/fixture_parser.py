@@ -7,16 +7,14 @@ Nothing is stored.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django import forms
 from django.conf import settings
 
 from playground.base import credentials
-from playground.base.json_input import parse_json_value
+from playground.base.json_input import JsonInputError, parse_json_value
 from playground.collections.fixture import (
     COLLECTION,
     FIELDS,
@@ -33,7 +31,7 @@ from playground.collections.fixture_validation import validate_item
 from playground.lesson_format import requests_of
 from playground.models import SavedRequest
 from playground.models.collections import RESERVED, STEP
-from playground.protocols import json_errors, registry
+from playground.protocols import registry
 
 #: Fields that `dumpdata` writes and the playground sets itself; earlier versions had stored bytes.
 _OF_EVERY_MODEL = frozenset(
@@ -72,9 +70,6 @@ MAX_PROBLEMS = 50
 #: Nesting of a request's document in its file: list, item, fields.
 _WRAPPER_DEPTH = 3
 
-#: A string with its quotes, or one structural character.
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]', re.DOTALL)
-
 #: First bytes of common files that are not text, and their names.
 _SIGNATURES = (
     (b"PK\x03\x04", "a zip archive. Unpack it, and import the file in it"),
@@ -110,10 +105,17 @@ def decode_json(text: str) -> Any:
     text = text.removeprefix("\ufeff")
     if not text.strip():
         raise FixtureError("The file is empty.")
+    max_depth = settings.RUN_LIMITS.max_depth
     try:
-        return parse_json_value(text, settings.RUN_LIMITS.max_depth + _WRAPPER_DEPTH)
-    except forms.ValidationError as error:
-        raise FixtureError(_json_problem(text, error)) from None
+        return parse_json_value(text, max_depth + _WRAPPER_DEPTH)
+    except JsonInputError as error:
+        reasons = {
+            "deep": f"Nested too deeply. The limit for a document is {max_depth} levels.",
+            "unfinished": "Unexpected end of file: the JSON is incomplete.",
+            "syntax": f"Invalid JSON: {error.reason}",
+        }
+        reason = reasons.get(str(error.code), error.reason)
+        raise FixtureError(FixtureProblem(error.location, reason)) from None
 
 
 def parse_fixture(text: str) -> Fixture:
@@ -324,72 +326,6 @@ class FixtureReader:
             self._folder_references.append((at, key[1]))
         yield from _check_target(location, values)
         self._remarks += _remove_credentials(location, values)
-
-
-def _json_problem(text: str, error: forms.ValidationError) -> FixtureProblem:
-    """Return the reason why a text is not JSON, with the line and column."""
-    message = str(error.messages[0])
-    if error.code == "repeated":
-        return FixtureProblem(_location(text, _duplicate_name_at(text)), message)
-    if error.code == "deep":
-        max_depth = settings.RUN_LIMITS.max_depth
-        at = json_errors.too_deep_at(text, max_depth + _WRAPPER_DEPTH)
-        return FixtureProblem(
-            _location(text, at),
-            f"Nested too deeply. The limit for a document is {max_depth} levels.",
-        )
-    if error.code == "number":
-        at = json_errors.number_at(text)
-        return FixtureProblem(_location(text, at), "Not a valid JSON number.")
-    return _syntax_problem(text, message)
-
-
-def _syntax_problem(text: str, message: str) -> FixtureProblem:
-    """Return the syntax error of a text; `message` if the decoder accepts it after all."""
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as error:
-        location = _location(text, error.pos)
-        unfinished = error.msg.startswith("Unterminated") or not text[error.pos :].strip()
-        if unfinished:
-            return FixtureProblem(location, "Unexpected end of file: the JSON is incomplete.")
-        return FixtureProblem(location, f"Invalid JSON: {json_errors.describe_error(error)}.")
-    except (ValueError, RecursionError):
-        return FixtureProblem("", message)
-    return FixtureProblem("", message)
-
-
-def _location(text: str, position: int | None) -> str:
-    if position is None:
-        return ""
-    line, column = json_errors.line_and_column(text, position)
-    return f"Line {line:,}, column {column:,}"
-
-
-def _duplicate_name_at(text: str) -> int:
-    """Return the position of the first duplicate name in an object of a text that is valid JSON."""
-    open_names: list[set[str]] = []
-    for token, is_name in _tokens(text):
-        content = token[0]
-        if content == "{":
-            open_names.append(set())
-        elif content == "}":
-            open_names.pop()
-        elif is_name:
-            name = json.loads(content)
-            if name in open_names[-1]:
-                return token.start()
-            open_names[-1].add(name)
-    return 0
-
-
-def _tokens(text: str) -> Iterator[tuple[re.Match[str], bool]]:
-    """Yield the tokens of a JSON text, each with whether it is a member's name (before a colon)."""
-    previous: re.Match[str] | None = None
-    for token in _TOKEN.finditer(text):
-        if previous is not None:
-            yield previous, token[0] == ":" and previous[0].startswith('"')
-        previous = token
 
 
 def _check_members(location: str, item: Mapping[str, Any]) -> Iterator[FixtureProblem]:

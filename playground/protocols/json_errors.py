@@ -15,6 +15,8 @@ from collections.abc import Iterator
 _STRING = r'"(?:[^"\\]|\\.)*+"?'
 _BRACKET = re.compile(rf"{_STRING}|[\[\]{{}}]", re.DOTALL | re.ASCII)
 _NUMBER = re.compile(rf"{_STRING}|-?Infinity|NaN|-?\d[\d.eE+-]*+", re.DOTALL | re.ASCII)
+#: A string, which is a name (group 1) before a colon, or a brace.
+_NAME = re.compile(rf"({_STRING})(?=[ \t\r\n]*:)|{_STRING}|[{{}}]", re.DOTALL | re.ASCII)
 #: Most digits of an integer that can be parsed; the interpreter's own limit.
 _MAX_DIGITS = 4300
 
@@ -62,6 +64,22 @@ def too_deep_at(text: str, limit: int) -> int | None:
                 return token.start()
         elif token[0] in "]}":
             depth -= 1
+    return None
+
+
+def duplicate_name_at(text: str) -> int | None:
+    """Return the position of the first duplicate name in an object of a text that is valid JSON."""
+    open_names: list[set[str]] = []
+    for token in _NAME.finditer(text):
+        if token[0] == "{":
+            open_names.append(set())
+        elif token[0] == "}":
+            open_names.pop()
+        elif token[1]:
+            name = json.loads(token[1])
+            if name in open_names[-1]:
+                return token.start()
+            open_names[-1].add(name)
     return None
 
 

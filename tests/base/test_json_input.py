@@ -76,5 +76,5 @@ def test_anything_else_is_refused_in_words(text: str) -> None:
 
 
 def test_a_name_that_is_given_twice_is_named() -> None:
-    with pytest.raises(ValidationError, match="Duplicate name “site”"):
+    with pytest.raises(ValidationError, match="Line 1, column 38: Duplicate name “site”"):
         parse_document('{"query": {"text": "a", "site": "x", "site": "y"}}')
