@@ -25,8 +25,9 @@ from playground.collections.fixture import (
     FixtureError,
     FixtureProblem,
     SlugAllocator,
+    json_type_name,
+    pointer_token,
 )
-from playground.collections.fixture_schema import json_type_name, pointer_token
 from playground.collections.fixture_validation import validate_item
 from playground.lesson_format import requests_of
 from playground.models import SavedRequest

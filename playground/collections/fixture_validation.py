@@ -13,8 +13,13 @@ from typing import Any
 
 from playground.base import credentials
 from playground.collections import recordings
-from playground.collections.fixture import COLLECTION, REQUEST
-from playground.collections.fixture_schema import Finding, pointer_token, schema_errors
+from playground.collections.fixture import (
+    COLLECTION,
+    REQUEST,
+    Finding,
+    pointer_token,
+    schema_errors,
+)
 from playground.expectations import check_captures, check_schema
 from playground.expectations.schema import MAX_EXPECTATIONS
 from playground.lesson_format import lesson_problems
@@ -27,9 +32,8 @@ from playground.variables.names import PLACEHOLDER
 
 Check = Callable[[Any], Iterable[Finding]]
 
-#: Limits on the characters of a description or a note, which is that of the schema, and of a
-#: document as JSON.
-MAX_TEXT, MAX_DOCUMENT = 100_000, 1_000_000
+#: Limit on the characters of a document as JSON.
+MAX_DOCUMENT = 1_000_000
 
 #: Limit on the characters of a user name.
 MAX_USER = 200

@@ -20,6 +20,7 @@ from playground.base.json_input import parse_json_value
 from playground.collections.fixture import (
     FIELDS,
     FOLDER,
+    MAX_TEXT,
     REQUEST,
     Fields,
     Fixture,
@@ -27,7 +28,6 @@ from playground.collections.fixture import (
     FixtureProblem,
 )
 from playground.collections.fixture_parser import decode_json
-from playground.collections.fixture_validation import MAX_TEXT
 from playground.import_export.http_request import (
     MAX_NAME,
     REQUEST_DEFAULTS,

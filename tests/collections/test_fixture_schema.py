@@ -9,17 +9,20 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft4Validator
 
-from playground.collections import fixture_schema
-from playground.collections.fixture import COLLECTION, FIELDS, FOLDER, REQUEST, FixtureError
+from playground.collections import fixture
+from playground.collections.fixture import (
+    COLLECTION,
+    FIELDS,
+    FOLDER,
+    REQUEST,
+    FixtureError,
+    schema_errors,
+)
 from playground.collections.fixture_parser import parse_fixture
-from playground.collections.fixture_schema import schema, schema_errors
-from playground.collections.fixture_validation import MAX_TEXT
 from playground.collections.ordering import LARGEST
 from playground.models import Agent, SavedRequest
 from playground.models.collections import RESERVED
-from playground.protocols.origins import MAX_URL
 from tests.support import json_values
 
 LEAST: dict[str, dict[str, Any]] = {
@@ -39,35 +42,21 @@ FLAT = "Folders cannot be nested: a folder has no parent."
 LIST = "Must be an array of up to 100 pairs [name, value]."
 
 
-@pytest.mark.parametrize("model", FIELDS)
-def test_the_fields_are_those_of_the_file(model: str) -> None:
-    Draft4Validator.check_schema(schema())
-    rules = schema()["definitions"][model]
-    refused = {"parent", "owner", "created_at", "modified_at", "file_digest", "recorded_run"}
-    assert rules["properties"].keys() - refused == FIELDS[model].keys()
-    needed = {name for name, default in FIELDS[model].items() if default is ...}
-    assert {*rules["required"]} == needed - {"position"}
-    assert list(schema_errors(LEAST[model], model)) == []
-
-
 PROTOCOLS = ", ".join(Agent.Protocol.values)
 
 
-def test_limits_are_those_of_the_code() -> None:
-    kinds = schema()["definitions"]
-    request = kinds[REQUEST]["properties"]
-    reserved = kinds[COLLECTION]["properties"]["slug"]["allOf"][1]["not"]["enum"]
+def test_choices_and_limits_are_those_of_the_models() -> None:
+    rules = fixture._RULES
+    request = rules[REQUEST]["properties"]
+    reserved = rules[COLLECTION]["properties"]["slug"]["allOf"][1]["not"]["enum"]
     assert set(reserved) == RESERVED
     assert request["protocol"]["enum"] == Agent.Protocol.values
     assert request["binding"]["enum"] == Agent.Binding.values
-    assert kinds["position"]["maximum"] == LARGEST
-    assert f"{LARGEST:,}" in kinds["position"]["messages"]["maximum"]
-    assert kinds["long_text"]["maxLength"] == MAX_TEXT
-    assert request["address"]["maxLength"] == MAX_URL
-    for name, rules in (("name", kinds["name"]), ("slug", kinds["slug"])):
-        assert rules["maxLength"] == SavedRequest._meta.get_field(name).max_length
-    for name in ("agent", "version", "address"):
-        assert request[name]["maxLength"] == SavedRequest._meta.get_field(name).max_length
+    assert rules["position"]["maximum"] == LARGEST
+    limits = {name: request[name]["maxLength"] for name in ("agent", "version", "address")}
+    limits |= {name: rules[name]["maxLength"] for name in ("name", "slug")}
+    columns = SavedRequest._meta.get_field
+    assert limits == {name: columns(name).max_length for name in limits}
 
 
 @pytest.mark.parametrize(
@@ -141,6 +130,7 @@ def test_everything_that_is_missing(model: str) -> None:
     label = {COLLECTION: "collection", FOLDER: "folder", REQUEST: "request"}[model]
     wanted = [("", f"A {label} requires “{name}”.") for name in LEAST[model]]
     assert sorted(schema_errors({}, model)) == sorted(wanted)
+    assert not list(schema_errors(LEAST[model], model))
 
 
 NAMES = [*FIELDS[REQUEST], "parent", "owner", "pk", "a/b"]
@@ -154,7 +144,7 @@ TEXTS = ["", " ", "nlweb", "http", "mcp", "new", "a\n", "\0", "\ud800", "0.55", 
 )
 def test_both_readers_of_the_schema_agree(model: str, fields: Any, complete: bool) -> None:
     fields = {**LEAST[model], **fields} if complete else fields
-    _, validator = fixture_schema._compiled(model, "")
+    _, validator = fixture._compiled(model, "")
     found = list(schema_errors(fields, model))
     assert bool(found) == (not validator.is_valid(fields))
     assert len(set(found)) == len(found)

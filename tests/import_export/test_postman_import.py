@@ -11,9 +11,15 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 
-from playground.collections.fixture import Fixture, FixtureError, dump, fixture_of, fixture_text
+from playground.collections.fixture import (
+    MAX_TEXT,
+    Fixture,
+    FixtureError,
+    dump,
+    fixture_of,
+    fixture_text,
+)
 from playground.collections.fixture_parser import parse_fixture
-from playground.collections.fixture_validation import MAX_TEXT
 from playground.collections.importer import apply_import, plan_import
 from playground.import_export import import_formats
 from playground.import_export.postman import SCHEMA, is_postman, read_postman, to_postman
