@@ -8,7 +8,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from playground.agents import views as agents
 from playground.collection_runs import views as collection_runs
-from playground.collections import files, folders, saved_requests, trash
+from playground.collections import files, saved_requests, trash
 from playground.collections import views as collections
 from playground.compare import views as compare
 from playground.composer import deep_links, turns, workbench
@@ -205,7 +205,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("collections/<slug:slug>/", collections.collection, name="collection"),
     path("collections/<slug:slug>/outline/", collections.outline, name="collection-outline"),
     path("collections/<slug:slug>/details/", collections.details, name="collection-details"),
-    path("collections/<slug:slug>/place/", collections.position, name="collection-position"),
+    path(
+        "collections/<slug:slug>/place/",
+        collections.move_collection,
+        name="collection-position",
+    ),
     path(
         "collections/<slug:slug>/duplication/",
         collections.duplication,
@@ -224,16 +228,20 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("collections/<slug:slug>/disk/", files.collection_disk, name="collection-disk"),
     # Folders of a collection
-    path("collections/<slug:slug>/folders/", folders.folders, name="folders"),
+    path("collections/<slug:slug>/folders/", collections.folders, name="folders"),
     path(
         "collections/<slug:slug>/folders/<slug:folder>/details/",
-        folders.details,
+        collections.details,
         name="folder-details",
     ),
-    path("collections/<slug:slug>/folders/<slug:folder>/place/", folders.move, name="folder-move"),
+    path(
+        "collections/<slug:slug>/folders/<slug:folder>/place/",
+        collections.move_folder,
+        name="folder-move",
+    ),
     path(
         "collections/<slug:slug>/folders/<slug:folder>/duplication/",
-        folders.duplication,
+        collections.duplication,
         name="folder-duplicate",
     ),
     path(
@@ -250,7 +258,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path(
         "collections/<slug:slug>/requests/<slug:saved>/details/",
-        saved_requests.details,
+        collections.details,
         name="saved-request-details",
     ),
     path(
@@ -260,12 +268,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path(
         "collections/<slug:slug>/requests/<slug:saved>/place/",
-        saved_requests.move,
+        collections.move_request,
         name="saved-request-move",
     ),
     path(
         "collections/<slug:slug>/requests/<slug:saved>/duplication/",
-        saved_requests.duplication,
+        collections.duplication,
         name="saved-request-duplicate",
     ),
     path(

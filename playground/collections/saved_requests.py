@@ -1,10 +1,9 @@
-"""Saved requests: save, open and overwrite them; edit their details, move and duplicate them."""
+"""Saved requests: save, open and overwrite them, and edit their notes."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,21 +12,18 @@ from django.db import models, transaction
 from django.forms import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_aware
 from django.views.decorators.csrf import ensure_csrf_cookie
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
 
 from playground.base.credentials import clean_auth, clean_headers, clean_url_template
 from playground.collections import ordering
 from playground.collections.files import shipped_slugs
-from playground.collections.forms import PositionForm, SavedRequestForm
 from playground.collections.recordings import RecordingError, record
-from playground.collections.views import outline_of, render_form
 from playground.composer.forms import SaveForm
 from playground.composer.views import tab_data, tab_summary
 from playground.composer.workbench import page
@@ -40,14 +36,8 @@ from playground.models.storage import check_rows
 from playground.protocols.origins import MAX_URL
 from playground.ui.helpers import (
     CHANGED,
-    changed_response,
     find_run,
-    get_collection,
     get_saved_request,
-    is_htmx,
-    moved_response,
-    redirect_with_note,
-    save_form,
 )
 
 MAX_NAME = 120
@@ -68,16 +58,16 @@ def saved_requests(request: HttpRequest) -> HttpResponse:
         return _save_form(request, request.GET.dict(), [])
     try:
         with transaction.atomic():
-            fields = saved_fields(SaveForm(request.POST, request.user))
+            fields, dropped = saved_fields(SaveForm(request.POST, request.user))
             saved = _create(request, fields)
     except (ValidationError, RecordingError) as error:
         messages = error.messages if isinstance(error, ValidationError) else [str(error)]
         return _save_form(request, request.POST.dict(), messages, status=422)
     request.session[LAST_COLLECTION_KEY] = _location_of(saved)
-    return _saved_response(saved, fields)
+    return _saved_response(saved, dropped)
 
 
-def _create(request: HttpRequest, fields: ComposerFields) -> SavedRequest:
+def _create(request: HttpRequest, fields: Mapping[str, Any]) -> SavedRequest:
     """Create a saved request at the end of the selected folder."""
     form = request.POST
     name = form.get("name", "").strip()
@@ -95,7 +85,7 @@ def _create(request: HttpRequest, fields: ComposerFields) -> SavedRequest:
     )
     if form.get("keep_reply") and (run := find_run(request, form.get("run", ""))):
         saved.reply = record(run)
-    fields.apply_to(saved)
+    _store(saved, fields)
     return saved
 
 
@@ -187,17 +177,17 @@ def _update(request: HttpRequest, found: SavedRequest) -> HttpResponse:
     # A concurrent update waits here, where the database has row locks, and reads the result.
     saved = get_object_or_404(SavedRequest.objects.select_for_update(), pk=found.pk)
     try:
-        fields = saved_fields(SaveForm(request.POST, request.user), saved)
+        fields, dropped = saved_fields(SaveForm(request.POST, request.user), saved)
         if not _may_change(request, saved.collection):
             return render(request, "collections/saved.html#shipped", {"saved": saved}, status=409)
-        is_saved = fields.overwrite(saved, _expected_version(request.POST))
+        is_saved = _store(saved, fields, _expected_version(request.POST))
     except ValidationError as error:
         context = {"saved": saved, "errors": error.messages}
         return render(request, "collections/saved.html#errors", context, status=422)
     if not is_saved:
         saved = get_object_or_404(SavedRequest, pk=saved.pk)
         return render(request, "collections/saved.html#conflict", {"saved": saved}, status=409)
-    return _saved_response(saved, fields)
+    return _saved_response(saved, dropped)
 
 
 def _may_change(request: HttpRequest, collection: Collection) -> bool:
@@ -255,46 +245,11 @@ def _open(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
     return response
 
 
-def _saved_response(saved: SavedRequest, fields: ComposerFields) -> HttpResponse:
+def _saved_response(saved: SavedRequest, dropped: list[str]) -> HttpResponse:
     """Return events with the name that it was saved under, and one that reloads the sidebar."""
-    event = tab_summary(saved) | {"dropped": fields.dropped, "collection": saved.collection.name}
+    event = tab_summary(saved) | {"dropped": dropped, "collection": saved.collection.name}
     response = trigger_client_event(HttpResponse(), "request:saved", event)
     return trigger_client_event(response, CHANGED)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def details(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
-    """Show the form of name, notes and position (GET), or save name and notes (POST)."""
-    found = get_saved_request(request, slug, saved)
-    if request.method != "POST":
-        return _details_form(request, SavedRequestForm(instance=found), found)
-    form = SavedRequestForm(request.POST, instance=found)
-    if not form.is_valid() or not save_form(form):
-        return _details_form(request, form, get_saved_request(request, slug, saved), 422)
-    ordering.mark_modified(found.collection)
-    if not is_htmx(request):
-        return redirect_with_note(request, found.collection)
-    return changed_response(_row_response(request, found))
-
-
-def _row_response(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
-    row = outline_of(request, saved.collection).row(saved)
-    return render(request, "collections/page.html#row", {"row": row})
-
-
-def _details_form(
-    request: HttpRequest, form: SavedRequestForm, saved: SavedRequest, status: int = 200
-) -> HttpResponse:
-    key = [saved.collection.slug, saved.slug]
-    context: dict[str, Any] = {
-        "form": form,
-        "collection": saved.collection,
-        "thing": "request",
-        "item": saved,
-        "action": reverse("saved-request-details", args=key),
-        "target": f"#request-{saved.slug}",
-    }
-    return render_form(request, context, status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -322,112 +277,34 @@ def notes(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     return render(request, "collections/page.html#notes", {"saved": found})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def move(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
-    """Show the collections to move it to (GET), or move it (POST).
+def _store(saved: SavedRequest, fields: Mapping[str, Any], since: datetime | None = None) -> bool:
+    """Save the composer's fields to a new request, or over one that is stored.
 
-    `folder` is a folder's slug, "" for none; without it the folder stays. `to`, from the form, is
-    "collection" or "collection/folder", and moves it to the end of that.
+    Return False, with nothing saved, where it was saved after `since` or deleted: the condition is
+    in the same statement as the update. Its name, notes and position stay as they are stored.
     """
-    found = get_saved_request(request, slug, saved)
-    if request.method != "POST":
-        return _move_form(request, found)
-    if "to" in request.POST:
-        return _move_to(request, found, request.POST["to"])
-    form = PositionForm(request.POST)
-    if form.is_valid():
-        slug_in_form = request.POST.get("folder")
-        folder = found.folder if slug_in_form is None else _folder(found.collection, slug_in_form)
-        ordering.reorder_request(found, folder, form.relative_position)
-    return moved_response(request, found.collection)
-
-
-def _folder(collection: Collection, slug: str) -> Folder | None:
-    if not slug:
-        return None
-    found: Folder = get_object_or_404(collection.folders, slug=slug)
-    return found
-
-
-def _move_form(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
-    collections = Collection.objects.owned_by(request.user).prefetch_related("folders")
-    context = {
-        "saved": saved,
-        "collection": saved.collection,
-        "collections": collections,
-    }
-    is_part = is_htmx(request)
-    name = "collections/move_page.html#request" if is_part else "collections/move_page.html"
-    return render(request, name, context)
-
-
-def _move_to(request: HttpRequest, saved: SavedRequest, to: str) -> HttpResponse:
-    slug, _, folder = to.partition("/")
-    target = get_collection(request, slug)
-    ordering.move_request(saved, target, _folder(target, folder))
-    return changed_response(redirect_with_note(request, target, f"{saved.name} was moved."))
-
-
-@require_POST
-def duplication(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
-    """Duplicate the request, behind the original."""
-    found = get_saved_request(request, slug, saved)
-    duplicate = ordering.duplicate_request(found)
-    if not is_htmx(request):
-        return redirect_with_note(request, duplicate.collection)
-    return changed_response(_row_response(request, duplicate))
-
-
-@dataclass(frozen=True, slots=True)
-class ComposerFields:
-    """The fields of a saved request as composed, without any credentials.
-
-    `dropped` names the fields that held a literal credential, which is never stored.
-    """
-
-    fields: dict[str, Any]
-    dropped: list[str] = field(default_factory=list)
-
-    def apply_to(self, saved: SavedRequest) -> None:
-        """Save them to `saved`, and touch its collection."""
-        self._fill(saved)
-        with transaction.atomic():
-            saved.save()
-            _touch(saved)
-
-    def overwrite(self, saved: SavedRequest, since: datetime | None) -> bool:
-        """Save them over a request that was last saved at `since`; None for any time.
-
-        Return False, with nothing saved, where it was saved in the meantime or deleted: the
-        condition is in the same statement as the update. Its name, notes and position stay as they
-        are stored.
-        """
-        rows = SavedRequest.objects.filter(pk=saved.pk)
-        if since is not None:
-            rows = rows.filter(modified_at=since)
-        self._fill(saved)
+    # A clock that does not advance must not give two versions the same time.
+    saved.modified_at = max(timezone.now(), saved.modified_at + timedelta(microseconds=1))
+    for name, value in fields.items():
+        setattr(saved, name, value)
+    if saved.pk is None:
+        saved.save()
+    else:
         check_rows([saved], added=0)
-        with transaction.atomic():
-            if not rows.update(**self.fields, modified_at=saved.modified_at):
-                return False
-            _touch(saved)
-        return True
-
-    def _fill(self, saved: SavedRequest) -> None:
-        # A clock that does not advance must not give two versions the same time.
-        saved.modified_at = max(timezone.now(), saved.modified_at + timedelta(microseconds=1))
-        for name, value in self.fields.items():
-            setattr(saved, name, value)
+        rows = SavedRequest.objects.filter(pk=saved.pk)
+        rows = rows.filter(modified_at=since) if since else rows
+        if not rows.update(**fields, modified_at=saved.modified_at):
+            return False
+    Collection.objects.filter(pk=saved.collection.pk).update(modified_at=saved.modified_at)
+    return True
 
 
-def _touch(saved: SavedRequest) -> None:
-    """Set the time of change of its collection."""
-    collections = Collection.objects.filter(pk=saved.collection.pk)
-    collections.update(modified_at=saved.modified_at)
-
-
-def saved_fields(form: SaveForm, saved: SavedRequest | None = None) -> ComposerFields:
+def saved_fields(
+    form: SaveForm, saved: SavedRequest | None = None
+) -> tuple[dict[str, Any], list[str]]:
     """Return the composer's fields to save. Raises `ValidationError` with a sentence.
+
+    No field has credentials; the second value names those of which a literal one was removed.
 
     A document that could not be sent yet can be saved; one that is no JSON object cannot. `saved`
     is the request to overwrite.
@@ -469,7 +346,7 @@ def saved_fields(form: SaveForm, saved: SavedRequest | None = None) -> ComposerF
         "expectations": given["expectations"],
         "captures": given["captures"],
     }
-    return ComposerFields(fields, dropped)
+    return fields, dropped
 
 
 def _portable_url(url: str) -> str:

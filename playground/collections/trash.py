@@ -18,7 +18,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from playground.collections import files, trash
+from playground.collections import files
 from playground.collections.fixture import FixtureError
 from playground.collections.ordering import mark_modified
 from playground.models import Collection, Folder, LessonProgress, SavedRequest
@@ -46,7 +46,7 @@ class RestoreError(Exception):
 
 def delete(part: Part) -> None:
     """Put a collection, a folder with its requests, or a request into the trash."""
-    collection = part if isinstance(part, Collection) else part.collection
+    collection = collection_of(part)
     with transaction.atomic():
         if part is collection:
             LessonProgress.objects.filter(collection=collection).update(is_open=False)
@@ -70,7 +70,7 @@ def restore(part: Part) -> Collection:
     Where a slug was given to another item meanwhile, the restored one gets a new slug. Raise
     `RestoreError` if the collection of a folder or a request was deleted, too.
     """
-    collection = part if isinstance(part, Collection) else part.collection
+    collection = collection_of(part)
     if part is not collection and collection.deleted_at:
         raise RestoreError(f"The collection “{collection.slug}” no longer exists.")
     with transaction.atomic():
@@ -102,6 +102,17 @@ def _together(part: Part) -> list[QuerySet[Any]]:
         model.with_trashed.filter(deleted_at=part.deleted_at, **found)
         for model, found in reversed(filters.items())
     ]
+
+
+def part_of(request: HttpRequest, slug: str, folder: str = "", saved: str = "") -> Part:
+    """Return the user's collection, or a folder or request in it, by slugs. Raises `Http404`."""
+    if saved:
+        return get_saved_request(request, slug, saved)
+    return get_folder(request, slug, folder) if folder else get_collection(request, slug)
+
+
+def collection_of(part: Part) -> Collection:
+    return part if isinstance(part, Collection) else part.collection
 
 
 def kind(part: Part) -> str:
@@ -140,15 +151,9 @@ def recently_deleted(collections: QuerySet[Collection]) -> list[Any]:
 @require_POST
 def deletion(request: HttpRequest, slug: str, folder: str = "", saved: str = "") -> HttpResponse:
     """Delete a collection, a folder with its requests, or a request, and offer to undo it."""
-    part: trash.Part
-    if saved:
-        part = get_saved_request(request, slug, saved)
-    elif folder:
-        part = get_folder(request, slug, folder)
-    else:
-        part = get_collection(request, slug)
-    trash.delete(part)
-    note, undo = f"Deleted {trash.label(part)}.", undo_url(part)
+    part = part_of(request, slug, folder, saved)
+    delete(part)
+    note, undo = f"Deleted {label(part)}.", undo_url(part)
     if is_htmx(request) and not isinstance(part, Collection):
         # The page removes the part itself; the response is the note with Undo.
         context = {"note": note, "undo": undo}
@@ -157,21 +162,21 @@ def deletion(request: HttpRequest, slug: str, folder: str = "", saved: str = "")
     return changed_response(redirect_with_note(request, target, note, undo))
 
 
-def undo_url(part: trash.Part) -> str:
-    return reverse("trash-restore", args=[trash.kind(part), part.pk])
+def undo_url(part: Part) -> str:
+    return reverse("trash-restore", args=[kind(part), part.pk])
 
 
 @require_POST
 def undo(request: HttpRequest, model: str, key: int) -> HttpResponse:
     """Restore what was deleted."""
     owned = Collection.with_trashed.owned_by(request.user)
-    part = get_object_or_404(trash.restorable(owned).get(model, owned.none()), pk=key)
+    part = get_object_or_404(restorable(owned).get(model, owned.none()), pk=key)
     try:
-        target = trash.restore(part)
-    except trash.RestoreError as error:
-        messages.error(request, f"Restoring {trash.label(part)} failed: {error}")
+        target = restore(part)
+    except RestoreError as error:
+        messages.error(request, f"Restoring {label(part)} failed: {error}")
         return redirect("collections")
-    note = f"Restored {trash.label(part)}."
+    note = f"Restored {label(part)}."
     return changed_response(redirect_with_note(request, target, note))
 
 

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_http_methods
 
 from playground.base.json_input import parse_json_value
 from playground.collections import ordering
-from playground.collections.forms import MarkdownField
 from playground.collections.saved_requests import LAST_COLLECTION_KEY
+from playground.collections.views import MarkdownField
 from playground.lesson_format import LessonStep, lesson_problems
 from playground.lesson_format.suggestion import suggested_check
 from playground.lesson_format.validation import LessonProblem

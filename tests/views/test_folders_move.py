@@ -7,7 +7,7 @@ import re
 import pytest
 from django.test import Client
 
-from playground.collections import folders
+from playground.collections import views
 from playground.models import Collection
 from tests.support.collections import HTMX, make_collection, order
 from tests.support.markup import read
@@ -83,7 +83,7 @@ def test_undone_after_its_place_was_given_away(
 def test_too_many_new_slugs_for_an_address_stay_new(
     client: Client, soups: Collection, others: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "_LONGEST", 10)
+    monkeypatch.setattr(views, "_LONGEST", 10)
     page = client.post(HERE, {"collection": "others"}, follow=True).content.decode()
     client.post(undo_of(page))
     assert order(soups) == "a | Hot: d e | Cold: f"

@@ -16,7 +16,7 @@ from django.utils import timezone
 from playground.collections import fixture
 from playground.collections import saved_requests as saved_views
 from playground.collections.fixture_parser import parse_fixture
-from playground.collections.saved_requests import ComposerFields, saved_fields
+from playground.collections.saved_requests import saved_fields
 from playground.models import Agent, Collection, Folder, Run, SavedRequest
 from playground.models.collections import STEP
 from tests.views.conftest import form
@@ -263,7 +263,7 @@ class TestSaving:
     def test_between_the_look_and_the_write_nobody_comes(
         self, client: Client, saved: SavedRequest, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def read_late(*args: Any) -> ComposerFields:
+        def read_late(*args: Any) -> Any:
             kept = saved_fields(*args)
             others = {"document": {"query": {"text": "theirs"}}, "modified_at": timezone.now()}
             SavedRequest.objects.filter(pk=saved.pk).update(**others)
@@ -288,7 +288,7 @@ class TestSaving:
     def test_leaves_what_the_composer_does_not_hold(
         self, client: Client, saved: SavedRequest, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def read_late(*args: Any) -> ComposerFields:
+        def read_late(*args: Any) -> Any:
             SavedRequest.objects.filter(pk=saved.pk).update(name="Ham", notes="new")
             return saved_fields(*args)
 
