@@ -1,19 +1,24 @@
-"""Collections: the list, one with its requests, and what changes them as a whole."""
+"""Collections: the list, one with its requests, a page at a time, and its place and copies."""
 
 from __future__ import annotations
 
-import json
+import re
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from playground.collections import outline
-from playground.models import Agent, Collection, Folder
+from playground.models import Agent, Collection, Folder, SavedRequest
+from playground.site import sidebar
 from tests.support.collections import HTMX, make_collection, names, order, saved, url
 from tests.support.markup import read
 
 pytestmark = pytest.mark.database
+
+#: The page of a collection with many folders, and its branch of the sidebar.
+MANY = "/collections/many/"
+BRANCH = "/sidebar/many/"
 
 
 def texts(client: Client, address: str) -> str:
@@ -54,53 +59,6 @@ def test_a_name_that_another_one_has_gets_another_address(client: Client) -> Non
     assert set(Collection.objects.values_list("slug", flat=True)) == {
         "soups", "soups-2", "import-2",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"name": ""}, "This field is required."),
-        ({"name": "  "}, "This field is required."),
-        ({"name": "a" * 121}, "at most 120 characters"),
-        ({"name": "a\x00b"}, "Null characters"),
-        ({"name": "a", "description": "b" * 50_001}, "at most 50000 characters"),
-    ],
-    ids=["none", "spaces", "long", "null", "description"],
-)
-@pytest.mark.parametrize("address", ["/collections/", "/collections/soups/details/"])
-def test_mistakes_are_said_beside_the_field(
-    client: Client, address: str, fields: dict[str, str], message: str
-) -> None:
-    make_collection("Soups")
-    response = client.post(address, fields)
-    assert response.status_code == 422
-    page = response.content.decode()
-    assert message in page
-    assert 'aria-invalid="true"' in page
-    part = client.post(address, fields, headers=HTMX)
-    assert (part["HX-Retarget"], part["HX-Reswap"]) == ("#sheet-body", "innerHTML")
-    assert "<html" not in part.content.decode()
-    assert Collection.objects.get().name == "Soups"
-
-
-def test_the_address_stays_when_the_name_changes(client: Client) -> None:
-    collection = make_collection("Soups", "a")
-    before = collection.modified_at
-    response = client.post("/collections/soups/details/", {"name": "Stews", "description": "*hot*"})
-    assert response["Location"] == "/collections/soups/"
-    collection.refresh_from_db()
-    assert (collection.name, collection.slug) == ("Stews", "soups")
-    assert collection.modified_at > before
-    assert "<em>hot</em>" in client.get("/collections/soups/").content.decode()
-
-
-def test_from_the_page_only_the_head_is_replaced(client: Client) -> None:
-    make_collection("Soups")
-    response = client.post("/collections/soups/details/", {"name": "Stews"}, headers=HTMX)
-    head = read(response.content.decode())
-    assert head.elements[0].attributes["id"] == "collection-head"
-    assert "Stews" in head.text
-    assert json.loads(response["HX-Trigger"]) == {"collections:changed": {}}
 
 
 def test_its_requests_in_order_with_what_is_known_of_them(client: Client) -> None:
@@ -223,3 +181,84 @@ def test_the_queries_of_a_page_do_not_grow_with_it(
     collection = make_collection("Soups", " ".join(f"a{n}" for n in range(40)), hot="c")
     with django_assert_max_num_queries(14):
         client.get(url(collection))
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> Collection:
+    """Five folders with two requests each, of which two are shown at a time."""
+    monkeypatch.setattr(outline, "FOLDERS", 2)
+    monkeypatch.setattr(sidebar, "FOLDERS", 2)
+    return make_collection("Many", "x", a="a1 a2", b="b1 b2", c="c1 c2", d="d1 d2", e="e1 e2")
+
+
+def more(client: Client, address: str) -> tuple[list[str], str]:
+    """The folders that an address shows, and where those are that follow."""
+    page = client.get(address).content.decode()
+    found = re.search(r'hx-get="([^"]*\?folders=[^"]*)"', page)
+    folders = re.findall(r'id="folder-([a-z]+)" data-item|data-key="many/([a-z]+)"', page)
+    return ["".join(each) for each in folders], found[1] if found else ""
+
+
+def through(client: Client, address: str) -> list[list[str]]:
+    """The folders of all pages from an address on."""
+    found = []
+    while address:
+        folders, address = more(client, address)
+        found.append(folders)
+    return found
+
+
+@pytest.mark.parametrize("address", [MANY, BRANCH])
+def test_folders_come_in_pages(client: Client, many: Collection, address: str) -> None:
+    assert through(client, address) == [["a", "b"], ["c", "d"], ["e"]]
+
+
+def test_requests_come_with_their_folders(client: Client, many: Collection) -> None:
+    assert names(client, MANY) == ["x", "a1", "a2", "b1", "b2"]
+    _, following = more(client, MANY)
+    assert names(client, following) == ["c1", "c2", "d1", "d2"]
+
+
+@pytest.mark.parametrize("address", [MANY, BRANCH])
+def test_what_changes_between_two_pages_loses_no_folder(
+    client: Client, many: Collection, address: str
+) -> None:
+    _, following = more(client, address)
+    client.post(f"{MANY}folders/a/deletion/")
+    client.post(f"{MANY}folders/", {"name": "new"})  # The open page shows it already.
+    assert through(client, following) == [["c", "d"], ["e"]]
+
+
+def test_of_one_place_each_comes_once(client: Client, many: Collection) -> None:
+    many.folders.update(position=7)
+    assert through(client, MANY) == [["a", "b"], ["c", "d"], ["e"]]
+
+
+@pytest.mark.parametrize("mark", ["x", "1", "1-2", "9999999999-1-1", "1-1-1-1", "٣-1-1"])
+@pytest.mark.parametrize("base", [f"{MANY}outline/", BRANCH])
+def test_any_mark(client: Client, many: Collection, base: str, mark: str) -> None:
+    assert client.get(base, {"folders": mark}).status_code == 200
+
+
+def test_those_that_were_unfolded_come_unfolded(client: Client, many: Collection) -> None:
+    client.cookies["playground_unfolded"] = "many/c"
+    _, following = more(client, BRANCH)
+    assert "c2" in client.get(following).content.decode()
+
+
+def test_a_thousand_folders_cost_what_a_few_do(
+    client: Client, django_assert_max_num_queries: Any
+) -> None:
+    collection = make_collection("Many")
+    Folder.objects.bulk_create(
+        Folder(collection=collection, name=f"F {n}", slug=f"f-{n}", position=n) for n in range(1000)
+    )
+    SavedRequest.objects.bulk_create(
+        SavedRequest(collection=collection, folder=folder, name="r", slug=f"r-{folder.pk}")
+        for folder in collection.folders.all()
+    )
+    client.cookies["playground_unfolded"] = "many"
+    for address, most in ((url(collection), 160_000), (BRANCH, 60_000), ("/", 120_000)):
+        with django_assert_max_num_queries(80):
+            page = client.get(address).content
+        assert len(page) < most, address

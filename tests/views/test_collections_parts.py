@@ -1,20 +1,22 @@
-"""Folders and saved requests of a collection: details, position, duplication."""
+"""Parts of collections: details of each kind; folders and requests that are moved and copied."""
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from playground.collections import ordering
+from playground.collections import ordering, views
 from playground.models import Collection, Folder, SavedRequest
 from tests.support.collections import HTMX, make_collection, order, saved, url
 from tests.support.markup import read
 
 pytestmark = pytest.mark.database
 
-PARTS = ["/collections/soups/folders/hot/details/", "/collections/soups/requests/a/details/"]
+FOLDER = "/collections/soups/folders/hot/place/"
 
 
 @pytest.fixture
@@ -36,39 +38,75 @@ def test_from_the_page_the_folder_is_put_below(client: Client, soups: Collection
     assert "collections:changed" in response["HX-Trigger"]
 
 
-@pytest.mark.parametrize("address", [*PARTS, "/collections/soups/folders/"])
+#: URLs below that of a collection, the field with the text, and the element that is replaced.
+PARTS = {
+    "collection": ("", "description", "collection-head"),
+    "folder": ("folders/hot/", "description", ""),
+    "request": ("requests/a/", "notes", "request-a"),
+}
+
+
+@pytest.mark.parametrize(("path", "text", "element"), PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "part"])
-def test_a_name_is_needed(
-    client: Client, soups: Collection, address: str, headers: dict[str, str]
+def test_a_part_is_renamed_and_described(
+    client: Client,
+    soups: Collection,
+    path: str,
+    text: str,
+    element: str,
+    headers: dict[str, str],
 ) -> None:
-    response = client.post(address, {"name": " "}, headers=headers)
-    assert response.status_code == 422
-    assert "This field is required." in response.content.decode()
-    assert order(soups) == "a b c | Hot: d e | Cold:"
-
-
-def test_folders_are_renamed_and_described(client: Client, soups: Collection) -> None:
-    address = "/collections/soups/folders/hot/details/"
-    assert client.get(address).status_code == 200
-    response = client.post(address, {"name": "Warm", "description": "*not* hot"}, headers=HTMX)
-    assert "<em>not</em>" in response.content.decode()
-    assert Folder.objects.get(slug="hot").name == "Warm"
-    assert client.post(address, {"name": "Tepid"})["Location"] == "/collections/soups/"
-
-
-def test_requests_are_renamed_and_noted(client: Client, soups: Collection) -> None:
-    address = "/collections/soups/requests/a/details/"
-    before = SavedRequest.objects.get(slug="a")
-    assert client.get(address).status_code == 200
-    fields = {"name": "first", "notes": "one\r\n\r\n*two*"}
-    response = client.post(address, fields, headers=HTMX)
-    assert read(response.content.decode()).elements[0].attributes["id"] == "request-a"
-    after = SavedRequest.objects.get(slug="a")
-    assert (after.name, after.notes) == ("first", "one\n\n*two*")
+    request = SavedRequest.objects.get(slug="a")
+    address = f"/collections/soups/{path}details/"
+    assert 'name="name"' in client.get(address).content.decode()
+    fields = {"name": "Warm", text: "one\r\n\r\n*two*"}
+    response = client.post(address, fields, headers=headers)
+    if headers:
+        shown = read(response.content.decode())
+        assert shown.elements[0].attributes.get("id", "") == element
+        assert "Warm" in shown.text
+        assert json.loads(response["HX-Trigger"]) == {"collections:changed": {}}
+    else:
+        assert response["Location"] == "/collections/soups/"
+    # The slug stays.
+    form = client.get(address).content.decode()
+    assert 'value="Warm"' in form
+    assert "one\n\n*two*" in form
+    notes = "requests/a/notes/" if text == "notes" else ""
+    assert "<em>two</em>" in client.get(f"/collections/soups/{notes}").content.decode()
     # What it sends is as it was: a tab that has it open may go on saving into it.
-    assert (after.document, after.modified_at) == (before.document, before.modified_at)
-    notes = client.get("/collections/soups/requests/a/notes/").content.decode()
-    assert notes == "<p>one</p>\n<p><em>two</em></p>\n\n"
+    after = SavedRequest.objects.get(slug="a")
+    assert (after.document, after.modified_at) == (request.document, request.modified_at)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"name": ""}, "This field is required."),
+        ({"name": "  "}, "This field is required."),
+        ({"name": "a" * 121}, "at most 120 characters"),
+        ({"name": "a\x00b"}, "Null characters"),
+        ({"name": "a", "description": "b" * 50_001, "notes": "b" * 50_001}, "at most 50000"),
+    ],
+    ids=["none", "spaces", "long", "null", "text"],
+)
+@pytest.mark.parametrize(
+    "path", ["", "soups/folders/", *(f"soups/{path}details/" for path, *_ in PARTS.values())]
+)
+def test_mistakes_are_said_beside_the_field(
+    client: Client, soups: Collection, path: str, fields: dict[str, str], message: str
+) -> None:
+    address = f"/collections/{path}"
+    response = client.post(address, fields)
+    assert response.status_code == 422
+    page = response.content.decode()
+    assert message in page
+    assert 'aria-invalid="true"' in page
+    part = client.post(address, fields, headers=HTMX)
+    assert (part["HX-Retarget"], part["HX-Reswap"]) == ("#sheet-body", "innerHTML")
+    assert "<html" not in part.content.decode()
+    assert Collection.objects.get().name == "Soups"
+    assert order(soups) == "a b c | Hot: d e | Cold:"
 
 
 @pytest.mark.parametrize(
@@ -231,6 +269,7 @@ def test_the_name_of_a_duplicate(names: list[str], wanted: str) -> None:
 
 def test_every_change_marks_the_collection(client: Client, soups: Collection) -> None:
     changes = [
+        ("details/", {"name": "Soups"}),
         ("requests/a/place/", {"step": "1"}),
         ("requests/a/details/", {"name": "a"}),
         ("requests/a/duplication/", {}),
@@ -245,3 +284,91 @@ def test_every_change_marks_the_collection(client: Client, soups: Collection) ->
         before = Collection.objects.get().modified_at
         client.post(f"/collections/soups/{path}", fields)
         assert Collection.objects.get().modified_at > before, path
+
+
+@pytest.fixture
+def hot() -> Collection:
+    return make_collection("Soups", "a", hot="d e", cold="f")
+
+
+@pytest.fixture
+def others() -> Collection:
+    return make_collection("Others", "d", hot="x")
+
+
+def undo_of(page: str) -> str:
+    found = re.search(r'action="(/collections/others/folders/[^"]*\?back=[^"]*)"', page)
+    assert found, page
+    return found[1]
+
+
+def test_the_other_collections_are_offered(
+    client: Client, hot: Collection, others: Collection
+) -> None:
+    for headers in ({}, HTMX):
+        page = read(client.get(FOLDER, headers=headers).content.decode())
+        assert [each.attributes["value"] for each in page.find("option")] == ["others"]
+
+
+def test_there_is_no_other(client: Client, hot: Collection) -> None:
+    page = client.get(FOLDER).content.decode()
+    assert "There is no other collection." in page
+    assert "Move folder" not in page
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "sheet"])
+def test_a_move_can_be_undone(
+    client: Client, hot: Collection, others: Collection, headers: dict[str, str]
+) -> None:
+    def state() -> list[object]:
+        found: list[object] = [order(hot), order(others)]
+        for each in (hot, others):
+            found.append(sorted(each.folders.values_list("pk", "slug")))
+            found.append(sorted(each.requests.values_list("pk", "slug")))
+        return found
+
+    before = state()
+    client.post(FOLDER, {"collection": "others"}, headers=headers)
+    page = client.get("/collections/others/").content.decode()
+    assert "Hot was moved here." in page
+    assert order(others) == "d | Hot: x | Hot: d e"
+    response = client.post(undo_of(page), follow=True)
+    assert response.redirect_chain == [("/collections/soups/", 302)]
+    assert "Moved Hot back." in response.content.decode()
+    assert state() == before
+
+
+def test_undone_after_its_place_was_given_away(
+    client: Client, hot: Collection, others: Collection
+) -> None:
+    page = client.post(FOLDER, {"collection": "others"}, follow=True).content.decode()
+    client.post("/collections/soups/folders/cold/deletion/")
+    client.post("/collections/soups/folders/", {"name": "Hot"})
+    client.post(undo_of(page))
+    assert order(hot) == "a | Hot: | Hot: d e"
+    assert set(hot.folders.values_list("slug", flat=True)) == {"hot", "hot-2"}
+
+
+def test_too_many_new_slugs_for_an_address_stay_new(
+    client: Client, hot: Collection, others: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "_LONGEST", 10)
+    page = client.post(FOLDER, {"collection": "others"}, follow=True).content.decode()
+    client.post(undo_of(page))
+    assert order(hot) == "a | Hot: d e | Cold: f"
+    assert set(hot.requests.values_list("slug", flat=True)) == {"a", "d-2", "e", "f"}
+
+
+@pytest.mark.parametrize("back", ["x", "e30:1w:a", "☃"])
+def test_a_way_back_that_we_did_not_make(client: Client, hot: Collection, back: str) -> None:
+    assert client.post(f"{FOLDER}?back={back}").status_code == 404
+    assert order(hot) == "a | Hot: d e | Cold: f"
+
+
+def test_the_way_back_of_a_collection_that_is_gone(
+    client: Client, hot: Collection, others: Collection
+) -> None:
+    page = client.post(FOLDER, {"collection": "others"}, follow=True).content.decode()
+    hot.delete()
+    assert client.post(undo_of(page)).status_code == 404
+    assert order(others) == "d | Hot: x | Hot: d e"
