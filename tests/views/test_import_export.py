@@ -1,4 +1,4 @@
-"""Import and export of collections over the pages."""
+"""Pages of import and export: collections, cURL commands, requests as code, saved responses."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ from django.test import Client
 from django.urls import reverse
 
 from playground.collections import fixture
+from playground.collections.recordings import record
 from playground.import_export.views import compress_text, decompress_text
-from playground.models import Collection, Environment, SavedRequest
+from playground.models import Agent, Collection, Environment, Run, SavedRequest
+from tests.import_export.test_har import CALL as POSTED
 from tests.support import example_collections
 from tests.support.example_collections import COLLECTION, FOLDER, REQUEST, with_fields
 from tests.support.servers import Script, head, reply, serve
+from tests.support.stored_runs import END, HEAD, OPEN, recorded, result
+from tests.views.conftest import form
 
 pytestmark = pytest.mark.database
 PAGE = "/collections/import/"
@@ -248,3 +252,134 @@ def test_a_collection_is_downloaded_for_postman(client: Client) -> None:
 
 def test_the_addresses() -> None:
     assert reverse("collection-import") == PAGE
+
+
+CANARY = "canary-3e77a1"
+
+
+class TestCurl:
+    def test_the_composer_gets_what_a_command_says(self, client: Client) -> None:
+        command = 'curl https://a.example/ask -d \'{"query": {"text": "eggs"}}\' -H \'X-Own: 1\''
+        found = client.post("/formats/curl/", {"command": command}).json()
+        assert found == {
+            "address": "https://a.example/ask",
+            "protocol": "nlweb",
+            "binding": "http",
+            "version": "0.55",
+            "document": {"query": {"text": "eggs"}},
+            "headers": [["X-Own", "1"]],
+            "auth": {},
+            "remarks": [],
+            "refusals": [],
+        }
+
+    def test_a_refusal_says_why(self, client: Client) -> None:
+        found = client.post("/formats/curl/", {"command": "curl x -o y"}).json()
+        assert found["refusals"] == ["The option -o writes a file, which is not supported."]
+        assert client.post("/formats/curl/").json()["refusals"]
+
+
+@pytest.mark.usefixtures("agent")
+class TestCode:
+    def test_what_is_composed_is_there_in_each_language(self, client: Client) -> None:
+        html = client.post("/compose/code/", form()).content.decode()
+        for words in ("curl --url http://agent.example/api/ask", "import httpx", "await fetch(",
+                      "&quot;tools/call&quot;", "Mcp-Method: tools/call"):  # fmt: skip
+            assert words in html
+
+    def test_secrets_are_names(self, client: Client, agent: Agent) -> None:
+        agent.auth, agent.auth_secret = Agent.Auth.BEARER, CANARY
+        agent.save()
+        place = Environment.objects.create(name="Live")
+        place.variables.create(
+            name="own-key",
+            kind="secret",
+            secret=CANARY[::-1],
+            allowed_origins=["http://agent.example"],
+        )
+        document = {"query": {"text": "a {{own-key}}"}}
+        fields = form(document, environment=place.slug, headers='[["X-Key", "{{own-key}}"]]')
+        html = client.post("/compose/code/", fields).content.decode()
+        assert CANARY not in html
+        assert CANARY[::-1] not in html
+        assert "$TOKEN" in html
+        assert "$OWN_KEY" in html
+        assert "<code>TOKEN</code>" in html
+
+    def test_a_name_without_a_value_is_said(self, client: Client) -> None:
+        html = client.post("/compose/code/", form({"query": {"text": "{{who}}"}})).content.decode()
+        assert "Not defined: <code>who</code>" in html
+
+    def test_what_cannot_be_read_has_no_code(self, client: Client) -> None:
+        html = client.post("/compose/code/", form("{")).content.decode()
+        assert "Fix first" in html
+
+    def test_the_agent_api_does_not_go_over_mcp(self, client: Client) -> None:
+        Agent.objects.create(
+            name="Chat", url="http://agent.example", protocol="agent-api", version="1"
+        )
+        document = {"input": [{"role": "user", "content": [{"type": "text", "text": "a"}]}]}
+        html = client.post("/compose/code/", form(document, "chat")).content.decode()
+        assert "import httpx" in html
+        assert "JSON-RPC" not in html
+
+    def test_the_last_call_of_a_run(self, client: Client) -> None:
+        run = recorded([[POSTED, HEAD, END], [POSTED, OPEN, HEAD, result(1), END]])
+        html = client.get(f"/runs/{run.pk}/code/").content.decode()
+        assert "http://agent.example/ask?a=1" in html
+        assert "$AUTHORIZATION" in html
+        assert "••••••" not in html
+
+    def test_a_run_that_sent_nothing(self, client: Client) -> None:
+        run = recorded([[]], "refused")
+        assert b"Nothing to copy" in client.get(f"/runs/{run.pk}/code/").content
+
+
+class TestHar:
+    def test_a_run_is_downloaded(self, client: Client, run: Run) -> None:
+        answer = client.get(f"/runs/{run.pk}/run.har")
+        assert answer["Content-Disposition"] == f'attachment; filename="run-{run.pk}.har"'
+        assert json.loads(answer.content)["log"]["version"] == "1.2"
+
+
+class TestKeptReply:
+    def test_it_opens_as_a_run_and_as_the_same_one(self, client: Client, run: Run) -> None:
+        collection = Collection.objects.create(name="Kept")
+        saved = SavedRequest.objects.create(collection=collection, name="Eggs", reply=record(run))
+        url = f"/collections/{collection.slug}/requests/{saved.slug}/reply/"
+        # Whoever only follows the link makes nothing, and comes to where it is offered.
+        assert client.get(url)["Location"] == saved.get_absolute_url()
+        offer = client.get(saved.get_absolute_url()).content.decode()
+        assert "Show the recorded response" in offer
+        assert f'hx-post="{url}"' in offer
+        assert not Run.objects.filter(source="recording").exists()
+        first = client.post(url)["Location"]
+        assert client.post(url)["Location"] == first
+        assert client.get(url)["Location"] == first
+        assert (
+            "Show the recorded response"
+            not in client.get(saved.get_absolute_url()).content.decode()
+        )
+        page = client.get(first).content.decode()
+        assert ">recorded</span>" in page
+        assert Run.objects.filter(source="recording").count() == 1
+
+    def test_the_pane_of_the_workbench_takes_it_in(self, client: Client, run: Run) -> None:
+        collection = Collection.objects.create(name="Kept")
+        saved = SavedRequest.objects.create(collection=collection, name="Eggs", reply=record(run))
+        url = f"/collections/{collection.slug}/requests/{saved.slug}/reply/"
+        answer = client.post(url, headers={"HX-Request": "true"})
+        made = Run.objects.get(source="recording")
+        assert answer["HX-Push-Url"] == made.get_absolute_url()
+        assert f'data-run="{made.pk}"' in answer.content.decode()
+        SavedRequest.objects.update(reply={"frames": "none"}, recorded_run=None)
+        answer = client.post(url, headers={"HX-Request": "true"})
+        assert "The recorded response cannot be shown" in answer.content.decode()
+        assert "hx-post" not in answer.content.decode()
+
+    def test_without_a_reply_the_request_opens_and_says_so(self, client: Client) -> None:
+        collection = Collection.objects.create(name="Kept")
+        saved = SavedRequest.objects.create(collection=collection, name="Eggs")
+        answer = client.post(f"/collections/{collection.slug}/requests/{saved.slug}/reply/")
+        assert answer["Location"] == saved.get_absolute_url()
+        assert "No response is stored" in client.get(answer["Location"]).content.decode()

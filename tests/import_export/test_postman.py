@@ -1,4 +1,4 @@
-"""Import of Postman Collections, and the round trip of collections."""
+"""Postman Collections: import as fixtures, and export of collections."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from playground.collections.fixture_parser import parse_fixture
 from playground.collections.importer import apply_import, plan_import
 from playground.import_export import import_formats
 from playground.import_export.postman import SCHEMA, is_postman, read_postman, to_postman
+from playground.models import SavedRequest
 from tests.support import example_collections
 from tests.support.json_values import values
 
@@ -394,3 +395,27 @@ def test_nothing_that_claims_to_be_a_collection_breaks_anything(value: Any) -> N
                   collection(variable=value, auth=value, event=value)):  # fmt: skip
         with contextlib.suppress(FixtureError):
             assert import_formats.parse_import(json.dumps(whole)).fixture.collection
+
+
+@pytest.mark.django_db
+def test_a_collection_goes_out_as_postman_knows_it() -> None:
+    kept = example_collections.example()
+    SavedRequest.objects.filter(slug="leek").update(
+        binding="mcp", auth={"type": "bearer", "secret": "token"}, version="0.55"
+    )
+    whole = json.loads(to_postman(fixture_of(kept)))
+    assert whole["info"]["schema"] == SCHEMA
+    assert (whole["info"]["name"], whole["info"]["description"]) == (
+        "Soups",
+        "What we ask *often*.",
+    )
+    assert [each["name"] for each in whole["item"]] == ["First", "Hot", "Cold"]
+    assert {"key": "trace", "value": ""} in whole["variable"]
+    first, leek = whole["item"][0]["request"], whole["item"][1]["item"][1]["request"]
+    assert (first["method"], first["url"]) == ("POST", {"raw": "http://127.0.0.1:8000/demo/ask"})
+    assert json.loads(first["body"]["raw"])["query"] == {"text": "soup: First"}
+    assert {"key": "X-Trace", "value": "{{trace}}"} in first["header"]
+    assert first["description"] == "About First."
+    assert "auth" not in first
+    assert json.loads(leek["body"]["raw"])["params"]["name"] == "ask"
+    assert leek["auth"]["bearer"] == [{"key": "token", "value": "{{token}}", "type": "string"}]
