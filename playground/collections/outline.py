@@ -18,8 +18,6 @@ PAGE = 100
 #: Folders on one page, and requests that come with them, of all folders together.
 FOLDERS = 50
 FIRST = 300
-#: Columns of a request that no list shows and that would make it slow.
-DEFERRED_COLUMNS = ("document", "reply")
 _CURSOR = re.compile(r"([0-9]{1,10})-([0-9]{1,18})-([0-9]{1,18})")
 
 
@@ -68,33 +66,29 @@ class FolderGroup:
         return self.count - (self.next_offset or 0)
 
 
-@dataclass(frozen=True, slots=True)
-class FolderPage:
-    """A page of the folders of a collection: there may be thousands."""
+def folder_page(collection: Collection, size: int, after: str = "") -> tuple[list[Any], str]:
+    """Return `size` folders of a collection, which may have thousands, and the next page's cursor.
 
-    #: Folders in order, each with `count`, the number of its requests.
-    folders: list[Any]
-    #: Cursor of the next page, "" for the last one.
-    next_offset: str
+    Each has `count`, the number of its requests. The cursor, "" after the last page, names the last
+    folder and is no offset: folders may be moved and deleted between two pages. A folder made since
+    the first page is on none of the later ones, because the open page shows it already.
+    """
+    folders = collection.folders.order_by("position", "pk")
+    if match := _CURSOR.fullmatch(after):
+        position, last, newest = map(int, match.groups())
+        later = Q(position__gt=position) | Q(position=position, pk__gt=last)
+        folders = folders.filter(later, pk__lte=newest)
+    else:
+        newest = folders.order_by("-pk").values_list("pk", flat=True).first() or 0
+    page = list(_with_count(folders, "folder")[: size + 1])
+    end = page[size - 1] if len(page) > size else None
+    return page[:size], f"{end.position}-{end.pk}-{newest}" if end else ""
 
-    @classmethod
-    def of(cls, collection: Collection, size: int, after: str = "") -> FolderPage:
-        """Return `size` folders of a collection, from the cursor `after` on.
 
-        The cursor names the last folder and is no offset: folders may be moved and deleted
-        between two pages. A folder made since the first page is on none of the later ones,
-        because the open page shows it already.
-        """
-        folders = collection.folders.order_by("position", "pk")
-        if match := _CURSOR.fullmatch(after):
-            position, last, newest = map(int, match.groups())
-            later = Q(position__gt=position) | Q(position=position, pk__gt=last)
-            folders = folders.filter(later, pk__lte=newest)
-        else:
-            newest = folders.order_by("-pk").values_list("pk", flat=True).first() or 0
-        page = list(_with_count(folders, "folder")[: size + 1])
-        end = page[size - 1] if len(page) > size else None
-        return cls(page[:size], f"{end.position}-{end.pk}-{newest}" if end else "")
+def requests_of(collection: Collection, folder: Folder | None) -> QuerySet[Any]:
+    """Return the requests of a folder, or those without one, without their large columns."""
+    requests = collection.requests.filter(folder=folder).order_by("position", "pk")
+    return requests.defer("document", "reply")
 
 
 class Outline:
@@ -111,9 +105,8 @@ class Outline:
         The first page begins with the requests without a folder. `after` is the cursor of a later
         page; from now on `more_url` is the URL of the page after this one.
         """
-        page = FolderPage.of(self.collection, FOLDERS, after)
-        self._next_folders = page.next_offset
-        groups = [FolderGroup(self.collection, folder, folder.count) for folder in page.folders]
+        folders, self._next_folders = folder_page(self.collection, FOLDERS, after)
+        groups = [FolderGroup(self.collection, folder, folder.count) for folder in folders]
         if not after:
             groups.insert(0, self._empty_group(None))
         room = FIRST
@@ -141,13 +134,11 @@ class Outline:
         return FolderGroup(self.collection, folder, count)
 
     def _fill(self, group: FolderGroup, start: int, size: int) -> FolderGroup:
-        if size <= 0 or not group.count:
-            group.next_offset = start if start < group.count else None
-            return group
-        recorded = ExpressionWrapper(Q(reply__isnull=False), output_field=BooleanField())
-        requests = self.collection.requests.filter(folder=group.folder).order_by("position", "pk")
-        page = requests.defer(*DEFERRED_COLUMNS).annotate(recorded=recorded)[start : start + size]
-        group.rows = [self._row(saved, saved.recorded) for saved in page]
+        if size > 0 and group.count:
+            recorded = ExpressionWrapper(Q(reply__isnull=False), output_field=BooleanField())
+            requests = requests_of(self.collection, group.folder).annotate(recorded=recorded)
+            page = requests[start : start + size]
+            group.rows = [self._row(saved, saved.recorded) for saved in page]
         end = start + len(group.rows)
         group.next_offset = end if end < group.count else None
         return group

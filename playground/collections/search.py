@@ -50,32 +50,19 @@ class SearchHit:
     excerpt: list[HighlightedText] = field(default_factory=list)
 
 
-@dataclass
-class CollectionHits:
-    """The hits in one collection."""
-
-    collection: Collection
-    hits: list[SearchHit] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
 class SearchResults:
     """The hits by collection, and whether there are more requests."""
 
-    groups: list[CollectionHits]
+    groups: dict[Collection, list[SearchHit]] = field(default_factory=dict)
     more: bool = False
-
-    @property
-    def count(self) -> int:
-        """Return the number of hits that are shown."""
-        return sum(len(group.hits) for group in self.groups)
 
 
 def search_collections(user: User | AnonymousUser, text: str) -> SearchResults:
     """Return what contains every word of `text`: matching names first, then in order."""
     words = text[:200].split()[:MAX_WORDS]
     if not words:
-        return SearchResults([])
+        return SearchResults()
     collections = Collection.objects.owned_by(user)
     search = _SearchWords(words)
     requests = list(_requests(collections, search)[: LIMIT + 1])
@@ -84,7 +71,12 @@ def search_collections(user: User | AnonymousUser, text: str) -> SearchResults:
         *_containers(_folders(collections), "folder", search),
         *(search.hit(each, "request", _texts(each)) for each in requests[:LIMIT]),
     ]
-    return SearchResults(_by_collection(hits), more=len(requests) > LIMIT)
+    groups: dict[Collection, list[SearchHit]] = {}
+    for hit in hits:
+        item = hit.item
+        collection = item if isinstance(item, Collection) else item.collection
+        groups.setdefault(collection, []).append(hit)
+    return SearchResults(groups, more=len(requests) > LIMIT)
 
 
 def _folders(collections: QuerySet[Collection]) -> QuerySet[Folder]:
@@ -113,15 +105,6 @@ def _texts(saved: SavedRequest) -> dict[str, str]:
     """Return the searched texts of a request, other than its name, by field."""
     sent = json.dumps(saved.document, ensure_ascii=False)
     return {"notes": saved.notes, "request": sent, "agent": f"{saved.agent} {saved.address}"}
-
-
-def _by_collection(hits: list[SearchHit]) -> list[CollectionHits]:
-    groups: dict[int, CollectionHits] = {}
-    for hit in hits:
-        item = hit.item
-        collection = item if isinstance(item, Collection) else item.collection
-        groups.setdefault(collection.pk, CollectionHits(collection)).hits.append(hit)
-    return list(groups.values())
 
 
 class _SearchWords:

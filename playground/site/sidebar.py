@@ -15,14 +15,13 @@ from urllib.parse import unquote
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from playground.base.query_params import int_param
-from playground.collections.outline import DEFERRED_COLUMNS, FolderPage, counted
+from playground.collections.outline import counted, folder_page, requests_of
 from playground.collections.search import search_collections
 from playground.lessons.pane import LessonOffer, lesson_offer
 from playground.models import Agent, Collection, Folder, SavedRequest
@@ -31,6 +30,8 @@ from playground.ui.helpers import get_collection, is_htmx
 COOKIE = "playground_unfolded"
 #: Requests on one page of a node, and folders on one page of a collection.
 PAGE = FOLDERS = 100
+#: Columns that the tree does not show, with those of `requests_of`.
+_DEFERRED = ("headers", "auth", "captures", "notes", "expectations")
 #: Most nodes that are expanded in a page; a cookie may have any number.
 MAX_OPEN = 12
 _KEY = re.compile(r"[-\w]{1,130}(/[-\w]{1,130})?")
@@ -43,39 +44,21 @@ def expanded_keys(cookie: str) -> frozenset[str]:
 
 
 @dataclass
-class TreePage:
-    """A page of the content of a collection or a folder."""
+class TreeNode:
+    """A collection or a folder, and a page of its content if that was read."""
 
     collection: Collection
     folder: Folder | None = None
+    #: Number of requests in all.
+    count: int = 0
+    is_expanded: bool = False
     requests: list[SavedRequest] = field(default_factory=list)
-    #: Offset of the next page; None for the last one.
+    #: Offset of the next page of requests; None for the last one.
     following: int | None = None
     #: Of a collection: its folders, expanded ones with their content.
     nodes: list[TreeNode] = field(default_factory=list)
     #: Cursor of the next page of folders, "" for the last one.
     folders_after: str = ""
-
-    @property
-    def more_url(self) -> str:
-        """Return the URL of the next page of requests."""
-        return f"{_url(self.collection, self.folder)}&from={self.following}"
-
-    @property
-    def folders_url(self) -> str:
-        """Return the URL of the next page of folders."""
-        url = reverse("sidebar-node", args=[self.collection.slug])
-        return f"{url}?folders={self.folders_after}"
-
-
-@dataclass
-class TreeNode:
-    """A collection or a folder, with its content if it is expanded."""
-
-    collection: Collection
-    folder: Folder | None
-    count: int
-    content: TreePage | None
 
     @property
     def key(self) -> str:
@@ -88,7 +71,46 @@ class TreeNode:
 
     @property
     def url(self) -> str:
-        return _url(self.collection, self.folder)
+        url = reverse("sidebar-node", args=[self.collection.slug])
+        return f"{url}?folder={self.folder.slug if self.folder else ''}"
+
+    @property
+    def more_url(self) -> str:
+        """Return the URL of the next page of requests."""
+        return f"{self.url}&from={self.following}"
+
+    @property
+    def folders_url(self) -> str:
+        """Return the URL of the next page of folders."""
+        url = reverse("sidebar-node", args=[self.collection.slug])
+        return f"{url}?folders={self.folders_after}"
+
+    def read(self, keys: Names[str], start: int = 0) -> None:
+        """Read a page of its requests, and with the first page those in `keys` of its folders."""
+        # One request more than is shown, to know whether there is a next page without counting.
+        requests = requests_of(self.collection, self.folder).defer(*_DEFERRED)
+        self.requests = [*requests[start : start + PAGE + 1]]
+        for saved in self.requests:
+            saved.collection = self.collection
+        if len(self.requests) > PAGE:
+            self.following = start + PAGE
+            self.requests.pop()
+        if not self.folder and not start:
+            self.read_folders(keys)
+
+    def read_folders(self, keys: Names[str], after: str = "") -> None:
+        """Read the page of folders from the cursor `after` on."""
+        folders, self.folders_after = folder_page(self.collection, FOLDERS, after)
+        self.nodes = [TreeNode(self.collection, each, each.count) for each in folders]
+        _expand(self.nodes, keys)
+
+
+def _expand(nodes: list[TreeNode], keys: Names[str]) -> list[TreeNode]:
+    for node in nodes:
+        if node.key in keys:
+            node.is_expanded = True
+            node.read(keys)
+    return nodes
 
 
 class Sidebar:
@@ -119,57 +141,13 @@ class Sidebar:
     def collections(self) -> list[TreeNode]:
         """The user's collections, expanded as the browser's cookie says."""
         found = Collection.objects.owned_by(self._user).filter(lesson__isnull=True)
-        return build_tree(found, expanded_keys(self._cookie))
+        nodes = [TreeNode(each, None, each.count) for each in counted(found)]
+        return _expand(nodes, expanded_keys(self._cookie))
 
     @cached_property
     def lesson(self) -> LessonOffer | None:
         """The lesson to continue, or else the first one to start."""
         return lesson_offer(self._user)
-
-
-def _url(collection: Collection, folder: Folder | None) -> str:
-    url = reverse("sidebar-node", args=[collection.slug])
-    return f"{url}?folder={folder.slug if folder else ''}"
-
-
-def build_tree(collections: QuerySet[Collection], keys: Names[str]) -> list[TreeNode]:
-    """Return all collections, those in `keys` expanded."""
-    return [
-        TreeNode(each, None, each.count, tree_page(each, None, keys) if each.slug in keys else None)
-        for each in counted(collections)
-    ]
-
-
-def tree_page(
-    collection: Collection, folder: Folder | None, keys: Names[str] = (), start: int = 0
-) -> TreePage:
-    """Return a page of the requests of a folder, or of those without one with the folders."""
-    requests = collection.requests.filter(folder=folder).order_by("position", "pk")
-    # One request more than is shown, to know whether there is a next page without counting.
-    more = ("headers", "auth", "captures", "notes", "expectations")
-    requests_page = list(requests.defer(*DEFERRED_COLUMNS, *more)[start : start + PAGE + 1])
-    for saved in requests_page:
-        saved.collection = collection
-    following = start + PAGE if len(requests_page) > PAGE else None
-    content = TreePage(collection, folder, requests_page[:PAGE], following)
-    return content if folder or start else _with_folders(content, keys)
-
-
-def more_folders(collection: Collection, keys: Names[str], after: str) -> TreePage:
-    """Return the page of folders of a collection from the cursor `after` on."""
-    return _with_folders(TreePage(collection), keys, after)
-
-
-def _with_folders(content: TreePage, keys: Names[str], after: str = "") -> TreePage:
-    collection = content.collection
-    page = FolderPage.of(collection, FOLDERS, after)
-    content.folders_after = page.next_offset
-    content.nodes = [
-        TreeNode(collection, each, each.count, tree_page(collection, each) if key in keys else None)
-        for each in page.folders
-        for key in [f"{collection.slug}/{each.slug}"]
-    ]
-    return content
 
 
 @require_safe
@@ -184,11 +162,12 @@ def sidebar_node(request: HttpRequest, slug: str) -> HttpResponse:
     collection = get_collection(request, slug)
     folder = collection.folders.filter(slug=request.GET.get("folder", "")).first()
     keys = expanded_keys(request.COOKIES.get(COOKIE, ""))
+    node = TreeNode(collection, folder)
     if after := request.GET.get("folders", ""):
-        found = more_folders(collection, keys, after)
+        node.read_folders(keys, after)
     else:
-        found = tree_page(collection, folder, keys, int_param(request.GET, "from", 0))
-    return render(request, "site/sidebar.html#tree_page", {"content": found})
+        node.read(keys, int_param(request.GET, "from", 0))
+    return render(request, "site/sidebar.html#tree_page", {"content": node})
 
 
 @require_safe

@@ -92,7 +92,7 @@ def test_a_long_one_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPat
 def find(words: str) -> list[search.SearchHit]:
     """What is found, in the order in which it is shown."""
     found = search.search_collections(AnonymousUser(), words)
-    return [hit for group in found.groups for hit in group.hits]
+    return [hit for hits in found.groups.values() for hit in hits]
 
 
 @pytest.fixture
