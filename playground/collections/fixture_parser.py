@@ -8,7 +8,7 @@ Nothing is stored.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -21,6 +21,7 @@ from playground.collections.fixture import (
     FOLDER,
     REQUEST,
     Fields,
+    Finding,
     Fixture,
     FixtureError,
     FixtureProblem,
@@ -83,6 +84,11 @@ _SIGNATURES = (
     (b"\xff\xfe|\xfe\xff|.?\0", "UTF-16 text. Save it as UTF-8"),
 )
 
+#: Functions that remove literal credentials from a field of a request.
+_CLEANERS: Mapping[str, Callable[[Any], Any]] = {
+    "headers": credentials.clean_headers,
+    "address": credentials.clean_url_template,
+}
 _CREDENTIAL_REMOVED = "A credential was removed. Use a {{name}} placeholder of a secret instead."
 
 
@@ -227,9 +233,8 @@ class FixtureReader:
 
     def _check_references(self) -> Iterator[FixtureProblem]:
         if self._collection is None:
-            yield FixtureProblem(
-                "", f"The file contains no collection (no item of model {COLLECTION})."
-            )
+            message = f"The file contains no collection (no item of model {COLLECTION})."
+            yield FixtureProblem("", message)
         for location, folder in self._folder_references:
             if folder not in self._folders:
                 yield FixtureProblem(location, f"The file contains no folder “{folder}”.")
@@ -239,11 +244,10 @@ class FixtureReader:
 
     def _read_item(self, location: str, item: Any) -> Iterator[FixtureProblem]:
         if not isinstance(item, dict):
-            yield FixtureProblem(
-                location, f"An item must be an object, not {json_type_name(item)}."
-            )
+            message = f"An item must be an object, not {json_type_name(item)}."
+            yield FixtureProblem(location, message)
             return
-        model, fields = item.get("model"), item.get("fields")
+        model = item.get("model")
         if not isinstance(model, str) or model not in FIELDS:
             shown = f"“{model[:60]}”" if isinstance(model, str) else json_type_name(model)
             yield FixtureProblem(
@@ -253,48 +257,53 @@ class FixtureReader:
             )
             return
         location = f"{location}, {model}"
-        yield from _check_members(location, item)
+        for pointer, message in self._findings(location, model, item):
+            yield FixtureProblem(f"{location}, {pointer}" if pointer else location, message)
+
+    def _findings(self, location: str, model: str, item: Mapping[str, Any]) -> Iterator[Finding]:
+        for name in sorted(item.keys() - {"model", "fields"}):
+            message = "Unknown member. An item has only “model” and “fields”."
+            yield f"/{pointer_token(name)}", message
+        fields = item.get("fields")
         if not isinstance(fields, dict):
-            yield FixtureProblem(
-                f"{location}, /fields", f"Must be an object, not {json_type_name(fields)}."
+            yield "/fields", f"Must be an object, not {json_type_name(fields)}."
+            return
+        found = [(f"/fields{at}", message) for at, message in validate_item(model, fields)]
+        yield from found
+        if not found:
+            values = {**FIELDS[model], **fields}
+            store = self._store_collection if model == COLLECTION else self._store_part
+            yield from store(location, model, values)
+
+    def _store_collection(self, location: str, _: str, values: Fields) -> Iterator[Finding]:
+        """Store a collection whose fields are valid, if it is that of the other items."""
+        if self._collection is not None:
+            yield (
+                "",
+                "The file contains a second collection. Only one per file is supported: "
+                "load several with loaddata.",
             )
-            return
-        problems = list(self._check_fields(location, model, fields))
-        yield from problems
-        if not problems:
-            yield from self._store(location, model, fields)
+        elif self._slug not in {None, values["slug"]}:
+            yield "", f"The items before this one belong to “{self._slug}”."
+        else:
+            self._slug, self._collection = values["slug"], values
+            at = f"{location}, /fields/lesson"
+            references = requests_of(values["lesson"])
+            self._request_references += [(f"{at}{to}", name) for to, name in references]
 
-    def _check_fields(self, location: str, model: str, fields: Fields) -> Iterator[FixtureProblem]:
-        for pointer, message in validate_item(model, fields):
-            yield FixtureProblem(f"{location}, /fields{pointer}", message)
-
-    def _store(self, location: str, model: str, fields: Fields) -> Iterator[FixtureProblem]:
-        """Store an item whose fields are valid, if it is consistent with the others."""
-        values = {**FIELDS[model], **fields}
-        slug = values["slug"]
-        if model == COLLECTION:
-            if self._collection is not None:
-                yield FixtureProblem(
-                    location,
-                    "The file contains a second collection. Only one per file is supported: "
-                    "load several with loaddata.",
-                )
-            elif self._slug not in {None, slug}:
-                yield FixtureProblem(
-                    location, f"The items before this one belong to “{self._slug}”."
-                )
-            else:
-                self._slug, self._collection = slug, values
-                at = f"{location}, /fields/lesson"
-                references = requests_of(values["lesson"])
-                self._request_references += [(f"{at}{to}", name) for to, name in references]
-            return
-        yield from self._check_collection_key(location, values.pop("collection"))
+    def _store_part(self, location: str, model: str, values: dict[str, Any]) -> Iterator[Finding]:
+        """Store a folder or a request whose fields are valid, if it fits the other items."""
+        slug, key = values["slug"], values.pop("collection")
+        if not _is_natural_key(key, 1):
+            yield "/fields/collection", "Must be an array with the slug of the collection."
+        elif self._slug not in (None, key[0]):
+            message = f"The file contains the collection “{self._slug}”, not “{key[0]}”."
+            yield "/fields/collection", message
+        else:
+            self._slug = key[0]
         siblings = self._folders if model == FOLDER else self._requests
         if slug in siblings:
-            yield FixtureProblem(
-                f"{location}, /fields/slug", f"Duplicate slug: an earlier item also uses “{slug}”."
-            )
+            yield "/fields/slug", f"Duplicate slug: an earlier item also uses “{slug}”."
             return
         if values["position"] is ...:
             values["position"] = STEP * (len(siblings) + 1)
@@ -302,56 +311,30 @@ class FixtureReader:
             yield from self._check_request(location, values)
         siblings[slug] = values
 
-    def _check_collection_key(self, location: str, key: Any) -> Iterator[FixtureProblem]:
-        at = f"{location}, /fields/collection"
-        if not _is_natural_key(key, 1):
-            yield FixtureProblem(at, "Must be an array with the slug of the collection.")
-        elif self._slug is None:
-            self._slug = key[0]
-        elif key[0] != self._slug:
-            yield FixtureProblem(
-                at, f"The file contains the collection “{self._slug}”, not “{key[0]}”."
-            )
-
-    def _check_request(self, location: str, values: dict[str, Any]) -> Iterator[FixtureProblem]:
-        key, at = values["folder"], f"{location}, /fields/folder"
+    def _check_request(self, location: str, values: dict[str, Any]) -> Iterator[Finding]:
+        """Check the references of a request, and remove literal credentials."""
+        key = values["folder"]
         if key is not None:
             if not _is_natural_key(key, 2) or key[0] != self._slug:
-                yield FixtureProblem(
-                    at,
+                message = (
                     "Must be null, or an array: the slug of the collection and the slug of "
-                    "the folder.",
+                    "the folder."
                 )
+                yield "/fields/folder", message
                 return
             values["folder"] = key[1]
-            self._folder_references.append((at, key[1]))
-        yield from _check_target(location, values)
-        self._remarks += _remove_credentials(location, values)
-
-
-def _check_members(location: str, item: Mapping[str, Any]) -> Iterator[FixtureProblem]:
-    for name in sorted(item.keys() - {"model", "fields"}):
-        message = "Unknown member. An item has only “model” and “fields”."
-        yield FixtureProblem(f"{location}, /{pointer_token(name)}", message)
-
-
-def _check_target(location: str, values: Fields) -> Iterator[FixtureProblem]:
-    known = [version.name for version in registry.versions(values["protocol"])]
-    if values["version"] not in known:
-        message = f"Unknown version. The versions of this protocol are {', '.join(known)}."
-        yield FixtureProblem(f"{location}, /fields/version", message)
-    if values["binding"] == "mcp" and values["protocol"] != "nlweb":
-        yield FixtureProblem(f"{location}, /fields/binding", "Only NLWeb can be sent over MCP.")
-
-
-def _remove_credentials(location: str, values: dict[str, Any]) -> Iterator[FixtureProblem]:
-    """Remove literal credentials, and yield a remark for each."""
-    for name, clean in (
-        ("headers", credentials.clean_headers), ("address", credentials.clean_url_template)
-    ):  # fmt: skip
-        before, values[name] = values[name], clean(values[name])
-        if before != values[name]:
-            yield FixtureProblem(f"{location}, /fields/{name}", _CREDENTIAL_REMOVED)
+            self._folder_references.append((f"{location}, /fields/folder", key[1]))
+        known = [version.name for version in registry.versions(values["protocol"])]
+        if values["version"] not in known:
+            message = f"Unknown version. The versions of this protocol are {', '.join(known)}."
+            yield "/fields/version", message
+        if values["binding"] == "mcp" and values["protocol"] != "nlweb":
+            yield "/fields/binding", "Only NLWeb can be sent over MCP."
+        for name, clean in _CLEANERS.items():
+            before, values[name] = values[name], clean(values[name])
+            if before != values[name]:
+                place = f"{location}, /fields/{name}"
+                self._remarks.append(FixtureProblem(place, _CREDENTIAL_REMOVED))
 
 
 def _is_natural_key(key: Any, length: int) -> bool:

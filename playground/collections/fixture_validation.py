@@ -12,7 +12,6 @@ from functools import lru_cache, partial
 from typing import Any
 
 from playground.base import credentials
-from playground.collections import recordings
 from playground.collections.fixture import (
     COLLECTION,
     REQUEST,
@@ -20,6 +19,7 @@ from playground.collections.fixture import (
     pointer_token,
     schema_errors,
 )
+from playground.collections.recordings import validate_recording
 from playground.expectations import check_captures, check_schema
 from playground.expectations.schema import MAX_EXPECTATIONS
 from playground.lesson_format import lesson_problems
@@ -143,10 +143,6 @@ def expectation_errors(text: str) -> tuple[Finding, ...]:
     return tuple((problem.pointer.removeprefix("/0"), problem.message) for problem in found)
 
 
-def _check_reply(value: Any) -> Iterable[Finding]:
-    return () if value is None else _from_problems(recordings.validate_recording, value)
-
-
 #: Checks of fields that a schema cannot express, by model. References to other items are checked
 #: by `fixture_parser`.
 _EXTRA_CHECKS: Mapping[str, Mapping[str, Check]] = {
@@ -157,6 +153,6 @@ _EXTRA_CHECKS: Mapping[str, Mapping[str, Check]] = {
         "auth": _check_auth,
         "expectations": _check_expectations,
         "captures": partial(_from_problems, check_captures),
-        "reply": _check_reply,
+        "reply": lambda value: () if value is None else validate_recording(value),
     },
 }

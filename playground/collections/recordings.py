@@ -30,6 +30,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from playground.base.limits import MIB
+from playground.collections.fixture import Finding
 from playground.counters import RunCounters
 from playground.models import (
     Agent,
@@ -44,7 +45,7 @@ from playground.models.batches import FramePart, build_batches
 from playground.models.json_text import storable, text_bytes
 from playground.protocols import registry
 from playground.protocols.events import Outcome
-from playground.protocols.exchange import Exchange, RequestProblem, Target
+from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.protocols.json_pointer import pointer_of
@@ -109,19 +110,12 @@ def record(run: Run) -> dict[str, Any]:
     }
 
 
-def validate_recording(reply: Any) -> list[RequestProblem]:
-    """Return the problems of a recording, each with a JSON Pointer.
+def validate_recording(reply: Any) -> list[Finding]:
+    """Return the first problems of a recording: JSON Pointers into it, and sentences.
 
     If there are none, it can be replayed: no reader of its frames raises.
     """
-    if not isinstance(reply, Mapping):
-        return [_problem("", "A recorded response must be a JSON object.")]
-    found = []
-    for problem in _problems(reply):
-        found.append(problem)
-        if len(found) == MAX_PROBLEMS:
-            break
-    return found
+    return list(islice(_problems(reply), MAX_PROBLEMS))
 
 
 def frame_to_json(frame: Frame) -> dict[str, Any]:
@@ -166,8 +160,7 @@ def _create_run(saved: SavedRequest, reply: Mapping[str, Any], owner: User | Non
     of the saved request, which may have changed since.
     """
     if problems := validate_recording(reply):
-        first = problems[0]
-        raise RecordingError(f"The recorded response is invalid: {first.pointer} {first.message}")
+        raise RecordingError(f"The recorded response is invalid: {' '.join(problems[0])}")
     target = Target(
         url=reply.get("url", saved.address),
         protocol=reply.get("protocol", saved.protocol),
@@ -257,56 +250,58 @@ def _final_columns(
     }
 
 
-def _problems(reply: Mapping[str, Any]) -> Iterator[RequestProblem]:
+def _problems(reply: Any) -> Iterator[Finding]:
+    if not isinstance(reply, Mapping):
+        yield "", "A recorded response must be a JSON object."
+        return
     for name in reply:
-        if name not in _MEMBERS:
-            yield _problem(pointer_of([str(name)[:60]]), "Unknown member of a recorded response.")
+        if name not in _MEMBERS and name != "frames":
+            yield pointer_of([str(name)[:60]]), "Unknown member of a recorded response."
     for name, (is_valid, what) in _MEMBERS.items():
         if name in reply and not is_valid(reply[name]):
-            yield _problem(f"/{name}", f"Must be {what}.")
+            yield f"/{name}", f"Must be {what}."
     yield from _check_target(reply)
     frames = reply.get("frames")
     if not isinstance(frames, list):
-        yield _problem("/frames", "A recorded response must have an array of frames.")
+        yield "/frames", "A recorded response must have an array of frames."
     elif len(frames) > MAX_FRAMES:
-        yield _problem("/frames", f"More than {MAX_FRAMES:,} frames.")
+        yield "/frames", f"More than {MAX_FRAMES:,} frames."
     else:
         yield from _check_frames(frames)
 
 
-def _check_target(reply: Mapping[str, Any]) -> Iterator[RequestProblem]:
+def _check_target(reply: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield problems of protocol, binding and version: they must be known ones."""
     protocol, binding, version = (reply.get(name) for name in ("protocol", "binding", "version"))
     if isinstance(binding, str) and binding not in registry.BINDINGS:
-        yield _problem("/binding", f"Unknown binding “{binding[:40]}”.")
+        yield "/binding", f"Unknown binding “{binding[:40]}”."
     if not isinstance(protocol, str):
         return
     if protocol not in registry.PROTOCOLS:
-        yield _problem("/protocol", f"Unknown protocol “{protocol[:40]}”.")
-    elif isinstance(version, str) and not _has_version(protocol, version):
-        yield _problem("/version", f"Unknown version “{version[:40]}” of this protocol.")
+        yield "/protocol", f"Unknown protocol “{protocol[:40]}”."
+        return
+    known = {each.name for each in registry.versions(protocol)}
+    if isinstance(version, str) and version not in known:
+        yield "/version", f"Unknown version “{version[:40]}” of this protocol."
 
 
-def _has_version(protocol: str, version: str) -> bool:
-    return version in {known.name for known in registry.versions(protocol)}
-
-
-def _check_frames(frames: list[Any]) -> Iterator[RequestProblem]:
+def _check_frames(frames: list[Any]) -> Iterator[Finding]:
     size, latest = 0, 0
     for number, row in enumerate(frames):
         pointer = f"/frames/{number}"
         message = _frame_error(row, latest)
         if message:
-            yield _problem(pointer, message)
+            yield pointer, message
             continue
         latest = row["at_us"]
         data = _frame_bytes(row)
         size += len(data)
         if size > MAX_BYTES:
-            yield _problem(pointer, "The frames are larger than 1 MB in total.")
+            yield pointer, "The frames are larger than 1 MB in total."
             return
-        if not _CONTENTS.get(_KINDS[row["kind"]], _accept_any)(data):
-            yield _problem(pointer, f"Invalid content for a frame of kind “{row['kind']}”.")
+        is_valid = _CONTENTS.get(_KINDS[row["kind"]])
+        if is_valid and not is_valid(data):
+            yield pointer, f"Invalid content for a frame of kind “{row['kind']}”."
 
 
 def _frame_error(row: Any, latest: int) -> str:
@@ -338,10 +333,6 @@ def _frame_bytes(row: Mapping[str, Any]) -> bytes:
     if "text" in row or not isinstance(row["base64"], str):
         raise TypeError
     return base64.b64decode(row["base64"], validate=True)
-
-
-def _accept_any(_: object) -> bool:
-    return True
 
 
 def _is_open(data: bytes) -> bool:
@@ -400,7 +391,7 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and len(value) <= 2000
 
 
-#: Members of a recording, all optional but the frames: their check, and its description.
+#: Optional members of a recording, which has frames: their check, and its description.
 _MEMBERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "recorded_at": (_is_timestamp, "an ISO 8601 timestamp with a time zone"),
     "state": (lambda value: value in _FINAL, f"one of {', '.join(_FINAL)}"),
@@ -415,9 +406,4 @@ _MEMBERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "binding": (_is_text, "a string"),
     "version": (_is_text, "a string"),
     "request": (lambda value: isinstance(value, Mapping), "a JSON object"),
-    "frames": (_accept_any, ""),
 }
-
-
-def _problem(pointer: str, message: str) -> RequestProblem:
-    return RequestProblem(pointer, message, "error")
