@@ -111,7 +111,7 @@ _TABLE: Mapping[str, str] = {
     SUPPORTED: """
 request X 1 | header H 1 | data d 1 | data-ascii - 1 | data-raw - 1 | data-binary - 1
 data-urlencode - 1 | json - 1 | url - 1 | url-query - 1 | user u 1 | oauth2-bearer - 1
-user-agent A 1 | referer e 1 | cookie b 1 | get G 0
+cookie b 1 | get G 0
 """,
     IGNORED: """
 silent s 0 | show-error S 0 | verbose v 0 | include i 0 | location L 0 | insecure k 0
@@ -129,6 +129,7 @@ no-alpn - 0 | cert-status - 0 | ca-native - 0 | proxy-insecure - 0 | proxy-heade
 proxytunnel p 0 | max-filesize - 1 | tcp-fastopen - 0 | happy-eyeballs-timeout-ms - 1
 retry-connrefused - 0 | rate - 1 | fail-early - 0 | post301 - 0 | post302 - 0 | post303 - 0
 ignore-content-length - 0 | junk-session-cookies j 0 | suppress-connect-headers - 0
+user-agent A 1 | referer e 1
 """,
     "writes a file, which is not supported": """
 output o 1 | remote-name O 0 | remote-name-all - 0 | remote-header-name J 0 | output-dir - 1
@@ -191,7 +192,6 @@ class CurlCommand:
         self.queries: list[str] = []
         self.errors: list[str] = []
         self._data: list[str] = []
-        self._has_data = False
         self._has_user = False
         self._ignored: list[str] = []
         self._remarks: list[str] = []
@@ -199,7 +199,7 @@ class CurlCommand:
     @property
     def body(self) -> str | None:
         """Return all data, joined as curl joins it; None if there is none."""
-        return "&".join(self._data) if self._has_data else None
+        return "&".join(self._data) if self._data else None
 
     def remarks(self) -> Iterator[str]:
         yield from self._remarks
@@ -250,11 +250,15 @@ class CurlCommand:
         if option.support == IGNORED:
             self._ignored.append(name)
         elif option.support == SUPPORTED:
-            self._apply(option.name, name, value)
+            try:
+                self._apply(option.name, value)
+            except UnsupportedRequestError as error:
+                self.errors.append(f"The option {name} {error}")
         else:
             self.errors.append(f"The option {name} {option.support}.")
 
-    def _apply(self, option: str, name: str, value: str) -> None:
+    def _apply(self, option: str, value: str) -> None:
+        """Apply a supported option. Raise an error as the end of a sentence about it."""
         match option:
             case "request":
                 self.method = value
@@ -263,19 +267,20 @@ class CurlCommand:
             case "get":
                 self.get = True
             case "header":
-                self._header(name, value)
+                self._header(value)
             case "user":
                 self._user(value)
             case "oauth2-bearer":
                 self.headers.append(("Authorization", f"Bearer {value}"))
-            case "user-agent" | "referer":
-                self._ignored.append(name)
+            case "cookie" if "=" in value:
+                self._remarks.append("Cookies were skipped. The playground does not send cookies.")
             case "cookie":
-                self._cookie(name, value)
+                raise _reads_file(f"reads cookies from the file {value[:60]}")
             case "url-query":
-                self._query(name, value)
+                encoded = _encoded(value.removeprefix("+"))
+                self.queries.append(value[1:] if value.startswith("+") else encoded)
             case _:
-                self._add_data(option, name, value)
+                self._add_data(option, value)
 
     def _url(self, value: str) -> None:
         if self.address:
@@ -289,14 +294,9 @@ class CurlCommand:
         else:
             self.address = value
 
-    def _header(self, name: str, value: str) -> None:
+    def _header(self, value: str) -> None:
         if value.startswith("@"):
-            self.errors.append(
-                f"The option {name} reads headers from "
-                f"the file {value[:60]}, which is not "
-                "supported."
-            )
-            return
+            raise _reads_file(f"reads headers from the file {value[:60]}")
         key, colon, text = value.partition(":")
         if colon and text.strip():
             self.headers.append((key.strip(), text.strip()))
@@ -322,53 +322,32 @@ class CurlCommand:
         login = base64.b64encode(value.encode("utf-8", "replace")).decode()
         self.headers.append(("Authorization", f"Basic {login}"))
 
-    def _cookie(self, name: str, value: str) -> None:
-        if "=" not in value:
-            self.errors.append(
-                f"The option {name} reads cookies from "
-                f"the file {value[:60]}, which is not "
-                "supported."
-            )
-        else:
-            self._remarks.append("Cookies were skipped. The playground does not send cookies.")
-
-    def _query(self, name: str, value: str) -> None:
-        if (text := self._encoded(name, value.removeprefix("+"))) is not None:
-            self.queries.append(value[1:] if value.startswith("+") else text)
-
-    def _add_data(self, option: str, name: str, value: str) -> None:
+    def _add_data(self, option: str, value: str) -> None:
         if option == "data-urlencode":
-            text = self._encoded(name, value)
+            value = _encoded(value)
         elif option != "data-raw" and value.startswith("@"):
-            self.errors.append(
-                f"The option {name} reads the body from {_file_name(value[1:])}, which is "
-                "not supported. Put the text into the command."
-            )
-            return
-        else:
-            text = value
-        if text is None:
-            return
-        self._has_data = True
+            where = f"reads the body from {_file_name(value[1:])}"
+            raise _reads_file(where, " Put the text into the command.")
         if option == "json":
             # According to curl's manual several of them are joined without a separator.
             self.headers.append(("Content-Type", "application/json"))
-            self._data = ["".join([*self._data, text])]
+            self._data = ["".join([*self._data, value])]
         else:
-            self._data.append(text)
+            self._data.append(value)
 
-    def _encoded(self, name: str, value: str) -> str | None:
-        """Return `name=text` encoded like --data-urlencode; None if it reads a file."""
-        key, equals, text = value.partition("=")
-        if not equals and "@" in value:
-            self.errors.append(
-                f"The option {name} reads {_file_name(value.partition('@')[2])}, which is "
-                "not supported."
-            )
-            return None
-        if not equals:
-            return quote(value, safe="")
-        return f"{key}={quote(text, safe='')}" if key else quote(text, safe="")
+
+def _encoded(value: str) -> str:
+    """Return `name=text` encoded like --data-urlencode."""
+    key, equals, text = value.partition("=")
+    if not equals and "@" in value:
+        raise _reads_file(f"reads {_file_name(value.partition('@')[2])}")
+    if not equals:
+        return quote(value, safe="")
+    return f"{key}={quote(text, safe='')}" if key else quote(text, safe="")
+
+
+def _reads_file(what: str, advice: str = "") -> UnsupportedRequestError:
+    return UnsupportedRequestError(f"{what}, which is not supported.{advice}")
 
 
 def _file_name(name: str) -> str:
