@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
@@ -144,13 +144,21 @@ def fixture_of(collection: Collection) -> Fixture:
     if lesson and not any(lesson_problems(lesson)):
         lesson = with_requests(lesson, set(collection.requests.values_list("slug", flat=True)))
     fields = {
-        "name": storable(collection.name),
+        "name": collection.name,
         "slug": collection.slug,
-        "description": storable(collection.description),
+        "description": collection.description,
         "lesson": lesson,
     }
-    folders = collection.folders.order_by("position", "pk")
-    return _build_fixture(collection.slug, fields, folders, requests_in_order(collection))
+    folders = collection.folders.order_by("position", "pk").values(*_columns(FOLDER))
+    requests = requests_in_order(collection).values(
+        *_columns(REQUEST), folder_slug=F("folder__slug")
+    )
+    return Fixture(
+        collection.slug,
+        _storable_texts(fields),
+        {row["slug"]: _storable_texts(row) for row in folders},
+        {row["slug"]: _request_fields(row) for row in requests.iterator(chunk_size=500)},
+    )
 
 
 def fixture_text(fixture: Fixture) -> str:
@@ -217,25 +225,9 @@ def _item(model: str, values: Fields) -> dict[str, Any]:
     return {"model": model, "fields": fields}
 
 
-def _build_fixture(slug: str, collection: Fields, folders: Any, requests: Any) -> Fixture:
-    rows = requests.values(*_columns(REQUEST), folder_slug=F("folder__slug")).iterator(
-        chunk_size=500
-    )
-    return Fixture(
-        slug,
-        collection,
-        _by_slug(_storable_texts(row) for row in folders.values(*_columns(FOLDER))),
-        _by_slug(_request_fields(row) for row in rows),
-    )
-
-
 def _columns(model: str) -> list[str]:
     """Return the fields that are columns of the model itself."""
     return [name for name in FIELDS[model] if name not in {"collection", "folder"}]
-
-
-def _by_slug(rows: Iterable[dict[str, Any]]) -> dict[str, Fields]:
-    return {row["slug"]: row for row in rows}
 
 
 def _request_fields(row: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.db import models, transaction
+from django.db import transaction
+from django.db.models import Max
 from django.forms import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import get_object_or_404, render
@@ -76,12 +77,13 @@ def _create(request: HttpRequest, fields: Mapping[str, Any]) -> SavedRequest:
     if len(name) > MAX_NAME:
         raise ValidationError(f"The name is longer than {MAX_NAME} characters.")
     collection, folder = _selected_folder(request)
+    siblings = collection.requests.filter(folder=folder)
     saved = SavedRequest(
         collection=collection,
         folder=folder,
         name=name,
         notes=form.get("notes", "").strip(),
-        position=last_position(collection.requests.filter(folder=folder)),
+        position=(siblings.aggregate(last=Max("position"))["last"] or 0) + STEP,
     )
     if form.get("keep_reply") and (run := find_run(request, form.get("run", ""))):
         saved.reply = record(run)
@@ -353,9 +355,3 @@ def _portable_url(url: str) -> str:
     """Return an agent's URL for users without that agent; "" for one on this machine."""
     host = urlsplit(url).hostname or ""
     return "" if host == "localhost" or host.startswith("127.") or host == "::1" else url
-
-
-def last_position(requests: models.QuerySet[SavedRequest]) -> int:
-    """Return the position after the last of these requests, which are those of one folder."""
-    last: int | None = requests.aggregate(last=models.Max("position"))["last"]
-    return STEP if last is None else last + STEP
