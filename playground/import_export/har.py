@@ -63,8 +63,8 @@ def read_har(text: str) -> tuple[str, list[FixtureProblem]]:
         count = len(locations)
         subject = f"Skipped {count:,} entries." if count > 1 else "Skipped."
         built.skip(locations[0], f"{subject} {reason}", count)
-    addresses = (urlsplit(fields["address"]) for fields in built.requests.values())
-    host = next((address.netloc.rpartition("@")[2] for address in addresses), "")
+    built.check()
+    host = urlsplit(next(iter(built.requests.values()))["address"]).netloc.rpartition("@")[2]
     name = short_name(f"Requests to {host or 'an agent'}")
     return built.text({"name": name, "slug": collection_slug(re.sub(r"[.:]", "-", name))})
 

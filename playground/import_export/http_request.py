@@ -182,17 +182,17 @@ class FixtureBuilder:
         self._skipped += count
         self.remark(place, message)
 
-    def text(self, collection: Fields) -> tuple[str, list[FixtureProblem]]:
-        """Return the text of the fixture, and the first remarks.
-
-        Raise `FixtureError` if there are no requests because all were skipped.
-        """
-        remarks = self.remarks[:MAX_REMARKS]
+    def check(self) -> None:
+        """Raise `FixtureError` if there are no requests because all were skipped."""
         if self._skipped and not self.requests:
             message = f"0 of {self._skipped:,} requests can be imported."
-            raise FixtureError(message, *remarks)
+            raise FixtureError(message, *self.remarks[:MAX_REMARKS])
+
+    def text(self, collection: Fields) -> tuple[str, list[FixtureProblem]]:
+        """Return the text of the fixture, and the first remarks."""
         fields = {"description": "", "lesson": None, **collection}
-        return fixture_text(Fixture(fields["slug"], fields, self.folders, self.requests)), remarks
+        fixture = Fixture(fields["slug"], fields, self.folders, self.requests)
+        return fixture_text(fixture), self.remarks[:MAX_REMARKS]
 
 
 def short_name(text: str) -> str:

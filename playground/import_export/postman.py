@@ -122,6 +122,7 @@ class _CollectionReader:
     def read(self, items: Sequence[Any]) -> tuple[str, list[FixtureProblem]]:
         """Read all items: first those without a folder, in the order in which they are shown."""
         self._read_level(items, "/item", (), None, self._whole.get("auth"))
+        self._built.check()
         own = self._own if isinstance(self._own, dict) else {}
         name, slug = _name(self._info.get("name"), "Collection"), own.get("slug")
         collection = {

@@ -397,6 +397,20 @@ def test_nothing_that_claims_to_be_a_collection_breaks_anything(value: Any) -> N
             assert import_formats.parse_import(json.dumps(whole)).fixture.collection
 
 
+def test_where_nothing_can_be_imported_only_the_reasons_are_told() -> None:
+    whole = {
+        "info": {"name": "Soups"},
+        "item": [{"name": "Eggs", "request": {"method": "DELETE", "url": "http://a.example"}}],
+        "event": [{"listen": "test", "script": {"exec": ["x"]}}],
+    }
+    with pytest.raises(FixtureError) as error:
+        read_postman(json.dumps(whole))
+    assert str(error.value).split("\n") == [
+        "0 of 1 requests can be imported.",
+        "/item/0: Skipped “Eggs”. Unsupported method DELETE. Use GET or POST.",
+    ]
+
+
 @pytest.mark.django_db
 def test_a_collection_goes_out_as_postman_knows_it() -> None:
     kept = example_collections.example()
