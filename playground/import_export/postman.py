@@ -317,12 +317,10 @@ def _text(value: Any) -> str:
 
 def _convert_variables(text: str) -> str:
     """Return a text with the playground's names for built-in variables."""
-    return PLACEHOLDER.sub(_builtin_name, text)
-
-
-def _builtin_name(found: re.Match[str]) -> str:
-    name = _BUILT_IN_OF_POSTMAN.get(found[1])
-    return f"{{{{{name}}}}}" if name else found[0]
+    names = _BUILT_IN_OF_POSTMAN
+    return PLACEHOLDER.sub(
+        lambda found: f"{{{{{names[found[1]]}}}}}" if found[1] in names else found[0], text
+    )
 
 
 def _address(url: Any) -> str:
@@ -345,9 +343,7 @@ def _address_of_parts(url: Mapping[str, Any]) -> str:
         if isinstance(name, str) and isinstance(value, str) and name:
             # At every step: values that contain one another would multiply.
             found, value = _bounded(found), _bounded(value)
-            found = re.sub(
-                rf"/:{re.escape(name)}(?=[/?#]|$)", f"/{_escape_replacement(value)}", found
-            )
+            found = f"/{value}".join(re.split(rf"/:{re.escape(name)}(?=[/?#]|$)", found))
     return found
 
 
@@ -356,11 +352,6 @@ def _bounded(address: str) -> str:
     if len(address) > MAX_URL:
         raise UnsupportedRequestError(f"The URL is longer than {MAX_URL:,} characters.")
     return address
-
-
-def _escape_replacement(text: str) -> str:
-    """Return a text as a literal replacement of a regular expression."""
-    return text.replace("\\", r"\\")
 
 
 def _joined_address(url: Mapping[str, Any]) -> str:
