@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from playground.collections.files import LESSON_FILES
 from playground.collections.fixture import fixture_text
 from playground.collections.fixture_parser import parse_fixture
-from playground.collections.files import LESSON_FILES
 from playground.lesson_format import Lesson, LessonStep, evaluate_check
 from playground.ui.markdown import plain
 from tests.support.learner import FAST, Learner, is_passed
