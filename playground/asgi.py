@@ -25,9 +25,9 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import WebsocketDenier  # noqa: E402
 from channels.sessions import CookieMiddleware, SessionMiddleware  # noqa: E402
 
-from playground import engine  # noqa: E402
 from playground.base import tracing  # noqa: E402
 from playground.base.database_timeout import limit_responses  # noqa: E402
+from playground.engine import background  # noqa: E402
 from playground.live.consumers import (  # noqa: E402
     CollectionRunConsumer,
     RunConsumer,
@@ -122,7 +122,7 @@ async def _serve(scope: Any, receive: Any, send: Any) -> None:
 
     `manage.py serve` starts them itself; under another server there is no earlier moment.
     """
-    engine.start_background_tasks()
+    background.start_background_tasks()
     await _router(scope, receive, send)
 
 

@@ -13,11 +13,11 @@ from django import forms
 from django.core.management import CommandError
 from django.db.models import Model
 
-from playground import engine
 from playground.base.installation import command_line
 from playground.base.json_input import parse_document
 from playground.engine import preparation
 from playground.engine.preparation import available_bindings
+from playground.engine.request import PreparedRequest
 from playground.import_export.data_rows import AssignmentError, parse_assignment
 from playground.models import Agent, Collection, Environment
 from playground.transport import check_url
@@ -126,10 +126,10 @@ def variables_of(assignments: Sequence[str]) -> dict[str, Any]:
 
 
 def prepare_request(
-    template: engine.RequestTemplate, scope: engine.VariableScope
-) -> engine.PreparedRequest:
+    template: preparation.RequestTemplate, scope: preparation.VariableScope
+) -> PreparedRequest:
     """Return the prepared request of a template. Raise `CommandError` with all its errors."""
-    prepared = engine.prepare(template, scope)
+    prepared = preparation.prepare(template, scope)
     if prepared.errors:
         errors = [f"{each.pointer or '/'}: {each.message}" for each in prepared.errors]
         if prepared.can_send_anyway:
@@ -140,9 +140,9 @@ def prepare_request(
 
 def request_over(
     agent: Agent, document: dict[str, Any], *, version: str, binding: str | None
-) -> engine.PreparedRequest:
+) -> PreparedRequest:
     """Return a prepared request to `agent` over a binding. Raise like `binding_of`."""
-    return engine.request_over_binding(
+    return preparation.request_over_binding(
         agent,
         agent.with_own_ids(document, str(uuid.uuid4())),
         version=version,

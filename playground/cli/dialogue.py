@@ -16,12 +16,14 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.conf import settings
 
-from playground import engine
 from playground.base.limits import RunLimits
 from playground.cli.output import Printer
 from playground.cli.signals import on_stop
 from playground.elicitation import ElicitationForm, TemplateError, build_form, read_answers, to_data
+from playground.engine import promise_polling, runs, tasks
 from playground.engine.follow_ups import answer_document, answer_omissions
+from playground.engine.mcp_sessions import end_sessions_of
+from playground.engine.request import PreparedRequest
 from playground.models import PolledPromise, Run, RunKind
 from playground.protocols.events import Elicitation, Event
 from playground.protocols.frames import Frame
@@ -50,7 +52,7 @@ class SendOptions:
 class Dialogue:
     """The runs of one command, and their result."""
 
-    prepared: engine.PreparedRequest
+    prepared: PreparedRequest
     printer: Printer
     options: SendOptions
     #: Every run that was made, in order.
@@ -76,7 +78,7 @@ class Dialogue:
     def last(self) -> Run:
         return self.runs[-1]
 
-    async def run(self, parent: engine.RunParent | None = None) -> None:
+    async def run(self, parent: runs.RunParent | None = None) -> None:
         """Send, answer and poll until nothing is left to do."""
         on_stop(self.stop)
         self.printer.stop = self.stop
@@ -84,11 +86,11 @@ class Dialogue:
         try:
             await self._send_and_follow_up(parent)
         finally:
-            await engine.end_sessions_of([run.conversation_id for run in self.runs])
+            await end_sessions_of([run.conversation_id for run in self.runs])
         # Also if it was stopped before the first poll.
         self.timed_out |= polls and self.last.outcome == "promise"
 
-    async def _send_and_follow_up(self, parent: engine.RunParent | None) -> None:
+    async def _send_and_follow_up(self, parent: runs.RunParent | None) -> None:
         await self._send(self.prepared, parent)
         for _ in range(MAX_ROUNDS):
             if self.options.poll_promises and self.last.outcome == "promise":
@@ -106,18 +108,16 @@ class Dialogue:
         """Stop the current run, and start nothing more."""
         self.options = replace(self.options, poll_promises=False, answers=None)
         self._stopped = True
-        if not engine.stop_all() and self._polling:
+        if not tasks.stop_all() and self._polling:
             self._polling.cancel()  # Between two polls there is no run to stop.
 
-    async def _send(
-        self, prepared: engine.PreparedRequest, parent: engine.RunParent | None
-    ) -> None:
-        run = await sync_to_async(engine.create_run)(prepared, None, parent)
+    async def _send(self, prepared: PreparedRequest, parent: runs.RunParent | None) -> None:
+        run = await sync_to_async(runs.create_run)(prepared, None, parent)
         self._announce(run)
         self._elicitation = None
-        task = engine.send_here(run, prepared, listener=self._listen, limits=self._limits)
+        task = tasks.send_here(run, prepared, listener=self._listen, limits=self._limits)
         if self._stopped:  # While the run was being recorded there was none to stop.
-            engine.stop_all()
+            tasks.stop_all()
         await task
         await asyncio.gather(*self._replies)
         await run.arefresh_from_db()
@@ -149,12 +149,12 @@ class Dialogue:
         """Answer the server request that a call waits for; without answers, cancel it."""
         resume, prepared_answers = resume_of(elicitation, self.options.answers)
         self.unanswered = self.unanswered or prepared_answers.error
-        parent = engine.RunParent(
+        parent = runs.RunParent(
             RunKind.CLIENT_RESPONSE, self.last, elicitation.seq, part, prepared_answers.values
         )
         prepared = self.prepared.resuming(resume)
-        run = await sync_to_async(engine.create_run)(prepared, None, parent)
-        await engine.send_here(run, prepared)
+        run = await sync_to_async(runs.create_run)(prepared, None, parent)
+        await tasks.send_here(run, prepared)
 
     async def _answer(self, elicitation: Elicitation) -> bool:
         """Send the answers to an elicitation; return whether there were any that fit."""
@@ -164,7 +164,7 @@ class Dialogue:
             return False
         self._answered_form = prepared_answers.form
         seq, part = self._position
-        parent = engine.RunParent(RunKind.ANSWER, self.last, seq, part, prepared_answers.values)
+        parent = runs.RunParent(RunKind.ANSWER, self.last, seq, part, prepared_answers.values)
         if elicitation.resume is not None:
             resume, _ = resume_of(elicitation, self.options.answers)
             await self._send(self.prepared.resuming(resume), parent)
@@ -196,7 +196,7 @@ class Dialogue:
         promise = await PolledPromise.objects.filter(run=self.last).afirst()
         if promise is None or self._stopped:
             return
-        polling = engine.poll_until_settled(
+        polling = promise_polling.poll_until_settled(
             promise.pk, agent=self.prepared.agent, announce=self._announce, listener=self._listen
         )
         self._polling = asyncio.ensure_future(polling)

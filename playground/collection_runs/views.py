@@ -17,8 +17,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from playground.collection_runs.page import StepPage, listed, page_of, report_of
 from playground.collection_runs.reports import FORMATS
-from playground.engine import collection_runs as engine
-from playground.engine.collection_runs import CollectionRunOptions, CollectionRunPlan, PlanError
+from playground.engine.collection_runs import runner
+from playground.engine.collection_runs.plan import (
+    CollectionRunOptions,
+    CollectionRunPlan,
+    PlanError,
+    check_run_limit,
+    plan_run,
+    record,
+)
 from playground.engine.preparation import AgentUrlError, override_agent
 from playground.environments.views import active_environment
 from playground.import_export.data_rows import (
@@ -52,7 +59,7 @@ async def runs(request: HttpRequest) -> HttpResponse:
     if isinstance(started, HttpResponse):
         return started
     run, plan = started
-    await engine.submit(run, plan)
+    await runner.submit(run, plan)
     return redirect(run)
 
 
@@ -102,9 +109,9 @@ def _record(request: HttpRequest) -> HttpResponse | Started:
     form = CollectionRunForm(collection, request.user, request.POST, request.FILES)
     if form.is_valid():
         try:
-            engine.check_run_limit(request.user)
+            check_run_limit(request.user)
             plan = _plan(request, collection, form)
-            return engine.record(plan), plan
+            return record(plan), plan
         except PlanError as error:
             form.add_error(None, str(error))
         except AgentUrlError as error:
@@ -129,7 +136,7 @@ def _plan(
         parallel=cleaned["parallel"] or 1,
         bail=cleaned["bail"],
     )
-    return engine.plan_run(collection.name, requests, options, owner, collection)
+    return plan_run(collection.name, requests, options, owner, collection)
 
 
 @require_safe
@@ -155,7 +162,7 @@ def _run(request: HttpRequest, pk: str) -> CollectionRun:
 async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
     """Cancel a run."""
     found = await sync_to_async(_run)(request, pk)
-    await engine.cancel(found)
+    await runner.cancel(found)
     if is_htmx(request):
         return HttpResponse(status=204)
     return redirect(found)

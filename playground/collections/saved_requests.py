@@ -28,8 +28,7 @@ from playground.collections.recordings import RecordingError, record
 from playground.composer.forms import SaveForm
 from playground.composer.views import tab_data, tab_summary
 from playground.composer.workbench import page
-from playground.engine import request_over_binding
-from playground.engine.preparation import agent_for_url, version_and_binding
+from playground.engine.preparation import agent_for_url, request_over_binding, version_and_binding
 from playground.models import Agent, Collection, Folder, LimitError, SavedRequest
 from playground.models.collections import STEP, resolve_target
 from playground.models.ownership import owner_of

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from playground.base.credentials import is_placeholder
-from playground.engine import PreparedRequest
 from playground.engine.preparation import available_bindings, retarget, with_new_ids
+from playground.engine.request import PreparedRequest
 from playground.models import Agent
 from playground.protocols import registry
 from playground.protocols.headers import is_credential

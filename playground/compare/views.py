@@ -15,7 +15,6 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from playground import engine
 from playground.compare.comparison import candidates_of, compare_runs
 from playground.compare.twin_targets import TwinTarget, twin_targets_for
 from playground.compare.twins import twin_result, twin_sides
@@ -23,6 +22,9 @@ from playground.composer.send import error_response, parent_turn
 from playground.composer.views import prepare_form
 from playground.conversation.status import status_label
 from playground.conversation.updates import response_context
+from playground.engine import tasks
+from playground.engine.request import PreparedRequest
+from playground.engine.runs import RunParent, create_run
 from playground.models import Agent, Run, RunKind, Twin
 from playground.models.history import comparison_candidates
 from playground.models.liveness import mark_interrupted
@@ -90,7 +92,7 @@ def _run(request: HttpRequest, key: str) -> Run | None:
     return run
 
 
-Sent = tuple[Run, engine.PreparedRequest]
+Sent = tuple[Run, PreparedRequest]
 
 
 @require_POST
@@ -109,7 +111,7 @@ async def create(request: HttpRequest) -> HttpResponse:
         return recorded
     twin, both = recorded
     for run, prepared in both:
-        await engine.send(run, prepared)
+        await tasks.send(run, prepared)
     if is_htmx(request):
         return HttpResponseClientRedirect(twin.get_absolute_url())
     return redirect(twin)
@@ -125,15 +127,15 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Twin, list[Sent]]:
             prepared.add_error("", f"{other.label}: {reason}")
     if other is None or prepared.errors:
         return error_response(request, prepared)
-    link = engine.RunParent(RunKind.ASK, parent)
+    link = RunParent(RunKind.ASK, parent)
     both = prepared, other.prepared
     owner = owner_of(request.user)
-    left, right = (engine.create_run(each, owner, link) for each in both)
+    left, right = (create_run(each, owner, link) for each in both)
     twin = Twin.objects.create(owner=left.owner, left=left, right=right)
     return twin, [(left, both[0]), (right, both[1])]
 
 
-def _selected(request: HttpRequest, prepared: engine.PreparedRequest) -> TwinTarget | None:
+def _selected(request: HttpRequest, prepared: PreparedRequest) -> TwinTarget | None:
     """Return the target that `other` names; add an error where there is none."""
     value = request.POST.get("other", "")
     found = _targets(request, prepared)
@@ -143,7 +145,7 @@ def _selected(request: HttpRequest, prepared: engine.PreparedRequest) -> TwinTar
     return selected
 
 
-def _targets(request: HttpRequest, prepared: engine.PreparedRequest) -> list[TwinTarget]:
+def _targets(request: HttpRequest, prepared: PreparedRequest) -> list[TwinTarget]:
     if not prepared.has_call:
         return []
     return twin_targets_for(prepared, list(Agent.objects.owned_by(request.user)))

@@ -9,9 +9,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 from django_htmx.http import reswap, retarget, trigger_client_event
 
-from playground import engine
 from playground.composer.views import prepare_form
 from playground.conversation.sending import start_run
+from playground.engine import preparation, tasks
+from playground.engine.request import PreparedRequest, refused
+from playground.engine.runs import RunParent, create_run
+from playground.engine.secrets import SecretNotAllowedError
 from playground.history.views import list_runs
 from playground.models import Run, RunKind, RunState
 from playground.models.conversations import turn_of
@@ -37,18 +40,18 @@ async def send(request: HttpRequest) -> HttpResponse:
     return await start_run(request, *recorded)
 
 
-def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
+def _record(request: HttpRequest) -> HttpResponse | tuple[Run, PreparedRequest]:
     """Record the composer's request as a run; or return why it cannot be sent."""
     prepared = prepare_form(request)
     parent = parent_turn(request, prepared)
     if prepared.errors:
         return error_response(request, prepared, anyway=prepared.can_send_anyway)
-    link = engine.RunParent(RunKind.ASK, parent)
-    return engine.create_run(prepared, owner_of(request.user), link), prepared
+    link = RunParent(RunKind.ASK, parent)
+    return create_run(prepared, owner_of(request.user), link), prepared
 
 
 def error_response(
-    request: HttpRequest, prepared: engine.PreparedRequest, *, anyway: bool = False
+    request: HttpRequest, prepared: PreparedRequest, *, anyway: bool = False
 ) -> HttpResponse:
     """Show above the composer's fields why its request is not sent, and a button if it can be."""
     context = {"problems": prepared.errors or prepared.problems, "anyway": anyway}
@@ -56,7 +59,7 @@ def error_response(
     return reswap(retarget(response, "#compose-problems"), "innerHTML")
 
 
-def parent_turn(request: HttpRequest, prepared: engine.PreparedRequest) -> Run | None:
+def parent_turn(request: HttpRequest, prepared: PreparedRequest) -> Run | None:
     """Return the turn that the composer continues, None for a new conversation."""
     pk = request.POST.get("parent", "")
     if not pk:
@@ -97,38 +100,40 @@ def _switch_fields(request: HttpRequest) -> dict[str, str]:
     return {name: request.POST[name] for name in _SWITCH if name in request.POST}
 
 
-def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
+def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, PreparedRequest]:
     """Record the repetition of a run; or return why it cannot be sent."""
     can_be_continued = Q(agent__isnull=False) | Q(sent_to_url=True)
     found = Run.objects.turns().filter(can_be_continued, protocol__in=registry.PROTOCOLS)
     run = get_object_or_404(found.owned_by(request.user).select_related("agent", "parent"), pk=pk)
     fields = _switch_fields(request)
     if run.state == RunState.REFUSED and not run.request:
-        refusal = engine.refused("The request was not stored. Send it from the composer.")
+        refusal = refused("The request was not stored. Send it from the composer.")
         return error_response(request, refusal)
     try:
-        prepared = engine.switched_request(run, fields) if fields else engine.repeat_request(run)
-    except engine.SecretNotAllowedError as error:
-        prepared = engine.refused(str(error))
+        prepared = (
+            preparation.switched_request(run, fields) if fields else preparation.repeat_request(run)
+        )
+    except SecretNotAllowedError as error:
+        prepared = refused(str(error))
     if prepared.errors:
         return error_response(request, prepared)
     if not fields:
         prepared = prepared.resuming(run.resume)
-    link = engine.RunParent(
+    link = RunParent(
         kind=RunKind(run.kind),
         parent=run.parent,
         seq=run.parent_entry_seq,
         part=run.parent_entry_part,
         answers=run.answers,
     )
-    return engine.create_run(prepared, owner_of(request.user), link), prepared
+    return create_run(prepared, owner_of(request.user), link), prepared
 
 
 @require_POST
 async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
     """Cancel a run. Cancelling a completed one is not an error."""
     run = await sync_to_async(get_run)(request, pk)
-    await engine.cancel(run)
+    await tasks.cancel(run)
     if is_htmx(request):
         return HttpResponse(status=204)
     return redirect(run)

@@ -11,14 +11,15 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 from django_htmx.http import reswap, retarget
 
-from playground import engine
 from playground.composer.views import composer_fields_of_run, tab_data
 from playground.composer.workbench import document_of, headers_of, page, parent_fields
 from playground.conversation.sending import prepare_follow_up, start_run
 from playground.conversation.thread import SHOWN, Thread, render_entries
 from playground.conversation.thread_reader import ThreadReader
 from playground.conversation.transcript import transcript_of
+from playground.engine import runs
 from playground.engine.follow_ups import follow_up_document
+from playground.engine.request import PreparedRequest
 from playground.models import Agent, Run, RunKind
 from playground.models.conversations import turn_of
 from playground.models.ownership import owner_of
@@ -101,7 +102,7 @@ def _compose(request: HttpRequest, pk: str) -> HttpResponse:
     )
 
 
-def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
+def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, PreparedRequest]:
     """Record a follow-up; or return the form with errors."""
     run = get_run(request, pk)
     parent = turn_of(run)
@@ -119,8 +120,8 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.P
         return _refuse(request, run, text, [problem.message for problem in prepared.errors])
     if problem := room_problem(request):
         return _refuse(request, run, text, [problem])
-    link = engine.RunParent(RunKind.ASK, parent)
-    return engine.create_run(prepared, owner_of(request.user), link), prepared
+    link = runs.RunParent(RunKind.ASK, parent)
+    return runs.create_run(prepared, owner_of(request.user), link), prepared
 
 
 def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> HttpResponse:

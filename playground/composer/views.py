@@ -12,12 +12,15 @@ from django.views.decorators.http import require_GET, require_POST
 
 from playground.base.credentials import clean_auth
 from playground.composer.forms import SendForm
-from playground.engine import PreparedRequest, RequestTemplate, VariableScope, prepare
 from playground.engine.preparation import (
     AUTH,
     EXPECTATIONS,
     HEADERS,
+    RequestTemplate,
+    VariableScope,
+    prepare,
 )
+from playground.engine.request import PreparedRequest
 from playground.environments.views import active_environment
 from playground.models import Agent, Run, SavedRequest
 from playground.models.collections import resolve_target

@@ -22,11 +22,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import reswap, retarget
 
-from playground import engine
 from playground.base.json_input import parse_headers, parse_json_value
 from playground.conversation.action_buttons import action_at, label_of
 from playground.conversation.entry_runs import anchor_of
 from playground.conversation.thread import Thread
+from playground.engine import runs, tasks
+from playground.engine.request import PreparedRequest, action_request
+from playground.engine.server_probe import probe
 from playground.models import ActionServer, Agent, Run, RunKind
 from playground.models.conversations import ancestors
 from playground.models.ownership import owner_of
@@ -68,7 +70,7 @@ async def action(request: HttpRequest, pk: str, seq: int, part: int, number: int
     if isinstance(sent, HttpResponse):
         return sent
     panel, run, prepared = sent
-    await engine.send(run, prepared)
+    await tasks.send(run, prepared)
     if not is_htmx(request):
         return redirect(panel.page)
     return await sync_to_async(_started)(request, panel)
@@ -86,11 +88,11 @@ def preview(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> 
 @require_POST
 async def server(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> HttpResponse:
     """Load and store the tools of an MCP server, or the card of an A2A agent."""
-    probe = await sync_to_async(_prepare_probe)(request, pk, (seq, part), number)
-    if isinstance(probe, HttpResponse):
-        return probe
-    panel, exchange, secrets = probe
-    _, problem = await engine.probe(exchange, owner=panel.run.owner_id, redact=secrets)
+    prepared = await sync_to_async(_prepare_probe)(request, pk, (seq, part), number)
+    if isinstance(prepared, HttpResponse):
+        return prepared
+    panel, exchange, secrets = prepared
+    _, problem = await probe(exchange, owner=panel.run.owner_id, redact=secrets)
     return await sync_to_async(_loaded)(request, panel, exchange, problem)
 
 
@@ -104,7 +106,7 @@ def _show(request: HttpRequest, pk: str, entry_ref: tuple[int, int], number: int
 
 def _record(
     request: HttpRequest, pk: str, entry_ref: tuple[int, int], number: int
-) -> HttpResponse | tuple[ActionPanel, Run, engine.PreparedRequest]:
+) -> HttpResponse | tuple[ActionPanel, Run, PreparedRequest]:
     """Record the run of an action; or return a page with errors, or one that asks to confirm."""
     panel = get_action_panel(request, pk, entry_ref, number)
     read_submitted(request, panel)
@@ -119,8 +121,8 @@ def _record(
     if panel.protocol == MCP:
         save_server(request, panel, planned.url)
     prepared = panel.prepare(planned)
-    parent = engine.RunParent(RunKind.ACTION, panel.run, *panel.entry_ref)
-    run = engine.create_run(prepared, owner_of(request.user), parent)
+    parent = runs.RunParent(RunKind.ACTION, panel.run, *panel.entry_ref)
+    run = runs.create_run(prepared, owner_of(request.user), parent)
     return panel, run, prepared
 
 
@@ -268,9 +270,9 @@ class ActionPanel:
             return A2AAgentView(description, read_at, self.identifier, skill)
         return None
 
-    def prepare(self, planned: ActionPlan) -> engine.PreparedRequest:
+    def prepare(self, planned: ActionPlan) -> PreparedRequest:
         binding = BINDINGS.get(planned.protocol)
-        return engine.action_request(
+        return action_request(
             self.agent,
             planned.request,
             planned.url,
@@ -584,7 +586,7 @@ def _headers_of(
     return [HeaderRow(*row, sources.get(row[0].lower(), "")) for row in shown]
 
 
-def _exact_call(prepared: engine.PreparedRequest, planned: ActionPlan) -> HttpCall:
+def _exact_call(prepared: PreparedRequest, planned: ActionPlan) -> HttpCall:
     """Return the call as the engine would make it.
 
     Where it would not make one, or makes others before it, return the planned call.

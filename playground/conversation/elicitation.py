@@ -22,7 +22,6 @@ from django.template.loader import get_template
 from django.views.decorators.http import require_POST
 from django_htmx.http import reswap, retarget
 
-from playground import engine
 from playground.base.credentials import clean_url_template
 from playground.base.query_params import int_param
 from playground.conversation.entries import Entry, Shown
@@ -44,7 +43,10 @@ from playground.elicitation import (
 )
 from playground.elicitation.controls import CONTROLS
 from playground.elicitation.form import ElicitationForm, QuestionField
+from playground.engine import preparation, tasks
 from playground.engine.follow_ups import answer_document, answer_omissions, elicitation_at
+from playground.engine.request import Headers, PreparedRequest, action_request, refused
+from playground.engine.runs import RunParent, create_run
 from playground.models import Agent, LimitError, Run, RunKind, RunState
 from playground.models.conversations import ancestors, turn_of
 from playground.models.ownership import owner_of
@@ -349,7 +351,7 @@ async def answers(request: HttpRequest, pk: str) -> HttpResponse:
     elicitation, run, prepared = recorded
     if not (elicitation.is_server_request or elicitation.is_of_action):
         return await start_run(request, run, prepared)
-    await engine.send(run, prepared)
+    await tasks.send(run, prepared)
     if not is_htmx(request):
         return redirect(elicitation.run)
     return await sync_to_async(_show_answered)(request, elicitation)
@@ -413,11 +415,11 @@ def _get_elicitation(request: HttpRequest, pk: str) -> ElicitationEntry:
     return ElicitationEntry(thread, entry_ref, elicitation_form, data)
 
 
-def _submitted(request: HttpRequest, pk: str) -> tuple[ElicitationEntry, engine.PreparedRequest]:
+def _submitted(request: HttpRequest, pk: str) -> tuple[ElicitationEntry, PreparedRequest]:
     """Return the elicitation with its errors, and its answer prepared as far as it can be."""
     elicitation = _get_elicitation(request, pk)
     errors = dict(elicitation.submitted_answers.errors)
-    prepared = engine.PreparedRequest()
+    prepared = PreparedRequest()
     if STRATEGY not in errors:
         try:
             headers = (
@@ -427,13 +429,13 @@ def _submitted(request: HttpRequest, pk: str) -> tuple[ElicitationEntry, engine.
         except TemplateError as error:
             errors[TEMPLATE] = str(error)
         except ValidationError as error:
-            prepared = engine.refused(str(error.messages[0]))
+            prepared = refused(str(error.messages[0]))
     return replace(elicitation, errors=errors), prepared
 
 
 def _record(
     request: HttpRequest, pk: str
-) -> HttpResponse | tuple[ElicitationEntry, Run, engine.PreparedRequest]:
+) -> HttpResponse | tuple[ElicitationEntry, Run, PreparedRequest]:
     """Record the run of an answer; or return the form with errors."""
     elicitation, prepared = _submitted(request, pk)
     errors = dict(elicitation.errors)
@@ -444,11 +446,11 @@ def _record(
     if errors:
         return _refuse(request, elicitation, errors)
     values = elicitation.submitted_answers.values
-    parent = engine.RunParent(_kind(elicitation), elicitation.run, *elicitation.entry_ref, values)
+    parent = RunParent(_kind(elicitation), elicitation.run, *elicitation.entry_ref, values)
     with transaction.atomic():
         if refusal := _refusal(elicitation):
             return _refuse(request, elicitation, {FORM_ERROR_KEY: refusal})
-        run = engine.create_run(prepared, owner_of(request.user), parent)
+        run = create_run(prepared, owner_of(request.user), parent)
     if not (elicitation.is_binding_elicitation or elicitation.is_of_action):
         _save_strategy(prepared.agent, elicitation)
     return elicitation, run, prepared
@@ -519,7 +521,7 @@ def _show_answered(request: HttpRequest, elicitation: ElicitationEntry) -> HttpR
 # The request that sends an answer
 
 
-def _prepare(elicitation: ElicitationEntry, headers: engine.Headers) -> engine.PreparedRequest:
+def _prepare(elicitation: ElicitationEntry, headers: Headers) -> PreparedRequest:
     """Return the prepared request that sends the submitted answer, and its problems.
 
     `headers` are those of the next request of the conversation; an action has its own. Raises
@@ -531,8 +533,8 @@ def _prepare(elicitation: ElicitationEntry, headers: engine.Headers) -> engine.P
     if not elicitation.is_binding_elicitation:
         strategy, template = elicitation.submitted(STRATEGY), elicitation.submitted(TEMPLATE)
         document = answer_document(run, elicitation.form, values, strategy, template)
-        return engine.prepare_follow_up(run, document, headers)
-    prepared = engine.prepare_follow_up(run, run.request, headers)
+        return preparation.prepare_follow_up(run, document, headers)
+    prepared = preparation.prepare_follow_up(run, run.request, headers)
     if not prepared.has_call:
         return prepared
     if elicitation.is_server_request:
@@ -544,21 +546,21 @@ def _prepare(elicitation: ElicitationEntry, headers: engine.Headers) -> engine.P
     return prepared.resuming(resume)
 
 
-def _prepare_action(elicitation: ElicitationEntry) -> engine.PreparedRequest:
+def _prepare_action(elicitation: ElicitationEntry) -> PreparedRequest:
     """Return the action with what resumes its exchange.
 
     No credentials are sent: a run does not store those that it was sent with.
     """
     run, values = elicitation.run, elicitation.submitted_answers.values
     if (agent := elicitation.agent) is None:
-        return engine.refused(AGENT_DELETED)
+        return refused(AGENT_DELETED)
     resume: dict[str, Any] | None
     if elicitation.is_task:
         resume = a2a.resume_of(elicitation.resume, values, _message_id(elicitation))
     else:
         resume = mcp.resume_of(elicitation.resume, elicitation.action, values)
     headers = [(name, value) for name, value in run.headers if value]
-    return engine.action_request(
+    return action_request(
         agent, run.request, run.url, binding=run.binding, headers=headers, resume=resume
     )
 
@@ -569,7 +571,7 @@ def _message_id(elicitation: ElicitationEntry) -> str:
     return str(uuid.uuid5(elicitation.run.pk, f"{elicitation.entry_ref}-{earlier}"))
 
 
-def _next_call(elicitation: ElicitationEntry, prepared: engine.PreparedRequest) -> HttpCall | None:
+def _next_call(elicitation: ElicitationEntry, prepared: PreparedRequest) -> HttpCall | None:
     """Return the first call that sends an answer to the server or agent of an action.
 
     The exchange learns the details of an A2A agent from the run's frames before its first message:

@@ -11,20 +11,19 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django_htmx.http import push_url
 
-from playground import engine
 from playground.base.json_input import parse_headers
 from playground.conversation.updates import response_context
+from playground.engine import preparation, tasks
+from playground.engine.request import PreparedRequest, refused
 from playground.models import Run
 from playground.models.conversations import turn_of
 from playground.ui.helpers import is_htmx
 from playground.variables import names_in
 
 
-async def start_run(
-    request: HttpRequest, run: Run, prepared: engine.PreparedRequest
-) -> HttpResponse:
+async def start_run(request: HttpRequest, run: Run, prepared: PreparedRequest) -> HttpResponse:
     """Start a recorded run, and show it in the response pane."""
-    await engine.send(run, prepared)
+    await tasks.send(run, prepared)
     if not is_htmx(request):
         return redirect(run)
     response = await sync_to_async(render)(
@@ -35,15 +34,13 @@ async def start_run(
     return response if in_pane else push_url(response, run.get_absolute_url())
 
 
-def prepare_follow_up(
-    request: HttpRequest, run: Run, document: dict[str, Any]
-) -> engine.PreparedRequest:
+def prepare_follow_up(request: HttpRequest, run: Run, document: dict[str, Any]) -> PreparedRequest:
     """Return the prepared request that follows `run`, with the headers of the composer."""
     try:
         headers = follow_up_headers(request, run)
     except ValidationError as error:
-        return engine.refused(str(error.messages[0]))
-    return engine.prepare_follow_up(run, document, headers)
+        return refused(str(error.messages[0]))
+    return preparation.prepare_follow_up(run, document, headers)
 
 
 def follow_up_headers(request: HttpRequest, run: Run) -> list[tuple[str, str]]:
@@ -54,7 +51,7 @@ def follow_up_headers(request: HttpRequest, run: Run) -> list[tuple[str, str]]:
     """
     form, turn = request.POST, turn_of(run)
     if "headers" not in form or not _is_same_target(turn, form):
-        return engine.stored_headers(turn)
+        return preparation.stored_headers(turn)
     try:
         return [_substituted(turn, name, value) for name, value in parse_headers(form["headers"])]
     except ValidationError as error:

@@ -21,8 +21,9 @@ from playground.conversation.sending import prepare_follow_up, start_run
 from playground.conversation.thread import Thread, render_entry
 from playground.conversation.thread_reader import ThreadReader
 from playground.conversation.tool_calls import ToolCallForm
-from playground.engine import PreparedRequest, RunParent, create_run
 from playground.engine.follow_ups import tool_output_document
+from playground.engine.request import PreparedRequest
+from playground.engine.runs import RunParent, create_run
 from playground.models import Run, RunKind
 from playground.models.ownership import owner_of
 from playground.protocols.agent_api.requests import approval_message, output_message

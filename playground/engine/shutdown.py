@@ -13,7 +13,8 @@ from uuid import UUID
 
 from playground.base.executors import run_in_writer
 from playground.base.processes import this_process
-from playground.engine import collection_runs, promise_polling, runs, tasks
+from playground.engine import promise_polling, runs, tasks
+from playground.engine.collection_runs import runner
 from playground.models import CollectionRun, Run, RunState
 from playground.models.collection_runs import end_interrupted
 
@@ -57,7 +58,7 @@ def request_in_progress() -> Iterator[None]:
 def begin_shutdown() -> int:
     """Refuse new runs, and the next steps of collection runs; return the number of runs."""
     runs.refuse_new_runs()
-    collection_runs.interrupt_all()
+    runner.interrupt_all()
     return len(tasks.runs_in_progress())
 
 
@@ -72,7 +73,7 @@ async def finish_shutdown(seconds: float) -> ShutdownResult:
     collection_run_keys: set[UUID] = set()
 
     def in_progress() -> Work:
-        driven, collections = tasks.runs_in_progress(), collection_runs.runs_in_progress()
+        driven, collections = tasks.runs_in_progress(), runner.runs_in_progress()
         run_keys.update(driven)
         collection_run_keys.update(collections)
         return (*driven.values(), *collections.values(), *promise_polling.sending)

@@ -13,7 +13,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
-from playground import engine
+from playground.engine import runs
 from playground.models.clock import database_now
 
 #: Seconds in which the channel layer must accept a message.
@@ -30,7 +30,7 @@ async def readiness(request: HttpRequest) -> JsonResponse:
     `channel_layer` and `process`. No login is needed.
     """
     problems: dict[str, str] = {}
-    if engine.refuses_new_runs():
+    if runs.refuses_new_runs():
         problems["process"] = "It is stopping."
     try:
         await sync_to_async(database_now)()

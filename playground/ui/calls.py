@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 
 from playground.base.credentials import is_placeholder
-from playground.engine import PreparedRequest
+from playground.engine.request import PreparedRequest
 from playground.models import Run
 from playground.protocols import registry
 from playground.protocols.calls import HttpCall

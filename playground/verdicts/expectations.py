@@ -12,8 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from playground.base.json_input import parse_json_value
-from playground.engine import VariableScope
-from playground.engine.preparation import expectation_error, resolve_expectations
+from playground.engine.preparation import VariableScope, expectation_error, resolve_expectations
 from playground.environments.views import active_environment
 from playground.expectations import (
     EXPECTATION_TYPES,

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from playground import engine
+from playground.engine import runs, tasks
+from playground.engine.request import request_to
 from playground.models import Agent, Run
 from tests.cases import Answer, ask, page_text
 from tests.support.commands import run_command
@@ -303,13 +304,13 @@ async def test_a_run_that_is_cancelled_meanwhile_ends_as_cancelled() -> None:
 
         def record() -> Any:
             agent = Agent(name="s", url=server.url, binding="mcp")
-            prepared = engine.request_to(agent, {"query": {"text": "x"}})
-            return engine.create_run(prepared), prepared
+            prepared = request_to(agent, {"query": {"text": "x"}})
+            return runs.create_run(prepared), prepared
 
         run, prepared = await sync_to_async(record)()
-        task = engine.send_here(run, prepared)
+        task = tasks.send_here(run, prepared)
         await server.asked.wait()
-        await engine.cancel(run)
+        await tasks.cancel(run)
         await task
         await run.arefresh_from_db()
     assert (run.state, methods(server.requests)) == ("cancelled", [DISCOVER])

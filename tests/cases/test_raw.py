@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from playground import engine
+from playground.engine import tasks
 from playground.models import Agent, Environment, Run, SavedRequest
 from tests.cases import ask, mcp_server, page_text
 from tests.support.collection_files import collection_items
@@ -337,7 +337,7 @@ def submitted(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
     async def send(run: Run, _: Any) -> None:
         found.append(run)
 
-    monkeypatch.setattr(engine, "send", send)
+    monkeypatch.setattr(tasks, "send", send)
     return found
 
 

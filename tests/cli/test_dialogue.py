@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from playground import engine
 from playground.cli.dialogue import Dialogue, SendOptions
 from playground.cli.output import Printer
+from playground.engine import runs, tasks
+from playground.engine.request import request_to
 from playground.models import Agent, Run
 from tests.commands.test_send_dialogue import PROMISE
 from tests.support.servers import HOLD, serve
@@ -25,7 +26,7 @@ def dialogue(transactional_db: None) -> Callable[..., Dialogue]:
 
     def talk_to(url: str, **options: Any) -> Dialogue:
         agent = Agent.objects.create(name="scripted", url=url)
-        prepared = engine.request_to(agent, {"query": {"text": "soup"}})
+        prepared = request_to(agent, {"query": {"text": "soup"}})
         return Dialogue(prepared, Printer(as_json=True), SendOptions(**options))
 
     return talk_to
@@ -34,13 +35,13 @@ def dialogue(transactional_db: None) -> Callable[..., Dialogue]:
 async def test_stopped_before_the_first_check(
     dialogue: Callable[..., Dialogue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send = engine.send_here
+    send = tasks.send_here
 
     async def stopped(*arguments: Any, **options: Any) -> None:
         await send(*arguments, **options)
         held.stop()
 
-    monkeypatch.setattr(engine, "send_here", stopped)
+    monkeypatch.setattr(tasks, "send_here", stopped)
     async with serve(PROMISE) as server:
         held = await sync_to_async(dialogue)(server.url, poll_promises=True)
         await held.run()
@@ -50,14 +51,14 @@ async def test_stopped_before_the_first_check(
 async def test_stopped_while_the_run_was_recorded(
     dialogue: Callable[..., Dialogue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record = engine.create_run
+    record = runs.create_run
 
     def stopped(*arguments: Any) -> Run:
         run = record(*arguments)
         held.stop()
         return run
 
-    monkeypatch.setattr(engine, "create_run", stopped)
+    monkeypatch.setattr(runs, "create_run", stopped)
     async with serve(HOLD) as server:
         held = await sync_to_async(dialogue)(server.url)
         async with asyncio.timeout(20):

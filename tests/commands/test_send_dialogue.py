@@ -14,8 +14,7 @@ from uuid import uuid4
 
 import pytest
 
-from playground import engine
-from playground.engine import promises
+from playground.engine import promise_polling, promises
 from tests.support.commands import Result, run_command
 from tests.support.playground_server import ROOT, PlaygroundServer
 from tests.support.servers import Step, reply, serve, serving
@@ -99,8 +98,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_promise_is_followed(monkeypatch: pytest.MonkeyPatch, who: str) -> None:
     """Both poll it, and either may be told the answer."""
     if who == "a server":
-        poll = engine.poll_until_settled
-        monkeypatch.setattr(engine, "poll_until_settled", lambda pk, **_: poll(pk))
+        poll = promise_polling.poll_until_settled
+        monkeypatch.setattr(promise_polling, "poll_until_settled", lambda pk, **_: poll(pk))
     done = talk(promising(ANSWER), "--follow")
     assert done.code == 0, done.err
     assert [line["type"] for line in done.lines] == [

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from playground import engine
+from playground.engine import runs, tasks
+from playground.engine.request import PreparedRequest, request_to
 from playground.models import Agent, Run
 from playground.protocols.events import Event
 from playground.protocols.frames import Frame, FrameKind
@@ -25,17 +26,17 @@ def begin(transactional_db: None) -> Begin:
     """Start a run of a request to an address: (url, document) to the run and its task."""
 
     async def start(url: str, document: dict[str, Any] | None = None, **options: Any) -> Any:
-        def record() -> tuple[Run, engine.PreparedRequest]:
+        def record() -> tuple[Run, PreparedRequest]:
             agent = Agent(name="scripted", url=url, **options.pop("agent", {}))
-            prepared = engine.request_to(
+            prepared = request_to(
                 agent,
                 document or {"query": {"text": "eggs"}},
                 other_credentials=options.pop("redact", ()),
             )
-            return engine.create_run(prepared), prepared
+            return runs.create_run(prepared), prepared
 
         run, prepared = await sync_to_async(record)()
-        return run, engine.send_here(run, prepared, **options)
+        return run, tasks.send_here(run, prepared, **options)
 
     return start
 

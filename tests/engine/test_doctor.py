@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from playground.agents import doctor
 from playground.base.task_registry import running_tasks
-from playground.engine import request_to
+from playground.engine.request import request_to
 from playground.models import Agent
 from playground.models.detection import proposed_changes
 from tests.support import a2a_servers, mcp_servers

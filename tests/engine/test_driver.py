@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from playground import engine
+from playground.engine import tasks
 from playground.models import FrameBatch, Run
 from playground.protocols.frames import FrameKind
 from tests.engine.conftest import Begin, Send, frames_of, until
@@ -172,10 +172,10 @@ async def test_in_progress_and_refused_beyond_the_limit(begin: Begin, settings: 
         assert (late.state, late.problem["limit"]) == ("refused", "max_runs")
         await server.asked.wait()
         assert value("playground_runs_in_progress") == 1
-        await engine.cancel(run)
+        await tasks.cancel(run)
     assert len(server.requests) == 1
     assert value("playground_runs_in_progress") == 0
-    assert not await engine.cancel(run)  # It has ended.
+    assert not await tasks.cancel(run)  # It has ended.
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ class TestStop:
         async with serve(STREAM_HEAD, chunk(START), chunk(RESULT + RESULT[:30]), HOLD) as server:
             run, task = await begin(server.url)
             await until(Run.objects.filter(pk=run.pk, results=1).aexists)
-            assert await engine.cancel(run)
+            assert await tasks.cancel(run)
             await asyncio.wait_for(server.gone.wait(), 20)
             assert task.done()
         await run.arefresh_from_db()
@@ -234,7 +234,7 @@ class TestStop:
             for _ in range(turns):
                 await asyncio.sleep(0)
             for _ in range(2):
-                engine.stop(run)
+                tasks.stop(run)
                 await asyncio.sleep(0)
             await asyncio.wait({task})
         await run.arefresh_from_db()
@@ -244,7 +244,7 @@ class TestStop:
     async def test_before_the_first_step(self, begin: Begin) -> None:
         async with serve(STREAM_HEAD, HOLD) as server:
             run, task = await begin(server.url)
-            engine.stop(run)
+            tasks.stop(run)
             await asyncio.wait({task})
         await run.arefresh_from_db()
         assert run.state == "cancelled"
@@ -255,7 +255,7 @@ class TestStop:
             run, task = await begin(server.url)
             await server.asked.wait()
             await Run.objects.filter(pk=run.pk).aupdate(state="interrupted")
-            engine.stop(run)
+            tasks.stop(run)
             await asyncio.wait({task})
         await run.arefresh_from_db()
         assert run.state == "interrupted"
@@ -330,7 +330,7 @@ class TestDatabase:
             await stored_frames(run)
             go_on.set()
             outage.begin(times=1, error=RuntimeError("disk full"))
-            engine.stop(run)
+            tasks.stop(run)
             await asyncio.wait({task})
         await run.arefresh_from_db()
         assert (run.state, run.problem["stage"]) == ("failed", "internal")

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from playground import engine
-from playground.engine import server_probe
+from playground.engine import runs, server_probe, tasks
+from playground.engine.request import PreparedRequest, action_request
+from playground.engine.server_probe import probe
 from playground.models import Agent, Run, RunKind, RunState
 from playground.protocols.a2a import resume_of
 from playground.protocols.actions import ServerInfo, actions_of, plan, servers
@@ -75,7 +76,7 @@ async def scripted(*answers: bytes) -> AsyncIterator[Server]:
 async def card_of(url: str) -> Any:
     """The card as the desk reads it."""
     exchange = servers.exchange("A2A", url, ())
-    _, problem = await engine.probe(exchange)
+    _, problem = await probe(exchange)
     assert problem is None, problem
     return servers.description("A2A", exchange.handshake)
 
@@ -91,15 +92,15 @@ async def begin_action(
     planned = plan(action, url, server_info=peer)
     assert planned.sendable, planned
 
-    def record() -> tuple[Run, engine.PreparedRequest]:
+    def record() -> tuple[Run, PreparedRequest]:
         agent = Agent(name="scripted", url=url)
-        prepared = engine.action_request(
+        prepared = action_request(
             agent, planned.request, planned.url, binding="a2a", resume=resume, **options
         )
-        return engine.create_run(prepared, None, engine.RunParent(RunKind.ACTION)), prepared
+        return runs.create_run(prepared, None, runs.RunParent(RunKind.ACTION)), prepared
 
     run, prepared = await sync_to_async(record)()
-    return run, engine.send_here(run, prepared)
+    return run, tasks.send_here(run, prepared)
 
 
 async def run_action(url: str, message: Any, **options: Any) -> tuple[Run, list[Event]]:
@@ -185,7 +186,7 @@ async def test_a_run_can_be_stopped_between_two_looks() -> None:
         while len(server.requests) < 3:
             await server.asked.wait()
             server.asked.clear()
-        engine.stop(run)
+        tasks.stop(run)
         await task
     await run.arefresh_from_db()
     assert run.state == RunState.CANCELLED
@@ -215,7 +216,7 @@ class TestCards:
             STREAM_HEAD.replace(b"event-stream", b"json"), *[big] * 50, LAST_CHUNK
         ) as server:
             exchange = servers.exchange("A2A", server.url, ())
-            _, problem = await engine.probe(exchange)
+            _, problem = await probe(exchange)
             run, _ = await run_action(server.url, "x", card=card_at(f"{server.url}/a2a"))
         assert problem is not None
         assert (problem.state, problem.cause) == ("failed", "No agent card was found.")
@@ -241,7 +242,7 @@ class TestCards:
     async def test_a_card_that_never_comes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(server_probe, "TIME", 0.3)
         async with serve(HOLD) as server:
-            _, problem = await engine.probe(servers.exchange("A2A", server.url, ()))
+            _, problem = await probe(servers.exchange("A2A", server.url, ()))
         assert problem is not None
         assert problem.limit == "total_timeout"
 
@@ -270,7 +271,7 @@ class TestCards:
 
         endless = Endless()
         async with serve(reply(b"{}")) as server:
-            _, problem = await engine.probe(endless)  # type: ignore[arg-type]
+            _, problem = await probe(endless)  # type: ignore[arg-type]
         assert problem is None
         assert endless.calls == len(server.requests) == server_probe.MAX_CALLS
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from playground import engine
+from playground.engine import preparation, runs, tasks
+from playground.engine.request import PreparedRequest, action_request, request_to
 from playground.models import Agent, Run, RunKind
 from playground.protocols.events import Event
 from playground.protocols.frames import Frame
@@ -23,10 +24,10 @@ DOCUMENT = {"query": {"text": "eggs"}, "meta": {"version": "0.55"}}
 KNOWN = {"url": "http://agent.example/mcp", "generation": "discover", "version": "2026-07-28"}
 
 
-async def run_of(prepared: engine.PreparedRequest, link: engine.RunParent | None = None) -> Run:
+async def run_of(prepared: PreparedRequest, link: runs.RunParent | None = None) -> Run:
     """A run of a request, driven to its end."""
-    run = await sync_to_async(engine.create_run)(prepared, link=link)
-    await engine.send_here(run, prepared)
+    run = await sync_to_async(runs.create_run)(prepared, link=link)
+    await tasks.send_here(run, prepared)
     await run.arefresh_from_db()
     return run
 
@@ -43,7 +44,7 @@ async def test_the_server_of_an_action_is_not_taken_for_the_agent() -> None:
             "action": "x", "protocol": "MCP", "server": "s", "url": url,
             "tool": "ask", "arguments": {"query": {"text": "eggs"}},
         }  # fmt: skip
-        run = await run_of(engine.action_request(agent, request, url, binding="mcp"))
+        run = await run_of(action_request(agent, request, url, binding="mcp"))
     assert run.state == "completed"
     await agent.arefresh_from_db()
     assert agent.handshake == KNOWN
@@ -60,7 +61,7 @@ async def test_a_session_of_somebody_else_is_not_kept(
     with serving(Recipes(), generation="initialize") as url:
         own = {"auth": "bearer", "auth_secret": "a-token", "headers": [("X-Tenant", "a")]}
         agent = await saved(url, **own)
-        prepared = engine.request_to(agent, DOCUMENT)
+        prepared = request_to(agent, DOCUMENT)
         stored = await Agent.objects.aget(pk=agent.pk)
         for name, value in change.items():
             setattr(stored, name, value)
@@ -76,14 +77,14 @@ async def test_a_run_that_was_stopped_answers_no_more_requests() -> None:
     data = chunk(b"data: " + json.dumps(ping).encode() + b"\n\n")
     async with serve(STREAM_HEAD, data, HOLD) as server:
         agent = await saved(server.url, handshake={**KNOWN, "url": server.url})
-        prepared = engine.request_to(agent, DOCUMENT)
-        run = await sync_to_async(engine.create_run)(prepared)
+        prepared = request_to(agent, DOCUMENT)
+        run = await sync_to_async(runs.create_run)(prepared)
 
         def stop(_: Frame, events: Sequence[Event]) -> None:
             if events:
-                engine.stop(run)
+                tasks.stop(run)
 
-        await engine.send_here(run, prepared, listener=stop)
+        await tasks.send_here(run, prepared, listener=stop)
     await run.arefresh_from_db()
     assert run.state == "cancelled"
     assert not await Run.objects.filter(kind=RunKind.CLIENT_RESPONSE).aexists()
@@ -93,10 +94,10 @@ async def test_a_run_to_a_url_keeps_its_own_for_what_follows() -> None:
     server = Recipes()
     with serving(server, generation="initialize") as url:
         agent = Agent(name="recipes", url=url, binding="mcp")
-        run = await run_of(await sync_to_async(engine.request_to)(agent, DOCUMENT))
+        run = await run_of(await sync_to_async(request_to)(agent, DOCUMENT))
         assert (run.sent_to_url, run.handshake["url"]) == (True, url)
-        found = await sync_to_async(engine.prepare_follow_up)(run, DOCUMENT, [])
+        found = await sync_to_async(preparation.prepare_follow_up)(run, DOCUMENT, [])
         assert found.has_call
-        again = await run_of(found, engine.RunParent(parent=run))
+        again = await run_of(found, runs.RunParent(parent=run))
     assert (again.state, again.outcome) == ("completed", run.outcome)
     assert not any(b'"initialize"' in call for call in await calls_of(again))

@@ -11,7 +11,8 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
 
-from playground import engine
+from playground.engine import runs, tasks
+from playground.engine.request import PreparedRequest, request_to
 from playground.models import Agent, Run, RunKind
 from playground.protocols.events import Elicitation, Log, Progress, Result, Tools
 from playground.protocols.mcp import elicitation
@@ -48,19 +49,19 @@ async def ask(agent: Agent, **options: Any) -> Run:
 
 
 async def begin(
-    agent: Agent, link: engine.RunParent | None = None, **options: Any
+    agent: Agent, link: runs.RunParent | None = None, **options: Any
 ) -> tuple[Run, asyncio.Task[None]]:
     """Start a request to a saved agent; `resume` and `limits` among the options."""
     limits, resume = options.pop("limits", None), options.pop("resume", None)
 
-    def record() -> tuple[Run, engine.PreparedRequest]:
+    def record() -> tuple[Run, PreparedRequest]:
         # The agent as it is stored now, with what was found out about it.
         stored = Agent.objects.get(pk=agent.pk)
-        prepared = engine.request_to(stored, DOCUMENT, **options).resuming(resume)
-        return engine.create_run(prepared, link=link), prepared
+        prepared = request_to(stored, DOCUMENT, **options).resuming(resume)
+        return runs.create_run(prepared, link=link), prepared
 
     run, prepared = await sync_to_async(record)()
-    return run, engine.send_here(run, prepared, limits=limits)
+    return run, tasks.send_here(run, prepared, limits=limits)
 
 
 async def elicitation_of(run: Run) -> Elicitation:
@@ -103,7 +104,7 @@ async def test_what_was_found_out_is_not_asked_again(generation: str) -> None:
     with serving(Recipes(), generation=generation) as url:
         agent = await saved(url)
         first = await ask(agent)
-        second = await ask(agent, link=engine.RunParent(parent=first))
+        second = await ask(agent, link=runs.RunParent(parent=first))
     assert [call["method"] for call in await sent_by(second)] == ["tools/call"]
     assert second.outcome == "answer"
     ids = [(await sent_by(run))[-1]["id"] for run in (first, second)]
@@ -155,7 +156,7 @@ async def test_a_question_in_mid_call_is_answered_while_the_call_waits(action: s
         assert event.resume is not None
         values = {"diet": "vegan", "guests": 4}
         resume = elicitation.resume_of(event.resume, action, values)
-        link = engine.RunParent(RunKind.CLIENT_RESPONSE, run, event.seq, 0, values)
+        link = runs.RunParent(RunKind.CLIENT_RESPONSE, run, event.seq, 0, values)
         reply_run, reply_task = await begin(agent, link, resume=resume)
         await asyncio.wait_for(asyncio.gather(task, reply_task), 20)
         await run.arefresh_from_db()
@@ -177,7 +178,7 @@ async def test_a_question_instead_of_a_result_is_answered_by_asking_again(action
         assert event.resume is not None
         values = {"diet": "none", "guests": 2}
         resume = elicitation.resume_of(event.resume, action, values)
-        link = engine.RunParent(RunKind.ANSWER, asked, event.seq, 0, values)
+        link = runs.RunParent(RunKind.ANSWER, asked, event.seq, 0, values)
         run = await ask(agent, link=link, resume=resume)
     assert recipes.heard == [(action, values if action == "accept" else None)]
     assert (run.state, run.outcome) == ("completed", "answer")

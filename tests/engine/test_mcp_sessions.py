@@ -13,8 +13,11 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from playground import engine
-from playground.engine import mcp_sessions
+from playground.engine import mcp_sessions, tasks
+from playground.engine.mcp_sessions import end_sessions_of
+from playground.engine.request import Headers, PreparedRequest, request_to
+from playground.engine.runs import RunParent, create_run
+from playground.engine.server_probe import probe
 from playground.models import Agent, Conversation, McpSession, Run, RunKind, RunState
 from playground.protocols import mcp
 from playground.protocols.exchange import Target
@@ -75,17 +78,15 @@ def seen(server: Server) -> list[tuple[str, str]]:
     return found
 
 
-async def send(
-    agent: Agent, link: engine.RunParent | None = None, headers: engine.Headers = ()
-) -> Run:
+async def send(agent: Agent, link: RunParent | None = None, headers: Headers = ()) -> Run:
     """Send a request to the agent as it is stored; return the run as it is stored."""
 
-    def record() -> tuple[Run, engine.PreparedRequest]:
-        prepared = engine.request_to(Agent.objects.get(pk=agent.pk), DOCUMENT, headers)
-        return engine.create_run(prepared, link=link), prepared
+    def record() -> tuple[Run, PreparedRequest]:
+        prepared = request_to(Agent.objects.get(pk=agent.pk), DOCUMENT, headers)
+        return create_run(prepared, link=link), prepared
 
     run, prepared = await sync_to_async(record)()
-    await engine.send_here(run, prepared)
+    await tasks.send_here(run, prepared)
     await run.arefresh_from_db()
     assert run.state == RunState.COMPLETED, run.problem
     return run
@@ -112,8 +113,8 @@ async def test_a_conversation_keeps_its_session_and_the_agent_does_not() -> None
         assert agent.handshake["session"] is True
         assert "s1" not in json.dumps(agent.handshake)
         # The next turn, and a poll after it.
-        second = await send(agent, engine.RunParent(parent=first))
-        await send(agent, engine.RunParent(RunKind.POLL, second))
+        second = await send(agent, RunParent(parent=first))
+        await send(agent, RunParent(RunKind.POLL, second))
         assert seen(server) == [("tools/call", "s1")] * 2
         # Another conversation opens its own; what the server is and offers is known.
         await send(agent)
@@ -130,7 +131,7 @@ async def test_other_credentials_open_another_session() -> None:
         agent = await saved(server.url)
         first = await send(agent, headers=[("Authorization", "Bearer one")])
         seen(server)
-        link = engine.RunParent(parent=first)
+        link = RunParent(parent=first)
         await send(agent, link, [("Authorization", "Bearer one"), ("X-Trace", "5")])
         assert seen(server) == [("tools/call", "s1")]
         await send(agent, link, [("Authorization", "Bearer two")])
@@ -144,14 +145,14 @@ async def test_a_session_that_the_server_has_lost_is_opened_again() -> None:
         first = await send(agent)
         gone.add("s1")
         seen(server)
-        second = await send(agent, engine.RunParent(parent=first))
+        second = await send(agent, RunParent(parent=first))
         assert seen(server) == [
             ("tools/call", "s1"),
             ("initialize", ""),
             ("notifications/initialized", "s2"),
             ("tools/call", "s2"),
         ]
-        await send(agent, engine.RunParent(parent=second))
+        await send(agent, RunParent(parent=second))
         assert seen(server) == [("tools/call", "s2")]
 
 
@@ -234,7 +235,7 @@ class TestEnd:
         async with serve(answer=sessions()) as server:
             run = await send(await saved(server.url))
             await Run.objects.filter(pk=run.pk).aupdate(state=RunState.STREAMING)
-            await engine.end_sessions_of([run.conversation_id])
+            await end_sessions_of([run.conversation_id])
             assert ("DELETE", "s1") not in seen(server)
 
     async def test_however_many_there_are(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +243,7 @@ class TestEnd:
         async with serve(answer=sessions()) as server:
             agent = await saved(server.url)
             runs = [await send(agent) for _ in range(5)]
-            await engine.end_sessions_of([run.conversation_id for run in runs])
+            await end_sessions_of([run.conversation_id for run in runs])
             ended = [session for method, session in seen(server) if method == "DELETE"]
         assert sorted(ended) == ["s1", "s2", "s3", "s4", "s5"]
         assert not await McpSession.objects.aexists()
@@ -250,10 +251,10 @@ class TestEnd:
     async def test_of_a_server_that_is_gone_is_no_error(self) -> None:
         async with serve(answer=sessions()) as server:
             run = await send(await saved(server.url))
-        await engine.end_sessions_of([run.conversation_id])
+        await end_sessions_of([run.conversation_id])
         assert not await McpSession.objects.aexists()
 
     async def test_after_the_tools_were_listed_without_a_run(self) -> None:
         async with serve(answer=sessions()) as server:
-            await engine.probe(mcp.list_tools(Target(server.url, binding="mcp")))
+            await probe(mcp.list_tools(Target(server.url, binding="mcp")))
             assert seen(server)[-1] == ("DELETE", "s1")

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from playground import engine
-from playground.engine import PreparedRequest, RequestTemplate, VariableScope
+from playground.engine import preparation, runs
+from playground.engine.preparation import RequestTemplate, VariableScope
+from playground.engine.request import PreparedRequest
+from playground.engine.secrets import SecretNotAllowedError
 from playground.models import Agent, Environment, Run, Variable
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +50,7 @@ def document(**fields: Any) -> dict[str, Any]:
 def prepared(
     template: RequestTemplate, environment: Environment | None, **values: Any
 ) -> PreparedRequest:
-    return engine.prepare(template, VariableScope(environment, values))
+    return preparation.prepare(template, VariableScope(environment, values))
 
 
 def messages_of(found: PreparedRequest) -> str:
@@ -59,7 +61,7 @@ def test_without_names_nothing_is_kept_beside_the_request(agent: Agent) -> None:
     found = prepared(RequestTemplate(document(), [("X-A", "1")], agent), None)
     assert found.has_call
     assert not found.errors
-    run = engine.create_run(found)
+    run = runs.create_run(found)
     assert (run.request_template, run.environment, run.secret_names) == (None, "", [])
     assert run.request == document()
 
@@ -85,7 +87,7 @@ def test_variables_are_resolved_and_secrets_stay_names(
     headers = dict(request.target.headers)
     assert headers["X-Api-Key"] == SECRET
     assert headers["Authorization"] == "Bearer literal"
-    run = engine.create_run(request)
+    run = runs.create_run(request)
     run.refresh_from_db()
     assert run.request["query"]["key"] == "{{token}}"
     assert run.headers == [["X-Api-Key", "{{token}}"], ["Authorization", ""]]
@@ -156,7 +158,7 @@ def test_an_address_becomes_an_agent(agent: Agent, environment: Environment) -> 
     assert other.agent.name == "agent.example/x?k={{token}}"
     assert other.target.url == f"{HERE}/x?k={SECRET}"
     assert other.agent.url == other.url == f"{HERE}/x?k={{{{token}}}}"
-    assert engine.create_run(other).url == other.url
+    assert runs.create_run(other).url == other.url
 
 
 @pytest.mark.parametrize("address", ["", "ftp://a.example", "{{nobody}}/ask", "{{token}}/ask"])
@@ -188,23 +190,23 @@ class TestExpectations:
         assert not found.errors
         assert found.has_call
         assert found.used == ("city", "list", "row")
-        run = engine.create_run(found)
+        run = runs.create_run(found)
         assert [each["equals"] for each in run.expectations] == ["in Paris", [1, 2], 7]
         assert run.request_template is not None
         assert run.request_template["expectations"] == wanted
         wanted = equals("{{city}}")
         found = prepared(RequestTemplate(document(), (), agent, expectations=wanted), environment)
         assert found.has_call
-        run = engine.create_run(found)
+        run = runs.create_run(found)
         Variable.objects.filter(name="city").update(value="Oslo {{city}}")
         for _ in range(2):
-            again = engine.repeat_request(run)
+            again = preparation.repeat_request(run)
             assert again.has_call
             assert not again.errors
-            run = engine.create_run(again)
+            run = runs.create_run(again)
             assert run.expectations == equals("Oslo {{city}}")
         Variable.objects.filter(name="city").delete()
-        assert "{{city}} is not defined" in messages_of(engine.repeat_request(run))
+        assert "{{city}} is not defined" in messages_of(preparation.repeat_request(run))
 
     @pytest.mark.parametrize(
         ("wanted", "kept", "is_template"),
@@ -217,11 +219,11 @@ class TestExpectations:
         template = RequestTemplate(document(), (), agent, expectations=equals(wanted))
         found = prepared(template, None)
         assert found.has_call
-        run = engine.create_run(found)
+        run = runs.create_run(found)
         assert (run.request_template is not None, run.expectations) == (is_template, equals(kept))
-        again = engine.repeat_request(run)
+        again = preparation.repeat_request(run)
         assert again
-        assert engine.create_run(again).expectations == equals(kept)
+        assert runs.create_run(again).expectations == equals(kept)
 
     @pytest.mark.parametrize(
         ("value", "message"),
@@ -254,7 +256,7 @@ class TestWhatFollows:
         )  # fmt: skip
         request = prepared(template, environment)
         assert request
-        return engine.create_run(request)
+        return runs.create_run(request)
 
     def test_it_authenticates_alike_with_the_secrets_of_the_run_only(
         self, run: Run, environment: Environment
@@ -264,27 +266,27 @@ class TestWhatFollows:
             allowed_origins=[HERE],
         )  # fmt: skip
         said = {**run.request, "context": {"of": "the agent: {{more}} {{city}}"}}
-        request = engine.follow_up_request(run, said, engine.stored_headers(run))
+        request = preparation.follow_up_request(run, said, preparation.stored_headers(run))
         assert request.document["query"]["key"] == SECRET
         assert request.document["context"] == said["context"]
         assert dict(request.target.headers)["X-Api-Key"] == SECRET
         assert dict(request.target.headers)["Authorization"].startswith("Basic ")
-        again = engine.create_run(request)
+        again = runs.create_run(request)
         assert again.request == said
         assert again.secret_names == ["token"]
         assert again.request_template == {"auth": run.request_template["auth"]}  # type: ignore[index]
 
     def test_a_secret_that_is_gone_or_may_not_go_there_any_more_stays(self, run: Run) -> None:
         Variable.objects.filter(name="token").update(allowed_origins=["https://other.example"])
-        with pytest.raises(engine.SecretNotAllowedError, match="may be sent to https://other"):
-            engine.follow_up_request(run, run.request)
+        with pytest.raises(SecretNotAllowedError, match="may be sent to https://other"):
+            preparation.follow_up_request(run, run.request)
         Variable.objects.filter(name="token").delete()
-        with pytest.raises(engine.SecretNotAllowedError, match="no longer has the secret “token”"):
-            engine.follow_up_request(run, run.request)
+        with pytest.raises(SecretNotAllowedError, match="no longer has the secret “token”"):
+            preparation.follow_up_request(run, run.request)
 
     def test_once_more_resolves_anew(self, run: Run) -> None:
         Variable.objects.filter(name="city").update(value="Oslo")
-        again = engine.repeat_request(run)
+        again = preparation.repeat_request(run)
         assert again.has_call
         assert not again.errors
         assert again.document["query"] == {
@@ -296,9 +298,7 @@ class TestWhatFollows:
 
 #: Where a name can stand: the template with a text there, and what of the request it becomes
 #: (as it is stored, as it is sent).
-Place = tuple[
-    Callable[[Agent, str], RequestTemplate], Callable[[engine.PreparedRequest], tuple[Any, Any]]
-]
+Place = tuple[Callable[[Agent, str], RequestTemplate], Callable[[PreparedRequest], tuple[Any, Any]]]
 PLACES: dict[str, Place] = {
     "a string of the document": (
         lambda agent, text: RequestTemplate(document(x=text), (), agent),
@@ -350,7 +350,7 @@ def test_a_name_in_every_place(
     compose, read = PLACES[place]
     values = {"row": 7, "said": "{{token}}", "lost": "found-4711"}
     template = compose(agent, text)
-    found = engine.prepare(template, VariableScope(environment, values))
+    found = preparation.prepare(template, VariableScope(environment, values))
     if "nobody" in text:
         assert found.missing == ["nobody"]
         assert "{{nobody}} is not defined in the environment “Staging”" in messages_of(found)
@@ -362,7 +362,7 @@ def test_a_name_in_every_place(
     if "address" in place:  # A value cannot reach beyond its place.
         stored, sent = ("in-%7B%7Btoken%7D%7D",) * 2 if "said" in text else (stored, sent)
     assert read(found) == (stored, sent)
-    run = engine.create_run(found)
+    run = runs.create_run(found)
     kept = json.dumps([run.request, run.headers, run.url, run.request_template, run.secret_names])
     for secret in (SECRET, "found-4711"):
         assert secret not in kept + repr(found) + repr(found) + repr(template)
@@ -408,7 +408,7 @@ def test_a_secret_goes_to_its_origins_however_it_goes_along(
     assert (
         "The secret “token” may be sent to https://agent.example" in messages_of(found)
     ) is not goes
-    run = engine.create_run(found)
+    run = runs.create_run(found)
     assert run.secret_names == ["token"]
     assert SECRET not in json.dumps([run.request, run.headers, run.url, run.request_template])
     assert SECRET not in repr(found) + str(found.redacted_target) + messages_of(found)
@@ -476,7 +476,7 @@ def test_the_version_and_the_binding_are_those_that_are_asked_for(
     assert found.has_call
     target = found.target
     assert (target.version, target.binding, target.url) == (version, binding, url)
-    run = engine.create_run(found)
+    run = runs.create_run(found)
     assert (run.version, run.binding, run.url) == (version, binding, url)
 
 

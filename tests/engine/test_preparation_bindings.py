@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from playground import engine
+from playground.engine import preparation
 from playground.engine.preparation import retarget
 from playground.models import Agent, Environment, Variable
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording
@@ -29,32 +29,32 @@ def run_of(agent: Agent | None, **fields: Any) -> Any:
 
 def test_the_agents_own_binding_has_its_own_address(agent: Agent) -> None:
     for binding in (None, "http"):
-        target = engine.request_over_binding(agent, DOCUMENT, binding=binding).target
+        target = preparation.request_over_binding(agent, DOCUMENT, binding=binding).target
         assert (target.binding, target.url) == ("http", "http://a.example/ask")
 
 
 def test_the_other_binding_has_an_address_at_the_same_origin(agent: Agent) -> None:
-    target = engine.request_over_binding(agent, DOCUMENT, version="0.54", binding="mcp").target
+    target = preparation.request_over_binding(agent, DOCUMENT, version="0.54", binding="mcp").target
     assert (target.binding, target.url, target.version) == ("mcp", "http://a.example/mcp", "0.54")
     Agent.objects.create(name="Elsewhere", url="http://b.example/tools", binding="mcp")
     Agent.objects.create(
         name="Another language", url="http://a.example/other", binding="mcp", protocol="agent-api"
     )
-    assert engine.agent_url_over(agent, "mcp") == "http://a.example/mcp"
+    assert preparation.agent_url_over(agent, "mcp") == "http://a.example/mcp"
     tools = Agent.objects.create(name="Tools", url="http://a.example/tools", binding="mcp")
-    assert engine.agent_url_over(agent, "mcp") == "http://a.example/tools"
-    assert engine.agent_url_over(tools, "http") == "http://a.example/ask"
+    assert preparation.agent_url_over(agent, "mcp") == "http://a.example/tools"
+    assert preparation.agent_url_over(tools, "http") == "http://a.example/ask"
 
 
 def test_an_agent_of_somebody_else_is_not_looked_at(agent: Agent, django_user_model: Any) -> None:
     other = django_user_model.objects.create_user("other")
     Agent.objects.create(name="T", url="http://a.example/tools", binding="mcp", owner=other)
-    assert engine.agent_url_over(agent, "mcp") == "http://a.example/mcp"
+    assert preparation.agent_url_over(agent, "mcp") == "http://a.example/mcp"
 
 
 def test_the_agents_credentials_go_along(agent: Agent) -> None:
     agent.auth, agent.auth_secret = Agent.Auth.BEARER, "s3cret"
-    prepared = engine.request_over_binding(agent, DOCUMENT, binding="mcp")
+    prepared = preparation.request_over_binding(agent, DOCUMENT, binding="mcp")
     assert ("Authorization", "Bearer s3cret") in prepared.target.headers
     assert "s3cret" in prepared.redact
 
@@ -75,7 +75,7 @@ def test_what_follows_a_run_goes_its_way(
 ) -> None:
     run = run_of(agent, url=url, version="0.54")
     run.binding = binding
-    target = engine.follow_up_request(run, DOCUMENT, [("X-A", "1")]).target
+    target = preparation.follow_up_request(run, DOCUMENT, [("X-A", "1")]).target
     assert (target.binding, target.url, target.version) == (binding, expected, "0.54")
     assert ("X-A", "1") in target.headers
 
@@ -83,8 +83,8 @@ def test_what_follows_a_run_goes_its_way(
 def test_an_agent_may_stand_in_for_the_runs(agent: Agent) -> None:
     run = run_of(None)
     with pytest.raises(ValueError, match="was deleted"):
-        engine.follow_up_request(run, DOCUMENT)
-    assert engine.follow_up_request(run, DOCUMENT, agent=agent).agent == agent
+        preparation.follow_up_request(run, DOCUMENT)
+    assert preparation.follow_up_request(run, DOCUMENT, agent=agent).agent == agent
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,9 @@ def test_a_request_to_another_agent_takes_its_secrets_and_chosen_headers_along(
     )  # fmt: skip
     headers = [("X-Key", "{{token}}"), ("X-A", "1")]
     document = {"query": {"text": "{{token}}"}}
-    prepared = engine.prepare(
-        engine.RequestTemplate(document, headers, agent, version="0.54"),
-        engine.VariableScope(environment),
+    prepared = preparation.prepare(
+        preparation.RequestTemplate(document, headers, agent, version="0.54"),
+        preparation.VariableScope(environment),
     )
     other = Agent.objects.create(name="Other", url=url, headers=[["X-Own", "2"]])
     found = retarget(prepared, other, headers[:along])

@@ -13,8 +13,8 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from playground import engine
-from playground.engine import promise_polling, promises
+from playground.engine import promise_polling, promises, runs, tasks
+from playground.engine.request import request_to
 from playground.models import Agent, PolledPromise, Run, RunKind, storage
 from tests.engine.conftest import Begin, until
 from tests.support.background_tasks import wait_for_tasks
@@ -74,11 +74,11 @@ def ask(begin: Begin) -> Callable[..., Any]:
                 "query": {"text": "a week of meals"},
                 "meta": {"user": "u1", "session_context": {"old": True}},
             }
-            prepared = engine.request_to(agent, request, options.pop("headers", ()))
-            return engine.create_run(prepared), prepared
+            prepared = request_to(agent, request, options.pop("headers", ()))
+            return runs.create_run(prepared), prepared
 
         run, prepared = await sync_to_async(record)()
-        await engine.send_here(run, prepared)
+        await tasks.send_here(run, prepared)
         await run.arefresh_from_db()
         return run, await PolledPromise.objects.filter(run=run).afirst()
 
@@ -233,7 +233,7 @@ async def test_only_one_asks_at_a_time(ask: Callable[..., Any]) -> None:
         await PolledPromise.objects.filter(pk=polled.pk).aupdate(leased_until=None)
         assert not await promise_polling.poll(polled.pk, at_once=True)
         (check,) = await children(run)
-        await engine.cancel(check)
+        await tasks.cancel(check)
         await first
         await polled.arefresh_from_db()
         assert polled.status == "paused"
@@ -321,8 +321,8 @@ QUOTA = 1_000_000
     [
         (promise_polling.poll_until_settled, QUOTA, True),
         (promise_polling.poll_until_settled, QUOTA * 12 // 10, False),
-        (engine.cancel_promise, QUOTA * 12 // 10, False),
-        (engine.poll_now, QUOTA, False),
+        (promise_polling.cancel_promise, QUOTA * 12 // 10, False),
+        (promise_polling.poll_now, QUOTA, False),
     ],
     ids=["a poll", "a poll far beyond it", "a cancellation", "a poll by hand"],
 )
@@ -332,7 +332,7 @@ async def test_beyond_the_quota(
     """A poll may complete a turn beyond the quota, but not for ever, and not by hand."""
     async with serve(answer=Script(promise(), ANSWER)) as server:
         run, polled = await ask(server)
-        if act is engine.poll_now:
+        if act is promise_polling.poll_now:
             await promise_polling.stop_polling(polled.pk)
         storage._counts.clear()
         settings.QUOTA = QUOTA
@@ -377,7 +377,7 @@ async def test_checks_that_hang_keep_nobody_from_sending(
         other, _ = await ask(server)
         assert other.state == "completed"
         (check,) = await children(run)
-        await engine.cancel(check)
+        await tasks.cancel(check)
         await polling
 
 
@@ -407,14 +407,14 @@ async def lost_poll(run: Run, polled: PolledPromise, kind: str, **fields: Any) -
     """A check or a cancellation that was sent, and whose reply nobody took in."""
 
     def record() -> tuple[Run, Any]:
-        prepared = engine.request_to(
+        prepared = request_to(
             Agent.objects.get(), {"promise_token": "p1", "action": "checkin"}, version=run.version
         )
-        link = engine.RunParent(RunKind(kind), run, polled.entry_seq, polled.entry_part)
-        return engine.create_run(prepared, None, link), prepared
+        link = runs.RunParent(RunKind(kind), run, polled.entry_seq, polled.entry_part)
+        return runs.create_run(prepared, None, link), prepared
 
     child, prepared = await sync_to_async(record)()
-    await engine.send_here(child, prepared)
+    await tasks.send_here(child, prepared)
     await Run.objects.filter(pk=child.pk).aupdate(**fields)
     return child
 

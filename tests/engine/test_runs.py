@@ -10,8 +10,8 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
-from playground import engine
-from playground.engine.runs import MAX_REFUSED_REQUEST, MAX_REFUSED_RUNS
+from playground.engine.request import request_to
+from playground.engine.runs import MAX_REFUSED_REQUEST, MAX_REFUSED_RUNS, RunParent, create_run
 from playground.models import Agent, Conversation, FrameBatch, Run, RunKind, storage
 from playground.models.storage import MAKE_ROOM, RUN_BYTES
 from tests.engine.conftest import Send, frames_of
@@ -38,8 +38,8 @@ def fill(owner: User | None = None) -> Run:
 
 def create(owner: User | None = None, text: str = "eggs", **parent: Any) -> Run:
     agent = Agent(name="A", url="http://a.example")
-    prepared = engine.request_to(agent, {"query": {"text": text}})
-    return engine.create_run(prepared, owner, engine.RunParent(**parent) if parent else None)
+    prepared = request_to(agent, {"query": {"text": text}})
+    return create_run(prepared, owner, RunParent(**parent) if parent else None)
 
 
 @pytest.mark.django_db
@@ -60,8 +60,8 @@ class TestQuota:
         assert problem == {
             "state": "refused", "stage": "limit", "limit": "quota", "detail": "", "fix": MAKE_ROOM,
         }  # fmt: skip
-        prepared = engine.request_to(Agent(name="A", url="http://a.example"), {})
-        assert engine.create_run(prepared, has_room=True).state == "refused"  # Of a collection.
+        prepared = request_to(Agent(name="A", url="http://a.example"), {})
+        assert create_run(prepared, has_room=True).state == "refused"  # Of a collection.
         assert create(User.objects.create_user("other")).state == "queued"
         full.delete()
         assert create().state == "queued"
@@ -79,9 +79,9 @@ class TestQuota:
         for number in range(3):
             create(text="x" * (MAX_REFUSED_REQUEST // 2 - 100 + number))
         assert storage.stored_bytes(None) - before < 4 * (RUN_BYTES + MAX_REFUSED_REQUEST)
-        prepared = engine.request_to(Agent(name="A", url="http://a.example"), {})
+        prepared = request_to(Agent(name="A", url="http://a.example"), {})
         template = {"document": {"query": "{{name}}"}, "headers": [["X", "x" * 20_000]]}
-        run = engine.create_run(replace(prepared, request_template=template))
+        run = create_run(replace(prepared, request_template=template))
         run.refresh_from_db()
         assert run.request_template is None
 

@@ -11,10 +11,12 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
-from playground import engine
 from playground.base.processes import this_process
 from playground.composer import send as run_views
-from playground.engine import collection_runs, promise_polling, runs, shutdown
+from playground.engine import promise_polling, runs, shutdown, tasks
+from playground.engine.collection_runs import runner
+from playground.engine.collection_runs.plan import record
+from playground.engine.request import request_to
 from playground.engine.shutdown import begin_shutdown, finish_shutdown
 from playground.models import Agent, CollectionRun, PolledPromise, Run, RunKind
 from tests.support.collection_runs import new_collection, request, start, steps_of, verdicts
@@ -37,8 +39,8 @@ def _accepting_again() -> Iterator[None]:
 
 
 def create_run(kind: RunKind = RunKind.ASK) -> Run:
-    prepared = engine.request_to(Agent(name="a", url="http://127.0.0.1:9"), {"query": {}})
-    return engine.create_run(prepared, None, engine.RunParent(kind))
+    prepared = request_to(Agent(name="a", url="http://127.0.0.1:9"), {"query": {}})
+    return runs.create_run(prepared, None, runs.RunParent(kind))
 
 
 async def test_a_run_that_ends_in_time_is_completed(begin: Callable[..., Any]) -> None:
@@ -86,10 +88,10 @@ async def test_a_run_that_was_recorded_and_not_started_is_interrupted() -> None:
 async def test_a_run_that_is_started_too_late_is_interrupted_and_not_sent() -> None:
     async with serve(STREAM_HEAD, RESULT, COMPLETE) as server:
         agent = Agent(name="a", url=server.url)
-        prepared = engine.request_to(agent, {"query": {"text": "eggs"}})
-        run = await sync_to_async(engine.create_run)(prepared)
+        prepared = request_to(agent, {"query": {"text": "eggs"}})
+        run = await sync_to_async(runs.create_run)(prepared)
         begin_shutdown()
-        await engine.send_here(run, prepared)
+        await tasks.send_here(run, prepared)
         assert server.requests == []
     await run.arefresh_from_db()
     assert (run.state, run.frames, run.ended_us is not None) == ("interrupted", 0, True)
@@ -158,12 +160,12 @@ async def test_a_request_that_does_not_end_is_not_waited_for_without_limit(
 
 async def test_new_runs_are_refused() -> None:
     begin_shutdown()
-    with pytest.raises(engine.ShuttingDownError):
+    with pytest.raises(runs.ShuttingDownError):
         await sync_to_async(create_run)()
     # The call of another run waits for it.
     await sync_to_async(create_run)(RunKind.CLIENT_RESPONSE)
     found = await new_collection("http://127.0.0.1:9", request("first"))
-    with pytest.raises(engine.ShuttingDownError):
+    with pytest.raises(runs.ShuttingDownError):
         await start(found)
     assert not await CollectionRun.objects.aexists()
 
@@ -191,9 +193,9 @@ async def test_a_collection_run_that_is_started_too_late_is_interrupted() -> Non
     async with serve(STREAM_HEAD, RESULT, COMPLETE) as server:
         found = await new_collection(server.url, *map(request, ("first", "second")))
         plan = await sync_to_async(found.plan)()
-        run = await sync_to_async(collection_runs.record)(plan)
+        run = await sync_to_async(record)(plan)
         begin_shutdown()
-        await collection_runs.start(run, plan)
+        await runner.start(run, plan)
         assert server.requests == []
     await run.arefresh_from_db()
     assert (run.state, run.ended_at is not None) == ("interrupted", True)
@@ -229,8 +231,8 @@ async def test_promises_are_not_polled_any_more() -> None:
     )
     begin_shutdown()
     await promise_polling.start_promise_poller()  # It ends.
-    for refused in (engine.poll_now, engine.cancel_promise):
-        with pytest.raises(engine.ShuttingDownError):
+    for refused in (promise_polling.poll_now, promise_polling.cancel_promise):
+        with pytest.raises(runs.ShuttingDownError):
             await refused(promise.pk)
     await promise.arefresh_from_db()
     assert (promise.leased_until, promise.cancel_requested) == (None, False)

@@ -12,9 +12,9 @@ from django.test import Client
 from opentelemetry import context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from playground import engine
 from playground.base import tracing
 from playground.base.limits import RunLimits
+from playground.engine import tasks
 from playground.models import Run
 from tests.engine.conftest import Begin, Send, calls_of
 from tests.support import mcp_servers
@@ -185,7 +185,7 @@ class TestSpans:
         async with serve(STREAM_HEAD, chunk(START), HOLD) as server:
             run, task = await begin(server.url)
             await server.asked.wait()
-            engine.stop(run)
+            tasks.stop(run)
             await task
         _, whole = spans()
         assert whole.attributes["playground.run.state"] == "cancelled"

@@ -13,13 +13,13 @@ from asgiref.sync import sync_to_async
 from django.conf import LazySettings
 from django.db.models.functions import Now
 
-from playground import engine
 from playground.base import jobs
 from playground.base.processes import this_process
 from playground.base.task_registry import start_task
-from playground.engine import background, collection_runs, heartbeat, work_queue
-from playground.engine.collection_runs import CollectionRunOptions
-from playground.engine.request import PreparedRequest
+from playground.engine import background, heartbeat, promise_polling, runs, tasks, work_queue
+from playground.engine.collection_runs import runner
+from playground.engine.collection_runs.plan import CollectionRunOptions, plan_run, record
+from playground.engine.request import PreparedRequest, request_to
 from playground.models import (
     Agent,
     Collection,
@@ -66,13 +66,13 @@ async def submit(url: str, **agent: Any) -> Run:
     """Submit a run of a request to an address."""
 
     def record() -> tuple[Run, Any]:
-        prepared = engine.request_to(
+        prepared = request_to(
             Agent(name="A", url=url, **agent), {"query": {"text": "eggs"}}, [("X-Own", "1")]
         )
-        return engine.create_run(prepared), prepared
+        return runs.create_run(prepared), prepared
 
     run, prepared = await sync_to_async(record)()
-    await engine.send(run, prepared)
+    await tasks.send(run, prepared)
     return run
 
 
@@ -163,7 +163,7 @@ class TestRuns:
     async def test_one_that_is_stopped_is_never_sent(self, deferred: Deferred) -> None:
         async with serve(ANSWER) as server:
             run = await submit(server.url)
-            assert not await engine.cancel(run)
+            assert not await tasks.cancel(run)
             await run.arefresh_from_db()
             assert run.state == "cancelled"
             await do(deferred)
@@ -213,7 +213,7 @@ class TestRuns:
     ) -> None:
         run = await submit("http://127.0.0.1:9")
         monkeypatch.setattr("playground.engine.runs.refuses_new_runs", lambda: True)
-        with pytest.raises(engine.ShuttingDownError):
+        with pytest.raises(runs.ShuttingDownError):
             await do(deferred)
         await run.arefresh_from_db()
         assert run.state == "queued"
@@ -269,13 +269,13 @@ class TestCollectionRuns:
         ]
 
     async def submit(self, requests: list[SavedRequest], **options: Any) -> CollectionRun:
-        def record() -> tuple[CollectionRun, Any]:
+        def plan_and_record() -> tuple[CollectionRun, Any]:
             given = CollectionRunOptions(**options)
-            plan = collection_runs.plan_run("Tour", requests, given, None, requests[0].collection)
-            return collection_runs.record(plan), plan
+            plan = plan_run("Tour", requests, given, None, requests[0].collection)
+            return record(plan), plan
 
-        run, plan = await sync_to_async(record)()
-        await collection_runs.submit(run, plan)
+        run, plan = await sync_to_async(plan_and_record)()
+        await runner.submit(run, plan)
         return run
 
     async def verdicts(self, run: CollectionRun) -> list[tuple[str, str]]:
@@ -332,7 +332,7 @@ class TestCollectionRuns:
         self, requests: list[SavedRequest], deferred: Deferred
     ) -> None:
         run = await self.submit(requests)
-        await collection_runs.cancel(run)
+        await runner.cancel(run)
         await do(deferred)
         reason = "Not started: the run was stopped."
         assert await self.verdicts(run) == [("skipped", reason)] * 3
@@ -360,7 +360,7 @@ class TestPromises:
     ) -> None:
         async with serve(answer=self.script(HOLD)) as server:
             promise = await self.promise(server, deferred)
-            await engine.cancel_promise(promise.pk)
+            await promise_polling.cancel_promise(promise.pk)
             [(job, key)] = deferred
             first = asyncio.ensure_future(job.function(key))
             async with asyncio.timeout(20):
@@ -368,13 +368,13 @@ class TestPromises:
                     await asyncio.sleep(0.01)
             await job.function(key)
             assert len(server.requests) == 2
-            engine.stop_all()
+            tasks.stop_all()
             await first
 
     async def test_one_is_polled_once_by_several_jobs(self, deferred: Deferred) -> None:
         async with serve(answer=self.script(ANSWER)) as server:
             promise = await self.promise(server, deferred)
-            await engine.poll_now(promise.pk)
+            await promise_polling.poll_now(promise.pk)
             [(job, key)] = deferred
             await asyncio.gather(*(job.function(key) for _ in range(3)))
             await promise.arefresh_from_db()

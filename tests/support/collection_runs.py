@@ -9,8 +9,13 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 
-from playground.engine import collection_runs
-from playground.engine.collection_runs import CollectionRunOptions, plan_run, record
+from playground.engine.collection_runs import runner
+from playground.engine.collection_runs.plan import (
+    CollectionRunOptions,
+    CollectionRunPlan,
+    plan_run,
+    record,
+)
 from playground.models import Collection, CollectionRun, Folder, SavedRequest, Step
 from playground.models.collections import requests_in_order
 from tests.support.servers import closing, reply
@@ -42,9 +47,7 @@ class CollectionBuilder:
             **fields,
         )
 
-    def plan(
-        self, options: CollectionRunOptions | None = None
-    ) -> collection_runs.CollectionRunPlan:
+    def plan(self, options: CollectionRunOptions | None = None) -> CollectionRunPlan:
         requests = list(requests_in_order(self.collection))
         return plan_run("Kept", requests, options or CollectionRunOptions(), None, self.collection)
 
@@ -70,12 +73,12 @@ def new_collection(url: str = "", *requests: Request) -> CollectionBuilder:
 async def start(
     builder: CollectionBuilder, **options: Any
 ) -> tuple[CollectionRun, asyncio.Task[None]]:
-    def prepare() -> tuple[CollectionRun, collection_runs.CollectionRunPlan]:
+    def prepare() -> tuple[CollectionRun, CollectionRunPlan]:
         planned = builder.plan(CollectionRunOptions(**options))
         return record(planned), planned
 
     run, planned = await sync_to_async(prepare)()
-    return run, collection_runs.start(run, planned)
+    return run, runner.start(run, planned)
 
 
 async def run_to_end(builder: CollectionBuilder, **options: Any) -> CollectionRun:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from playground import engine
+from playground.engine import tasks
 from playground.models import Agent, Run
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, PIECES, event, recorded, result
 
@@ -52,5 +52,5 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     async def send(run: Any, prepared: Any) -> None:
         found.append((run, prepared.target))
 
-    monkeypatch.setattr(engine, "send", send)
+    monkeypatch.setattr(tasks, "send", send)
     return found

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from playground import engine
+from playground.engine import tasks
 from playground.models import Agent, Run, RunKind
 from playground.protocols import registry
 from tests.support.markup import Element, read
@@ -204,7 +204,7 @@ class TestRunning:
     async def _ended(self) -> list[Run]:
         found = [run async for run in Run.objects.filter(kind=RunKind.ACTION)]
         for run in found:
-            await engine.cancel(run)
+            await tasks.cancel(run)
         return found
 
     async def _until_asked(self, server: Server) -> Run:

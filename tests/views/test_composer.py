@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
 
-from playground import engine
+from playground.engine import tasks
 from playground.models import (
     Agent,
     Collection,
@@ -332,7 +332,7 @@ class TestSend:
         """Wait for the runs that a test began, so that none outlives its database."""
         yield
         async for run in Run.objects.all():
-            await engine.cancel(run)
+            await tasks.cancel(run)
 
     async def test_creates_a_run_and_pushes_its_address(
         self, async_client: AsyncClient, target: Agent

@@ -15,7 +15,7 @@ from django.test import Client
 
 from playground.collections.fixture import fixture_of, fixture_text
 from playground.collections.recordings import record
-from playground.engine import collection_runs
+from playground.engine.collection_runs import runner
 from playground.models import (
     Agent,
     Collection,
@@ -175,7 +175,7 @@ def test_a_collection_run(
     async def submit(*_: object) -> None:
         pass
 
-    monkeypatch.setattr(collection_runs, "submit", submit)
+    monkeypatch.setattr(runner, "submit", submit)
     fields = {"collection": "kept", "address": "http://agent.example"}
     made = client.post("/collection-runs/", fields)
     assert made.status_code == 302

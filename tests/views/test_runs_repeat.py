@@ -27,7 +27,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Calls:
         shown = {"redact": prepared.redact, "headers": prepared.headers}
         calls.append({"run": run, "target": prepared.target, **shown})
 
-    monkeypatch.setattr(runs.engine, "send", send)
+    monkeypatch.setattr(runs.tasks, "send", send)
     return calls
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from playground import engine
-from playground.engine import promise_polling
+from playground.engine import preparation, promise_polling, runs
+from playground.engine.request import request_to
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind
 from tests.support.elicitations import elicitation_run
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, recorded
@@ -95,7 +95,7 @@ def test_a_follow_up_uses_the_handshake_and_the_secrets_of_none(client: Client) 
     run = sent_to(binding="mcp")
     Run.objects.filter(pk=run.pk).update(handshake=handshake)
     run.refresh_from_db()
-    prepared = engine.follow_up_request(run, {"query": {"text": "b"}})
+    prepared = preparation.follow_up_request(run, {"query": {"text": "b"}})
     assert (prepared.target.handshake, prepared.target.binding) == (handshake, "mcp")
     assert prepared.redact == []
 
@@ -103,7 +103,7 @@ def test_a_follow_up_uses_the_handshake_and_the_secrets_of_none(client: Client) 
 def test_a_child_of_a_deleted_agents_run_is_of_a_deleted_agent(agent: Agent) -> None:
     parent = sent_to(sent_to_url=False)
     stand_in = Agent(name="A", url=URL)
-    prepared = engine.request_to(stand_in, {"query": {"text": "b"}})
+    prepared = request_to(stand_in, {"query": {"text": "b"}})
     for kind, expected in ((RunKind.ACTION, False), (RunKind.ASK, True)):
-        run = engine.create_run(prepared, None, engine.RunParent(kind, parent))
+        run = runs.create_run(prepared, None, runs.RunParent(kind, parent))
         assert run.sent_to_url is expected

@@ -8,7 +8,8 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 
-from playground import engine
+from playground.engine import runs
+from playground.engine.request import request_to
 from playground.models import Agent, Run, Twin
 from tests.support.markup import read
 from tests.support.run_page import offered
@@ -111,8 +112,8 @@ class TestSending:
     async def test_both_continue_the_turn(
         self, async_client: AsyncClient, agent: Agent, started: list[Any]
     ) -> None:
-        prepared = engine.request_to(agent, {"query": {"text": "a"}})
-        parent = await sync_to_async(engine.create_run)(prepared)
+        prepared = request_to(agent, {"query": {"text": "a"}})
+        parent = await sync_to_async(runs.create_run)(prepared)
         fields = form(other="version:0.54", parent=str(parent.pk))
         response = await async_client.post("/twins/", fields)
         assert response.status_code == 302

@@ -17,7 +17,7 @@ from playground.agents.doctor import text_of
 from playground.cli.arguments import agent_of
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
-from playground.engine import request_to
+from playground.engine.request import request_to
 from playground.models import Agent
 from playground.protocols import registry
 from playground.protocols.text import printable_json

@@ -20,7 +20,6 @@ from asgiref.sync import sync_to_async
 from django.core.management import CommandError, CommandParser
 from django.db import Error
 
-from playground import engine
 from playground.cli.arguments import USAGE, environment_of, variables_of
 from playground.cli.collection_runs import (
     StepPrinter,
@@ -40,14 +39,17 @@ from playground.cli.output import (
 from playground.cli.signals import on_stop
 from playground.collection_runs.page import report_of, result_of
 from playground.collection_runs.reports import FORMATS, CollectionRunReport, summary_lines
-from playground.engine import collection_runs
-from playground.engine.collection_runs import (
+from playground.engine.collection_runs import runner
+from playground.engine.collection_runs.plan import (
     MAX_PARALLEL,
     CollectionRunOptions,
     CollectionRunPlan,
     PlanError,
+    plan_run,
+    record,
 )
 from playground.engine.collection_runs.runner import INTERNAL_ERROR_REASON
+from playground.engine.mcp_sessions import end_sessions_of
 from playground.models import CollectionRun, Run
 
 logger = logging.getLogger(__name__)
@@ -126,7 +128,7 @@ def _run(options: dict[str, Any], reporters: Reporters) -> int:
         len(plan.steps), ("text", "") in reporters, plan.options.iteration_count > 1
     )
     try:
-        run = collection_runs.record(plan)
+        run = record(plan)
     except PlanError as error:
         raise CommandError(str(error), returncode=COULD_NOT_RUN) from None
     errors = _drive(run, plan, printer)
@@ -151,11 +153,11 @@ def _drive(run: CollectionRun, plan: CollectionRunPlan, printer: StepPrinter) ->
 
 
 async def _await_end(run: CollectionRun, plan: CollectionRunPlan, printer: StepPrinter) -> None:
-    on_stop(lambda: collection_runs.stop(run))
+    on_stop(lambda: runner.stop(run))
     try:
-        await collection_runs.start(run, plan, printer, printer.wait)
+        await runner.start(run, plan, printer, printer.wait)
     finally:
-        await engine.end_sessions_of(await sync_to_async(_conversations_of)(run))
+        await end_sessions_of(await sync_to_async(_conversations_of)(run))
 
 
 def _conversations_of(run: CollectionRun) -> list[UUID]:
@@ -177,7 +179,7 @@ def _plan(options: dict[str, Any]) -> CollectionRunPlan:
     )
     stored = collection if collection.pk else None
     try:
-        return collection_runs.plan_run(collection.name, requests, run_options, None, stored)
+        return plan_run(collection.name, requests, run_options, None, stored)
     except PlanError as error:
         raise CommandError(str(error), returncode=USAGE) from None
 

@@ -18,7 +18,6 @@ from uuid import UUID
 from django import forms
 from django.core.management import CommandError, CommandParser
 
-from playground import engine
 from playground.base.json_input import (
     parse_document,
     parse_document_anyway,
@@ -39,7 +38,10 @@ from playground.cli.database_command import DatabaseCommand
 from playground.cli.dialogue import Dialogue, SendOptions
 from playground.cli.output import Printer, configure_stream, ignored_by_runner
 from playground.elicitation import STRATEGIES
+from playground.engine import preparation
 from playground.engine.follow_ups import follow_up_document, follow_up_omissions
+from playground.engine.request import PreparedRequest
+from playground.engine.runs import RunParent
 from playground.models import Agent, Run, RunState
 from playground.models.conversations import turn_of
 from playground.protocols import json_decoder, raw, registry
@@ -161,7 +163,7 @@ class Command(DatabaseCommand):
         if parent is not None and options["request"] is None:
             dialogue.omissions = follow_up_omissions(parent)
         with ignored_by_runner(not as_json):
-            asyncio.run(dialogue.run(engine.RunParent(parent=parent)))
+            asyncio.run(dialogue.run(RunParent(parent=parent)))
             findings = dialogue.findings()
             dialogue.printer.end(dialogue.last, findings)
             for message in filter(None, (dialogue.unanswered, dialogue.failure_reason)):
@@ -191,7 +193,7 @@ def _answers(options: dict[str, Any]) -> dict[str, Any] | None:
     return None if source is None else document_from(source)
 
 
-def _prepare(options: dict[str, Any], parent: Run | None) -> engine.PreparedRequest:
+def _prepare(options: dict[str, Any], parent: Run | None) -> PreparedRequest:
     agent = agent_of(options["agent"])
     version = _set_protocol(agent, options, parent)
     document = _with_raw(_document(options, agent.protocol, version, parent), options)
@@ -206,7 +208,7 @@ def _prepare(options: dict[str, Any], parent: Run | None) -> engine.PreparedRequ
         raise CommandError(error.messages[0], returncode=USAGE) from error
     _set_mcp(agent, options)
     binding = options["binding"] or (parent.binding if parent is not None else None)
-    template = engine.RequestTemplate(
+    template = preparation.RequestTemplate(
         document,
         headers,
         agent,
@@ -215,7 +217,7 @@ def _prepare(options: dict[str, Any], parent: Run | None) -> engine.PreparedRequ
         anyway=options["anyway"],
     )
     environment = options["environment"] or (parent.environment if parent is not None else "")
-    scope = engine.VariableScope(
+    scope = preparation.VariableScope(
         environment_of(environment or None), variables_of(options["variables"])
     )
     return prepare_request(template, scope)

@@ -17,7 +17,6 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.management import CommandError, CommandParser
 
-from playground import engine
 from playground.base.limits import RunLimits
 from playground.cli.arguments import USAGE, agent_of, document_from, request_over, seconds
 from playground.cli.database_command import DatabaseCommand
@@ -26,6 +25,9 @@ from playground.cli.signals import on_stop
 from playground.compare.comparison import headline_of, not_comparable_reasons
 from playground.compare.twin_targets import convert_to_version
 from playground.compare.twins import comparison_of, twin_sides
+from playground.engine import runs, tasks
+from playground.engine.mcp_sessions import end_sessions_of
+from playground.engine.request import PreparedRequest
 from playground.models import Agent, Run, Twin
 from playground.protocols import registry
 from playground.protocols.diff import Comparison, Difference
@@ -35,7 +37,7 @@ from playground.ui.formatting import json_preview
 #: Limit on the characters of a value in a line of text.
 MAX_VALUE = 100
 
-RequestPair = tuple[engine.PreparedRequest, engine.PreparedRequest]
+RequestPair = tuple[PreparedRequest, PreparedRequest]
 
 
 class Command(DatabaseCommand):
@@ -127,24 +129,24 @@ def _version(agent: Agent, wanted: str | None) -> str:
 
 async def _send(pair: RequestPair, total_timeout: float | None) -> Twin:
     """Send both requests at the same time; `total_timeout` is the seconds for each run."""
-    on_stop(engine.stop_all)
+    on_stop(tasks.stop_all)
     limits: RunLimits = settings.RUN_LIMITS
     limits = replace(limits, total_timeout=total_timeout) if total_timeout else limits
     twin = await sync_to_async(_record)(pair)
     await asyncio.gather(
         *(
-            engine.send_here(run, prepared, limits=limits)
+            tasks.send_here(run, prepared, limits=limits)
             for run, prepared in zip((twin.left, twin.right), pair, strict=True)
         )
     )
     for run in (twin.left, twin.right):
         await run.arefresh_from_db()
-    await engine.end_sessions_of([twin.left.conversation_id, twin.right.conversation_id])
+    await end_sessions_of([twin.left.conversation_id, twin.right.conversation_id])
     return twin
 
 
 def _record(pair: RequestPair) -> Twin:
-    left, right = (engine.create_run(prepared) for prepared in pair)
+    left, right = (runs.create_run(prepared) for prepared in pair)
     twin: Twin = Twin.objects.create(left=left, right=right)
     return twin
 

@@ -11,10 +11,8 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from playground.engine import collection_runs
-from playground.engine.collection_runs import (
-    record,
-)
+from playground.engine.collection_runs import runner
+from playground.engine.collection_runs.plan import record
 from playground.models import (
     Agent,
     Collection,
@@ -249,7 +247,7 @@ async def test_a_question_in_mid_call_is_cancelled() -> None:
 async def test_stop_stops_what_is_under_way_and_skips_the_rest() -> None:
     async with serve(STREAM_HEAD, HOLD) as server:
         run, task = await start_two(server)
-        assert await collection_runs.cancel(run)
+        assert await runner.cancel(run)
         assert task.done()
         await asyncio.wait_for(server.gone.wait(), 10)
     await run.arefresh_from_db()
@@ -428,7 +426,7 @@ async def test_the_collection_may_go_while_it_runs() -> None:
     async with serve(STREAM_HEAD, HOLD) as server:
         run, task = await start_two(server)
         await Collection.objects.all().adelete()
-        collection_runs.stop(run)
+        runner.stop(run)
         await asyncio.wait_for(task, 10)
     await run.arefresh_from_db()
     assert (run.state, run.collection_id) == ("stopped", None)

@@ -11,8 +11,9 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from playground.engine import collection_runs, concurrency
-from playground.engine.collection_runs import CollectionRunOptions, record, step_sender
+from playground.engine import concurrency
+from playground.engine.collection_runs import runner, step_sender
+from playground.engine.collection_runs.plan import CollectionRunOptions, record
 from playground.engine.collection_runs.runner import FAILED_STEP_REASON
 from playground.models import Agent, Environment, Run, Variable, liveness, storage
 from tests.support.collection_runs import (
@@ -57,7 +58,7 @@ async def test_runs_of_one_owner_never_pass_the_limit_together(narrow: None) -> 
         await asyncio.sleep(2 * concurrency.CHECK_INTERVAL)
         assert await Run.objects.unfinished().acount() == 3
         for run, _ in started:
-            collection_runs.stop(run)
+            runner.stop(run)
         await asyncio.wait_for(asyncio.gather(*[task for _, task in started]), 20)
         assert len(server.requests) == 3
 
@@ -104,9 +105,9 @@ async def test_who_waits_for_long_says_so(narrow: None, monkeypatch: pytest.Monk
     found = await new_collection("http://127.0.0.1:9", request("a", expectations=OK))
     planned = await sync_to_async(found.plan)()
     run = await sync_to_async(record)(planned)
-    task = collection_runs.start(run, planned, None, said.set)
+    task = runner.start(run, planned, None, said.set)
     await asyncio.wait_for(said.wait(), 20)
-    collection_runs.stop(run)
+    runner.stop(run)
     await asyncio.wait_for(task, 20)
 
 
@@ -127,7 +128,7 @@ async def test_an_agent_that_is_deleted_meanwhile_is_named() -> None:
         planned = await sync_to_async(found.plan)(CollectionRunOptions(agent=agent))
         run = await sync_to_async(record)(planned)
         await Agent.objects.filter(pk=agent.pk).adelete()
-        await collection_runs.start(run, planned)
+        await runner.start(run, planned)
         assert not server.requests
     (step,) = await steps_of(run)
     assert (step.verdict, step.reason) == ("unsent", "The agent “Gone” was deleted.")
@@ -156,6 +157,6 @@ async def test_what_is_revoked_meanwhile_is_not_sent_any_more(
             thread.start()
             thread.join()
 
-        await collection_runs.start(run, planned, after)
+        await runner.start(run, planned, after)
         assert texts(server.requests) == ["Oslo"]
     assert await verdicts(run) == ["met", "unsent"]

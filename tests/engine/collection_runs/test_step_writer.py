@@ -9,8 +9,8 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import OperationalError
 
-from playground.engine import collection_runs
-from playground.engine.collection_runs import CollectionRunOptions, plan_run, record
+from playground.engine.collection_runs import runner
+from playground.engine.collection_runs.plan import CollectionRunOptions, plan_run, record
 from playground.engine.collection_runs.step_writer import NOT_STORED
 from playground.models import Collection, CollectionRun, SavedRequest, Step
 from playground.models.json_text import storable
@@ -53,7 +53,7 @@ async def test_names_that_no_database_takes() -> None:
     saved = SavedRequest(collection=Collection(name="x"), name="a\0\ud800", document={})
     planned = plan_run("x\ud800", [saved], CollectionRunOptions())
     run = await sync_to_async(record)(planned)
-    await collection_runs.start(run, planned)
+    await runner.start(run, planned)
     (step,) = await steps_of(run)
     assert (step.name, step.verdict) == (storable("a\0\ud800"), "unsent")
     assert (await CollectionRun.objects.aget(pk=run.pk)).name == storable("x\ud800")
