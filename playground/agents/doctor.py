@@ -10,14 +10,12 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from playground.base.executors import run_in_writer
-from playground.base.limits import RunLimits
 from playground.base.task_registry import TaskRegistry
-from playground.engine.call_loop import collect_frames, new_transport
+from playground.engine.calls import OwnerSlots, collect_frames, narrow_transport
 from playground.engine.preparation import follow_up_request, stored_headers
 from playground.engine.request import PreparedRequest, request_to
 from playground.models import Agent, Run
@@ -214,8 +212,7 @@ Subject = Agent | Run
 
 #: Diagnoses in progress by model and key of the subject, with the key of its owner.
 _registry: TaskRegistry[tuple[str, object], int | None] = TaskRegistry("diagnosis of")
-#: Detections in progress, by the key of the owner.
-_detections: Counter[int | None] = Counter()
+_detections = OwnerSlots(MAX_AT_ONCE)
 
 
 def request_of(subject: Subject) -> PreparedRequest:
@@ -269,17 +266,16 @@ async def diagnose(
 
 async def _frames(call: HttpCall, seconds: float, secrets: list[str]) -> list[Frame]:
     """Return the frames of one call, within `seconds`."""
-    limits: RunLimits = settings.RUN_LIMITS
-    limits = limits.at_most(
-        max_bytes=MAX_BYTES,
-        max_frames=MAX_FRAMES,
+    bounds = {
+        "max_bytes": MAX_BYTES,
+        "max_frames": MAX_FRAMES,
         # Shorter than the total, so that the report can name the slow stage.
-        connect_timeout=0.6 * seconds,
-        idle_timeout=0.9 * seconds,
-        total_timeout=seconds,
-    )
+        "connect_timeout": 0.6 * seconds,
+        "idle_timeout": 0.9 * seconds,
+        "total_timeout": seconds,
+    }
     mask = registry.masker("nlweb")
-    return await collect_frames(call, new_transport(limits, redact=secrets, mask=mask))
+    return await collect_frames(call, narrow_transport(bounds, redact=secrets, mask=mask))
 
 
 class TooManyError(Exception):
@@ -291,13 +287,10 @@ async def detect(prepared: PreparedRequest, owner_id: int | None) -> dict[str, A
 
     Raises `TooManyError`.
     """
-    if _detections[owner_id] >= MAX_AT_ONCE:
-        raise TooManyError
-    _detections[owner_id] += 1
-    try:
+    with _detections.take(owner_id) as is_free:
+        if not is_free:
+            raise TooManyError
         return await diagnose(prepared, is_brief=True)
-    finally:
-        _detections[owner_id] -= 1
 
 
 def _dated(diagnosis: Diagnosis, state: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from playground.agents.tools import tool_list_view
 from playground.composer.views import prepare_form
 from playground.conversation.errors import authentication
 from playground.engine import preparation
+from playground.engine.calls import probe
 from playground.engine.preparation import (
     ADDRESS,
     agent_for_url,
@@ -30,7 +31,6 @@ from playground.engine.preparation import (
 )
 from playground.engine.request import PreparedRequest
 from playground.engine.secrets import SecretNotAllowedError
-from playground.engine.server_probe import probe
 from playground.models import Agent, Run
 from playground.models.detection import detected_target, proposed_changes
 from playground.models.ownership import owner_of

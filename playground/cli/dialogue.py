@@ -20,10 +20,11 @@ from playground.base.limits import RunLimits
 from playground.cli.output import Printer
 from playground.cli.signals import on_stop
 from playground.elicitation import ElicitationForm, TemplateError, build_form, read_answers, to_data
-from playground.engine import promise_polling, runs, tasks
+from playground.engine import promise_polling, tasks
 from playground.engine.follow_ups import answer_document, answer_omissions
 from playground.engine.mcp_sessions import end_sessions_of
 from playground.engine.request import PreparedRequest
+from playground.engine.runs import RunParent, create_run
 from playground.models import PolledPromise, Run, RunKind
 from playground.protocols.events import Elicitation, Event
 from playground.protocols.frames import Frame
@@ -78,7 +79,7 @@ class Dialogue:
     def last(self) -> Run:
         return self.runs[-1]
 
-    async def run(self, parent: runs.RunParent | None = None) -> None:
+    async def run(self, parent: RunParent | None = None) -> None:
         """Send, answer and poll until nothing is left to do."""
         on_stop(self.stop)
         self.printer.stop = self.stop
@@ -90,7 +91,7 @@ class Dialogue:
         # Also if it was stopped before the first poll.
         self.timed_out |= polls and self.last.outcome == "promise"
 
-    async def _send_and_follow_up(self, parent: runs.RunParent | None) -> None:
+    async def _send_and_follow_up(self, parent: RunParent | None) -> None:
         await self._send(self.prepared, parent)
         for _ in range(MAX_ROUNDS):
             if self.options.poll_promises and self.last.outcome == "promise":
@@ -111,8 +112,8 @@ class Dialogue:
         if not tasks.stop_all() and self._polling:
             self._polling.cancel()  # Between two polls there is no run to stop.
 
-    async def _send(self, prepared: PreparedRequest, parent: runs.RunParent | None) -> None:
-        run = await sync_to_async(runs.create_run)(prepared, None, parent)
+    async def _send(self, prepared: PreparedRequest, parent: RunParent | None) -> None:
+        run = await sync_to_async(create_run)(prepared, None, parent)
         self._announce(run)
         self._elicitation = None
         task = tasks.send_here(run, prepared, listener=self._listen, limits=self._limits)
@@ -149,11 +150,11 @@ class Dialogue:
         """Answer the server request that a call waits for; without answers, cancel it."""
         resume, prepared_answers = resume_of(elicitation, self.options.answers)
         self.unanswered = self.unanswered or prepared_answers.error
-        parent = runs.RunParent(
+        parent = RunParent(
             RunKind.CLIENT_RESPONSE, self.last, elicitation.seq, part, prepared_answers.values
         )
         prepared = self.prepared.resuming(resume)
-        run = await sync_to_async(runs.create_run)(prepared, None, parent)
+        run = await sync_to_async(create_run)(prepared, None, parent)
         await tasks.send_here(run, prepared)
 
     async def _answer(self, elicitation: Elicitation) -> bool:
@@ -164,7 +165,7 @@ class Dialogue:
             return False
         self._answered_form = prepared_answers.form
         seq, part = self._position
-        parent = runs.RunParent(RunKind.ANSWER, self.last, seq, part, prepared_answers.values)
+        parent = RunParent(RunKind.ANSWER, self.last, seq, part, prepared_answers.values)
         if elicitation.resume is not None:
             resume, _ = resume_of(elicitation, self.options.answers)
             await self._send(self.prepared.resuming(resume), parent)

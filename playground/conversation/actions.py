@@ -27,8 +27,8 @@ from playground.conversation.action_buttons import action_at, label_of
 from playground.conversation.entry_runs import anchor_of
 from playground.conversation.thread import Thread
 from playground.engine import runs, tasks
+from playground.engine.calls import probe
 from playground.engine.request import PreparedRequest, action_request
-from playground.engine.server_probe import probe
 from playground.models import ActionServer, Agent, Run, RunKind
 from playground.models.conversations import ancestors
 from playground.models.ownership import owner_of

@@ -23,7 +23,7 @@ from playground.base.logs import log_context
 from playground.base.memory_budget import RunMemory
 from playground.base.tracing import RunTrace, set_error
 from playground.counters import RunCounters
-from playground.engine.call_loop import make_calls, new_transport, start_clock
+from playground.engine.calls import make_calls, new_transport, start_clock
 from playground.engine.heartbeat import heartbeat
 from playground.engine.mcp_sessions import find_session, store_session
 from playground.engine.states import transition

@@ -12,15 +12,13 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from playground.base.executors import UNAVAILABLE, run_in_writer
 from playground.base.jobs import PeriodicJob
-from playground.base.limits import RunLimits
-from playground.engine.call_loop import collect_frames, new_transport
+from playground.engine.calls import collect_frames, narrow_transport
 from playground.models import Conversation, McpSession, Run
 from playground.models.mcp_sessions import MAX_VERSION, key_of
 from playground.protocols import mcp
@@ -33,8 +31,8 @@ logger = logging.getLogger(__name__)
 IDLE = timedelta(minutes=30)
 #: Seconds between two searches for sessions to end, and sessions that are ended at once.
 EVERY, MAX_PER_ROUND = 60.0, 100
-#: Seconds and bytes of the call that ends a session.
-TIME, MAX_BYTES = 5.0, 64 * 1024
+#: Limits of the call that ends a session.
+_ENDING = {"max_bytes": 64 * 1024, "connect_timeout": 5.0, "total_timeout": 5.0}
 
 
 def find_session(run: Run, target: Target) -> tuple[str, str]:
@@ -114,11 +112,7 @@ async def _end_session(session: McpSession) -> None:
     call = mcp.end_session(
         Target(session.url, headers=headers), session.version, session.session_id
     )
-    limits: RunLimits = settings.RUN_LIMITS
-    limits = limits.at_most(
-        max_bytes=MAX_BYTES, connect_timeout=TIME, idle_timeout=TIME, total_timeout=TIME
-    )
-    await collect_frames(call, new_transport(limits))
+    await collect_frames(call, narrow_transport(_ENDING))
 
 
 #: Looks for sessions to end.

@@ -14,19 +14,21 @@ from weakref import WeakValueDictionary
 
 from django.conf import settings
 
-from playground.base.limits import MIB, RunLimits
+from playground.base.limits import MIB
 from playground.base.memory_budget import RunMemory
 from playground.base.task_registry import PerLoop
-from playground.engine.call_loop import new_transport
-from playground.engine.fetch import Download, get
+from playground.engine.calls import Download, get, narrow_transport
 from playground.protocols.http import USER_AGENT
 from playground.protocols.media import RASTER_TYPES, raster_type
 from playground.protocols.problems import Problem, Stage
 
-#: Bytes of a picture with its redirects, and seconds for all of it.
-MAX_BYTES, TIME = 5 * MIB, 15.0
-#: Seconds to connect, and without a byte.
-_CONNECT_TIME, _IDLE_TIME = 5.0, 5.0
+#: Limits of a picture with its redirects.
+LIMITS = {
+    "max_bytes": 5 * MIB,
+    "connect_timeout": 5.0,
+    "idle_timeout": 5.0,
+    "total_timeout": 15.0,
+}
 #: Redirects that are followed; servers of pictures often redirect to others.
 MAX_REDIRECTS = 3
 #: Downloads of one user at once; further ones wait.
@@ -78,7 +80,7 @@ async def fetch_picture(url: str, *, owner: int | None = None) -> Picture:
 async def _follow(url: str, memory: RunMemory) -> Download | Problem:
     """Return the last response of a chain of redirects."""
     # One transport for the chain, which shares its limits of bytes and time.
-    transport = new_transport(_limits())
+    transport = narrow_transport(LIMITS)
     for _ in range(MAX_REDIRECTS + 1):
         found = await get(url, _HEADERS, transport, memory)
         if isinstance(found, Problem) or found.status not in _REDIRECTS:
@@ -93,7 +95,7 @@ async def _follow(url: str, memory: RunMemory) -> Download | Problem:
 
 def _error_of(problem: Problem) -> PictureError:
     if problem.limit == "max_bytes":
-        megabytes = _limits().max_bytes / MIB
+        megabytes = min(LIMITS["max_bytes"], settings.RUN_LIMITS.max_bytes) / MIB
         return PictureError("Too large", f"The picture is larger than {megabytes:.3g} MB.")
     if problem.limit and problem.limit.endswith("_timeout"):
         return PictureError("Timeout", problem.cause)
@@ -101,14 +103,3 @@ def _error_of(problem: Problem) -> PictureError:
         return PictureError("Denied", problem.cause)
     label = "Unreachable" if problem.stage in _UNREACHABLE else "Not loaded"
     return PictureError(label, problem.cause)
-
-
-def _limits() -> RunLimits:
-    """Return the limits of a picture, or those of a run where they are narrower."""
-    limits: RunLimits = settings.RUN_LIMITS
-    return limits.at_most(
-        max_bytes=MAX_BYTES,
-        connect_timeout=_CONNECT_TIME,
-        idle_timeout=_IDLE_TIME,
-        total_timeout=TIME,
-    )

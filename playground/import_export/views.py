@@ -30,7 +30,7 @@ from playground.collections.importer import (
 from playground.collections.recordings import RecordingError, run_from_saved_response
 from playground.composer.views import prepare_form
 from playground.conversation.updates import response_context
-from playground.engine.fetch import FetchError, fetch
+from playground.engine.calls import FetchError, fetch
 from playground.environments.views import MAX_VARIABLES
 from playground.import_export.curl import read_curl
 from playground.import_export.har import to_har

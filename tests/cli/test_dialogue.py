@@ -58,7 +58,7 @@ async def test_stopped_while_the_run_was_recorded(
         held.stop()
         return run
 
-    monkeypatch.setattr(runs, "create_run", stopped)
+    monkeypatch.setattr("playground.cli.dialogue.create_run", stopped)
     async with serve(HOLD) as server:
         held = await sync_to_async(dialogue)(server.url)
         async with asyncio.timeout(20):

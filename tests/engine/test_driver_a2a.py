@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from playground.engine import runs, server_probe, tasks
+from playground.engine import calls, runs, tasks
+from playground.engine.calls import probe
 from playground.engine.request import PreparedRequest, action_request
-from playground.engine.server_probe import probe
 from playground.models import Agent, Run, RunKind, RunState
 from playground.protocols.a2a import resume_of
 from playground.protocols.actions import ServerInfo, actions_of, plan, servers
@@ -240,7 +240,7 @@ class TestCards:
         assert [event.text for event in of(events, Text)] == ["hi"]
 
     async def test_a_card_that_never_comes(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(server_probe, "TIME", 0.3)
+        monkeypatch.setitem(calls.PROBE, "total_timeout", 0.3)
         async with serve(HOLD) as server:
             _, problem = await probe(servers.exchange("A2A", server.url, ()))
         assert problem is not None
@@ -273,7 +273,7 @@ class TestCards:
         async with serve(reply(b"{}")) as server:
             _, problem = await probe(endless)  # type: ignore[arg-type]
         assert problem is None
-        assert endless.calls == len(server.requests) == server_probe.MAX_CALLS
+        assert endless.calls == len(server.requests) == calls.MAX_PROBE_CALLS
 
 
 async def test_an_error_to_a_stream_as_a_document() -> None:

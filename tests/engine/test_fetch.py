@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from playground.engine import fetch as fetching
-from playground.engine.fetch import MAX_AT_ONCE, FetchError, fetch
+from playground.engine import calls
+from playground.engine.calls import MAX_DOWNLOADS, FetchError, fetch
 from tests.support.servers import HOLD, RESET, Script, chunk, free_port, head, reply, serve
 
 
@@ -81,14 +81,14 @@ async def test_a_file_may_be_so_large_and_take_so_long(
     settings.RUN_LIMITS = dataclasses.replace(settings.RUN_LIMITS, max_bytes=100)
     async with serve(reply(b" " * 101)) as server:
         assert (await refused(server.url)) == "The file is larger than 100 bytes."
-    monkeypatch.setattr(fetching, "TIME", 0.2)
+    monkeypatch.setitem(calls.DOWNLOAD, "total_timeout", 0.2)
     async with serve(head(content_type="application/json", content_length="9"), HOLD) as server:
         assert "longer than 0.2 seconds" in await refused(server.url)
 
 
 async def test_one_user_fetches_a_few_at_once_and_nobody_else_waits_for_them() -> None:
     async with serve(HOLD) as server:
-        files = [asyncio.create_task(fetch(server.url, owner=1)) for _ in range(MAX_AT_ONCE)]
+        files = [asyncio.create_task(fetch(server.url, owner=1)) for _ in range(MAX_DOWNLOADS)]
         await server.asked.wait()
         assert "Too many downloads" in await refused(server.url, owner=1)
         nowhere = f"http://127.0.0.1:{free_port()}/"

@@ -14,10 +14,10 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from playground.engine import mcp_sessions, tasks
+from playground.engine.calls import probe
 from playground.engine.mcp_sessions import end_sessions_of
 from playground.engine.request import Headers, PreparedRequest, request_to
 from playground.engine.runs import RunParent, create_run
-from playground.engine.server_probe import probe
 from playground.models import Agent, Conversation, McpSession, Run, RunKind, RunState
 from playground.protocols import mcp
 from playground.protocols.exchange import Target

@@ -15,8 +15,8 @@ import pytest
 
 from playground.base.limits import MIB
 from playground.engine.pictures import (
+    LIMITS,
     MAX_AT_ONCE,
-    MAX_BYTES,
     MAX_REDIRECTS,
     PictureError,
     fetch_picture,
@@ -115,7 +115,7 @@ async def test_nothing_listens() -> None:
     assert (await refused(f"http://127.0.0.1:{free_port()}/"))[0] == "Unreachable"
 
 
-LARGE = PNG + bytes(MAX_BYTES)
+LARGE = PNG + bytes(int(LIMITS["max_bytes"]))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ async def test_large_pictures_are_refused(script: Script) -> None:
 
 
 async def test_a_picture_of_the_maximum_size() -> None:
-    data = PNG + bytes(MAX_BYTES - len(PNG))
+    data = PNG + bytes(int(LIMITS["max_bytes"]) - len(PNG))
     async with serve(png(data)) as server:
         assert (await fetch_picture(server.url)).data == data
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from playground.engine.server_probe import MAX_AT_ONCE, probe
+from playground.engine.calls import MAX_PROBES, probe
 from playground.protocols import mcp
 from playground.protocols.exchange import Target
 from tests.support.servers import HOLD, serve
@@ -14,7 +14,7 @@ async def test_one_user_has_a_few_at_once_and_nobody_else_waits_for_them() -> No
     async with serve(HOLD) as server:
         looks = [
             asyncio.create_task(probe(mcp.list_tools(Target(server.url)), owner=1))
-            for _ in range(MAX_AT_ONCE)
+            for _ in range(MAX_PROBES)
         ]
         await server.asked.wait()
         _, refused = await probe(mcp.list_tools(Target(server.url)), owner=1)

@@ -10,6 +10,7 @@ from django.test import AsyncClient, Client
 from django.utils import timezone
 
 from playground.agents import doctor
+from playground.engine.calls import OwnerSlots
 from playground.models import Agent, Run
 from tests.support.markup import read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, recorded
@@ -409,5 +410,5 @@ class TestDetection:
         assert started[1][0].detected == run.detected
 
     def test_has_a_limit(self, client: Client, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(doctor, "MAX_AT_ONCE", 0)
+        monkeypatch.setattr(doctor, "_detections", OwnerSlots(0))
         assert "in progress" in self.post(client, address=URL)["cause"]["headline"]
