@@ -27,7 +27,8 @@ from channels.sessions import CookieMiddleware, SessionMiddleware  # noqa: E402
 
 from playground.base import tracing  # noqa: E402
 from playground.base.database_timeout import limit_responses  # noqa: E402
-from playground.engine import background  # noqa: E402
+from playground.base.jobs import PerLoop  # noqa: E402
+from playground.engine import process  # noqa: E402
 from playground.live.consumers import (  # noqa: E402
     CollectionRunConsumer,
     RunConsumer,
@@ -117,12 +118,15 @@ _router = ProtocolTypeRouter(
 )
 
 
+_start_once = PerLoop(process.start_background_tasks)
+
+
 async def _serve(scope: Any, receive: Any, send: Any) -> None:
     """Serve one connection; the first one starts the background tasks of a server.
 
     `manage.py serve` starts them itself; under another server there is no earlier moment.
     """
-    background.start_background_tasks()
+    _start_once()
     await _router(scope, receive, send)
 
 

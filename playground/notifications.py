@@ -13,13 +13,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
-from playground.base.task_registry import PerLoop, start_task
+from playground.base.jobs import PerLoop, log_errors, start_task
 from playground.models import CollectionRun, Run
 from playground.models.batches import FramePart
 from playground.protocols.events import Event
@@ -122,14 +122,14 @@ class Notifier:
         """Notify the subscribers of this process only."""
         for subscriber in tuple(self._subscribers.get(group, ())):
             # An error in one must not keep the others waiting.
-            with _logged(f"Handling a notification of {group}"):
+            with log_errors(f"Handling a notification of {group}"):
                 subscriber(stored)
 
     async def _send(self) -> None:
         while self._outgoing:
             group = next(iter(self._outgoing))
             del self._outgoing[group]
-            with _logged(f"Notifying other processes of {group}"):
+            with log_errors(f"Notifying other processes of {group}"):
                 message = {"type": "stored", "group": group, "sender": self._channel}
                 async with asyncio.timeout(SEND_TIMEOUT):
                     await self._layer.group_send(group, message)
@@ -144,7 +144,7 @@ class Notifier:
             return
         # One at a time: groups that were left while they were joined are left after that.
         async with self._membership:
-            with _logged("Joining a group of the channel layer"):
+            with log_errors("Joining a group of the channel layer"):
                 self._channel = self._channel or await self._layer.new_channel()
                 while missing := self._subscribers.keys() - self._joined:
                     group = missing.pop()
@@ -172,14 +172,6 @@ class Notifier:
             # Another version of the playground may send other messages.
             if message.get("sender") != self._channel and "group" in message:
                 self.deliver(message["group"])
-
-
-@contextlib.contextmanager
-def _logged(operation: str) -> Iterator[None]:
-    try:
-        yield
-    except Exception:
-        logger.warning("%s failed", operation, exc_info=True)
 
 
 #: Returns the notifier of the running event loop.

@@ -13,7 +13,7 @@ import pytest
 from playground import __version__
 from playground.base import metrics
 from playground.base.limits import RunLimits
-from playground.engine import background
+from playground.engine import process
 from tests.support import command_reference
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -101,7 +101,7 @@ def test_every_metric_has_a_row_and_every_row_is_a_metric() -> None:
         if family.name.startswith("playground_")
     }
     # Those of the queue are registered with workers only.
-    with_workers = re.findall(r'"(playground_\w+)"', Path(background.__file__).read_text())
+    with_workers = re.findall(r'"(playground_\w+)"', Path(process.__file__).read_text())
     assert with_workers
     assert sorted(rows) == sorted({*found, *with_workers})
 

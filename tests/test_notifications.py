@@ -11,7 +11,7 @@ import pytest
 from channels.layers import InMemoryChannelLayer
 
 from playground import notifications
-from playground.base.task_registry import running_tasks
+from playground.base.jobs import running_tasks
 from playground.notifications import Notifier, Stored
 
 STORED = Stored([], [], {"state": "streaming"})

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from playground.base.executors import run_in_writer
-from playground.base.task_registry import TaskRegistry
+from playground.base.jobs import TaskRegistry
 from playground.engine.calls import OwnerSlots, collect_frames, narrow_transport
 from playground.engine.preparation import follow_up_request, stored_headers
 from playground.engine.request import PreparedRequest, request_to

@@ -1,4 +1,8 @@
-"""Jobs: work in the background, done by this process or, with PLAYGROUND_WORKERS, by workers.
+"""Background work of a process: tasks, loops and jobs.
+
+The event loop itself keeps only weak references to its tasks. Tasks are started in a request or
+when a server starts, and outlive both, so they get an empty context: that of a view would bind them
+to a request that has ended.
 
 A job is a function and the key of a row: `defer` has it done once, soon; a periodic job is done now
 and then. Without workers a job is a task of this process. With workers it is a row of procrastinate
@@ -11,21 +15,174 @@ So a job first acquires what it works on: the row of `QueuedWork`, or the lease 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import contextvars
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 from django.db import transaction
 
+from playground.base import metrics
 from playground.base.executors import write_for_request
-from playground.base.task_registry import SingleTask, start_task
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
 #: Queues: jobs that last as long as a response, and short ones, which must not wait for those.
 RUNS, SHORT = "runs", "short"
+
+#: All background tasks of this process, of every registry.
+_running: set[asyncio.Task[Any]] = set()
+metrics.register_gauge(
+    "playground_background_tasks", "Background tasks in progress", lambda: len(_running)
+)
+
+
+@contextlib.contextmanager
+def log_errors(operation: str, level: int = logging.WARNING) -> Iterator[None]:
+    """Log an exception of the block and continue; a cancellation is raised."""
+    try:
+        yield
+    except Exception:
+        logger.log(level, "%s failed", operation, exc_info=True)
+
+
+def start_task(work: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
+    """Start a task with an empty context and keep a reference until it is done.
+
+    Must be called on the event loop's thread. The caller handles exceptions.
+    """
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(work, name=name, context=contextvars.Context())
+    _running.add(task)
+    task.add_done_callback(_running.discard)
+    return task
+
+
+def running_tasks() -> list[asyncio.Task[Any]]:
+    """Return the background tasks of the running event loop, of every registry."""
+    loop = asyncio.get_running_loop()
+    return [task for task in _running if task.get_loop() is loop]
+
+
+class PerLoop(Generic[T]):
+    """One object for each event loop, created when it is first needed.
+
+    A server has one loop; tests, and commands that are called by other code, have one after
+    another. Objects of closed loops are dropped with the next new one.
+    """
+
+    def __init__(self, create: Callable[[], T]) -> None:
+        self._create = create
+        self._objects: dict[asyncio.AbstractEventLoop, T] = {}
+
+    def __call__(self) -> T:
+        """Return the object of the running event loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._objects:
+            self._objects = {
+                each: found for each, found in self._objects.items() if not each.is_closed()
+            }
+            self._objects[loop] = self._create()
+        return self._objects[loop]
+
+    def all(self) -> list[T]:
+        """Return the objects of all event loops; from any thread."""
+        return list(self._objects.values())
+
+
+class TaskRegistry(Generic[K, V]):
+    """Background tasks by key, each with a value that describes it.
+
+    `what` names a task in the log. `on_end` is called with the key and the value when a task has
+    ended, for whatever reason.
+    """
+
+    def __init__(self, what: str, on_end: Callable[[K, V], None] = lambda key, value: None) -> None:
+        self._what = what
+        self._on_end = on_end
+        self._entries: dict[K, tuple[V, asyncio.Task[None]]] = {}
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._entries
+
+    def begin(self, key: K, value: V, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Start the task of a key that has no task in progress.
+
+        Must be called on the event loop's thread.
+        """
+        assert key not in self._entries, key
+        task = start_task(work, f"{self._what} {key}")
+        self._entries[key] = (value, task)
+        task.add_done_callback(lambda task: self._end(key, task))
+        return task
+
+    def get(self, key: K) -> tuple[V, asyncio.Task[None]] | None:
+        """Return the value and the task of a key, None without a task in progress."""
+        return self._entries.get(key)
+
+    def values(self) -> list[V]:
+        return [value for value, _ in self._entries.values()]
+
+    def tasks(self) -> dict[K, asyncio.Task[None]]:
+        return {key: task for key, (_, task) in self._entries.items()}
+
+    def _end(self, key: K, task: asyncio.Task[None]) -> None:
+        value, _ = self._entries.pop(key)
+        self._on_end(key, value)
+        if not task.cancelled() and (error := task.exception()):
+            logger.error("%s %s was left unfinished", self._what, key, exc_info=error)
+
+
+class SingleTask(Generic[T]):
+    """Work that at most one task of this process does at a time."""
+
+    def __init__(self, work: Callable[[], Coroutine[Any, Any, T]], name: str) -> None:
+        self._work = work
+        self._name = name
+        self._task: asyncio.Task[T] | None = None
+
+    def begin(self) -> asyncio.Task[T]:
+        """Return the task; start a new one if it has ended or belongs to another event loop.
+
+        Must be called on the event loop's thread.
+        """
+        task = self._task
+        if task is None or task.done() or task.get_loop() is not asyncio.get_running_loop():
+            task = self._task = start_task(self._work(), self._name)
+        return task
+
+
+class Loop(SingleTask[None]):
+    """Work that this process repeats every so many seconds while `goes_on`; errors are logged."""
+
+    def __init__(
+        self,
+        name: str,
+        seconds: float,
+        work: Callable[[], Awaitable[None]],
+        *,
+        goes_on: Callable[[], bool] = lambda: True,
+        level: int = logging.ERROR,
+    ) -> None:
+        super().__init__(self._repeat, name)
+        self.seconds, self._once, self._goes_on, self._level = seconds, work, goes_on, level
+
+    async def do(self) -> None:
+        """Do the work once; log an error."""
+        with log_errors(self._name, self._level):
+            await self._once()
+
+    async def _repeat(self) -> None:
+        while self._goes_on():
+            await self.do()
+            await asyncio.sleep(self.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +211,8 @@ class Job:
             start_task(self._do(str(key)), f"{self.name} {key}")
 
     async def _do(self, key: str) -> None:
-        try:
+        with log_errors(f"Job {self.name} {key}", logging.ERROR):
             await self.function(key)
-        except Exception:
-            logger.exception("Job %s %s failed", self.name, key)
 
     def _store(self, key: str, before: Callable[[], None] | None) -> None:
         from procrastinate.contrib.django import app
@@ -110,18 +265,14 @@ def _log_error(task: asyncio.Task[None]) -> None:
         logger.error("%s failed", task.get_name(), exc_info=error)
 
 
-class PeriodicJob:
-    """Work that is done at the start and then every few seconds, by one process at a time.
+class PeriodicJob(Loop):
+    """Work that is done at the start and then every minute or hour, by one process at a time.
 
-    Without workers every server does it. An error is logged, and does not end it.
+    Without workers every server does it in a loop. With workers procrastinate does it.
     """
 
     def __init__(self, name: str, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
-        """Do `work` every so many seconds, a minute or an hour."""
-        self._name = name
-        self.seconds = seconds
-        self._work = work
-        self._loop = SingleTask(self._repeat, name)
+        super().__init__(name, seconds, work)
         if settings.WORKERS:
             from procrastinate.contrib.django import app
 
@@ -131,22 +282,3 @@ class PeriodicJob:
             cron = "* * * * *" if seconds == 60 else "0 * * * *"
             task: Any = app.task(name=name, queue=SHORT, queueing_lock=name)(do)
             app.periodic(cron=cron)(task)
-
-    async def do(self) -> None:
-        """Do the work once; log an error."""
-        try:
-            await self._work()
-        except Exception:
-            logger.exception("Periodic job %s failed", self._name)
-
-    def begin(self) -> asyncio.Task[None]:
-        """Repeat the work in this process; calling it once is enough.
-
-        With workers procrastinate repeats it instead. Must be called on the event loop's thread.
-        """
-        return self._loop.begin()
-
-    async def _repeat(self) -> None:
-        while True:
-            await self.do()
-            await asyncio.sleep(self.seconds)

@@ -11,7 +11,7 @@ import asyncio
 from django.conf import settings
 
 from playground.base import metrics
-from playground.base.task_registry import PerLoop
+from playground.base.jobs import PerLoop
 
 #: Bytes that a run may always hold: a slow stream does not wait for others.
 MINIMUM = 64 * 1024

@@ -26,7 +26,6 @@ from playground.counters import RunCounters
 from playground.engine.calls import make_calls, new_transport, start_clock
 from playground.engine.heartbeat import heartbeat
 from playground.engine.mcp_sessions import find_session, store_session
-from playground.engine.states import transition
 from playground.engine.writer import FramesLostError, FrameWriter, RunEndedError
 from playground.models import Run, RunKind, RunState
 from playground.models.batches import FramePart
@@ -65,6 +64,43 @@ _WITHOUT_ERROR = frozenset({RunState.COMPLETED, RunState.CANCELLED})
 _decoder = ThreadPoolExecutor(max_workers=1, thread_name_prefix="decoder")
 
 T = TypeVar("T")
+
+
+# States
+#
+# A state describes the *transfer* and not the answer of the agent. A run moves forward only:
+# queued, connecting once its first call is made, streaming once a response head is received, and
+# then exactly one final state. Every other state can end in each of the final ones, because a user
+# can stop the run, a limit can be exceeded and a process can die at any time; only `completed` and
+# `truncated` need a response first.
+
+_ALWAYS = frozenset({RunState.FAILED, RunState.REFUSED, RunState.CANCELLED, RunState.INTERRUPTED})
+
+TRANSITIONS: dict[RunState, frozenset[RunState]] = {
+    RunState.QUEUED: _ALWAYS | {RunState.CONNECTING},
+    RunState.CONNECTING: _ALWAYS | {RunState.STREAMING},
+    RunState.STREAMING: _ALWAYS | {RunState.COMPLETED, RunState.TRUNCATED},
+    RunState.COMPLETED: frozenset(),
+    RunState.TRUNCATED: frozenset(),
+    RunState.FAILED: frozenset(),
+    RunState.REFUSED: frozenset(),
+    RunState.CANCELLED: frozenset(),
+    RunState.INTERRUPTED: frozenset(),
+}
+
+
+class InvalidTransitionError(Exception):
+    """A transition that the table does not have: a bug of the playground."""
+
+
+def transition(state: RunState, target: RunState) -> RunState:
+    """Return `target`, if the table has that transition from `state`, or it is the same state."""
+    if target != state and target not in TRANSITIONS[state]:
+        raise InvalidTransitionError(f"{state} → {target}")
+    return target
+
+
+# Driver
 
 
 class RunFollower(Protocol):

@@ -16,19 +16,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import Iterator
 from itertools import islice
 from typing import Protocol
 from uuid import UUID
 
 from playground.base.executors import run_in_reader, run_in_writer
-from playground.base.task_registry import PerLoop, SingleTask, start_task
+from playground.base.jobs import PerLoop, SingleTask, log_errors, start_task
 from playground.models import CollectionRun, Run
 from playground.models.liveness import HEARTBEAT_INTERVAL, mark_interrupted, store_heartbeats
 from playground.notifications import notifier
-
-logger = logging.getLogger(__name__)
 
 #: Seconds between two queries for stop requests of other processes.
 STOP_REQUEST_INTERVAL = 1.0
@@ -38,15 +35,6 @@ STOP_REQUESTS = "stop-requests"
 MAX_KEYS = 500
 
 Model = type[Run] | type[CollectionRun]
-
-
-@contextlib.contextmanager
-def log_database_errors(operation: str) -> Iterator[None]:
-    """Log an exception of the block and continue; a cancellation is raised."""
-    try:
-        yield
-    except Exception:
-        logger.warning("%s failed and was skipped", operation, exc_info=True)
 
 
 class Stoppable(Protocol):
@@ -103,12 +91,12 @@ class DrivenRecords:
             for _ in range(round(HEARTBEAT_INTERVAL / STOP_REQUEST_INTERVAL)):
                 await asyncio.sleep(STOP_REQUEST_INTERVAL)
                 await self.stop_requested()
-            with log_database_errors("Storing heartbeats"):
+            with log_errors("Storing heartbeats"):
                 await self._store()
 
     async def stop_requested(self) -> None:
         """Stop the records for which that was requested."""
-        with log_database_errors("Reading stop requests"):
+        with log_errors("Reading stop requests"):
             for model, drivers in tuple(self._drivers.items()):
                 requested = model.objects.unfinished().filter(stop_requested=True)
                 for key in await run_in_reader(list, requested.values_list("pk", flat=True)):
@@ -130,14 +118,6 @@ class DrivenRecords:
 _driven = PerLoop(DrivenRecords)
 
 
-def start_liveness_checks() -> asyncio.Task[None]:
-    """Look for runs of dead processes every few seconds; calling it once is enough.
-
-    Must be called on the event loop's thread.
-    """
-    return _liveness_checks.begin()
-
-
 async def request_stop() -> None:
     """Tell the other processes that a stop request was stored."""
     notifier().notify([STOP_REQUESTS])
@@ -151,9 +131,10 @@ async def _check_liveness() -> None:
     # Not awaited: the channel layer may be unavailable.
     start_task(notifier().subscribe(STOP_REQUESTS, stop), "stop-requests")
     while True:
-        with log_database_errors("Reading the runs of dead processes"):
+        with log_errors("Reading the runs of dead processes"):
             await run_in_reader(mark_interrupted)
         await asyncio.sleep(HEARTBEAT_INTERVAL)
 
 
-_liveness_checks = SingleTask(_check_liveness, "liveness")
+#: Looks for runs of dead processes every few seconds.
+liveness_checks = SingleTask(_check_liveness, "liveness")

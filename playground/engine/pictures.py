@@ -14,9 +14,9 @@ from weakref import WeakValueDictionary
 
 from django.conf import settings
 
+from playground.base.jobs import PerLoop
 from playground.base.limits import MIB
 from playground.base.memory_budget import RunMemory
-from playground.base.task_registry import PerLoop
 from playground.engine.calls import Download, get, narrow_transport
 from playground.protocols.http import USER_AGENT
 from playground.protocols.media import RASTER_TYPES, raster_type

@@ -34,7 +34,6 @@ from playground.base.executors import (
     run_in_writer,
     write_when_available,
 )
-from playground.base.task_registry import SingleTask
 from playground.engine import tasks
 from playground.engine.driver import Listener
 from playground.engine.preparation import follow_up_request
@@ -51,6 +50,7 @@ from playground.engine.runs import (
     ShuttingDownError,
     check_accepting_runs,
     create_run,
+    refuses_new_runs,
 )
 from playground.engine.secrets import SecretNotAllowedError
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind, RunState
@@ -160,14 +160,6 @@ def _update(pk: int, change: Callable[[PolledPromise], None]) -> PolledPromise |
 # The background poller of servers, and the foreground loop of commands
 
 
-def start_promise_poller() -> asyncio.Task[None]:
-    """Start to poll due promises in this process; calling it once is enough.
-
-    Must be called on the event loop's thread.
-    """
-    return _poller.begin()
-
-
 async def poll_until_settled(
     pk: int,
     *,
@@ -194,21 +186,18 @@ async def poll_until_settled(
 
 
 async def _poll_due_promises() -> None:
-    while True:
-        try:
-            check_accepting_runs()
-            for promise in await run_in_reader(recover_cancellations):
-                await notify_viewers(promise.run)
-            for pk in await run_in_reader(_due):
-                await _poll_due.defer(pk)
-        except ShuttingDownError:
-            return
-        except Exception:
-            logger.exception("Reading the due promises failed")
-        await asyncio.sleep(POLLER_INTERVAL)
+    for promise in await run_in_reader(recover_cancellations):
+        await notify_viewers(promise.run)
+    for pk in await run_in_reader(_due):
+        await _poll_due.defer(pk)
 
 
-_poller = SingleTask(_poll_due_promises, "promises")
+poller = jobs.Loop(
+    "Reading the due promises",
+    POLLER_INTERVAL,
+    _poll_due_promises,
+    goes_on=lambda: not refuses_new_runs(),
+)
 
 
 def _due() -> list[int]:

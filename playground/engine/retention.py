@@ -34,8 +34,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from playground.base.executors import run_in_reader, run_in_writer
-from playground.base.jobs import PeriodicJob
-from playground.base.task_registry import SingleTask
+from playground.base.jobs import PeriodicJob, SingleTask
 from playground.models import (
     CollectionRun,
     Conversation,

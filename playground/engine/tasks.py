@@ -17,7 +17,7 @@ from opentelemetry.context import Context
 from playground.base import jobs
 from playground.base.database_timeout import response_timeout
 from playground.base.executors import write_when_available
-from playground.base.task_registry import TaskRegistry, start_task
+from playground.base.jobs import TaskRegistry, start_task
 from playground.engine import concurrency, work_queue
 from playground.engine.driver import Driver
 from playground.engine.heartbeat import request_stop

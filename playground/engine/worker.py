@@ -28,8 +28,8 @@ from procrastinate.worker import Worker as QueueWorker
 
 from playground.base import jobs
 from playground.base.executors import run_in_reader, run_in_writer
-from playground.engine.background import MIN_WAITING, QUEUED_JOBS
-from playground.engine.heartbeat import log_database_errors
+from playground.base.jobs import log_errors
+from playground.engine.process import MIN_WAITING, QUEUED_JOBS
 from playground.engine.work_queue import waiting_since
 from playground.models import CollectionRun, Run
 
@@ -116,7 +116,7 @@ class Worker:
 
     async def _defer_lost_jobs(self) -> None:
         while not self._stopping.is_set():
-            with log_database_errors("Looking for lost jobs"):
+            with log_errors("Looking for lost jobs"):
                 await run_in_writer(_delete_jobs_of_dead_workers)
                 for model, job in QUEUED_JOBS.items():
                     for key in await run_in_reader(_lost, model, job):

@@ -20,8 +20,8 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 
 from playground.base import metrics
 from playground.base.executors import UNAVAILABLE, write_when_available
+from playground.base.jobs import PerLoop, start_task
 from playground.base.memory_budget import RunMemory
-from playground.base.task_registry import PerLoop, start_task
 from playground.models import FrameBatch, Run, RunState
 from playground.models.batches import FramePart, build_batches
 from playground.notifications import Reading, Stored, notifier

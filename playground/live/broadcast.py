@@ -26,7 +26,7 @@ from prometheus_client import Histogram
 
 from playground.base import metrics
 from playground.base.executors import read_for_viewer, run_in_reader, run_in_renderer
-from playground.base.task_registry import PerLoop, start_task
+from playground.base.jobs import PerLoop, start_task
 from playground.conversation.updates import RunMessage, RunUpdates, advance_together
 from playground.models import CollectionRun, Run, RunState, Share, Step
 from playground.models.collection_runs import collection_run_group

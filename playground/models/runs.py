@@ -25,7 +25,7 @@ CHUNK = 50
 
 
 class RunState(models.TextChoices):
-    """The state of the transfer; its transitions are in `playground.engine.states`."""
+    """The state of the transfer; its transitions are in `playground.engine.driver`."""
 
     QUEUED = "queued", "Queued"
     CONNECTING = "connecting", "Connecting"

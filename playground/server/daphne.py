@@ -14,7 +14,7 @@ from daphne import server
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.http_protocol import WebRequest
 
-from playground.base.task_registry import start_task
+from playground.base.jobs import start_task
 from playground.server import close_unread
 from playground.server.admission import MAX_BODY, MAX_BODY_WITHOUT_SESSION, allows_large_body
 

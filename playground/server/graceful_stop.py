@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 
-from playground.engine.shutdown import begin_shutdown, finish_shutdown
+from playground.engine.process import begin_shutdown, finish_shutdown
 from playground.live.consumers import open_sockets
 
 logger = logging.getLogger(__name__)

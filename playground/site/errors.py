@@ -13,8 +13,8 @@ from django.template.loader import render_to_string
 from django.views.defaults import bad_request as default_bad_request
 
 from playground.base.executors import UNAVAILABLE
+from playground.engine.process import request_in_progress
 from playground.engine.runs import ShuttingDownError
-from playground.engine.shutdown import request_in_progress
 from playground.models import LimitError
 from playground.ui.helpers import previous_page, redirect_with_note
 

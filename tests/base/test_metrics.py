@@ -12,7 +12,7 @@ from django.db import OperationalError
 
 from playground.base import executors, metrics
 from playground.base.executors import retry_while_unavailable
-from playground.base.task_registry import start_task
+from playground.base.jobs import start_task
 from tests.support.metrics import Growth, value
 
 

@@ -285,7 +285,7 @@ class TestBrowser:
     def opened(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         """The addresses that the start of a server opens, without its background tasks."""
         opened: list[str] = []
-        monkeypatch.setattr(serve.background, "start_background_tasks", lambda: None)
+        monkeypatch.setattr(serve.process, "start_background_tasks", lambda: None)
         monkeypatch.setattr(serve, "on_stop_signal", lambda _: None)
         monkeypatch.setattr(serve.webbrowser, "open", opened.append)
         monkeypatch.setattr(sys, "platform", "linux")

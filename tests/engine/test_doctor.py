@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from playground.agents import doctor
-from playground.base.task_registry import running_tasks
+from playground.base.jobs import running_tasks
 from playground.engine.request import request_to
 from playground.models import Agent
 from playground.models.detection import proposed_changes

@@ -10,7 +10,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from playground.base import processes
-from playground.base.task_registry import running_tasks
+from playground.base.jobs import running_tasks
 from playground.engine import heartbeat
 from playground.models import CollectionRun, Run
 from tests.engine.conftest import Begin, until
@@ -98,8 +98,8 @@ async def test_a_server_looks_for_runs_of_dead_processes(
     """Also if nobody reads them."""
     dead = f"{processes._this_host()}:4194305:1"
     run = await Run.objects.acreate(agent_name="A", request={}, state="streaming", driver=dead)
-    task = heartbeat.start_liveness_checks()
-    assert heartbeat.start_liveness_checks() is task
+    task = heartbeat.liveness_checks.begin()
+    assert heartbeat.liveness_checks.begin() is task
     try:
         await until(Run.objects.filter(pk=run.pk, state="interrupted").aexists)
     finally:

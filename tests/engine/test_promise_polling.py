@@ -276,9 +276,9 @@ async def test_the_supervisor_follows_what_is_due(ask: Callable[..., Any]) -> No
         await PolledPromise.objects.filter(pk=polled.pk).aupdate(
             next_poll_at=None, leased_until=None
         )
-        supervisor = promise_polling.start_promise_poller()
+        supervisor = promise_polling.poller.begin()
         try:
-            assert promise_polling.start_promise_poller() is supervisor
+            assert promise_polling.poller.begin() is supervisor
             async with asyncio.timeout(20):
                 while polled.status == "polling":
                     await asyncio.sleep(0.05)
@@ -299,7 +299,7 @@ async def test_a_promise_that_nobody_can_ask_after(
     due = timezone.now() - timedelta(minutes=2)
     left = {"leased_until": due, "next_poll_at": None} if is_deleted else {"next_poll_at": due}
     await PolledPromise.objects.filter(pk=polled.pk).aupdate(**left)
-    supervisor = promise_polling.start_promise_poller()
+    supervisor = promise_polling.poller.begin()
     try:
         await until(PolledPromise.objects.filter(status="paused").aexists)
     finally:

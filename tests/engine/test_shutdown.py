@@ -13,11 +13,11 @@ from django.test import AsyncClient
 
 from playground.base.processes import this_process
 from playground.composer import send as run_views
-from playground.engine import promise_polling, runs, shutdown, tasks
+from playground.engine import process, promise_polling, runs, tasks
 from playground.engine.collection_runs import runner
 from playground.engine.collection_runs.plan import record
+from playground.engine.process import begin_shutdown, finish_shutdown
 from playground.engine.request import request_to
-from playground.engine.shutdown import begin_shutdown, finish_shutdown
 from playground.models import Agent, CollectionRun, PolledPromise, Run, RunKind
 from tests.support.collection_runs import new_collection, request, start, steps_of, verdicts
 from tests.support.outages import Outage
@@ -117,7 +117,7 @@ async def test_a_request_under_way_is_waited_for_before_the_last_marking(
     monkeypatch: pytest.MonkeyPatch, async_client: AsyncClient
 ) -> None:
     recorded, may_go_on = threading.Event(), threading.Event()
-    record, mark = run_views._record, shutdown._mark_interrupted
+    record, mark = run_views._record, process._mark_interrupted
     unfinished: list[bool] = []
 
     def record_slowly(request: Any) -> Any:
@@ -131,7 +131,7 @@ async def test_a_request_under_way_is_waited_for_before_the_last_marking(
         mark()
 
     monkeypatch.setattr(run_views, "_record", record_slowly)
-    monkeypatch.setattr(shutdown, "_mark_interrupted", note_and_mark)
+    monkeypatch.setattr(process, "_mark_interrupted", note_and_mark)
     async with serve(STREAM_HEAD, RESULT, HOLD) as server:
         agent = await Agent.objects.acreate(name="a", url=server.url)
         sent = {"agent": agent.slug, "document": '{"query": {"text": "eggs"}}'}
@@ -152,9 +152,9 @@ async def test_a_request_under_way_is_waited_for_before_the_last_marking(
 async def test_a_request_that_does_not_end_is_not_waited_for_without_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shutdown, "STORING_SECONDS", 0.1)
+    monkeypatch.setattr(process, "STORING_SECONDS", 0.1)
     begin_shutdown()
-    with shutdown.request_in_progress():
+    with process.request_in_progress():
         await asyncio.wait_for(finish_shutdown(0), 20)
 
 
@@ -230,7 +230,7 @@ async def test_promises_are_not_polled_any_more() -> None:
         run=run, entry_seq=1, token="t", polling_seconds=900
     )
     begin_shutdown()
-    await promise_polling.start_promise_poller()  # It ends.
+    await promise_polling.poller.begin()  # It ends.
     for refused in (promise_polling.poll_now, promise_polling.cancel_promise):
         with pytest.raises(runs.ShuttingDownError):
             await refused(promise.pk)
@@ -256,7 +256,7 @@ async def test_a_poll_that_comes_too_late_releases_its_lease() -> None:
 async def test_without_a_database_it_ends_all_the_same(
     begin: Callable[..., Any], outage: Outage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shutdown, "STORING_SECONDS", 0.2)
+    monkeypatch.setattr(process, "STORING_SECONDS", 0.2)
     async with serve(STREAM_HEAD, RESULT, HOLD) as server:
         run, task = await begin(server.url)
         await server.asked.wait()

@@ -15,8 +15,7 @@ from django.db.models.functions import Now
 
 from playground.base import jobs
 from playground.base.processes import this_process
-from playground.base.task_registry import start_task
-from playground.engine import background, heartbeat, promise_polling, runs, tasks, work_queue
+from playground.engine import heartbeat, process, promise_polling, runs, tasks, work_queue
 from playground.engine.collection_runs import runner
 from playground.engine.collection_runs.plan import CollectionRunOptions, plan_run, record
 from playground.engine.request import PreparedRequest, request_to
@@ -223,11 +222,12 @@ class TestRuns:
         self, deferred: Deferred, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """They were turned off: nobody else would."""
-        monkeypatch.setattr(background, "MIN_WAITING", timedelta(seconds=0.05))
+        monkeypatch.setattr(process, "MIN_WAITING", timedelta(seconds=0.05))
+        monkeypatch.setattr(process.waiting_runs, "seconds", 0.05)
         async with serve(ANSWER) as server:
             run = await submit(server.url)
             settings.WORKERS = False
-            task = start_task(background._drive_waiting_runs())
+            task = process.waiting_runs.begin()
             try:
                 async with asyncio.timeout(20):
                     while not run.is_final:
@@ -440,7 +440,7 @@ async def test_a_stop_request_is_known_at_once(
     """Another process has stored it: its notification arrives through the channel layer."""
     for interval in ("HEARTBEAT_INTERVAL", "STOP_REQUEST_INTERVAL"):
         monkeypatch.setattr(heartbeat, interval, 3600.0)  # Nothing else looks for it.
-    checks = heartbeat.start_liveness_checks()
+    checks = heartbeat.liveness_checks.begin()
     async with serve(HOLD) as server:
         run, task = await begin(server.url)
         await server.asked.wait()

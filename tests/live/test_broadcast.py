@@ -14,7 +14,7 @@ from django.db import OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 
-from playground.base.task_registry import running_tasks
+from playground.base.jobs import running_tasks
 from playground.conversation import updates as live
 from playground.conversation.updates import RunMessage, RunUpdates
 from playground.engine.driver import Driver

@@ -19,7 +19,7 @@ from django.test import Client
 from django.utils import timezone
 
 from playground.base import executors
-from playground.base.task_registry import start_task
+from playground.base.jobs import start_task
 from playground.conversation import updates as live
 from playground.live import broadcast, consumers
 from playground.models import CollectionRun, Run, Share

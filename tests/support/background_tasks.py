@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from playground.base.task_registry import running_tasks
+from playground.base.jobs import running_tasks
 
 
 async def wait_for_tasks() -> None:

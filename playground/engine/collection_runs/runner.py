@@ -18,8 +18,8 @@ from django.utils import timezone
 
 from playground.base import jobs
 from playground.base.executors import write_when_available
+from playground.base.jobs import TaskRegistry, log_errors
 from playground.base.logs import log_context
-from playground.base.task_registry import TaskRegistry
 from playground.engine import tasks, work_queue
 from playground.engine.collection_runs.iteration_state import IterationState
 from playground.engine.collection_runs.plan import (
@@ -33,7 +33,7 @@ from playground.engine.collection_runs.plan import (
 from playground.engine.collection_runs.step_sender import StepSender
 from playground.engine.collection_runs.step_writer import StepWriter
 from playground.engine.concurrency import concurrency_limit
-from playground.engine.heartbeat import heartbeat, log_database_errors
+from playground.engine.heartbeat import heartbeat
 from playground.engine.runs import ShuttingDownError, refuses_new_runs
 from playground.engine.work_queue import UnreadableWorkError
 from playground.engine.writer import RunEndedError
@@ -172,7 +172,7 @@ class Runner:
         step.end(self._end_reason)  # One that was still waiting for a slot.
         self._writer.add(step)
         if self._listener:
-            with log_database_errors("Reporting a step"):
+            with log_errors("Reporting a step"):
                 self._listener(step, run)
 
     def _started(self, step: Step, run: Run) -> None:

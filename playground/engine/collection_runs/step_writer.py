@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 
 from playground.base.executors import UNAVAILABLE, write_when_available
-from playground.engine.heartbeat import log_database_errors
+from playground.base.jobs import log_errors
 from playground.models import CollectionRun, Run, Step
 from playground.notifications import notify_viewers
 
@@ -43,7 +43,7 @@ class StepWriter:
         while True:
             await self._wake.wait()
             await asyncio.sleep(INTERVAL)
-            with log_database_errors("Storing steps"):
+            with log_errors("Storing steps"):
                 await self.store()
 
     async def store(self) -> None:

@@ -19,10 +19,10 @@ from django.conf import settings
 from django.core.management import CommandError, CommandParser
 
 from playground.base import installation
-from playground.base.task_registry import start_task
+from playground.base.jobs import start_task
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.signals import on_stop_signal
-from playground.engine import background
+from playground.engine import process
 from playground.server.graceful_stop import stop_gracefully
 from playground.server.startup import collect_static, load_samples, migrate, preparation_lock
 
@@ -111,7 +111,7 @@ def _start_background_tasks(address: str, stop: Callable[[], None]) -> None:
 
     Open `address` in the browser, unless it is empty.
     """
-    background.start_background_tasks()
+    process.start_background_tasks()
     on_stop_signal(lambda number: start_task(stop_gracefully(number, stop)))
     if address and _has_graphical_browser():
         start_task(asyncio.to_thread(webbrowser.open, f"{address}/"))

@@ -12,11 +12,11 @@ from django.conf import settings
 from django.core.management import CommandError, CommandParser
 
 from playground.base import installation, metrics, tracing
-from playground.base.task_registry import start_task
+from playground.base.jobs import start_task
 from playground.cli.arguments import USAGE
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.signals import on_stop_signal
-from playground.engine import background
+from playground.engine import process
 from playground.models.liveness import mark_interrupted
 from playground.server.graceful_stop import stop_gracefully
 from playground.server.startup import tune_garbage_collection
@@ -93,7 +93,7 @@ class Command(DatabaseCommand):
             start_task(stop_gracefully(received, stopped.set))
 
         on_stop_signal(stop)
-        background.start_background_tasks(is_worker=True)
+        process.start_background_tasks(is_worker=True)
         self.stdout.write(f"The worker drives up to {concurrency} runs at once.")
         self.stdout.write("Press Ctrl+C to stop.")
         self.stdout.flush()

@@ -8,7 +8,7 @@ import gc
 
 import pytest
 
-from playground.base.task_registry import SingleTask, TaskRegistry, start_task
+from playground.base.jobs import SingleTask, TaskRegistry, start_task
 
 SEEN: contextvars.ContextVar[str] = contextvars.ContextVar("SEEN", default="nothing")
 

@@ -1,4 +1,7 @@
-"""Shutdown of the engine: no new runs; those in progress get time, then end as interrupted."""
+"""Engine of a process: its background tasks, the metrics of what waits for workers, and its end.
+
+At the end there are no new runs; those in progress get time, then end as interrupted.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,93 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from playground.base.executors import run_in_writer
+from django.conf import settings
+from django.db import close_old_connections, connection
+
+from playground.base import jobs, metrics
+from playground.base.executors import run_in_reader, run_in_writer
 from playground.base.processes import this_process
 from playground.engine import promise_polling, runs, tasks
 from playground.engine.collection_runs import runner
+from playground.engine.heartbeat import liveness_checks
+from playground.engine.mcp_sessions import session_cleanup
+from playground.engine.retention import pruning
+from playground.engine.work_queue import waiting_since, waiting_work
 from playground.models import CollectionRun, Run, RunState
 from playground.models.collection_runs import end_interrupted
 
 logger = logging.getLogger(__name__)
+
+#: The jobs that drive what waits in the queue.
+QUEUED_JOBS: Mapping[type[Run] | type[CollectionRun], jobs.Job] = {
+    Run: tasks.drive_job,
+    CollectionRun: runner.drive_job,
+}
+#: For how long a run must have waited before it is looked for: its job may have been lost.
+MIN_WAITING = timedelta(seconds=10)
+
+
+def _waiting(index: int) -> float:
+    """Return the number of runs that wait for a worker (0), or the seconds of the first (1)."""
+    close_old_connections()  # The thread that reads the metrics may do so once an hour.
+    try:
+        return waiting_work()[index]
+    finally:
+        close_old_connections()
+
+
+if settings.WORKERS:
+    metrics.register_gauge(
+        "playground_queued_runs",
+        "Runs and collection runs that wait for a worker; the same in all processes",
+        partial(_waiting, 0),
+    )
+    metrics.register_gauge(
+        "playground_queued_seconds",
+        "Time for which the first of them has waited; the same in all processes",
+        partial(_waiting, 1),
+    )
+
+
+async def _drive_waiting_runs() -> None:
+    """Drive runs that were queued for workers, in a server without them."""
+    for model, job in QUEUED_JOBS.items():
+        for key in await run_in_reader(waiting_since, model, MIN_WAITING):
+            await job.defer(key)
+
+
+waiting_runs = jobs.Loop(
+    "Looking for queued runs",
+    MIN_WAITING.total_seconds(),
+    _drive_waiting_runs,
+    goes_on=lambda: not runs.refuses_new_runs(),
+)
+
+
+def start_background_tasks(*, is_worker: bool = False) -> None:
+    """Start what a server or a worker does without a request or a job; once is enough.
+
+    With workers, servers only look for runs of dead processes. Without, they also drive what was
+    queued before workers were turned off. Must be called on the event loop's thread.
+    """
+    liveness_checks.begin()
+    if is_worker or not settings.WORKERS:
+        promise_polling.poller.begin()
+    if not settings.WORKERS:
+        if connection.vendor == "postgresql":  # There may have been workers before.
+            waiting_runs.begin()
+        session_cleanup.begin()
+        pruning.begin()
+
+
+# The end
 
 #: Seconds for the ends of interrupted runs to be stored. The database may be unavailable: then
 #: the next process marks the runs.
