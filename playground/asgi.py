@@ -26,7 +26,7 @@ from channels.security.websocket import WebsocketDenier  # noqa: E402
 from channels.sessions import CookieMiddleware, SessionMiddleware  # noqa: E402
 
 from playground.base import tracing  # noqa: E402
-from playground.base.database_timeout import limit_responses  # noqa: E402
+from playground.base.executors import limit_responses  # noqa: E402
 from playground.base.jobs import PerLoop  # noqa: E402
 from playground.engine import process  # noqa: E402
 from playground.live.consumers import (  # noqa: E402

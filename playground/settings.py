@@ -15,7 +15,6 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from playground.base.encryption import decryption_keys, read_or_create_key
 from playground.base.installation import (
     FILES_DIR,
     default_data_dir,
@@ -23,7 +22,7 @@ from playground.base.installation import (
     install_command,
 )
 from playground.base.limits import RunLimits
-from playground.base.private_files import prepare_directory
+from playground.base.private_files import decryption_keys, prepare_directory, read_or_create_key
 from playground.base.processes import connection_name, this_process
 
 #: Folder of templates, static files and fixtures.

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from playground.base.database_timeout import response_timeout
+from playground.base.executors import response_timeout
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from playground import checks
-from playground.base.encryption import read_or_create_key
+from playground.base.private_files import read_or_create_key
 from playground.checks import private_file_permissions
 
 

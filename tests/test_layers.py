@@ -104,7 +104,7 @@ FORBIDDEN = {
         "transport/policy.py",
         "playground.settings",
     ),
-    "Only the transport speaks HTTP": ("engine/fetch.py", "httpx"),
+    "Only the transport speaks HTTP": ("engine/calls.py", "httpx"),
     "The consumers know neither engine nor transport": (
         "live/consumers.py",
         "playground.engine.driver",

@@ -20,10 +20,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
 
 import playground
-from playground.base import encryption
-from playground.base.encryption import read_or_create_key
+from playground.base import private_files
 from playground.base.limits import MIB, RunLimits
 from playground.base.logs import JSONFormatter, TextFormatter
+from playground.base.private_files import read_or_create_key
 from playground.checks import hosted_mode, outbound_allow_list, several_processes
 from playground.site.context_processors import site
 from tests.support.playground_server import PlaygroundServer
@@ -126,7 +126,7 @@ class TestKeys:
             check(tmp_path / name)
 
     def test_an_empty_key_is_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(encryption, "WRITE_TIMEOUT", 0)
+        monkeypatch.setattr(private_files, "WRITE_TIMEOUT", 0)
         (tmp_path / "key").write_text("\n")
         with pytest.raises(ValueError, match="key is empty"):
             read_or_create_key(tmp_path / "key")

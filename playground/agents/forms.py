@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
-from playground.base.json_input import check_header, parse_header_templates
+from playground.base.fields import check_header, parse_header_templates
 from playground.models import Agent
 from playground.protocols import registry
 from playground.protocols.headers import is_credential

@@ -4,15 +4,21 @@ that read and render.
 Django's `sync_to_async` runs all synchronous code of a process in a single thread and closes the
 connection after every call. For a stream its writer must not wait for a page that is being
 rendered, and opening SQLite takes longer than a write.
+
+A request ends with an error, and its page says so, when a thread has not responded for too long.
+Only requests have this timeout: runs, pruning and polling continue in the background once the
+database responds. A statement in PostgreSQL has a timeout of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from functools import partial
 from typing import ParamSpec, TypeVar
 
@@ -20,7 +26,6 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 
 from playground.base import metrics
-from playground.base.database_timeout import response_timeout
 
 logger = logging.getLogger(__name__)
 
@@ -30,26 +35,69 @@ UNAVAILABLE = (OperationalError, InterfaceError)
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 #: Seconds for which reading for a viewer, and writing for a request, is retried. The page of a
 #: viewer then tries again by itself.
-READ_PATIENCE = REQUEST_PATIENCE = 2.0
+REQUEST_PATIENCE = 2.0
+#: Seconds that the code of a request waits for a thread of the database; None elsewhere.
+response_timeout: ContextVar[float | None] = ContextVar("response_timeout", default=None)
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="frame-writer")
-_renderer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="renderer")
-_readers = ThreadPoolExecutor(max_workers=3, thread_name_prefix="frame-reader")
+
+@contextlib.contextmanager
+def limit_responses() -> Iterator[None]:
+    """Have the timeout of a request for the block."""
+    token = response_timeout.set(settings.DATABASE_TIMEOUT)
+    try:
+        yield
+    finally:
+        response_timeout.reset(token)
 
 
-async def _run(executor: ThreadPoolExecutor, call: Callable[[], T]) -> T:
-    """Run `call` in a thread; raise `OperationalError` if a request has waited too long for it."""
-    loop = asyncio.get_running_loop()
-    result = loop.run_in_executor(executor, _run_and_close_on_error, call)
-    if (seconds := response_timeout.get()) is not None:
-        await asyncio.wait({result}, timeout=seconds)
-        if not result.done():
-            result.cancel()
-            raise OperationalError(f"The database has not responded for {seconds:g} s")
-    return await result
+class DatabaseThreads:
+    """Threads with a connection each; work is begun in the order of the calls.
+
+    What is retried must change nothing but the database, in one transaction, and may be done twice.
+    """
+
+    def __init__(self, name: str, maximum: int = 1) -> None:
+        self._executor = ThreadPoolExecutor(max_workers=maximum, thread_name_prefix=name)
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `function`; raise `OperationalError` if a request has waited too long for it."""
+        loop = asyncio.get_running_loop()
+        call = partial(_run_and_close_on_error, partial(function, *args, **kwargs))
+        result = loop.run_in_executor(self._executor, call)
+        if (seconds := response_timeout.get()) is not None:
+            await asyncio.wait({result}, timeout=seconds)
+            if not result.done():
+                result.cancel()
+                raise OperationalError(f"The database has not responded for {seconds:g} s")
+        return await result
+
+    async def when_available(
+        self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run `function`; retry it for `settings.DATABASE_PATIENCE` seconds.
+
+        For work in the background: no request waits for it.
+        """
+        attempt = partial(self.run, function, *args, **kwargs)
+        return await retry_while_unavailable(attempt, settings.DATABASE_PATIENCE)
+
+    async def until_stored(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `function`; retry it however long the database is unavailable.
+
+        For the few columns of an end: what waits for that long must not hold received data.
+        """
+        return await retry_while_unavailable(partial(self.run, function, *args, **kwargs), math.inf)
+
+    async def for_request(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `function`; retry it for `REQUEST_PATIENCE` seconds.
+
+        The connection of the thread may have been lost since it was last used.
+        """
+        attempt = partial(self.run, function, *args, **kwargs)
+        return await retry_while_unavailable(attempt, REQUEST_PATIENCE)
 
 
 def _run_and_close_on_error(call: Callable[[], T]) -> T:
@@ -62,63 +110,6 @@ def _run_and_close_on_error(call: Callable[[], T]) -> T:
     except UNAVAILABLE:
         connection.close()
         raise
-
-
-async def run_in_writer(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `function` in the one thread that writes frames, in the order of the calls."""
-    return await _run(_writer, partial(function, *args, **kwargs))
-
-
-async def run_in_reader(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `function` in a thread that reads and renders."""
-    return await _run(_readers, partial(function, *args, **kwargs))
-
-
-async def run_in_renderer(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `function` in the one thread that renders what was just stored, for all viewers."""
-    return await _run(_renderer, partial(function, *args, **kwargs))
-
-
-async def write_when_available(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `function` as `run_in_writer` does; retry it while the database is unavailable.
-
-    For work in the background: no request waits for it. The function must change nothing but the
-    database, in one transaction. Raises the last exception after `settings.DATABASE_PATIENCE`
-    seconds.
-    """
-    attempt = partial(run_in_writer, function, *args, **kwargs)
-    return await retry_while_unavailable(attempt, settings.DATABASE_PATIENCE)
-
-
-async def write_until_stored(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `function` as `write_when_available` does, however long the database is unavailable.
-
-    For the few columns of an end: what waits for that long must not hold received data.
-    """
-    attempt = partial(run_in_writer, function, *args, **kwargs)
-    return await retry_while_unavailable(attempt, math.inf)
-
-
-async def read_when_available(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `function` as `run_in_reader` does, with the retries of `write_when_available`."""
-    attempt = partial(run_in_reader, function, *args, **kwargs)
-    return await retry_while_unavailable(attempt, settings.DATABASE_PATIENCE)
-
-
-async def read_for_viewer(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `function` as `run_in_reader` does; retry it for `READ_PATIENCE` seconds."""
-    attempt = partial(run_in_reader, function, *args, **kwargs)
-    return await retry_while_unavailable(attempt, READ_PATIENCE)
-
-
-async def write_for_request(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `function` as `run_in_writer` does; retry it for `REQUEST_PATIENCE` seconds.
-
-    The connection of the thread may have been lost since it was last used. The function must
-    change nothing but the database, in one transaction, and do nothing the second time.
-    """
-    attempt = partial(run_in_writer, function, *args, **kwargs)
-    return await retry_while_unavailable(attempt, REQUEST_PATIENCE)
 
 
 async def retry_while_unavailable(attempt: Callable[[], Awaitable[T]], patience: float) -> T:
@@ -147,3 +138,20 @@ async def retry_while_unavailable(attempt: Callable[[], Awaitable[T]], patience:
                 metrics.database_wait.inc(loop.time() - counted)
                 logger.warning("The database is available after %.1f s", loop.time() - began)
             return result
+
+
+_writer = DatabaseThreads("frame-writer")
+_renderer = DatabaseThreads("renderer")
+_readers = DatabaseThreads("frame-reader", 3)
+
+#: The one thread that writes frames.
+run_in_writer = _writer.run
+write_when_available = _writer.when_available
+write_until_stored = _writer.until_stored
+write_for_request = _writer.for_request
+#: The threads that read and render.
+run_in_reader = _readers.run
+read_when_available = _readers.when_available
+read_for_viewer = _readers.for_request
+#: The one thread that renders what was just stored, for all viewers.
+run_in_renderer = _renderer.run

@@ -13,8 +13,8 @@ from django import forms
 from django.core.management import CommandError
 from django.db.models import Model
 
+from playground.base.fields import parse_document
 from playground.base.installation import command_line
-from playground.base.json_input import parse_document
 from playground.engine import preparation
 from playground.engine.preparation import available_bindings
 from playground.engine.request import PreparedRequest

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 
-from playground.base.query_params import int_param
+from playground.base.fields import int_param
 from playground.collection_runs.reports import (
     CheckResult,
     CollectionRunReport,

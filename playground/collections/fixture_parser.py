@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 
 from playground.base import credentials
-from playground.base.json_input import JsonInputError, parse_json_value
+from playground.base.fields import JsonInputError, parse_json_value
 from playground.collections.fixture import (
     COLLECTION,
     FIELDS,

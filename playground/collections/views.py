@@ -18,7 +18,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
-from playground.base.query_params import int_param
+from playground.base.fields import int_param
 from playground.collections import files, ordering, trash
 from playground.collections.ordering import END, RelativePosition
 from playground.collections.outline import Outline, counted

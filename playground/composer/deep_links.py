@@ -28,7 +28,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from playground.base.credentials import clean_url_template, without_credentials
-from playground.base.json_input import parse_document, parse_header_templates, parse_json_value
+from playground.base.fields import parse_document, parse_header_templates, parse_json_value
 from playground.engine.preparation import agent_for_url, version_and_binding
 from playground.models import Agent
 from playground.protocols import registry

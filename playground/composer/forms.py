@@ -12,7 +12,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import AnonymousUser, User
 
-from playground.base.json_input import (
+from playground.base.fields import (
     parse_document,
     parse_document_anyway,
     parse_header_templates,

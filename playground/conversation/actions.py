@@ -22,7 +22,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import reswap, retarget
 
-from playground.base.json_input import parse_headers, parse_json_value
+from playground.base.fields import parse_headers, parse_json_value
 from playground.conversation.action_buttons import action_at, label_of
 from playground.conversation.entry_runs import anchor_of
 from playground.conversation.thread import Thread

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_POST
 from django_htmx.http import reswap, retarget
 
 from playground.base.credentials import clean_url_template
-from playground.base.query_params import int_param
+from playground.base.fields import int_param
 from playground.conversation.entries import Entry, Shown
 from playground.conversation.entry_runs import EntryRuns
 from playground.conversation.linked_turns import LinkedTurn

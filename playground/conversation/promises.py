@@ -14,7 +14,7 @@ from django.shortcuts import aget_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from playground.base.query_params import int_param
+from playground.base.fields import int_param
 from playground.conversation.entries import Entry, Shown
 from playground.conversation.status import status_label
 from playground.conversation.thread import Thread

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django_htmx.http import push_url
 
-from playground.base.json_input import parse_headers
+from playground.base.fields import parse_headers
 from playground.conversation.updates import response_context
 from playground.engine import preparation, tasks
 from playground.engine.request import PreparedRequest, refused

@@ -13,8 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
-from playground.base.json_input import parse_json_value
-from playground.base.query_params import int_param
+from playground.base.fields import int_param, parse_json_value
 from playground.conversation.message_joiner import JoinedMessage
 from playground.conversation.messages import display_text
 from playground.conversation.sending import prepare_follow_up, start_run

@@ -15,8 +15,7 @@ from opentelemetry import context
 from opentelemetry.context import Context
 
 from playground.base import jobs
-from playground.base.database_timeout import response_timeout
-from playground.base.executors import write_when_available
+from playground.base.executors import response_timeout, write_when_available
 from playground.base.jobs import TaskRegistry, start_task
 from playground.engine import concurrency, work_queue
 from playground.engine.driver import Driver

@@ -19,7 +19,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import trigger_client_event
 
-from playground.base.json_input import parse_json_value
+from playground.base.fields import parse_json_value
 from playground.models import Agent, Environment, LimitError, Variable
 from playground.models.ownership import owner_of
 from playground.models.storage import check_rows

@@ -13,7 +13,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
 
-from playground.base.query_params import int_param
+from playground.base.fields import int_param
 from playground.history.filters import (
     MADE_BY,
     MAX_WORDS,

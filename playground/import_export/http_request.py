@@ -16,7 +16,7 @@ from urllib.parse import SplitResult, parse_qsl, quote, urlsplit, urlunsplit
 
 from django import forms
 
-from playground.base.json_input import parse_json_value
+from playground.base.fields import parse_json_value
 from playground.collections.fixture import (
     FIELDS,
     FOLDER,

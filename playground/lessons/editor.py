@@ -14,7 +14,7 @@ from django.utils.text import capfirst
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
-from playground.base.json_input import parse_json_value
+from playground.base.fields import parse_json_value
 from playground.collections import ordering
 from playground.collections.saved_requests import LAST_COLLECTION_KEY
 from playground.collections.views import MarkdownField

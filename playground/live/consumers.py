@@ -24,8 +24,8 @@ from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
 
 from playground.base import metrics
 from playground.base.executors import read_for_viewer
+from playground.base.fields import int_param
 from playground.base.jobs import PerLoop, start_task
-from playground.base.query_params import int_param
 from playground.collection_runs.page import StepPage, decode_verdicts
 from playground.collection_runs.updates import CollectionRunUpdates
 from playground.conversation.updates import RunUpdates

@@ -32,7 +32,7 @@ from django.db import DatabaseError, connection
 from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 
-from playground.base.database_timeout import response_timeout
+from playground.base.executors import response_timeout
 from playground.base.processes import connection_name, is_running, this_process
 from playground.models.clock import database_now
 from playground.models.collection_runs import CollectionRun, end_interrupted

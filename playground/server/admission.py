@@ -14,8 +14,7 @@ from django.conf import settings
 from django.db import Error
 from django.http import parse_cookie
 
-from playground.base.database_timeout import limit_responses
-from playground.base.executors import run_in_reader
+from playground.base.executors import limit_responses, run_in_reader
 from playground.base.limits import IS_GONE
 from playground.models.sessions import valid_sessions
 

@@ -22,7 +22,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from playground.base.credentials import clean_url_template
-from playground.base.query_params import int_param
+from playground.base.fields import int_param
 from playground.collections.fixture import Fixture, FixtureError, fixture_of, fixture_text
 from playground.collections.fixture_validation import expectation_errors
 from playground.collections.importer import apply_import, plan_import

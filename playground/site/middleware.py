@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
-from playground.base.database_timeout import limit_responses
+from playground.base.executors import limit_responses
 from playground.base.limits import IS_GONE, PageBudget, page_budget
 
 #: Browser features that no page uses. Browsers warn of names that they do not know, so this has

@@ -20,7 +20,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from playground.base.query_params import int_param
+from playground.base.fields import int_param
 from playground.collections.outline import counted, folder_page, requests_of
 from playground.collections.search import search_collections
 from playground.lessons.pane import LessonOffer, lesson_offer

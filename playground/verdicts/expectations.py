@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from playground.base.json_input import parse_json_value
+from playground.base.fields import parse_json_value
 from playground.engine.preparation import VariableScope, expectation_error, resolve_expectations
 from playground.environments.views import active_environment
 from playground.expectations import (

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from playground.base.query_params import int_param
+from playground.base.fields import int_param
 from playground.conformance import Finding
 from playground.conversation.events import row_of
 from playground.models import Run

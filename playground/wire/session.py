@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from playground.base.json_input import parse_json_value
+from playground.base.fields import parse_json_value
 from playground.conversation.session import SessionHistory
 from playground.conversation.transcript import transcript_of
 from playground.models import Run

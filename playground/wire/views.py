@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, Stream
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from playground.base.query_params import int_param
+from playground.base.fields import int_param
 from playground.conversation.events import payload_of, rows_of
 from playground.conversation.thread import Thread, render_entries
 from playground.conversation.thread_reader import ThreadReader

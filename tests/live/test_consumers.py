@@ -217,7 +217,7 @@ async def test_a_socket_that_cannot_be_opened_is_closed_with_a_code_of_ours(
     def fail(*_: Any, **__: Any) -> None:
         raise OperationalError("connection refused")
 
-    monkeypatch.setattr(executors, "READ_PATIENCE", 0.0)
+    monkeypatch.setattr(executors, "REQUEST_PATIENCE", 0.0)
     monkeypatch.setattr(consumers.RunConsumer, step, fail)
     viewer = Viewer((await record()).run)
     assert await viewer.open()

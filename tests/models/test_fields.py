@@ -13,7 +13,7 @@ from django.core import serializers
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from playground.base.encryption import decryption_keys, read_or_create_key
+from playground.base.private_files import decryption_keys, read_or_create_key
 from playground.management.commands import rotate_key
 from playground.models import Agent, Environment, Variable
 from playground.models.key_rotation import rotate

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import CommandError
 
-from playground.base.encryption import next_key_path, read_or_create_key, replace_key
+from playground.base.private_files import next_key_path, read_or_create_key, replace_key
 from playground.cli.database_command import DatabaseCommand
 from playground.models.key_rotation import commits_on_disk, rotate
 

@@ -18,7 +18,7 @@ from uuid import UUID
 from django import forms
 from django.core.management import CommandError, CommandParser
 
-from playground.base.json_input import (
+from playground.base.fields import (
     parse_document,
     parse_document_anyway,
     parse_header_templates,

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from playground.base.query_params import int_param
+from playground.base.fields import int_param
 from playground.ui.helpers import get_run, make_download, make_sandboxed
 from playground.wire.sequence.conversation import conversation_diagram
 from playground.wire.sequence.diagram import one_line

@@ -1,20 +1,26 @@
-"""Parsers of the JSON and the headers that users type.
+"""Parsers of what users type: JSON, headers, and integers in a query string or a form.
 
-They raise Django's `ValidationError` with a sentence for the user. Forms, views, imports and
-commands use them; they know no models.
+Those of JSON and headers raise Django's `ValidationError` with a sentence for the user. Forms,
+views, imports and commands use them; they know no models.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from django import forms
 from django.conf import settings
 
 from playground.protocols import headers as header_rules
 from playground.protocols import json_decoder, json_errors, raw
+
+#: The largest integer that is accepted without a `maximum`.
+MAX_INT = 999_999_999
+
+Default = TypeVar("Default")
 
 
 def parse_document(text: str) -> dict[str, Any]:
@@ -137,3 +143,23 @@ def check_header(name: str, value: str) -> None:
     """Raise `ValidationError` for a header that cannot be sent."""
     if refusal := header_rules.header_error(name, value):
         raise forms.ValidationError(refusal)
+
+
+def int_param(
+    fields: Mapping[str, str],
+    name: str,
+    default: Default,
+    *,
+    minimum: int = 0,
+    maximum: int = MAX_INT,
+) -> int | Default:
+    """Return the integer in the field `name`, or `default` for anything else.
+
+    An integer is written in ASCII digits alone, without sign or spaces, and with no more of them
+    than `maximum` has. One outside of `minimum` and `maximum` gives the default, too.
+    """
+    text = fields.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(maximum))):
+        return default
+    number = int(text)
+    return number if minimum <= number <= maximum else default
