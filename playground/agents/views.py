@@ -20,7 +20,6 @@ from playground.agents.forms import AgentForm
 from playground.agents.tools import tool_list_view
 from playground.composer.views import prepare_form
 from playground.conversation.errors import authentication
-from playground.engine import preparation
 from playground.engine.calls import probe
 from playground.engine.preparation import (
     ADDRESS,
@@ -29,8 +28,12 @@ from playground.engine.preparation import (
     free_name,
     version_and_binding,
 )
-from playground.engine.request import PreparedRequest
-from playground.engine.secrets import SecretNotAllowedError
+from playground.engine.request import (
+    PreparedRequest,
+    SecretNotAllowedError,
+    agent_url_over,
+    request_to,
+)
 from playground.models import Agent, Run
 from playground.models.detection import detected_target, proposed_changes
 from playground.models.ownership import owner_of
@@ -142,7 +145,7 @@ def _tools_context(agent: Agent) -> dict[str, Any]:
     """Return the stored tools of an agent, for `agents/form.html#tools`."""
     if Agent.Binding.MCP not in available_bindings(agent):
         return {"agent": agent}
-    address = preparation.agent_url_over(agent, Agent.Binding.MCP)
+    address = agent_url_over(agent, Agent.Binding.MCP)
     return {"agent": agent, "tools_url": address, "toolbox": tool_list_view(agent, address)}
 
 
@@ -156,7 +159,7 @@ async def tools(request: HttpRequest, slug: str) -> HttpResponse:
     if refusal := await sync_to_async(room_problem)(request, is_begun=True):
         context = {**await sync_to_async(_tools_context)(found), "cause": refusal}
         return await sync_to_async(render)(request, "agents/form.html#tools", context, status=422)
-    over_mcp = partial(preparation.request_over_binding, binding=Agent.Binding.MCP)
+    over_mcp = partial(request_to, binding=Agent.Binding.MCP)
     prepared = await sync_to_async(over_mcp)(found, {})
     exchange = mcp.list_tools(prepared.target, settings.RUN_LIMITS.max_depth)
     events, problem = await probe(exchange, owner=found.owner_id, redact=prepared.redact)

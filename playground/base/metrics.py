@@ -8,12 +8,10 @@ the number of frames and not for each of them. Gauges are read when the metrics 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import TracebackType
-from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import (
     CollectorRegistry,
@@ -156,35 +154,16 @@ def exposition(accept: str = "") -> tuple[bytes, str]:
     return body, content_type
 
 
-class MetricsServer:
-    """HTTP server of the metrics, in a thread."""
+@contextlib.contextmanager
+def serve_metrics(port: int, host: str = "127.0.0.1") -> Iterator[int]:
+    """Serve the metrics of this process at `/metrics` in the block; yields the port.
 
-    def __init__(self, server: WSGIServer, thread: threading.Thread) -> None:
-        self._server = server
-        self._thread = thread
-
-    def __enter__(self) -> MetricsServer:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: object, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    @property
-    def port(self) -> int:
-        return self._server.server_port
-
-    def close(self) -> None:
-        """Stop listening, and wait for the thread."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-def serve_metrics(port: int, host: str = "127.0.0.1") -> MetricsServer:
-    """Serve the metrics of this process at `/metrics` on a port of its own; 0 for a free one.
-
-    For processes that serve no pages. Raises `OSError` if the port is in use.
+    For processes that serve no pages. A port of 0 is a free one. Raises `OSError` if it is in use.
     """
-    return MetricsServer(*start_http_server(port, host, registry))
+    server, thread = start_http_server(port, host, registry)
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

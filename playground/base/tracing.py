@@ -41,7 +41,6 @@ class RunTrace:
     """
 
     def __init__(self, run: UUID, *, sends_header: bool, redact: Callable[[str], str]) -> None:
-        prepare()
         self._run, self._sends_header, self._redact = run, sends_header, redact
         self._context = context.get_current()
 
@@ -78,6 +77,12 @@ class RunTrace:
             trace_id, span_id = parent.trace_id or self._run.int, secrets.randbits(64) or 1
             span = trace.NonRecordingSpan(SpanContext(trace_id, span_id, False, flags))
         return span
+
+
+def is_recording() -> bool:
+    """Return whether spans do anything: there is an exporter, or another library records them."""
+    prepare()
+    return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
 
 
 def observe(span: Span, frames: Sequence[Frame]) -> None:

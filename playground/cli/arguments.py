@@ -17,7 +17,7 @@ from playground.base.fields import parse_document
 from playground.base.installation import command_line
 from playground.engine import preparation
 from playground.engine.preparation import available_bindings
-from playground.engine.request import PreparedRequest
+from playground.engine.request import PreparedRequest, request_to
 from playground.import_export.data_rows import AssignmentError, parse_assignment
 from playground.models import Agent, Collection, Environment
 from playground.transport import check_url
@@ -142,7 +142,7 @@ def request_over(
     agent: Agent, document: dict[str, Any], *, version: str, binding: str | None
 ) -> PreparedRequest:
     """Return a prepared request to `agent` over a binding. Raise like `binding_of`."""
-    return preparation.request_over_binding(
+    return request_to(
         agent,
         agent.with_own_ids(document, str(uuid.uuid4())),
         version=version,

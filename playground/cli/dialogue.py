@@ -116,7 +116,7 @@ class Dialogue:
         run = await sync_to_async(create_run)(prepared, None, parent)
         self._announce(run)
         self._elicitation = None
-        task = tasks.send_here(run, prepared, listener=self._listen, limits=self._limits)
+        task = tasks.send_here(run, prepared, listeners=[self._listen], limits=self._limits)
         if self._stopped:  # While the run was being recorded there was none to stop.
             tasks.stop_all()
         await task
@@ -198,7 +198,10 @@ class Dialogue:
         if promise is None or self._stopped:
             return
         polling = promise_polling.poll_until_settled(
-            promise.pk, agent=self.prepared.agent, announce=self._announce, listener=self._listen
+            promise.pk,
+            options=promise_polling.PollOptions(
+                self.prepared.agent, self._announce, [self._listen]
+            ),
         )
         self._polling = asyncio.ensure_future(polling)
         with contextlib.suppress(asyncio.CancelledError):

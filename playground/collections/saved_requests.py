@@ -28,7 +28,8 @@ from playground.collections.recordings import RecordingError, record
 from playground.composer.forms import SaveForm
 from playground.composer.views import tab_data, tab_summary
 from playground.composer.workbench import page
-from playground.engine.preparation import agent_for_url, request_over_binding, version_and_binding
+from playground.engine.preparation import agent_for_url, version_and_binding
+from playground.engine.request import request_to
 from playground.models import Agent, Collection, Folder, LimitError, SavedRequest
 from playground.models.collections import STEP, resolve_target
 from playground.models.ownership import owner_of
@@ -319,7 +320,7 @@ def saved_fields(
     default_agent = agent or agent_for_url(address, given["protocol"], None)
     version, binding = version_and_binding(default_agent, given["version"], given["binding"])
     if agent is not None:
-        prepared = request_over_binding(agent, document, (), version=version, binding=binding)
+        prepared = request_to(agent, document, (), version=version, binding=binding)
         address = _portable_url(prepared.target.url)
     if len(address) > MAX_URL:
         raise ValidationError(f"The URL is longer than {MAX_URL:,} characters.")

@@ -47,7 +47,7 @@ def convert_to_agent(prepared: PreparedRequest, agent: Agent) -> PreparedRequest
     """Return the same request to another agent, over the binding of that agent.
 
     Headers with credentials were entered for one agent and are sent to no other origin; where
-    secrets may be sent is decided by `playground.engine.secrets`.
+    secrets may be sent is decided by `playground.engine.request`.
     """
     is_same_origin = same_origin(prepared.target.url, agent.url)
     headers = [

@@ -12,9 +12,8 @@ from django_htmx.http import reswap, retarget, trigger_client_event
 from playground.composer.views import prepare_form
 from playground.conversation.sending import start_run
 from playground.engine import preparation, tasks
-from playground.engine.request import PreparedRequest, refused
+from playground.engine.request import PreparedRequest, SecretNotAllowedError, refused
 from playground.engine.runs import RunParent, create_run
-from playground.engine.secrets import SecretNotAllowedError
 from playground.history.views import list_runs
 from playground.models import Run, RunKind, RunState
 from playground.models.conversations import turn_of

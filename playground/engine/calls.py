@@ -76,7 +76,8 @@ async def make_calls(
         async with contextlib.aclosing(transport.send(call, clock)) as stream:
             with span:
                 async for frames in stream:
-                    observe(span, frames)
+                    if trace:
+                        observe(span, frames)
                     yield frames
                     if stops_early and stops_early.has_enough:
                         break

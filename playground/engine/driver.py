@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from django.conf import settings
 from django.utils import timezone
@@ -21,11 +21,12 @@ from playground.base.executors import UNAVAILABLE, read_when_available, write_un
 from playground.base.limits import RunLimits
 from playground.base.logs import log_context
 from playground.base.memory_budget import RunMemory
-from playground.base.tracing import RunTrace, set_error
+from playground.base.tracing import RunTrace, is_recording, set_error
 from playground.counters import RunCounters
 from playground.engine.calls import make_calls, new_transport, start_clock
 from playground.engine.heartbeat import heartbeat
 from playground.engine.mcp_sessions import find_session, store_session
+from playground.engine.request import PreparedRequest
 from playground.engine.writer import FramesLostError, FrameWriter, RunEndedError
 from playground.models import Run, RunKind, RunState
 from playground.models.batches import FramePart
@@ -46,7 +47,7 @@ from playground.transport.redaction import Redactor
 
 logger = logging.getLogger(__name__)
 
-#: Called with each frame and its events, in order (the command line prints them).
+#: Called with each frame and its events, in order.
 Listener = Callable[[Frame, Sequence[Event]], None]
 
 #: Frames that are read before other tasks get their turn on the event loop.
@@ -103,12 +104,9 @@ def transition(state: RunState, target: RunState) -> RunState:
 # Driver
 
 
-class RunFollower(Protocol):
-    """Code that continues what a run ends with: the polling of a promise."""
-
-    def observe(self, events: Sequence[Event]) -> None:
-        """Handle the events of one frame."""
-        ...
+@runtime_checkable
+class Completes(Protocol):
+    """A listener that continues what a run ends with: the polling of a promise."""
 
     async def complete(self, outcome: Outcome) -> None:
         """Handle the run's completion, before it is stored and announced."""
@@ -121,36 +119,31 @@ class Driver:
     def __init__(
         self,
         run: Run,
-        target: Target,
+        prepared: PreparedRequest,
+        listeners: Sequence[Listener] = (),
         *,
-        document: Mapping[str, Any] | None = None,
-        redact: Sequence[str] = (),
-        listener: Listener | None = None,
         limits: RunLimits | None = None,
         on_automatic_response: Callable[[Mapping[str, Any]], None] | None = None,
-        follower: RunFollower | None = None,
         attended: bool = True,
         connections: ConnectionPool | None = None,
     ) -> None:
-        """Drive `run` to `target`; values of `redact` appear in no frame.
+        """Send `prepared` as `run`; its secrets appear in no frame.
 
-        `document` is sent in place of the stored one: it holds the values of secrets.
         `on_automatic_response` sends a response that is due in mid-call (see
-        `WaitsForUser.automatic_responses`), `follower` gets every event, and the
-        outcome of a run that completed. A run that is not `attended` is one of many: it is stored
-        when it ends rather than at once, and `run` itself is updated then. Its calls may reuse
-        `connections`.
+        `WaitsForUser.automatic_responses`). Listeners that are `Completes` get the outcome of a
+        run that completed. A run that is not `attended` is one of many: it is stored when it ends
+        rather than at once, and `run` itself is updated then. Its calls may reuse `connections`.
         """
         limits = limits or settings.RUN_LIMITS
         self.run = run
         self._memory = RunMemory()
-        target = replace(target, request_id_prefix=run.pk.hex[:_REQUEST_ID_PREFIX])
-        self._target = target
-        self._document = run.request if document is None else document
+        prefix = run.pk.hex[:_REQUEST_ID_PREFIX]
+        target = self._target = replace(prepared.target, request_id_prefix=prefix)
+        redact, self._document = prepared.redact, prepared.document
         self._max_depth = limits.max_depth
         self._begin_exchange(target)
         self._on_automatic_response = on_automatic_response
-        self._follower = follower
+        self._listeners = listeners
         self._attended = attended
         self._transport = new_transport(
             limits,
@@ -160,14 +153,15 @@ class Driver:
             connections=connections,
             memory=self._memory,
         )
-        self._trace = RunTrace(
-            run.pk,
-            sends_header=settings.TRACEPARENT,
-            redact=lambda url: Redactor(redact).text(url),
-        )
+        self._trace: RunTrace | None = None
+        if is_recording() or settings.TRACEPARENT:
+            self._trace = RunTrace(
+                run.pk,
+                sends_header=settings.TRACEPARENT,
+                redact=lambda url: Redactor(redact).text(url),
+            )
         #: Frames from the transport that are not numbered yet.
         self._unnumbered: list[Frame] = []
-        self._listener = listener
         self._state = RunState(run.state)
         self._clock = start_clock()
         self._problem: Problem | None = None
@@ -221,7 +215,9 @@ class Driver:
             with (
                 metrics.runs_in_progress.track_inprogress(),
                 log_context(run=self.run.pk),
-                self._trace.active(**_span_of(self.run)),
+                self._trace.active(**_span_of(self.run))
+                if self._trace
+                else contextlib.nullcontext(),
             ):
                 await self._drive()
         finally:
@@ -334,10 +330,8 @@ class Driver:
                 self._tolerant and self._tolerant.tolerates_error
             ):
                 self._problem = Problem.from_bytes(frame.data)
-            if self._follower:
-                self._follower.observe(events)
-            if self._listener:
-                self._listener(frame, events)
+            for listener in self._listeners:
+                listener(frame, events)
         self._send_automatic_responses()
         problem = self.exchange.problem
         if not self._problem and problem and problem.state == RunState.REFUSED:
@@ -394,9 +388,10 @@ class Driver:
             "heartbeat_at": timezone.now(),
         }
         try:
-            if final is RunState.COMPLETED and self._follower:
+            for listener in self._listeners if final is RunState.COMPLETED else ():
                 # Before the end is announced: a viewer stays connected while a promise is polled.
-                await self._follower.complete(self.exchange.outcome)
+                if isinstance(listener, Completes):
+                    await listener.complete(self.exchange.outcome)
             await self._store_handshake()
             if self._session and self._session.session[1]:
                 session = self._session.session

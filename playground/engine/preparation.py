@@ -8,14 +8,14 @@
 - Targets: the URL of an agent over each binding, `retarget` for another agent or binding, and
   agents that are made from a URL.
 
-For the engine, and for views and commands, which import most of it from `playground.engine`.
+For the engine, and for views and commands.
 """
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, count
@@ -28,18 +28,16 @@ from playground.base.credentials import clean_url_template
 from playground.engine.request import (
     Headers,
     PreparedRequest,
-    refused,
-    request_to,
-    storable_headers,
-)
-from playground.engine.secrets import (
     Secret,
     SecretNotAllowedError,
+    agent_url_over,
+    refused,
     request_auth_headers,
+    request_to,
     secret_substitution,
+    storable_headers,
 )
 from playground.models import Agent, Environment, Run, SavedRequest, Variable
-from playground.models.collections import resolve_target
 from playground.models.conversations import turn_of
 from playground.models.ownership import Owner
 from playground.protocols import headers as header_rules
@@ -51,7 +49,6 @@ from playground.protocols.origins import (
     normalize_url,
     same_origin,
     url_label,
-    url_over_binding,
 )
 from playground.transport import check_url
 from playground.variables import (
@@ -98,25 +95,6 @@ class RequestTemplate:
     missing_agent: str = ""
     #: Whether to send the document although it is invalid: its errors are warnings.
     anyway: bool = False
-
-    @classmethod
-    def from_saved_request(cls, saved: SavedRequest, owner: Owner = None) -> RequestTemplate:
-        """Return the template of a saved request; its agent is one of those of `owner`."""
-        agents = Agent.objects.filter(owner=owner, protocol=saved.protocol)
-        agent, address = resolve_target(saved, agents)
-        return cls(
-            request=saved.document,
-            headers=[(str(name), str(value)) for name, value in saved.headers],
-            agent=agent,
-            address=address,
-            protocol=saved.protocol,
-            version=saved.version,
-            binding=saved.binding,
-            auth=saved.auth or {},
-            saved=saved,
-            expectations=saved.expectations or (),
-            missing_agent="" if agent or address else saved.agent,
-        )
 
 
 @dataclass(slots=True)
@@ -180,51 +158,56 @@ def prepare(
     scope: VariableScope,
     owner: Owner = None,
     *,
-    moment: datetime | None = None,
     find_agent: Callable[[Agent], Agent | None] | None = None,
 ) -> PreparedRequest:
     """Return the prepared request of a template, with its problems.
 
     With unresolved names, or secrets that may not be sent, it has a call as well, for the preview:
     `errors` says whether it may be sent. A URL that belongs to no agent of `owner` makes
-    an agent that is not saved. `moment` is that of the built-in variables, None for now.
-    `find_agent` replaces `matching_agent`.
+    an agent that is not saved. `find_agent` replaces `matching_agent`.
     """
-    found = find_agent or matching_agent
-    return _Preparation(template, scope, owner, moment or timezone.now(), found).result
+    work = _Preparation(template, scope, owner, find_agent or matching_agent)
+    try:
+        work.prepare()
+    except VariableError as error:
+        work.result.add_error("", str(error))
+    work.add_names()
+    return work.result
 
 
+@dataclass
 class _Preparation:
-    """The preparation of one request template."""
+    """The preparation of one request template.
 
-    def __init__(
-        self,
-        template: RequestTemplate,
-        scope: VariableScope,
-        owner: Owner,
-        moment: datetime,
-        find_agent: Callable[[Agent], Agent | None],
-    ) -> None:
-        self.result = PreparedRequest()
-        self._template = template
-        self._scope = scope
-        self._owner = owner
-        self._moment = moment
-        self._find_agent = find_agent
-        self._substitution = Substitution(scope.find, moment=moment)
-        #: Names that have a value in the expectations.
-        self._expectation_names: tuple[str, ...] = ()
-        try:
-            self._prepare()
-        except VariableError as error:
-            self.result.add_error("", str(error))
-        self.result.used = tuple(
-            dict.fromkeys((*self._substitution.used, *self._expectation_names))
-        )
+    Each name is substituted once: the document that is sent is never made of the stored one, where
+    a value that holds `{{token}}` would get the secret of that name.
+    """
+
+    _template: RequestTemplate
+    _scope: VariableScope
+    _owner: Owner
+    _find_agent: Callable[[Agent], Agent | None]
+    result: PreparedRequest = field(default_factory=PreparedRequest)
+    _moment: datetime = field(default_factory=timezone.now)
+    #: Names that have a value in the expectations.
+    _expectation_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._substitution = Substitution(self._scope.find, moment=self._moment)
+
+    def add_names(self) -> None:
+        """Add the names to the result, with their values."""
+        used = dict.fromkeys((*self._substitution.used, *self._expectation_names))
+        self.result.used = tuple(used)
         self.result.unresolved = tuple(self._substitution.unresolved)
-        self.result.substituted = tuple(self._substituted())
+        found = {name: self._scope.find(name) for name in used if not name.startswith("$")}
+        self.result.substituted = tuple(
+            (name, "" if value.secret else _text(value.value), value.secret)
+            for name, value in found.items()
+            if value is not None
+        )
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
         template, result = self._template, self.result
         destination = self._destination()
         if destination is None:
@@ -239,13 +222,17 @@ class _Preparation:
         result.problems += raw.problems_of(template.request)
         headers = self._headers()
         own, encoded_credentials = request_auth_headers(template.auth, self._secret)
-        self._check_auth(own)
+        for name, value in own:
+            if refusal := header_rules.header_error(name, value):
+                result.add_error(AUTH, refusal)
         if result.problems:
             return  # A header, or a raw request, that no call can have.
-        wire = None
+        wire, secrets = None, {}
         if self._substitution.secrets or template.auth:
             sent = merge_headers(own, [pair.wire for pair in headers])
             wire = document.wire, sent, url.wire
+            names = (*self._substitution.secrets, str(template.auth.get("secret", "")))
+            secrets = {name: self._scope.find_secret(name) for name in names}
         prepared = self.result = request_to(
             agent,
             document.stored,
@@ -255,7 +242,7 @@ class _Preparation:
             url=url.stored,
             auth=template.auth,
             wire=wire,
-            secrets=tuple(filter(None, map(self._scope.find_secret, self._secrets()))),
+            secrets=tuple(filter(None, secrets.values())),
             other_credentials=(encoded_credentials,) if encoded_credentials else (),
             saved_request=template.saved,
             request_template=self._stored_template(),
@@ -263,7 +250,13 @@ class _Preparation:
             expectations=self._expectations(),
             problems=result.problems,
         )
-        self._add_missing_value_errors()
+        self._check(prepared)
+
+    def _check(self, prepared: PreparedRequest) -> None:
+        """Add the problems of a request that has a call."""
+        template = self._template
+        if self._substitution.unresolved:
+            self._add_missing_value_errors()
         if not self._is_unresolved_in(ADDRESS):
             for error in prepared.refusals():
                 prepared.add_error("", error)
@@ -351,20 +344,6 @@ class _Preparation:
             return ""
         return found.value
 
-    def _check_auth(self, own: Sequence[tuple[str, str]]) -> None:
-        for name, value in own:
-            if refusal := header_rules.header_error(name, value):
-                self.result.add_error(AUTH, refusal)
-
-    def _secrets(self) -> tuple[str, ...]:
-        """Return the names of all secrets that are sent."""
-        own = str(self._template.auth.get("secret", ""))
-        found = (
-            *self._substitution.secrets,
-            *([own] if own and self._scope.find_secret(own) else ()),
-        )
-        return tuple(dict.fromkeys(found))
-
     # What is stored besides
 
     def _stored_template(self) -> dict[str, Any] | None:
@@ -384,6 +363,8 @@ class _Preparation:
         return stored | ({"expectations": wanted} if names_in(wanted) else {})
 
     def _expectations(self) -> Sequence[Mapping[str, Any]]:
+        if not self._template.expectations:
+            return ()
         wanted: Sequence[Mapping[str, Any]]
         wanted, found = resolve_expectations(self._template.expectations, self._scope, self._moment)
         self._expectation_names = found.used
@@ -414,12 +395,6 @@ class _Preparation:
                 message = f"{shown} is not defined. Select an environment that defines it."
                 variable = name
             self.result.add_error(first[name], message, variable)
-
-    def _substituted(self) -> Iterator[tuple[str, str, bool]]:
-        for name in self.result.used:
-            found = None if name.startswith("$") else self._scope.find(name)
-            if found is not None:
-                yield name, "" if found.secret else _text(found.value), found.secret
 
 
 def resolve_expectations(
@@ -461,24 +436,38 @@ def repeat_request(run: Run) -> PreparedRequest:
         prepared.saved_request = run.saved_request
         prepared.expectations = run.expectations or ()
         return prepared
-    environment = Environment.objects.filter(owner=run.owner_id, slug=run.environment).first()
-    if run.environment and environment is None:
+    scope = _scope_of(run)
+    if run.environment and scope.environment is None:
         raise SecretNotAllowedError(f"The environment “{run.environment}” was deleted.")
     address = str(stored.get("address") or "")
-    template = RequestTemplate(
+    template = _template_of(
+        run,
         request=stored["document"],
-        headers=[(name, value) for name, value in stored["headers"] if value],
         agent=None if address else run.target_agent,
         address=address,
         protocol=run.protocol,
         version=run.version,
         binding=run.binding,
+        anyway=True,  # As it was sent before.
+    )
+    return prepare(template, scope, run.owner)
+
+
+def _scope_of(run: Run) -> VariableScope:
+    rows = Environment.objects.filter(owner=run.owner_id, slug=run.environment)
+    return VariableScope(rows.first())
+
+
+def _template_of(run: Run, **target: Any) -> RequestTemplate:
+    """Return the template of a run's request; `target` are its document and its target."""
+    stored = run.request_template or {}
+    return RequestTemplate(
+        headers=_without_empty_credentials(stored.get("headers") or run.headers),
         auth=stored.get("auth") or {},
         saved=run.saved_request,
         expectations=stored.get("expectations", run.expectations) or (),
-        anyway=True,  # As it was sent before.
+        **target,
     )
-    return prepare(template, VariableScope(environment), run.owner)
 
 
 def switched_request(run: Run, target: Mapping[str, str]) -> PreparedRequest:
@@ -509,22 +498,16 @@ def switched_request(run: Run, target: Mapping[str, str]) -> PreparedRequest:
     if protocol != run.protocol and raw.raw_of(document) is None:
         text = literal(registry.request_text(run.protocol, run.request), keep=run.secret_names)
         document = registry.new_request(protocol, version or known[-1], text)
-    result = prepare(
-        RequestTemplate(
-            request=document,
-            headers=stored.get("headers") or stored_headers(run),
-            agent=agent,
-            address="" if agent else url,
-            protocol=protocol,
-            version=version or known[-1],
-            binding=binding,
-            auth=stored.get("auth") or {},
-            saved=run.saved_request,
-            expectations=stored.get("expectations", run.expectations) or (),
-        ),
-        VariableScope(Environment.objects.filter(owner=run.owner_id, slug=run.environment).first()),
-        run.owner,
+    template = _template_of(
+        run,
+        request=document,
+        agent=agent,
+        address="" if agent else url,
+        protocol=protocol,
+        version=version or known[-1],
+        binding=binding,
     )
+    result = prepare(template, _scope_of(run), run.owner)
     if agent is not None and not result.errors:
         agent.save(update_fields=["protocol", "binding", "version", "url", "handshake"])
     return result
@@ -592,7 +575,11 @@ def prepare_follow_up(run: Run, request: dict[str, Any], headers: Headers) -> Pr
 
 def stored_headers(run: Run) -> list[tuple[str, str]]:
     """Return a run's own headers without empty credentials, which would replace the agent's."""
-    return [(name, value) for name, value in run.headers if value or not is_credential(name)]
+    return _without_empty_credentials(run.headers)
+
+
+def _without_empty_credentials(headers: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in headers if value or not is_credential(name)]
 
 
 def _secrets_of(run: Run) -> tuple[Secret, ...]:
@@ -640,28 +627,6 @@ def version_and_binding(agent: Agent, version: str | None, binding: str | None) 
     known = [each.name for each in registry.versions(agent.protocol)]
     found = next((each for each in (version, agent.version) if each in known), known[-1])
     return str(found), binding if binding in available_bindings(agent) else str(agent.binding)
-
-
-def agent_url_over(agent: Agent, binding: str) -> str:
-    """Return the URL of `agent` over `binding`: see `playground.protocols.origins`."""
-    if binding == agent.binding:
-        return str(agent.url)
-    others = Agent.objects.filter(owner=agent.owner_id, protocol=agent.protocol)
-    found = others.exclude(pk=agent.pk).values_list("binding", "url")
-    return url_over_binding(binding, agent.url, agent.binding, found)
-
-
-def request_over_binding(
-    agent: Agent,
-    request: dict[str, Any],
-    headers: Headers = (),
-    *,
-    version: str | None = None,
-    binding: str | None = None,
-) -> PreparedRequest:
-    """Return a request to `agent` over `binding`, None for its own."""
-    url = agent_url_over(agent, binding) if binding else None
-    return request_to(agent, request, headers, version=version, binding=binding, url=url)
 
 
 def retarget(

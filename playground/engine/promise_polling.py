@@ -17,9 +17,9 @@ import contextlib
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from django.db import DatabaseError, transaction
@@ -44,7 +44,7 @@ from playground.engine.promises import (
     is_below_promise_limit,
     schedule_next_poll,
 )
-from playground.engine.request import PreparedRequest
+from playground.engine.request import PreparedRequest, SecretNotAllowedError
 from playground.engine.runs import (
     RunParent,
     ShuttingDownError,
@@ -52,7 +52,6 @@ from playground.engine.runs import (
     create_run,
     refuses_new_runs,
 )
-from playground.engine.secrets import SecretNotAllowedError
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.models.clock import database_now
 from playground.models.conversations import branch_to
@@ -67,9 +66,6 @@ from playground.stored_runs import exchange_for
 
 logger = logging.getLogger(__name__)
 
-#: Called with the run of a poll before it is driven, and the message about the last one.
-Announce = Callable[[Run, str], None]
-
 #: Seconds between two searches for due promises; other processes poll some, too.
 POLLER_INTERVAL = 1.0
 #: Polls that one search starts: after a long pause many promises are due at once.
@@ -82,6 +78,20 @@ LEASE = timedelta(seconds=15)
 
 #: The tasks that lease a promise, send a poll or a cancellation, and have not stored its result.
 sending: set[asyncio.Task[Any]] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class PollOptions:
+    """What the command that polls a promise in the foreground adds to a poll."""
+
+    #: The agent, where it is not saved.
+    agent: Agent | None = None
+    #: Called with the run of a poll before it is driven, and the message about the last one.
+    announce: Callable[[Run, str], None] = lambda run, message: None
+    listeners: Sequence[Listener] = ()
+
+
+_NONE = PollOptions()
 
 
 class CannotPollError(Exception):
@@ -98,7 +108,7 @@ async def poll_now(pk: int) -> None:
     """
     check_accepting_runs()
     if refusal := await run_in_reader(_refusal, pk):
-        await update_promise(pk, partial(_note, message=refusal))
+        await update_promise(pk, status_message=refusal)
         return
     await _poll_at_once.defer(pk)
 
@@ -122,11 +132,7 @@ async def resume_polling(pk: int, patience: int | None = None) -> None:
 
 async def stop_polling(pk: int) -> None:
     """Pause polling; the agent is told nothing, and `poll_now` still works."""
-
-    def pause(promise: PolledPromise) -> None:
-        promise.status, promise.next_poll_at = PollingStatus.PAUSED, None
-
-    await update_promise(pk, pause)
+    await update_promise(pk, status=PollingStatus.PAUSED, next_poll_at=None)
 
 
 async def cancel_promise(pk: int) -> None:
@@ -139,19 +145,28 @@ async def cancel_promise(pk: int) -> None:
         await _send_cancellation.defer(pk)
 
 
-async def update_promise(pk: int, change: Callable[[PolledPromise], None]) -> PolledPromise | None:
-    """Change a promise that is not settled and notify its viewers; None for a settled one."""
-    promise = await run_in_writer(_update, pk, change)
+async def update_promise(
+    pk: int, change: Callable[[PolledPromise], None] = lambda _: None, **columns: Any
+) -> PolledPromise | None:
+    """Change a promise that is not settled and notify its viewers; None for a settled one.
+
+    `columns` are set before `change` is called.
+    """
+    promise = await run_in_writer(_update, pk, change, columns)
     if promise:
         await notify_viewers(promise.run)
     return promise
 
 
-def _update(pk: int, change: Callable[[PolledPromise], None]) -> PolledPromise | None:
+def _update(
+    pk: int, change: Callable[[PolledPromise], None], columns: Mapping[str, Any]
+) -> PolledPromise | None:
     with transaction.atomic():
         promise: PolledPromise | None = PolledPromise.objects.locked().filter(pk=pk).first()
         if promise is None or promise.is_settled:
             return None
+        for name, value in columns.items():
+            setattr(promise, name, value)
         change(promise)
         promise.save()
     return promise
@@ -160,17 +175,8 @@ def _update(pk: int, change: Callable[[PolledPromise], None]) -> PolledPromise |
 # The background poller of servers, and the foreground loop of commands
 
 
-async def poll_until_settled(
-    pk: int,
-    *,
-    agent: Agent | None = None,
-    announce: Announce | None = None,
-    listener: Listener | None = None,
-) -> PolledPromise:
-    """Poll one promise until it is settled, paused or timed out, and return it.
-
-    The arguments are those of `poll`.
-    """
+async def poll_until_settled(pk: int, options: PollOptions = _NONE) -> PolledPromise:
+    """Poll one promise until it is settled, paused or timed out, and return it."""
     while True:
         promise: PolledPromise = await run_in_reader(
             PolledPromise.objects.select_related("final_run").get, pk=pk
@@ -180,12 +186,14 @@ async def poll_until_settled(
         if promise.next_poll_at:
             left = (promise.next_poll_at - timezone.now()).total_seconds()
             await asyncio.sleep(min(max(0.0, left), POLLER_INTERVAL))
-        polled = await poll(pk, agent=agent, announce=announce, listener=listener)
+        polled = await poll(pk, options=options)
         if not polled and (promise.next_poll_at is None or promise.next_poll_at <= timezone.now()):
             await asyncio.sleep(POLLER_INTERVAL / 4)  # Another process has the lease.
 
 
 async def _poll_due_promises() -> None:
+    if not await run_in_reader(PolledPromise.objects.open().exists):
+        return
     for promise in await run_in_reader(recover_cancellations):
         await notify_viewers(promise.run)
     for pk in await run_in_reader(_due):
@@ -220,23 +228,15 @@ def _due() -> list[int]:
 # One poll, or the cancellation
 
 
-async def poll(
-    pk: int,
-    *,
-    at_once: bool = False,
-    agent: Agent | None = None,
-    announce: Announce | None = None,
-    listener: Listener | None = None,
-) -> bool:
+async def poll(pk: int, *, at_once: bool = False, options: PollOptions = _NONE) -> bool:
     """Poll one promise unless it is leased or not due; return whether it was polled.
 
-    With `at_once` it need not be due. `agent` overrides one that is not saved; `announce` is
-    called with the poll's run, `listener` with each of its frames.
+    With `at_once` it need not be due.
     """
     with _sending():
         if not await run_in_writer(acquire_lease, pk, at_once):
             return False
-        await send_await_request(pk, RunKind.POLL, agent, announce, listener)
+        await send_await_request(pk, RunKind.POLL, options)
         return True
 
 
@@ -269,13 +269,7 @@ def _sending() -> Iterator[None]:
             sending.discard(task)
 
 
-async def send_await_request(
-    pk: int,
-    kind: RunKind,
-    agent: Agent | None = None,
-    announce: Announce | None = None,
-    listener: Listener | None = None,
-) -> None:
+async def send_await_request(pk: int, kind: RunKind, options: PollOptions = _NONE) -> None:
     """Send the poll or cancellation of a leased promise, and apply its result."""
     with _sending():
         try:
@@ -283,26 +277,26 @@ async def send_await_request(
                 if settled := await write_when_available(recover_promise, pk):
                     await notify_viewers(settled.run)
                     return
-                recorded = await write_when_available(_record, pk, kind, agent)
+                recorded = await write_when_available(_record, pk, kind, options.agent)
                 if recorded is None:
                     return
                 promise, run, prepared = recorded
                 await notify_viewers(promise.run)
-                if announce:
-                    announce(run, promise.status_message)
-                result = PollResult(run, listener)
-                await tasks.send_here(run, prepared, listener=result)
+                options.announce(run, promise.status_message)
+                result = PollResult(run)
+                await tasks.send_here(run, prepared, listeners=[result, *options.listeners])
                 await read_when_available(run.refresh_from_db)
                 promise = await write_when_available(_store_result, pk, result)
             await notify_viewers(promise.run)
         except ShuttingDownError:
-            await update_promise(pk, _release)
+            await update_promise(pk, **_RELEASED)  # One that is to be polled is due at once.
         except (CannotPollError, SecretNotAllowedError) as error:
-            await update_promise(pk, partial(_pause_with_message, message=str(error)))
+            message, paused = str(error), PollingStatus.PAUSED
+            await update_promise(pk, **_RELEASED, status=paused, status_message=message)
         except Exception:
             # An error of the playground, not of the agent: the lease must not be kept for ever.
             logger.exception("Polling promise %s (%s) failed", pk, kind)
-            await update_promise(pk, _release_after_error)
+            await update_promise(pk, _schedule_next_poll, **_RELEASED, status_message=_ERROR)
 
 
 def _record(
@@ -324,12 +318,12 @@ def _record(
         )
         if kind == RunKind.CANCEL and not _is_cancellation_due(promise):
             return None
-        return _record_await_request(promise, kind, agent)
+        prepared = _await_request(promise, kind, agent)
+        parent = RunParent(kind, promise.run, promise.entry_seq, promise.entry_part)
+        return promise, create_run(prepared, promise.run.owner, parent), prepared
 
 
-def _record_await_request(
-    promise: PolledPromise, kind: RunKind, agent: Agent | None
-) -> tuple[PolledPromise, Run, PreparedRequest]:
+def _await_request(promise: PolledPromise, kind: RunKind, agent: Agent | None) -> PreparedRequest:
     turn = promise.run
     agent = agent or turn.target_agent
     if agent is None:
@@ -347,9 +341,7 @@ def _record_await_request(
     moved = not same_origin(agent.url, turn.url)
     own = (pair for pair in promise.headers if not (moved and is_credential(pair[0])))
     headers = [(str(name), str(value)) for name, value in own]
-    prepared = follow_up_request(turn, document, headers, agent=agent)
-    parent = RunParent(kind, turn, promise.entry_seq, promise.entry_part)
-    return promise, create_run(prepared, turn.owner, parent), prepared
+    return follow_up_request(turn, document, headers, agent=agent)
 
 
 def _is_cancellation_due(promise: PolledPromise) -> bool:
@@ -375,25 +367,13 @@ def _store_result(pk: int, result: PollResult) -> PolledPromise:
     return promise
 
 
-def _release(promise: PolledPromise) -> None:
-    """Release a promise that was not polled; one that is to be polled is due at once."""
-    promise.leased_until, promise.cancel_requested = None, False
+_RELEASED: Mapping[str, Any] = {"leased_until": None, "cancel_requested": False}
+_ERROR = "Internal playground error while polling. See the playground’s log."
 
 
-def _release_after_error(promise: PolledPromise) -> None:
-    promise.leased_until, promise.cancel_requested = None, False
-    promise.status_message = "Internal playground error while polling. See the playground’s log."
+def _schedule_next_poll(promise: PolledPromise) -> None:
     if promise.status == PollingStatus.POLLING:
         schedule_next_poll(promise)
-
-
-def _note(promise: PolledPromise, message: str) -> None:
-    promise.status_message = message
-
-
-def _pause_with_message(promise: PolledPromise, message: str) -> None:
-    promise.status, promise.status_message = PollingStatus.PAUSED, message
-    promise.leased_until, promise.cancel_requested = None, False
 
 
 # Leases

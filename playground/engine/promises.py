@@ -15,7 +15,6 @@ from typing import Any
 from django.conf import settings
 
 from playground.base.executors import write_until_stored
-from playground.engine.driver import Listener
 from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.models.clock import database_now
 from playground.models.json_text import storable
@@ -62,7 +61,7 @@ def poll_interval(estimated: float | None, polls: int) -> float:
 
 
 class PromiseObserver:
-    """The run follower that starts polling the promise that a turn ends with."""
+    """The listener that starts polling the promise that a turn ends with."""
 
     def __init__(self, run: Run, headers: Sequence[tuple[str, str]] = ()) -> None:
         """Observe `run`; `headers` are the request's own, and the polls are sent with them."""
@@ -71,7 +70,7 @@ class PromiseObserver:
         self._promise: Promise | None = None
         self._part = 0
 
-    def observe(self, events: Sequence[Event]) -> None:
+    def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
         """Note the latest promise among the events of one frame, and its number among them."""
         for part, event in enumerate(events):
             if type(event) is Promise:
@@ -141,8 +140,6 @@ class PollResult:
     """The result of one poll, or of the cancellation. It collects it as the listener of its run."""
 
     run: Run
-    #: The next listener of the run's frames.
-    listener: Listener | None = None
     promise: Promise | None = None
     failure: Failure | None = None
     #: Retry-After in seconds, None without one.
@@ -163,8 +160,6 @@ class PollResult:
                 self.is_nlweb |= event.code.upper() in EXPLAINED
             elif isinstance(event, Started):
                 self.is_nlweb |= "response_type" in event.meta
-        if self.listener:
-            self.listener(frame, events)
 
 
 def apply_poll_result(promise: PolledPromise, result: PollResult) -> None:

@@ -2,27 +2,107 @@
 
 A `PreparedRequest` is all that the engine needs to record and to drive a run. What is stored of it
 holds the placeholders of secrets; their values are in the document, the headers and the target that
-are sent, which no `repr` shows and nothing stores.
+are sent, which no `repr` shows and nothing stores. `playground.protocols.origins.is_allowed_origin`
+decides where a secret may be sent.
 
-For the engine, and for views and commands, which import most of it from `playground.engine`.
+For the engine, and for views and commands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import base64
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from playground.base.credentials import clean_headers
-from playground.engine.secrets import Secret, request_auth_headers, secret_substitution
 from playground.models import Agent, Run, RunSource, SavedRequest
 from playground.protocols import registry
 from playground.protocols.exchange import RequestProblem, Target
 from playground.protocols.http import merge_headers
-from playground.protocols.origins import same_origin
-from playground.variables import names_in
+from playground.protocols.origins import is_allowed_origin, origin_of, same_origin, url_over_binding
+from playground.transport.redaction import SHORTEST
+from playground.variables import Substitution, Value, names_in
 
 Headers = Sequence[tuple[str, str]]
+
+
+# Secrets of an environment
+
+
+class SecretNotAllowedError(ValueError):
+    """A secret may not be sent with a request; the message names it and gives the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret of an environment that is sent with a request."""
+
+    name: str
+    value: str = field(repr=False)
+    #: The origins that it may be sent to, as "https://example.com".
+    allowed_origins: tuple[str, ...] = ()
+
+    def not_allowed_reason(self, url: str) -> str:
+        """Return why the secret may not be sent to `url`, as a sentence; "" if it may.
+
+        The URL may hold other secrets, so the sentence names its origin only.
+        """
+        if len(self.value) < SHORTEST:
+            return (
+                f"The secret “{self.name}” has fewer than {SHORTEST} characters. Shorter "
+                "secrets cannot be masked reliably in responses."
+            )
+        if is_allowed_origin(url, self.allowed_origins):
+            return ""
+        allowed = ", ".join(self.allowed_origins) or "no origin yet"
+        there = origin_of(url) or "an invalid URL"
+        return (
+            f"The secret “{self.name}” may be sent to {allowed}, but this request goes to {there}."
+        )
+
+    @property
+    def encodings(self) -> tuple[str, ...]:
+        """The texts to redact: the value, stripped as in a header, and encoded as Base64."""
+        return (self.value, self.value.strip(), basic_credentials(self.value))
+
+
+def secret_substitution(secrets: Iterable[Secret]) -> Substitution:
+    """Return a substitution that replaces the names of these secrets, and no other name."""
+    known = {secret.name: Value(secret.value, secret=True) for secret in secrets}
+    return Substitution(known.get, moment=datetime.now(UTC))
+
+
+def basic_credentials(text: str) -> str:
+    """Encode a text as Base64, as Basic authentication does (RFC 7617, section 2)."""
+    return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()
+
+
+def request_auth_headers(
+    auth: Mapping[str, Any],
+    value: Callable[[str], str],
+    encode: Callable[[str], str] = basic_credentials,
+) -> tuple[list[tuple[str, str]], str]:
+    """Return the headers of a request's own authentication, and the encoded pair of Basic.
+
+    `auth` is that of a saved request, `value` returns a secret by its name, and `encode` encodes a
+    pair of user and password. The second value is "" for other schemes; it has to be redacted.
+    """
+    name = str(auth.get("secret", ""))
+    match auth.get("type"):
+        case "bearer":
+            return [("Authorization", f"Bearer {value(name)}")], ""
+        case "api_key":
+            return [(str(auth.get("header") or "X-API-Key"), value(name))], ""
+        case "basic":
+            pair = encode(f"{auth.get('user', '')}:{value(name)}")
+            return [("Authorization", f"Basic {pair}")], pair
+        case _:
+            return [], ""
+
+
+# Prepared requests
 
 
 def storable_headers(headers: Headers) -> list[list[str]]:
@@ -182,6 +262,15 @@ def refused(message: str) -> PreparedRequest:
     return PreparedRequest(problems=[RequestProblem("", message, "error")])
 
 
+def agent_url_over(agent: Agent, binding: str) -> str:
+    """Return the URL of `agent` over `binding`: see `playground.protocols.origins`."""
+    if binding == agent.binding:
+        return str(agent.url)
+    others = Agent.objects.filter(owner=agent.owner_id, protocol=agent.protocol)
+    found = others.exclude(pk=agent.pk).values_list("binding", "url")
+    return url_over_binding(binding, agent.url, agent.binding, found)
+
+
 def request_to(
     agent: Agent,
     request: dict[str, Any],
@@ -196,10 +285,12 @@ def request_to(
 ) -> PreparedRequest:
     """Return a request to `agent`; None stands for its own version, binding or URL.
 
+    Over another binding than its own, its URL is that of `agent_url_over`.
+
     `wire` is the document, the headers and the URL that are sent, where they differ from those
     that are stored. `members` are others of `PreparedRequest`.
     """
-    url = url or agent.url
+    url = url or agent_url_over(agent, binding or agent.binding)
     document, own, wire_url = wire or (request, headers, url)
     target = agent.target(list(own), with_credentials=not auth)
     target = replace(

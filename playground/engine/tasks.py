@@ -18,7 +18,7 @@ from playground.base import jobs
 from playground.base.executors import response_timeout, write_when_available
 from playground.base.jobs import TaskRegistry, start_task
 from playground.engine import concurrency, work_queue
-from playground.engine.driver import Driver
+from playground.engine.driver import Driver, Listener
 from playground.engine.heartbeat import request_stop
 from playground.engine.promises import PromiseObserver
 from playground.engine.request import PreparedRequest, request_of_run
@@ -26,7 +26,6 @@ from playground.engine.runs import RunParent, create_run, refuses_new_runs
 from playground.models import CollectionRun, Run, RunKind, RunState
 from playground.models.liveness import local_runs, mark_interrupted
 from playground.notifications import notify_viewers
-from playground.protocols.exchange import Target
 
 
 def _unregister(key: UUID, driver: Driver) -> None:
@@ -62,7 +61,12 @@ _response_job = jobs.job("drive_response")(_drive)
 
 
 def send_here(
-    run: Run, prepared: PreparedRequest, *, attended: bool = True, **options: Any
+    run: Run,
+    prepared: PreparedRequest,
+    *,
+    attended: bool = True,
+    listeners: Sequence[Listener] = (),
+    **options: Any,
 ) -> asyncio.Task[None]:
     """Drive the run of `prepared` in this process, in the background; return its task.
 
@@ -70,41 +74,26 @@ def send_here(
     run ends as interrupted. A promise that an attended run ends with is polled, with the request's
     own headers. `options` are those of `Driver`. Must be called on the event loop's thread.
     """
-    redact = prepared.redact
     if run.kind != RunKind.CLIENT_RESPONSE:  # A client response is not responded to again.
-        options["on_automatic_response"] = partial(
-            send_automatic_response, run, prepared.target, prepared.document, redact
-        )
+        options["on_automatic_response"] = partial(send_automatic_response, run, prepared)
     if attended:
-        options["follower"] = PromiseObserver(run, prepared.headers)
-    driver = Driver(
-        run,
-        prepared.target,
-        document=prepared.document,
-        redact=redact,
-        attended=attended,
-        **options,
-    )
+        listeners = (PromiseObserver(run, prepared.headers), *listeners)
+    driver = Driver(run, prepared, listeners, attended=attended, **options)
     if refuses_new_runs() and run.kind != RunKind.CLIENT_RESPONSE:
         driver.stop(RunState.INTERRUPTED)
     local_runs.add(run.pk)
     return _registry.begin(run.pk, driver, driver.drive())
 
 
-def send_automatic_response(
-    run: Run,
-    target: Target,
-    document: dict[str, Any],
-    redact: Sequence[str],
-    resume: Mapping[str, Any],
-) -> None:
+def send_automatic_response(run: Run, prepared: PreparedRequest, resume: Mapping[str, Any]) -> None:
     """Respond to a request that the server has sent during `run`, by a run of its own.
 
-    `target`, `document` and `redact` are those that the run was started with.
+    `prepared` is what the run was started with.
     """
 
     def record() -> tuple[Run, PreparedRequest]:
-        response = request_of_run(run, replace(target, resume=resume), document, redact)
+        target = replace(prepared.target, resume=resume)
+        response = request_of_run(run, target, prepared.document, prepared.redact)
         return create_run(response, run.owner, RunParent(RunKind.CLIENT_RESPONSE, run)), response
 
     async def record_and_send(trace: Context) -> None:

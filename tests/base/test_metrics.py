@@ -81,13 +81,12 @@ class TestFormats:
 
 
 def test_a_server_of_its_own() -> None:
-    with metrics.serve_metrics(0) as server:
-        response = httpx.get(f"http://127.0.0.1:{server.port}/metrics")
+    with metrics.serve_metrics(0) as port:
+        response = httpx.get(f"http://127.0.0.1:{port}/metrics")
         assert response.status_code == 200
         assert "playground_build_info" in response.text
-        with pytest.raises(OSError, match="in use"):
-            metrics.serve_metrics(server.port)
-        port = server.port
+        with pytest.raises(OSError, match="in use"), metrics.serve_metrics(port):
+            pass
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"http://127.0.0.1:{port}/metrics")
 

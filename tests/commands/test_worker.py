@@ -32,6 +32,6 @@ def test_metrics_on_a_port_that_is_in_use() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(CommandError, match=rf"Cannot listen on 127\.0\.0\.1, port {port}"):
-            Command()._metrics("127.0.0.1", port)
+            Command()._metrics("127.0.0.1", port).__enter__()
     with pytest.raises(CommandError, match="port 65536"):
-        Command()._metrics("127.0.0.1", 65536)
+        Command()._metrics("127.0.0.1", 65536).__enter__()

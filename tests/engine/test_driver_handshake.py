@@ -84,7 +84,7 @@ async def test_a_run_that_was_stopped_answers_no_more_requests() -> None:
             if events:
                 tasks.stop(run)
 
-        await tasks.send_here(run, prepared, listener=stop)
+        await tasks.send_here(run, prepared, listeners=[stop])
     await run.arefresh_from_db()
     assert run.state == "cancelled"
     assert not await Run.objects.filter(kind=RunKind.CLIENT_RESPONSE).aexists()

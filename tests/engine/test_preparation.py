@@ -11,8 +11,7 @@ import pytest
 
 from playground.engine import preparation, runs
 from playground.engine.preparation import RequestTemplate, VariableScope
-from playground.engine.request import PreparedRequest
-from playground.engine.secrets import SecretNotAllowedError
+from playground.engine.request import PreparedRequest, SecretNotAllowedError
 from playground.models import Agent, Environment, Run, Variable
 
 pytestmark = pytest.mark.django_db

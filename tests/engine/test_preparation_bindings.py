@@ -8,6 +8,7 @@ import pytest
 
 from playground.engine import preparation
 from playground.engine.preparation import retarget
+from playground.engine.request import agent_url_over, request_to
 from playground.models import Agent, Environment, Variable
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording
 
@@ -29,32 +30,32 @@ def run_of(agent: Agent | None, **fields: Any) -> Any:
 
 def test_the_agents_own_binding_has_its_own_address(agent: Agent) -> None:
     for binding in (None, "http"):
-        target = preparation.request_over_binding(agent, DOCUMENT, binding=binding).target
+        target = request_to(agent, DOCUMENT, binding=binding).target
         assert (target.binding, target.url) == ("http", "http://a.example/ask")
 
 
 def test_the_other_binding_has_an_address_at_the_same_origin(agent: Agent) -> None:
-    target = preparation.request_over_binding(agent, DOCUMENT, version="0.54", binding="mcp").target
+    target = request_to(agent, DOCUMENT, version="0.54", binding="mcp").target
     assert (target.binding, target.url, target.version) == ("mcp", "http://a.example/mcp", "0.54")
     Agent.objects.create(name="Elsewhere", url="http://b.example/tools", binding="mcp")
     Agent.objects.create(
         name="Another language", url="http://a.example/other", binding="mcp", protocol="agent-api"
     )
-    assert preparation.agent_url_over(agent, "mcp") == "http://a.example/mcp"
+    assert agent_url_over(agent, "mcp") == "http://a.example/mcp"
     tools = Agent.objects.create(name="Tools", url="http://a.example/tools", binding="mcp")
-    assert preparation.agent_url_over(agent, "mcp") == "http://a.example/tools"
-    assert preparation.agent_url_over(tools, "http") == "http://a.example/ask"
+    assert agent_url_over(agent, "mcp") == "http://a.example/tools"
+    assert agent_url_over(tools, "http") == "http://a.example/ask"
 
 
 def test_an_agent_of_somebody_else_is_not_looked_at(agent: Agent, django_user_model: Any) -> None:
     other = django_user_model.objects.create_user("other")
     Agent.objects.create(name="T", url="http://a.example/tools", binding="mcp", owner=other)
-    assert preparation.agent_url_over(agent, "mcp") == "http://a.example/mcp"
+    assert agent_url_over(agent, "mcp") == "http://a.example/mcp"
 
 
 def test_the_agents_credentials_go_along(agent: Agent) -> None:
     agent.auth, agent.auth_secret = Agent.Auth.BEARER, "s3cret"
-    prepared = preparation.request_over_binding(agent, DOCUMENT, binding="mcp")
+    prepared = request_to(agent, DOCUMENT, binding="mcp")
     assert ("Authorization", "Bearer s3cret") in prepared.target.headers
     assert "s3cret" in prepared.redact
 

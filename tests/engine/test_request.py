@@ -9,11 +9,11 @@ import pytest
 from playground.engine.preparation import RequestTemplate
 from playground.engine.request import (
     PreparedRequest,
+    Secret,
     action_request,
     request_of_run,
     request_to,
 )
-from playground.engine.secrets import Secret
 from playground.models import Agent, Run
 from playground.protocols.exchange import Target
 from playground.variables import Substituted

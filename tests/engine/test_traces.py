@@ -73,6 +73,7 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(tracing, "_tracer", provider.get_tracer("playground"))
+    monkeypatch.setattr(tracing.trace, "get_tracer_provider", lambda: provider)
     yield exporter.get_finished_spans
     provider.shutdown()
 

@@ -18,6 +18,7 @@ from playground.base.jobs import running_tasks
 from playground.conversation import updates as live
 from playground.conversation.updates import RunMessage, RunUpdates
 from playground.engine.driver import Driver
+from playground.engine.request import request_of_run
 from playground.engine.writer import FrameWriter
 from playground.live import broadcast
 from playground.live.broadcast import RunFeed, run_feeds
@@ -40,7 +41,9 @@ class DrivenRun:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self._driver = Driver(run, Target(**run.describe_target()))
+        self._driver = Driver(
+            run, request_of_run(run, Target(**run.describe_target()), run.request, [])
+        )
         self._writer = FrameWriter(run)
         self._writer.__enter__()
         local_runs.add(run.pk)

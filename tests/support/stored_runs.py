@@ -12,6 +12,7 @@ from django.utils import timezone
 from hypothesis import strategies as st
 
 from playground.engine.driver import Driver
+from playground.engine.request import request_of_run
 from playground.engine.writer import FrameWriter, PendingFlush, store
 from playground.models import Run
 from playground.models.batches import FramePart
@@ -60,7 +61,10 @@ class Recording:
                 **fields,
             }
         )
-        self._driver = Driver(self.run, Target(**self.run.describe_target()))
+        self._driver = Driver(
+            self.run,
+            request_of_run(self.run, Target(**self.run.describe_target()), self.run.request, []),
+        )
         self._writer = DirectWriter(self.run)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
@@ -249,11 +249,9 @@ def plan_from_json(run: CollectionRun, value: Mapping[str, Any]) -> CollectionRu
     agent, environment = given["agent"], given["environment"]
     if agent is not None:
         key = agent.get("pk")
-        found = Agent.objects.filter(pk=key).first() if key else Agent(owner=run.owner, **agent)
-        given["agent"] = found or _raise("The agent was deleted.")
+        given["agent"] = _stored_agent(key) if key else Agent(owner=run.owner, **agent)
     if environment is not None:
-        stored = Environment.objects.filter(pk=environment).prefetch_related("variables")
-        given["environment"] = stored.first() or _raise("The environment was deleted.")
+        given["environment"] = _stored_environment(environment)
     keys = {key for unit in value["units"] for _, key in unit}
     saved = SavedRequest.objects.select_related("folder", "collection").in_bulk(keys)
     steps = {step.number: step for step in run.steps.all()}
@@ -274,8 +272,20 @@ def plan_from_json(run: CollectionRun, value: Mapping[str, Any]) -> CollectionRu
     )
 
 
-def _raise(message: str) -> NoReturn:
-    raise PlanError(message)
+def _stored_agent(key: int, name: str = "") -> Agent:
+    agent: Agent | None = Agent.objects.filter(pk=key).first()
+    if agent is None:
+        raise PlanError(f"The agent{name} was deleted.")
+    return agent
+
+
+def _stored_environment(key: int, name: str = "") -> Environment:
+    """Return an environment with its variables, as they are now."""
+    stored = Environment.objects.filter(pk=key).prefetch_related("variables")
+    environment: Environment | None = stored.first()
+    if environment is None:
+        raise PlanError(f"The environment{name} was deleted.")
+    return environment
 
 
 def reload_options(options: CollectionRunOptions) -> CollectionRunOptions:
@@ -285,14 +295,7 @@ def reload_options(options: CollectionRunOptions) -> CollectionRunOptions:
     """
     agent, environment = options.agent, options.environment
     if agent is not None and agent.pk:
-        name = agent.name
-        agent = Agent.objects.filter(pk=agent.pk).first()
-        if agent is None:
-            raise PlanError(f"The agent “{name}” was deleted.")
+        agent = _stored_agent(agent.pk, f" “{agent.name}”")
     if environment is not None:
-        name = environment.name
-        stored = Environment.objects.filter(pk=environment.pk)
-        environment = stored.prefetch_related("variables").first()
-        if environment is None:
-            raise PlanError(f"The environment “{name}” was deleted.")
+        environment = _stored_environment(environment.pk, f" “{environment.name}”")
     return replace(options, agent=agent, environment=environment)

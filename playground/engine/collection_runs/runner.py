@@ -21,7 +21,6 @@ from playground.base.executors import write_when_available
 from playground.base.jobs import TaskRegistry, log_errors
 from playground.base.logs import log_context
 from playground.engine import tasks, work_queue
-from playground.engine.collection_runs.iteration_state import IterationState
 from playground.engine.collection_runs.plan import (
     CollectionRunPlan,
     PlanError,
@@ -30,8 +29,8 @@ from playground.engine.collection_runs.plan import (
     plan_from_json,
     plan_to_json,
 )
-from playground.engine.collection_runs.step_sender import StepSender
 from playground.engine.collection_runs.step_writer import StepWriter
+from playground.engine.collection_runs.steps import IterationState, StepSender
 from playground.engine.concurrency import concurrency_limit
 from playground.engine.heartbeat import heartbeat
 from playground.engine.runs import ShuttingDownError, refuses_new_runs

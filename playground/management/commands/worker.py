@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import signal
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -73,17 +74,19 @@ class Command(DatabaseCommand):
         with self._metrics(metrics_host, metrics_port):
             asyncio.run(self._run(Worker(concurrency), concurrency))
 
-    def _metrics(self, host: str, port: int | None) -> AbstractContextManager[Any]:
+    @contextmanager
+    def _metrics(self, host: str, port: int | None) -> Iterator[None]:
         """Serve the metrics, if there is a port. Raise `CommandError` if it is in use."""
-        if port is None:
-            return nullcontext()
-        try:
-            server = metrics.serve_metrics(port, host)
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise CommandError(f"Cannot listen on {host}, port {port} ({reason}).") from error
-        self.stdout.write(f"Metrics are served at http://{host}:{server.port}/metrics")
-        return server
+        with ExitStack() as stack:
+            if port is not None:
+                try:
+                    served = stack.enter_context(metrics.serve_metrics(port, host))
+                except (OSError, OverflowError) as error:
+                    reason = getattr(error, "strerror", None) or error
+                    cause = f"Cannot listen on {host}, port {port} ({reason})."
+                    raise CommandError(cause) from error
+                self.stdout.write(f"Metrics are served at http://{host}:{served}/metrics")
+            yield
 
     async def _run(self, worker: Any, concurrency: int) -> None:
         stopped = asyncio.Event()

@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from playground.engine import concurrency
-from playground.engine.collection_runs import runner, step_sender
+from playground.engine.collection_runs import runner, steps
 from playground.engine.collection_runs.plan import CollectionRunOptions, record
 from playground.engine.collection_runs.runner import FAILED_STEP_REASON
 from playground.models import Agent, Environment, Run, Variable, liveness, storage
@@ -137,7 +137,7 @@ async def test_an_agent_that_is_deleted_meanwhile_is_named() -> None:
 async def test_what_is_revoked_meanwhile_is_not_sent_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(step_sender, "CACHE_SECONDS", -1.0)
+    monkeypatch.setattr(steps, "CACHE_SECONDS", -1.0)
     async with serve(answer()) as server:
         found = await new_collection(server.url)
 

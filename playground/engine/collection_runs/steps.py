@@ -1,11 +1,14 @@
-"""Sender of steps: prepares, records and sends one request, and has it evaluated."""
+"""Steps of a collection run: each is prepared, recorded, sent and evaluated.
+
+The state of an iteration, captured values and conversations, is for its later requests.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -13,8 +16,6 @@ from django.db import IntegrityError, transaction
 
 from playground.base.executors import read_when_available, write_when_available
 from playground.engine import tasks
-from playground.engine.collection_runs.evaluation import ResponseCollector, evaluate_step
-from playground.engine.collection_runs.iteration_state import ConversationKey, IterationState
 from playground.engine.collection_runs.plan import (
     CollectionRunPlan,
     PlanError,
@@ -32,10 +33,17 @@ from playground.engine.preparation import (
 from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent, create_run, is_at_run_limit
 from playground.engine.writer import RunEndedError
-from playground.models import Agent, CollectionRun, Run, RunSource, SavedRequest, Step
+from playground.expectations import StepLimit, capture, evaluate
+from playground.models import Agent, CollectionRun, Run, RunSource, RunState, SavedRequest, Step
+from playground.models.collection_runs import INTERRUPTED_REASON
+from playground.models.collections import resolve_target
 from playground.models.json_text import storable
 from playground.models.storage import no_room_and_fix
 from playground.protocols import raw, registry
+from playground.protocols.events import Elicitation, Event
+from playground.protocols.frames import Frame
+from playground.protocols.mcp import elicitation
+from playground.stored_runs import run_facts
 from playground.transport import ConnectionPool
 
 #: Seconds for which agents and the environment are cached: changes to them take effect soon, and
@@ -44,6 +52,63 @@ CACHE_SECONDS = 2.0
 
 Verdict = Step.Verdict
 _ANYWAY = 'To send it unchanged, add "raw": {} to its document.'
+
+#: Bytes of a response that is evaluated from memory; a longer one is read from the database.
+MAX_HELD = 256 * 1024
+#: The expectations of a request that has none.
+DEFAULT_EXPECTATIONS = [{"type": "state", "equals": "completed"}]
+
+#: Reasons for a step whose run was stopped, as parts of sentences, by the state of the run.
+_STOP_REASONS: dict[str, str] = {
+    RunState.CANCELLED: "it was stopped",
+    RunState.INTERRUPTED: INTERRUPTED_REASON,
+}
+
+#: Folder, protocol and URL of a conversation.
+ConversationKey = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationState:
+    """A conversation that the next request may continue."""
+
+    #: Its latest turn, with the columns that a parent needs only.
+    turn: Run
+    #: The latest session context that the agent returned.
+    context: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class IterationState:
+    """The state of one unit."""
+
+    #: Captured values by name.
+    values: dict[str, Any] = field(default_factory=dict)
+    #: Names of the latest requests that capture a name, by that name.
+    sources: dict[str, str] = field(default_factory=dict)
+    conversations: dict[ConversationKey, ConversationState] = field(default_factory=dict)
+
+    def note_captures(self, saved: SavedRequest) -> None:
+        if isinstance(saved.captures, Mapping):
+            self.sources.update(dict.fromkeys(saved.captures, saved.name))
+
+    def conversation_for(
+        self, key: ConversationKey, document: Mapping[str, Any]
+    ) -> ConversationState | None:
+        """Return the conversation that `document` continues, None where it starts one."""
+        conversation = self.conversations.get(key)
+        if conversation is None or registry.session_context(key[1], document, None) is not None:
+            return None
+        return conversation
+
+    def add_run(self, key: ConversationKey, run: Run) -> None:
+        """Note the session context of `run` for the later requests."""
+        if not isinstance(run.session_context, Mapping):
+            return
+        context = registry.session_context(run.protocol, run.request, run.session_context)
+        if isinstance(context, Mapping):
+            turn = Run(pk=run.pk, conversation=run.conversation)
+            self.conversations[key] = ConversationState(turn, context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +172,7 @@ class StepSender:
         task = tasks.send_here(
             run,
             ready.prepared,
-            listener=collector,
+            listeners=[collector],
             attended=False,
             connections=self._connections,
         )
@@ -189,12 +254,25 @@ class StepSender:
             return create_run(prepared, owner, has_room=True)
 
     def _template(self, saved: SavedRequest) -> RequestTemplate:
-        template = RequestTemplate.from_saved_request(saved, self._plan.owner)
-        agent = self._options.agent
-        if agent is not None and agent.protocol == saved.protocol:
-            template = replace(template, agent=agent, address="")
-        # A request from a file is not in the database.
-        return template if saved.pk else replace(template, saved=None)
+        agents = Agent.objects.filter(owner=self._plan.owner, protocol=saved.protocol)
+        agent, address = resolve_target(saved, agents)
+        missing_agent = "" if agent or address else saved.agent
+        override = self._options.agent
+        if override is not None and override.protocol == saved.protocol:
+            agent, address = override, ""
+        return RequestTemplate(
+            request=saved.document,
+            headers=[(str(name), str(value)) for name, value in saved.headers],
+            agent=agent,
+            address=address,
+            protocol=saved.protocol,
+            version=saved.version,
+            binding=saved.binding,
+            auth=saved.auth or {},
+            saved=saved if saved.pk else None,  # A request from a file is not in the database.
+            expectations=saved.expectations or (),
+            missing_agent=missing_agent,
+        )
 
     def _values(self, planned: PlannedStep, iteration: IterationState) -> dict[str, Any]:
         options = self._options
@@ -211,3 +289,71 @@ def _with_session(
 
 def _join_messages(problems: Sequence[Any]) -> str:
     return " ".join(dict.fromkeys(each.message for each in problems)) or "It cannot be sent."
+
+
+# The response
+
+
+class ResponseCollector:
+    """The listener of a step's run: keeps a small response, and cancels questions."""
+
+    def __init__(self, run: Run, prepared: PreparedRequest) -> None:
+        self._run = run
+        self._prepared = prepared
+        self._remaining = MAX_HELD
+        self._frames: list[Frame] = []
+
+    @property
+    def all(self) -> list[Frame] | None:
+        """All frames, None where there were too many bytes."""
+        return self._frames if self._remaining >= 0 else None
+
+    def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
+        self._remaining -= len(frame.data)
+        if self._remaining >= 0:
+            self._frames.append(frame)
+        for event in events:
+            if isinstance(event, Elicitation) and event.resume is not None:
+                self._cancel_question(event.resume)
+
+    def _cancel_question(self, question: Mapping[str, Any]) -> None:
+        """Cancel a question for which a server waits: there is no user to answer it."""
+        if elicitation.is_server_request(question):
+            resume = elicitation.resume_of(question, elicitation.CANCEL, {})
+            if resume is not None:
+                tasks.send_automatic_response(self._run, self._prepared, resume)
+
+
+def evaluate_step(
+    planned: PlannedStep, run: Run, frames: list[Frame] | None, iteration: IterationState
+) -> None:
+    """Store the verdict on a run in the step's row, and captured values in `iteration`."""
+    step, saved = planned.step, planned.saved
+    if not run.is_final:  # Ended by another process, or not stored completely.
+        run.refresh_from_db()
+    step.duration_ms = run.ended_us / 1000 if run.ended_us is not None else None
+    if reason := _STOP_REASONS.get(run.state):
+        step.end(reason)
+        return
+    facts = run_facts(run, frames)
+    limit = StepLimit()
+    evaluated = evaluate(run.expectations or DEFAULT_EXPECTATIONS, facts, limit)
+    checks = [each.to_json() for each in evaluated]
+    if saved.captures:
+        values, problems = capture(saved.captures, facts.document, limit)
+        iteration.values.update(values)
+        checks += [_failed_capture(problem.pointer[1:], problem.message) for problem in problems]
+    step.checks = checks
+    step.verdict = Verdict.MET if all(each["met"] for each in checks) else Verdict.UNMET
+
+
+def _failed_capture(name: str, reason: str) -> dict[str, Any]:
+    """Return the failed check of a capture that found nothing."""
+    return {
+        "expectation": {"capture": name},
+        "met": False,
+        "wanted": f"a value for “{name}”, used by later requests",
+        "actual": reason,
+        "value": None,
+        "message": f"Failed: a value for “{name}”; actual: {reason}",
+    }
