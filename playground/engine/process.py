@@ -23,7 +23,8 @@ from playground.base import jobs, metrics
 from playground.base.executors import run_in_reader, run_in_writer
 from playground.base.processes import this_process
 from playground.engine import promise_polling, runs, tasks
-from playground.engine.collection_runs import runner
+from playground.engine.collection_runs.runner import COLLECTION_RUNS
+from playground.engine.collection_runs.runner import drive_job as drive_collection_run
 from playground.engine.heartbeat import liveness_checks
 from playground.engine.mcp_sessions import session_cleanup
 from playground.engine.retention import pruning
@@ -36,7 +37,7 @@ logger = logging.getLogger(__name__)
 #: The jobs that drive what waits in the queue.
 QUEUED_JOBS: Mapping[type[Run] | type[CollectionRun], jobs.Job] = {
     Run: tasks.drive_job,
-    CollectionRun: runner.drive_job,
+    CollectionRun: drive_collection_run,
 }
 #: For how long a run must have waited before it is looked for: its job may have been lost.
 MIN_WAITING = timedelta(seconds=10)
@@ -135,8 +136,9 @@ def request_in_progress() -> Iterator[None]:
 def begin_shutdown() -> int:
     """Refuse new runs, and the next steps of collection runs; return the number of runs."""
     runs.refuse_new_runs()
-    runner.interrupt_all()
-    return len(tasks.runs_in_progress())
+    for collection_run in COLLECTION_RUNS.values():
+        collection_run.interrupt()
+    return len(tasks.RUNS.tasks())
 
 
 async def finish_shutdown(seconds: float) -> ShutdownResult:
@@ -150,7 +152,7 @@ async def finish_shutdown(seconds: float) -> ShutdownResult:
     collection_run_keys: set[UUID] = set()
 
     def in_progress() -> Work:
-        driven, collections = tasks.runs_in_progress(), runner.runs_in_progress()
+        driven, collections = tasks.RUNS.tasks(), COLLECTION_RUNS.tasks()
         run_keys.update(driven)
         collection_run_keys.update(collections)
         return (*driven.values(), *collections.values(), *promise_polling.sending)
@@ -160,7 +162,7 @@ async def finish_shutdown(seconds: float) -> ShutdownResult:
         return (*in_progress(), *_requests)
 
     await _wait(in_progress, seconds)
-    interrupted = len(tasks.runs_in_progress())
+    interrupted = len(tasks.RUNS.tasks())
     await _wait(stopping, STORING_SECONDS)
     try:
         async with asyncio.timeout(STORING_SECONDS / 2):

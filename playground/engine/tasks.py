@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
@@ -28,12 +28,66 @@ from playground.models.liveness import local_runs, mark_interrupted
 from playground.notifications import notify_viewers
 
 
-def _unregister(key: UUID, driver: Driver) -> None:
-    local_runs.discard(key)
-    concurrency.release(driver.run.owner_id)
+class Drivable(Protocol):
+    """The driver of a run or collection run."""
+
+    async def drive(self) -> None: ...
+
+    def stop(self, *args: Any, **kwargs: Any) -> None:
+        """Stop because that was requested; does not wait."""
+        ...
 
 
-_registry: TaskRegistry[UUID, Driver] = TaskRegistry("run", _unregister)
+D = TypeVar("D", bound=Drivable)
+
+
+class Drivers(TaskRegistry[UUID, D]):
+    """The runs, or the collection runs, that this process drives."""
+
+    def __init__(self, what: str, on_end: Callable[[D], None] = lambda driver: None) -> None:
+        def end(key: UUID, driver: D) -> None:
+            local_runs.discard(key)
+            on_end(driver)
+
+        super().__init__(what, end)
+
+    def drive(self, record: Run | CollectionRun, driver: D) -> asyncio.Task[None]:
+        local_runs.add(record.pk)
+        return self.begin(record.pk, driver, driver.drive())
+
+    def stop(self, record: Run | CollectionRun, *final: RunState) -> asyncio.Task[None] | None:
+        """Tell it to stop, and to end in this state; return its task.
+
+        None if this process does not drive it.
+        """
+        if not (entry := self.get(record.pk)):
+            return None
+        driver, task = entry
+        driver.stop(*final)
+        return task
+
+    async def cancel(self, record: Run | CollectionRun) -> bool:
+        """Stop it and wait until that is stored; return whether this process drove it.
+
+        One that waits for a worker is ended. One that another process drives is stopped through
+        the database, within about a second. A request of a browser waits for at most
+        PLAYGROUND_DATABASE_TIMEOUT.
+        """
+        if task := self.stop(record):
+            await asyncio.wait({task}, timeout=response_timeout.get())
+            return True
+        if await sync_to_async(work_queue.withdraw)(record):
+            await notify_viewers(record)
+            return False
+        unfinished = type(record).objects.unfinished().filter(pk=record.pk)
+        if await unfinished.aupdate(stop_requested=True):
+            await request_stop()
+            await sync_to_async(mark_interrupted)()  # Its process may have died.
+        return False
+
+
+RUNS: Drivers[Driver] = Drivers("run", lambda driver: concurrency.release(driver.run.owner_id))
+stop, cancel = RUNS.stop, RUNS.cancel
 
 
 async def send(run: Run, prepared: PreparedRequest) -> None:
@@ -81,8 +135,7 @@ def send_here(
     driver = Driver(run, prepared, listeners, attended=attended, **options)
     if refuses_new_runs() and run.kind != RunKind.CLIENT_RESPONSE:
         driver.stop(RunState.INTERRUPTED)
-    local_runs.add(run.pk)
-    return _registry.begin(run.pk, driver, driver.drive())
+    return RUNS.drive(run, driver)
 
 
 def send_automatic_response(run: Run, prepared: PreparedRequest, resume: Mapping[str, Any]) -> None:
@@ -104,53 +157,9 @@ def send_automatic_response(run: Run, prepared: PreparedRequest, resume: Mapping
     start_task(record_and_send(context.get_current()))
 
 
-def stop(run: Run, final: RunState = RunState.CANCELLED) -> asyncio.Task[None] | None:
-    """Tell the run to stop and to end in this state; return its task.
-
-    None if this process does not drive it.
-    """
-    if not (entry := _registry.get(run.pk)):
-        return None
-    driver, task = entry
-    driver.stop(final)
-    return task
-
-
 def stop_all(final: RunState = RunState.CANCELLED) -> int:
     """Tell every run of this process to stop and to end in this state; return their number."""
-    drivers = _registry.values()
+    drivers = RUNS.values()
     for driver in drivers:
         driver.stop(final)
     return len(drivers)
-
-
-def runs_in_progress() -> dict[UUID, asyncio.Task[None]]:
-    return _registry.tasks()
-
-
-async def cancel(run: Run) -> bool:
-    """Stop the run and wait until its state is stored; return whether this process drove it.
-
-    A run of another process is stopped through the database, within about a second.
-    """
-    return await wait_for_stop(run, stop(run))
-
-
-async def wait_for_stop(run: Run | CollectionRun, task: asyncio.Task[None] | None) -> bool:
-    """Wait for the task of a run that was told to stop; return whether there is one.
-
-    A run that waits for a worker is ended. If another process drives the run, stopping it is
-    requested through the database. A request of a browser waits for at most
-    PLAYGROUND_DATABASE_TIMEOUT.
-    """
-    if task:
-        await asyncio.wait({task}, timeout=response_timeout.get())
-        return True
-    if await sync_to_async(work_queue.withdraw)(run):
-        await notify_viewers(run)
-        return False
-    unfinished = type(run).objects.unfinished().filter(pk=run.pk)
-    if await unfinished.aupdate(stop_requested=True):
-        await request_stop()
-        await sync_to_async(mark_interrupted)()  # Its process may have died.
-    return False

@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from functools import partial
-from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -18,7 +17,7 @@ from django.utils import timezone
 
 from playground.base import jobs
 from playground.base.executors import write_when_available
-from playground.base.jobs import TaskRegistry, log_errors
+from playground.base.jobs import log_errors
 from playground.base.logs import log_context
 from playground.engine import tasks, work_queue
 from playground.engine.collection_runs.plan import (
@@ -42,7 +41,6 @@ from playground.models.collection_runs import (
     STOPPED_REASON,
     end_unfinished,
 )
-from playground.models.liveness import local_runs
 from playground.notifications import notify_viewers
 from playground.transport import ConnectionPool
 
@@ -209,9 +207,8 @@ class Runner:
             step.end(self._end_reason)
 
 
-_registry: TaskRegistry[UUID, Runner] = TaskRegistry(
-    "collection run", lambda key, _: local_runs.discard(key)
-)
+COLLECTION_RUNS: tasks.Drivers[Runner] = tasks.Drivers("collection run")
+stop, cancel = COLLECTION_RUNS.stop, COLLECTION_RUNS.cancel
 
 
 async def submit(collection_run: CollectionRun, plan: CollectionRunPlan) -> None:
@@ -263,32 +260,4 @@ def start(
     runner = Runner(collection_run, plan, listener, on_wait)
     if refuses_new_runs():
         runner.interrupt()
-    local_runs.add(collection_run.pk)
-    return _registry.begin(collection_run.pk, runner, runner.drive())
-
-
-def stop(collection_run: CollectionRun) -> asyncio.Task[None] | None:
-    """Tell it to stop; return its task, None if this process does not drive it."""
-    if not (entry := _registry.get(collection_run.pk)):
-        return None
-    runner, task = entry
-    runner.stop()
-    return task
-
-
-def interrupt_all() -> None:
-    """Let the collection runs of this process start no further steps: it shuts down."""
-    for runner in _registry.values():
-        runner.interrupt()
-
-
-def runs_in_progress() -> dict[UUID, asyncio.Task[None]]:
-    return _registry.tasks()
-
-
-async def cancel(collection_run: CollectionRun) -> bool:
-    """Stop it and wait until that is stored; return whether this process drove it.
-
-    A run of another process is stopped through the database, within about a second.
-    """
-    return await tasks.wait_for_stop(collection_run, stop(collection_run))
+    return COLLECTION_RUNS.drive(collection_run, runner)
