@@ -169,14 +169,13 @@ class Loop(SingleTask[None]):
         work: Callable[[], Awaitable[None]],
         *,
         goes_on: Callable[[], bool] = lambda: True,
-        level: int = logging.ERROR,
     ) -> None:
         super().__init__(self._repeat, name)
-        self.seconds, self._once, self._goes_on, self._level = seconds, work, goes_on, level
+        self.seconds, self._once, self._goes_on = seconds, work, goes_on
 
     async def do(self) -> None:
         """Do the work once; log an error."""
-        with log_errors(self._name, self._level):
+        with log_errors(self._name, logging.ERROR):
             await self._once()
 
     async def _repeat(self) -> None:
@@ -272,7 +271,7 @@ class PeriodicJob(Loop):
     """
 
     def __init__(self, name: str, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
-        super().__init__(name, seconds, work)
+        super().__init__(f"Periodic job {name}", seconds, work)
         if settings.WORKERS:
             from procrastinate.contrib.django import app
 

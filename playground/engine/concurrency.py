@@ -35,11 +35,9 @@ class ConcurrencyLimit:
         self.users = 0
         self._owner = owner
         self._lock = asyncio.Lock()
-        self._ended = asyncio.Event()
+        #: Set when a run of the owner has ended.
+        self.ended = asyncio.Event()
         self._cleaned_up_at = -math.inf
-
-    def note_end(self) -> None:
-        self._ended.set()
 
     @contextlib.asynccontextmanager
     async def slot(self, stopped: asyncio.Event) -> AsyncIterator[None]:
@@ -57,10 +55,10 @@ class ConcurrencyLimit:
         """Wait until a slot is free, or until `stopped`; call `on_wait` once that takes long."""
         started = time.monotonic()
         while not stopped.is_set():
-            ended = asyncio.ensure_future(self._ended.wait())
+            ended = asyncio.ensure_future(self.ended.wait())
             await _first_of(ended, stopped, CHECK_INTERVAL)
             ended.cancel()
-            self._ended.clear()
+            self.ended.clear()
             if not await read_when_available(self._is_full):
                 return
             if time.monotonic() - started > WAIT_NOTICE_SECONDS:
@@ -108,4 +106,4 @@ def concurrency_limit(owner: User | None) -> Iterator[ConcurrencyLimit]:
 def release(owner: int | None) -> None:
     """Note that a run of the owner with this key has ended."""
     if limit := _limits.get(owner):
-        limit.note_end()
+        limit.ended.set()

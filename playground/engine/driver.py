@@ -339,12 +339,9 @@ class Driver:
         part = FramePart([frame for frame, _ in readings], **self._counters.add(readings))
         columns = {"outcome": self.exchange.outcome, **self._counters.columns}
         if readings:
-            part.arrived_at = self._arrival_of(readings[0][0])
+            age = (self._clock() - readings[0][0].at_us) / 1_000_000
+            part.arrived_at = time.monotonic() - age
         writer.add(part, readings, state=self._state, **columns)
-
-    def _arrival_of(self, frame: Frame) -> float:
-        """Return when a frame arrived, in seconds of `time.monotonic`."""
-        return time.monotonic() - (self._clock() - frame.at_us) / 1_000_000
 
     def _is_patient(self) -> bool:
         """Return whether the agent waits for the user: then the idle timeout does not apply."""

@@ -194,7 +194,9 @@ class PreparedRequest:
         """
         if not self.has_secrets:
             return self.target
-        headers, _ = request_auth_headers(self.auth, "{{{{{}}}}}".format, _password)
+        headers, _ = request_auth_headers(
+            self.auth, "{{{{{}}}}}".format, encode=lambda pair: pair.partition(":")[2]
+        )
         own = list(merge_headers(headers, self.headers))
         target = self.agent.target(own, with_credentials=not self.auth)
         return replace(self.target, url=self.url, headers=target.headers)
@@ -359,7 +361,3 @@ def request_of_run(
     return PreparedRequest(
         agent, run.request, run.url, target=target, document=document, other_credentials=redact
     )
-
-
-def _password(pair: str) -> str:
-    return pair.partition(":")[2]

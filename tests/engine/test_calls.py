@@ -1,4 +1,4 @@
-"""Downloads of a file: the body, and the errors."""
+"""Downloads of a file, and probes of a server before a run."""
 
 from __future__ import annotations
 
