@@ -82,7 +82,7 @@ sending: set[asyncio.Task[Any]] = set()
 
 @dataclass(frozen=True, slots=True)
 class PollOptions:
-    """What the command that polls a promise in the foreground adds to a poll."""
+    """Options of a command that polls a promise in the foreground."""
 
     #: The agent, where it is not saved.
     agent: Agent | None = None
