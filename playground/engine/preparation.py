@@ -217,7 +217,7 @@ class _Preparation:
             # As names, so that a repeated request is a first one, too.
             request = agent.with_own_ids(template.request, _OWN_ID)
             self._template = template = replace(template, request=request)
-        version, binding = self._version_and_binding(agent)
+        version, binding = version_and_binding(agent, template.version, template.binding)
         document = self._substitution.json(template.request)
         result.problems += raw.problems_of(template.request)
         headers = self._headers()
@@ -257,7 +257,7 @@ class _Preparation:
         template = self._template
         if self._substitution.unresolved:
             self._add_missing_value_errors()
-        if not self._is_unresolved_in(ADDRESS):
+        if ADDRESS not in dict(self._substitution.unresolved):
             for error in prepared.refusals():
                 prepared.add_error("", error)
         # The stored document: the messages may quote it.
@@ -281,7 +281,7 @@ class _Preparation:
             return None
         url_template = template.address
         if agent is not None:
-            _, binding = self._version_and_binding(agent)
+            _, binding = version_and_binding(agent, template.version, template.binding)
             url_template = agent_url_over(agent, binding)
         try:
             url = self._substitution.url(url_template, ADDRESS)
@@ -298,7 +298,7 @@ class _Preparation:
         return (self._agent_at(url.stored), url) if self._is_callable(url) else None
 
     def _is_callable(self, url: Substituted) -> bool:
-        if self._is_unresolved_in(ADDRESS):
+        if ADDRESS in dict(self._substitution.unresolved):
             self._add_missing_value_errors()
             return False
         refusal = check_url(url.wire)
@@ -310,14 +310,11 @@ class _Preparation:
 
     def _agent_at(self, url: str) -> Agent:
         """Return the owner's agent with this URL, or a new one, which is not saved."""
-        owner = self._owner.pk if self._owner else None
-        new = agent_for_url(url, self._template.protocol, owner)
-        new.detected = dict(self._template.detected) if self._template.detected else None
-        _, new.binding = self._version_and_binding(new)
+        template, owner = self._template, self._owner
+        new = agent_for_url(url, template.protocol, owner.pk if owner else None)
+        new.detected = dict(template.detected) if template.detected else None
+        _, new.binding = version_and_binding(new, template.version, template.binding)
         return self._find_agent(new) or new
-
-    def _version_and_binding(self, agent: Agent) -> tuple[str, str]:
-        return version_and_binding(agent, self._template.version, self._template.binding)
 
     # Headers and secrets
 
@@ -374,9 +371,6 @@ class _Preparation:
         return wanted
 
     # Missing values
-
-    def _is_unresolved_in(self, place: str) -> bool:
-        return any(each == place for each, _ in self._substitution.unresolved)
 
     def _add_missing_value_errors(self) -> None:
         environment, captured = self._scope.environment, self._scope.captured
