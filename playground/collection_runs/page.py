@@ -21,7 +21,7 @@ from playground.collection_runs.reports import (
 from playground.collection_runs.reports.results import duration
 from playground.conversation.status import waiting_label
 from playground.models import CollectionRun, Run, Step
-from playground.ui.formatting import ago, value_text
+from playground.ui.formatting import value_text
 
 #: Steps of one page.
 PAGE = 100
@@ -223,15 +223,10 @@ def listed(runs: Iterable[CollectionRun]) -> list[dict[str, Any]]:
     ):
         counted[key][verdict] = count
     return [
-        {
-            **header_context(
-                run,
-                RunProgress(
-                    VerdictCounts(run.planned, counted[run.pk]), duration(run.duration_ms())
-                ),
-            ),
-            "ago": ago(run.created_at),
-        }
+        header_context(
+            run,
+            RunProgress(VerdictCounts(run.planned, counted[run.pk]), duration(run.duration_ms())),
+        )
         for run in found
     ]
 

@@ -12,8 +12,6 @@ from typing import Any
 from django.utils.timezone import localtime
 
 from playground.conversation.status import binding_of, run_metrics, status_label, version_of
-from playground.history.rows import HistoryRow
-from playground.history.rows import row_of as history_row
 from playground.models import Run, RunState
 from playground.protocols.diff import (
     MAX_LISTED,
@@ -159,7 +157,7 @@ def not_comparable_reasons(left: Run, right: Run) -> Iterator[str]:
 class ComparisonCandidate:
     """A run to compare another one with, and what tells it apart from runs with the same text."""
 
-    row: HistoryRow
+    run: Run
     sent_at: str
     #: First difference of its request, "" for the same request or another text.
     difference: str
@@ -173,7 +171,7 @@ def candidates_of(run: Run, others: Iterable[Run]) -> list[ComparisonCandidate]:
     )
     return [
         ComparisonCandidate(
-            history_row(other),
+            other,
             _sent_at(other),
             first_difference(requests.get(other.pk), run.request) if other.text == run.text else "",
         )

@@ -20,7 +20,6 @@ from playground.compare.twin_targets import TwinTarget, twin_targets_for
 from playground.compare.twins import twin_result, twin_sides
 from playground.composer.send import error_response, parent_turn
 from playground.composer.views import prepare_form
-from playground.conversation.status import status_label
 from playground.conversation.updates import response_context
 from playground.engine import tasks
 from playground.engine.request import PreparedRequest
@@ -87,9 +86,7 @@ def _run(request: HttpRequest, key: str) -> Run | None:
     """Return the user's run with this key, None without a key. Raises `Http404` for others."""
     if not key:
         return None
-    run = get_current_run(request, key, "polled_promise")
-    run.status_label = status_label(run)  # type: ignore[attr-defined]
-    return run
+    return get_current_run(request, key, "polled_promise")
 
 
 Sent = tuple[Run, PreparedRequest]

@@ -45,7 +45,16 @@ def run_metrics(run: Run) -> RunMetrics:
     )
 
 
-def message_count(run: Run) -> int:
+def result_label(run: Run) -> str:
+    """Return the number of results, or of messages from agents without results.
+
+    "" without a response.
+    """
+    count = run.results if run.protocol == Agent.Protocol.NLWEB else _message_count(run)
+    return str(count) if run.bytes else ""
+
+
+def _message_count(run: Run) -> int:
     """Return the number of entries that are no failures, for agents without results."""
     return max(0, run.entries - run.failures)
 
@@ -54,7 +63,7 @@ def _counts(run: Run) -> list[tuple[str, str, str]]:
     counts = [("events", "Event", run.events)]
     if run.protocol == "agent-api":
         # Its agents send no results.
-        counts.append(("messages", "Message", message_count(run)))
+        counts.append(("messages", "Message", _message_count(run)))
     else:
         counts.append(("results", "Result", run.results))
     if run.failures:
@@ -178,6 +187,12 @@ def binding_of(run: Run) -> str:
     """Return the label of a run's binding; an unknown binding as it is stored."""
     known = run.binding in Agent.Binding.values
     return str(Agent.Binding(run.binding).label) if known else run.binding
+
+
+def protocol_label(run: Run) -> str:
+    """Return the version, and the binding if that is not HTTP."""
+    label = version_of(run).label or run.protocol
+    return label if run.binding in ("", Agent.Binding.HTTP) else f"{label} · {binding_of(run)}"
 
 
 def status_context(run: Run) -> dict[str, Any]:

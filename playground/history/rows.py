@@ -1,9 +1,9 @@
-"""Rows of the history: on its page, and in the sidebar, where collection runs are groups."""
+"""Rows of the sidebar's history, where collection runs are groups."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -11,14 +11,8 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Count
 from django.db.models.functions import Length
 
-from playground.conversation.status import (
-    binding_of,
-    message_count,
-    run_metrics,
-    status_label,
-    version_of,
-)
-from playground.models import Agent, CollectionRun, Run, Step
+from playground.conversation.status import binding_of, version_of
+from playground.models import CollectionRun, Run, Step
 from playground.models.history import (
     HistoryCursor,
     HistoryFilters,
@@ -27,7 +21,7 @@ from playground.models.history import (
     recent_page,
 )
 from playground.protocols.diff import Difference, compare_documents
-from playground.ui.formatting import ago, json_preview
+from playground.ui.formatting import json_preview
 
 #: Most steps of a collection run that the sidebar lists; its page has all.
 MAX_STEPS = 200
@@ -38,56 +32,10 @@ _MAX_VALUE = 24
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryRow:
-    """A run as a row."""
-
-    run: Run
-    #: Status of the run.
-    status_label: str
-    #: Version, and binding if that is not HTTP.
-    protocol_label: str
-    #: Number of results, or of messages of an Agent API agent; "" without a response.
-    result_label: str
-    size: str
-    #: Time to the first event, and to the end; "" if there was none.
-    first: str
-    elapsed: str
-    ago: str
-
-
-def rows_of(runs: Iterable[Run]) -> list[HistoryRow]:
-    return [row_of(run) for run in runs]
-
-
-def row_of(run: Run) -> HistoryRow:
-    """Return the row of a run; no query if the columns of `models.history.SHOWN` were read."""
-    metrics = run_metrics(run)
-    count = run.results if run.protocol == Agent.Protocol.NLWEB else message_count(run)
-    return HistoryRow(
-        run=run,
-        status_label=metrics.status_label,
-        protocol_label=_protocol_label(run),
-        result_label=str(count) if run.bytes else "",
-        size=metrics.size if run.bytes else "",
-        first=metrics.first,
-        elapsed=metrics.elapsed,
-        ago=ago(run.created_at),
-    )
-
-
-def _protocol_label(run: Run) -> str:
-    """Return the version, and the binding if that is not HTTP."""
-    label = version_of(run).label or run.protocol
-    return label if run.binding in ("", Agent.Binding.HTTP) else f"{label} · {binding_of(run)}"
-
-
-@dataclass(frozen=True, slots=True)
 class SidebarRun:
     """A run as a row of the sidebar."""
 
     run: Run
-    status_label: str
-    ago: str
     #: What differs from the latest earlier run with the same text: "prefer.mode list → summarize";
     #: "" for nothing, or for another text.
     change: str = ""
@@ -100,7 +48,6 @@ class SidebarGroup:
     collection_run: CollectionRun
     passed: int
     failed: int
-    ago: str
 
     @property
     def state(self) -> str:
@@ -141,9 +88,7 @@ def _sidebar_rows(
     runs = [entry for entry in entries if isinstance(entry, Run)]
     changes = dict(_changes(runs))
     return [
-        SidebarRun(entry, status_label(entry), ago(entry.created_at), changes.get(entry.pk, ""))
-        if isinstance(entry, Run)
-        else groups[entry.pk]
+        SidebarRun(entry, changes.get(entry.pk, "")) if isinstance(entry, Run) else groups[entry.pk]
         for entry in entries
     ]
 
@@ -162,7 +107,6 @@ def _groups(collection_runs: Sequence[CollectionRun]) -> dict[UUID, SidebarGroup
             each,
             passed=counts[each.pk][Step.Verdict.MET],
             failed=counts[each.pk][Step.Verdict.UNMET] + counts[each.pk][Step.Verdict.UNSENT],
-            ago=ago(each.created_at),
         )
         for each in collection_runs
     }

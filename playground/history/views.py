@@ -22,7 +22,7 @@ from playground.history.filters import (
     UNSAVED_AGENT,
     HistoryQuery,
 )
-from playground.history.rows import MAX_STEPS, rows_of, sidebar_history, sidebar_steps
+from playground.history.rows import MAX_STEPS, sidebar_history, sidebar_steps
 from playground.models import Agent, CollectionRun, Run
 from playground.models.history import HistoryCursor, history_page
 from playground.models.liveness import mark_interrupted
@@ -66,13 +66,11 @@ def _rows(request: HttpRequest, query: HistoryQuery) -> dict[str, Any]:
     mark_interrupted()
     before = HistoryCursor.read(request.GET.get("before", ""))
     found = history_page(Run.objects.owned_by(request.user), query.filters(request.user), before)
-    rows = rows_of(found.runs)
     return {
-        "rows": rows,
         "page": found,
         "before": before,
         # The rows shown before, so that the end of a search knows whether there were any.
-        "shown": int_param(request.GET, "shown", 0) + len(rows),
+        "shown": int_param(request.GET, "shown", 0) + len(found.runs),
     }
 
 

@@ -14,12 +14,17 @@ from django.templatetags.static import static
 from django.utils.safestring import SafeString, mark_safe  # noqa: TID251 -- nh3 has cleaned it
 
 from playground.conversation.pictures import picture_link
-from playground.conversation.status import status_label
+from playground.conversation.status import (
+    protocol_label,
+    result_label,
+    run_metrics,
+    status_label,
+)
 from playground.models.row_problems import row_problems
 from playground.reference.explanations import kind_reference, names_of
 from playground.reference.explanations import meaning as meaning_of
 from playground.site.context_processors import assets_built
-from playground.ui.formatting import kind_label, milliseconds, pretty, size
+from playground.ui.formatting import ago, kind_label, milliseconds, pretty, size, value_text
 from playground.ui.markdown import plain, render
 
 register = template.Library()
@@ -64,7 +69,8 @@ def meaning(schema: str, pointer: str) -> str:
 
 #: Functions of other modules that templates use as filters, by their own names.
 _FILTERS: tuple[Callable[..., Any], ...] = (
-    *(kind_label, milliseconds, pretty, size, status_label),
+    *(ago, kind_label, milliseconds, pretty, size, value_text),
+    *(protocol_label, result_label, run_metrics, status_label),
     kind_reference,
     row_problems,
 )
