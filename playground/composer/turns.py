@@ -62,10 +62,8 @@ def turns(request: HttpRequest, pk: str) -> HttpResponse:
     Those before its turn with `?part=earlier`, those after it otherwise.
     """
     transcript = transcript_of(get_run(request, pk))
-    if request.GET.get("part") == "earlier":
-        rows = transcript.earlier[: transcript.hidden_earlier]
-    else:
-        rows = transcript.later[len(transcript.shown_later) :]
+    is_earlier = request.GET.get("part") == "earlier"
+    rows = transcript.hidden_earlier if is_earlier else transcript.hidden_later
     return render(request, "conversation/transcript.html#rows", {"rows": rows})
 
 

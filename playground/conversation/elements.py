@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from playground.conversation import action_buttons as action_runs
 from playground.conversation import cards as results
-from playground.conversation import elicitation, linked_turns, messages, notes, promises, tool_calls
+from playground.conversation import elicitation, messages, notes, promises, tool_calls, transcript
 from playground.conversation import status as progress
 from playground.conversation.entries import ELEMENTS, Element
 from playground.conversation.thread import CHILD_RUNS
@@ -64,4 +64,4 @@ ELEMENTS.update(
     }
 )
 
-CHILD_RUNS.extend([promises.child_runs, action_runs.child_runs, linked_turns.child_runs])
+CHILD_RUNS.extend([promises.child_runs, action_runs.child_runs, transcript.child_runs])

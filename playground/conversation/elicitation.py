@@ -26,7 +26,6 @@ from playground.base.credentials import clean_url_template
 from playground.base.fields import int_param
 from playground.conversation.entries import Entry, Shown
 from playground.conversation.entry_runs import EntryRuns
-from playground.conversation.linked_turns import LinkedTurn
 from playground.conversation.sending import follow_up_headers, start_run
 from playground.conversation.thread import Thread
 from playground.elicitation import (
@@ -207,10 +206,9 @@ class ElicitationEntry:
         return any(not run.is_final or run.state == RunState.COMPLETED for run in runs)
 
     @property
-    def answers(self) -> list[LinkedTurn]:
+    def answers(self) -> list[Run]:
         """Return the turns that answered, oldest first."""
-        turns = self.thread.runs_at(self.entry_ref, RunKind.ASK, RunKind.ANSWER)
-        return [LinkedTurn(run) for run in turns]
+        return self.thread.runs_at(self.entry_ref, RunKind.ASK, RunKind.ANSWER)
 
     # The form
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from django.template.loader import get_template
@@ -17,7 +16,6 @@ from playground.base.credentials import clean_url_template
 from playground.conversation.entries import Entry, element_of
 from playground.conversation.entry_runs import EntryRuns
 from playground.conversation.errors import ErrorCard, error_card
-from playground.conversation.linked_turns import answer_values
 from playground.conversation.status import ProgressLine, RunMetrics, progress_of, run_metrics
 from playground.conversation.thread_reader import ThreadReader
 from playground.models import Run
@@ -69,11 +67,6 @@ class ChildRun:
     def url(self) -> str:
         """Return the URL that it was sent to, on a read-only page without credentials."""
         return clean_url_template(self.run.url) if self.thread.readonly else self.run.url
-
-    @cached_property
-    def answered(self) -> list[tuple[str, str]]:
-        """Return its answers to a question of the action before it, empty for none."""
-        return answer_values(self.run)
 
     @property
     def more(self) -> int:

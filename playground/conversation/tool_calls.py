@@ -13,7 +13,6 @@ from typing import Any
 
 from playground.conversation.entries import Entry, Shown
 from playground.conversation.entry_runs import EntryRuns, PendingToolCall
-from playground.conversation.linked_turns import LinkedTurn
 from playground.conversation.message_joiner import JoinedMessage
 from playground.conversation.messages import MessageView
 from playground.models import Agent, Run, RunKind
@@ -78,14 +77,14 @@ class ToolCallForm:
         return self.submitted.get("format") == "json"
 
     @property
-    def answers(self) -> list[LinkedTurn]:
+    def answers(self) -> list[Run]:
         """Return the turns that answered it, oldest first, whichever form was submitted."""
         runs = self.thread.runs_at(self.entry_ref, RunKind.ASK, RunKind.ANSWER)
         for other in self.thread.waiting:
             if other.entry_ref != self.entry_ref:
                 answers = self.thread.runs_at(other.entry_ref, RunKind.ANSWER)
                 runs += [run for run in answers if self._is_answered_by(run)]
-        return [LinkedTurn(run) for run in sorted(runs, key=lambda run: run.created_at)]
+        return sorted(runs, key=lambda run: run.created_at)
 
     def _is_answered_by(self, run: Run) -> bool:
         return isinstance(run.answers, Mapping) and self.waiting.label in run.answers

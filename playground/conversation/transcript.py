@@ -1,17 +1,17 @@
-"""Transcript of a conversation: the turns of the branch that a run is on, as rows."""
+"""Transcript of a conversation: the turns of the branch that a run is on, and their answers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 
-from playground.conversation.linked_turns import answer_values, declined_label
-from playground.conversation.session import Change, change_of
-from playground.conversation.status import RunMetrics, is_unanswered, run_metrics, status_label
-from playground.models import Run
+from playground.conversation.status import is_unanswered, status_label
+from playground.elicitation import build_form, with_labels
+from playground.models import Run, RunKind, RunState
 from playground.models.conversations import (
     Turn,
     branch_queries,
@@ -20,12 +20,20 @@ from playground.models.conversations import (
     turn_of,
 )
 from playground.protocols import registry
-from playground.protocols.diff.json_values import Values
+from playground.protocols.diff.json_values import MISSING, ValueChange, Values
+from playground.protocols.events import Elicitation, EntryRef
+from playground.protocols.mcp import elicitation
 from playground.protocols.nlweb.requests import previous_queries
-from playground.ui.formatting import ago
+from playground.stored_runs import event_at
+from playground.ui.formatting import value_text
+
+if TYPE_CHECKING:
+    from playground.conversation.entry_runs import EntryRuns
 
 #: Rows before and after the chosen turn that a page shows; the others are fetched.
 WINDOW = 20
+#: Characters of a value in a change.
+MAX_VALUE = 160
 #: Members of a request that every follow-up changes.
 _CONVERSATION_STATE = (
     "/context/prev",
@@ -34,6 +42,46 @@ _CONVERSATION_STATE = (
     "/session_id",
     "/response_id",
 )
+
+
+_VERBS: Mapping[str, str] = {
+    elicitation.ACCEPT: "Answered",
+    elicitation.DECLINE: "Declined",
+    elicitation.CANCEL: "Dismissed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A member that differs between two JSON values."""
+
+    #: `added`, `changed` or `dropped`.
+    kind: str
+    #: JSON pointer (RFC 6901) of the member.
+    pointer: str
+    #: Values as text; "" if there was none, or is none now.
+    before: str = ""
+    after: str = ""
+
+    @property
+    def sign(self) -> str:
+        return {"added": "+", "dropped": "−"}.get(self.kind, "±")
+
+
+def change_of(found: ValueChange) -> Change:
+    if found.left is MISSING:
+        return Change("added", found.pointer, after=_shown(found.right))
+    if found.right is MISSING:
+        return Change("dropped", found.pointer, before=_shown(found.left))
+    return Change("changed", found.pointer, _shown(found.left), _shown(found.right))
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        return f"“{value_text(value, MAX_VALUE)}”"
+    return value_text(value, MAX_VALUE) or ("[]" if isinstance(value, list) else "{}")
 
 
 @dataclass(frozen=True)
@@ -56,32 +104,10 @@ class TranscriptRow:
         return self.turn.number
 
     @property
-    def status_label(self) -> str:
-        return status_label(self.run)
-
-    @cached_property
-    def metrics(self) -> RunMetrics:
-        return run_metrics(self.run)
-
-    @property
-    def ago(self) -> str:
-        return ago(self.run.created_at)
-
-    @property
     def agent_name(self) -> str:
         """Return the name of its agent, "" where that is the agent of the turn before."""
         name = self.run.agent_name
         return "" if self.before and self.before.agent_name == name else name
-
-    @cached_property
-    def answered(self) -> list[tuple[str, str]]:
-        """Return its answers, empty for a turn that asked."""
-        return answer_values(self.run)
-
-    @property
-    def declined(self) -> str:
-        """Return "Declined" or "Dismissed" if it answered a question that way, else ""."""
-        return declined_label(self.run)
 
     @cached_property
     def difference(self) -> Change | None:
@@ -101,11 +127,6 @@ class TranscriptRow:
     def branch_number(self) -> int:
         """Return its position among the turns that follow the turn before, from 1."""
         return list(self.turn.siblings).index(self.run.pk) + 1
-
-    @property
-    def branches(self) -> int:
-        """Return the number of turns that follow the turn before, including itself."""
-        return len(self.turn.siblings)
 
     @property
     def previous_branch(self) -> str:
@@ -138,39 +159,29 @@ class Transcript:
         return self.rows[self.at]
 
     @property
-    def earlier(self) -> Sequence[TranscriptRow]:
-        """Return the turns before that of the run, oldest first."""
-        return self.rows[: self.at]
-
-    @property
     def to_current(self) -> Sequence[TranscriptRow]:
         """Return the turns up to that of the run, oldest first."""
         return self.rows[: self.at + 1]
-
-    @property
-    def later(self) -> Sequence[TranscriptRow]:
-        """Return the turns after that of the run, oldest first."""
-        return self.rows[self.at + 1 :]
 
     @property
     def last(self) -> TranscriptRow:
         return self.rows[-1]
 
     @property
-    def shown_earlier(self) -> Sequence[TranscriptRow]:
-        return self.earlier[-WINDOW:]
+    def hidden_earlier(self) -> Sequence[TranscriptRow]:
+        return self.rows[: max(0, self.at - WINDOW)]
 
     @property
-    def hidden_earlier(self) -> int:
-        return len(self.earlier) - len(self.shown_earlier)
+    def shown_earlier(self) -> Sequence[TranscriptRow]:
+        return self.rows[max(0, self.at - WINDOW) : self.at]
 
     @property
     def shown_later(self) -> Sequence[TranscriptRow]:
-        return self.later[:WINDOW]
+        return self.rows[self.at + 1 : self.at + 1 + WINDOW]
 
     @property
-    def hidden_later(self) -> int:
-        return len(self.later) - len(self.shown_later)
+    def hidden_later(self) -> Sequence[TranscriptRow]:
+        return self.rows[self.at + 1 + WINDOW :]
 
     @property
     def owner(self) -> Run | None:
@@ -210,3 +221,57 @@ def transcript_of(run: Run, *, onward: bool = True) -> Transcript:
     ]
     at = next(number for number, row in enumerate(rows) if row.is_chosen)
     return Transcript(run, rows, at)
+
+
+# What a turn answered
+
+
+def answers(run: Run) -> list[tuple[str, str]]:
+    """Return the answers of a turn as (question id, value as text); options by their labels.
+
+    Empty for a turn that asked.
+    """
+    values = run.answers if isinstance(run.answers, Mapping) else {}
+    shown = _with_labels(run, values).items()
+    return [(name, value_text(value, 200) or "(nothing)") for name, value in shown]
+
+
+def _with_labels(run: Run, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return answers with the labels of options, which are in the question that was answered.
+
+    Only bindings have labels (MCP), so that most questions need not be read.
+    """
+    if not values or run.resume is None or run.parent is None or run.parent_entry is None:
+        return values
+    question = event_at(run.parent, run.parent_entry)
+    return (
+        with_labels(build_form(question), values) if isinstance(question, Elicitation) else values
+    )
+
+
+def declined(run: Run) -> str:
+    """Return "Declined" or "Dismissed" if a turn answered a question that way, else ""."""
+    action = elicitation.action_of(run.resume)
+    return "" if action == elicitation.ACCEPT else _VERBS.get(action, "")
+
+
+def answer_verb(run: Run) -> str:
+    """Return what a turn did with the question that it follows, as a past participle."""
+    verb = _VERBS.get(elicitation.action_of(run.resume))
+    return verb or ("Answered" if answers(run) else "Continued")
+
+
+def undelivered(run: Run) -> str:
+    """Return why the answer of a turn did not arrive, "" if it did or is in progress."""
+    if not run.is_final or run.state == RunState.COMPLETED:
+        return ""
+    problem = run.problem if isinstance(run.problem, Mapping) else {}
+    return value_text(problem.get("cause"), 500) or f"Answer: {status_label(run).lower()}."
+
+
+def child_runs(thread: EntryRuns, ref: EntryRef) -> dict[str, Any]:
+    """Return the turns that answered or followed an entry, and the responses in mid-call."""
+    return {
+        "answers": thread.runs_at(ref, RunKind.ASK, RunKind.ANSWER),
+        "client_responses": thread.runs_at(ref, RunKind.CLIENT_RESPONSE),
+    }

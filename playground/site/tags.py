@@ -20,6 +20,7 @@ from playground.conversation.status import (
     run_metrics,
     status_label,
 )
+from playground.conversation.transcript import answer_verb, answers, declined, undelivered
 from playground.models.row_problems import row_problems
 from playground.reference.explanations import kind_reference, names_of
 from playground.reference.explanations import meaning as meaning_of
@@ -71,6 +72,7 @@ def meaning(schema: str, pointer: str) -> str:
 _FILTERS: tuple[Callable[..., Any], ...] = (
     *(ago, kind_label, milliseconds, pretty, size, value_text),
     *(protocol_label, result_label, run_metrics, status_label),
+    *(answer_verb, answers, declined, undelivered),
     kind_reference,
     row_problems,
 )
