@@ -11,8 +11,7 @@ from playground.collection_runs import views as collection_runs
 from playground.collections import files, saved_requests, trash
 from playground.collections import views as collections
 from playground.compare import views as compare
-from playground.composer import deep_links, turns, workbench
-from playground.composer import send as runs
+from playground.composer import deep_links, workbench
 from playground.composer import views as composer
 from playground.conversation import (
     actions,
@@ -57,11 +56,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("expectations/", expectations.editor, name="expectations"),
     path("expectations/try/", expectations.try_expectations, name="expectations-try"),
     # Runs: Send is POST runs/
-    path("runs/", runs.runs, name="runs"),
+    path("runs/", composer.runs, name="runs"),
     path("runs/<uuid:pk>/", workbench.run_page, name="run"),
     path("runs/<uuid:pk>/response/", workbench.run_response, name="run-response"),
-    path("runs/<uuid:pk>/cancellation/", runs.cancellation, name="run-cancellation"),
-    path("runs/<uuid:pk>/repetition/", runs.repeat, name="run-repeat"),
+    path("runs/<uuid:pk>/cancellation/", composer.cancellation, name="run-cancellation"),
+    path("runs/<uuid:pk>/repetition/", composer.repeat, name="run-repeat"),
     path("runs/<uuid:pk>/pane/", compare.run_frame, name="run-frame"),
     # Tabs and files of a run
     path("runs/<uuid:pk>/results/", wire.results, name="run-results"),
@@ -104,10 +103,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<uuid:pk>/failure/", wire.first_failure, name="run-first-failure"),
     path("runs/<uuid:pk>/document/", expectations.document, name="run-document"),
     # Conversations
-    path("runs/<uuid:pk>/next/", turns.follow_up, name="run-follow-up"),
-    path("runs/<uuid:pk>/turn/", turns.turn, name="run-turn"),
-    path("runs/<uuid:pk>/turns/", turns.turns, name="run-turns"),
-    path("runs/<uuid:pk>/request/", turns.turn_request, name="run-request"),
+    path("runs/<uuid:pk>/next/", workbench.follow_up, name="run-follow-up"),
+    path("runs/<uuid:pk>/turn/", workbench.turn, name="run-turn"),
+    path("runs/<uuid:pk>/turns/", workbench.turns, name="run-turns"),
+    path("runs/<uuid:pk>/request/", workbench.turn_request, name="run-request"),
     # Elicitation and tool calls
     path("runs/<uuid:pk>/answers/", elicitation.answers, name="run-answers"),
     path("runs/<uuid:pk>/answers/preview/", elicitation.preview, name="run-answers-preview"),

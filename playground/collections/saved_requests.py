@@ -229,20 +229,9 @@ def _open(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
         shown = {"run": str(run.pk) if run else "", "offers_reply": offered is not None}
         response: HttpResponse = JsonResponse(found | shown)
     else:
-        composed = found["fields"]
-        target_fields = {name: composed[name] for name in ("protocol", "version", "binding")}
-        response = page(
-            request,
-            agents.filter(slug=composed["agent"]).first(),
-            run,
-            saved.document,
-            saved.headers,
-            composed=composed,
-            saved=found,
-            noted=saved,
-            reply=offered,
-            **target_fields,
-        )
+        fields = found["fields"]
+        agent = agents.filter(slug=fields["agent"]).first()
+        response = page(request, agent, run, fields, saved=found, noted=saved, reply=offered)
     patch_vary_headers(response, ["Accept"])
     return response
 

@@ -18,8 +18,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from playground.compare.comparison import candidates_of, compare_runs
 from playground.compare.twin_targets import TwinTarget, twin_targets_for
 from playground.compare.twins import twin_result, twin_sides
-from playground.composer.send import error_response, parent_turn
-from playground.composer.views import prepare_form
+from playground.composer.views import error_response, parent_turn, prepare_form
 from playground.conversation.updates import response_context
 from playground.engine import tasks
 from playground.engine.request import PreparedRequest

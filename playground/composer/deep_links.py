@@ -35,6 +35,7 @@ from playground.protocols import registry
 from playground.protocols.deep_links import workbench_link
 from playground.protocols.origins import MAX_URL, same_origin
 from playground.transport import check_url
+from playground.ui.formatting import readable
 
 SAMPLE = "healthy breakfast recipes with eggs"
 #: Maximum length of a request in a link.
@@ -51,12 +52,8 @@ class LinkedRequest:
 
     #: None where the URL names another target, or an agent that does not exist.
     agent: Agent | None
-    #: The target without an agent, "" with one.
-    address: str
-    protocol: str
-    version: str
-    binding: str
-    document: dict[str, Any]
+    #: Texts by the names of the composer's fields, without its agent.
+    fields: dict[str, str]
     #: Whether the link has more than an agent of the user.
     is_foreign: bool
     #: Notes for the user about the link, as sentences.
@@ -83,11 +80,13 @@ def read_link(query: QueryDict, agents: models.QuerySet[Agent]) -> LinkedRequest
     is_foreign = text or "request" in query or (agent_name and agent is None)
     return LinkedRequest(
         agent,
-        address,
-        protocol,
-        version,
-        binding,
-        document,
+        {
+            "address": address,
+            "protocol": protocol,
+            "version": version,
+            "binding": binding,
+            "document": readable(document),
+        },
         bool(is_foreign),
         _note(agent_name, agent, address),
     )

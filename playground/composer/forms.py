@@ -12,6 +12,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import AnonymousUser, User
 
+from playground.base.credentials import clean_auth
 from playground.base.fields import (
     parse_document,
     parse_document_anyway,
@@ -117,7 +118,12 @@ class SendForm(ComposerForm):
         found = super().clean_agent()
         if found is None and (self.cleaned_data["agent"] or not self.cleaned_data["address"]):
             raise forms.ValidationError("Enter a URL or choose an agent.")
+        if found is not None:
+            self.cleaned_data["address"] = ""
         return found
+
+    def clean_auth(self) -> dict[str, str]:
+        return clean_auth(self.cleaned_data["auth"])
 
     def clean_detected(self) -> dict[str, str] | None:
         """Return the detected settings; None for anything else."""

@@ -1,28 +1,37 @@
-"""The workbench: the composer on the left, the response on the right."""
+"""The workbench: the composer beside a response, and the turns of its conversation."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
+from django_htmx.http import reswap, retarget
 
 from playground.composer.deep_links import is_own_link, read_link
 from playground.composer.views import composer_context, composer_fields_of_run, tab_data
+from playground.conversation.sending import prepare_follow_up, start_run
+from playground.conversation.thread import SHOWN, Thread, render_entries
+from playground.conversation.thread_reader import ThreadReader
+from playground.conversation.transcript import transcript_of
 from playground.conversation.updates import response_context
-from playground.engine.follow_ups import follow_up_omissions
+from playground.engine.follow_ups import follow_up_document, follow_up_omissions
+from playground.engine.request import PreparedRequest
+from playground.engine.runs import RunParent, create_run
 from playground.environments.views import choice_context
-from playground.models import Agent, Environment, Run, Variable
+from playground.models import Agent, Environment, Run, RunKind, Variable
 from playground.models.conversations import branch_to, turn_of
-from playground.protocols.headers import is_credential
+from playground.models.ownership import owner_of
 from playground.ui.formatting import readable
-from playground.ui.helpers import get_current_run
+from playground.ui.helpers import get_current_run, get_run, room_problem
 from playground.variables import literal
 
+#: Most characters of a follow-up.
+MAX_TEXT = 20_000
 #: Characters of the text of a turn that the composer's request follows.
 MAX_CONTINUED = 60
 
@@ -36,12 +45,7 @@ def workbench(request: HttpRequest) -> HttpResponse:
         request,
         linked.agent,
         None,
-        linked.document,
-        [],
-        protocol=linked.protocol,
-        version=linked.version,
-        binding=linked.binding,
-        composed={"address": linked.address},
+        linked.fields,
         linked=linked.is_foreign and bool(linked.note or not is_own_link(request)),
         link_note=linked.note,
     )
@@ -59,9 +63,7 @@ def run_page(request: HttpRequest, pk: str) -> HttpResponse:
         request,
         None if fields["address"] else run.agent,
         run,
-        document_of(run),
-        headers_of(run),
-        composed=fields,
+        fields,
         parent=run.parent if run.is_turn else None,
         saved=tab_data(saved, agents) if saved else None,
         noted=saved,
@@ -74,13 +76,6 @@ def run_response(request: HttpRequest, pk: str) -> HttpResponse:
     return render(
         request, "conversation/response.html", response_context(get_current_run(request, pk))
     )
-
-
-def document_of(run: Run) -> Any:
-    """Return a run's request document as it was composed."""
-    # Without a template, `{{name}}` in the document is literal text.
-    template = run.request_template or {}
-    return template.get("document", literal(run.request, keep=run.secret_names))
 
 
 def parent_fields(parent: Run | None) -> dict[str, str]:
@@ -100,47 +95,37 @@ def parent_fields(parent: Run | None) -> dict[str, str]:
     }
 
 
-def headers_of(run: Run) -> list[list[str]]:
-    """Return a run's own headers as they were composed, as far as they are stored.
-
-    The values of credentials are not; empty ones would replace the agent's.
-    """
-    fields = (run.request_template or {}).get("headers", run.headers)
-    return [[name, value] for name, value in fields if value or not is_credential(name)]
-
-
 def page(
     request: HttpRequest,
     agent: Agent | None,
     run: Run | None,
-    document: Mapping[str, Any],
-    headers: list[list[str]],
+    fields: Mapping[str, str],
     *,
     parent: Run | None = None,
     onward: bool = True,
     **context: Any,
 ) -> HttpResponse:
-    """Render the workbench: `document` and `headers` in the composer, `run` in the response pane.
+    """Render the workbench: `agent` and `fields` in the composer, `run` in the response pane.
+
+    `fields` are texts by the names of the composer's fields.
 
     With `parent` the composer's request follows that turn. Without `onward` the transcript ends at
     the turn of `run`.
 
-    `context` may have `composed`, texts by the names of the composer's other fields, `saved`, what
-    a tab stores of the open saved request, and `noted`, that request.
+    `context` may have `saved`, what a tab stores of the open saved request, and `noted`, that
+    request.
     """
     return render(
         request,
         "composer/workbench.html",
         {
             "agent": agent,
-            "document_json": readable(document),
-            "headers_json": json.dumps(headers, ensure_ascii=False),
+            "composed": fields,
             "first_visit": not Run.objects.owned_by(request.user).exists(),
-            "binding": run.binding if run else (agent.binding if agent else "http"),
             "bindings": Agent.Binding.choices,
             "protocols": Agent.Protocol.choices,
             "secret_names": _secret_names(request),
-            **composer_context(agent, run),
+            **composer_context(fields["protocol"]),
             **choice_context(request, run.environment if run else None),
             **response_context(run, onward=onward),
             **parent_fields(parent),
@@ -154,3 +139,97 @@ def _secret_names(request: HttpRequest) -> list[str]:
     environments = Environment.objects.owned_by(request.user)
     secrets = Variable.objects.filter(environment__in=environments, kind=Variable.Kind.SECRET)
     return list(secrets.order_by("name").values_list("name", flat=True).distinct())
+
+
+# Turns: the next one, the rows of others, their entries and requests
+
+
+async def follow_up(request: HttpRequest, pk: str) -> HttpResponse:
+    """Open the composer with the follow-up of a run (GET), or send one with `text` (POST)."""
+    if request.method in {"GET", "HEAD"}:
+        return await sync_to_async(_compose)(request, pk)
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
+    recorded = await sync_to_async(_record)(request, pk)
+    if isinstance(recorded, HttpResponse):
+        return recorded
+    return await start_run(request, *recorded)
+
+
+@require_safe
+def turn(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show the first entries of a turn in the transcript of another one."""
+    run = get_run(request, pk)
+    thread = Thread(run, depth=1, page=Run())
+    entries = ThreadReader(run).read_to(run.frames, SHOWN, run.frames)
+    # Pinned entries first, as on the turn's own page.
+    shown = sorted(entries, key=lambda entry: not entry.pinned)[:SHOWN]
+    cards = render_entries(shown, thread)
+    context = {"run": run, "cards": cards, "more": max(0, run.entries - len(cards))}
+    return render(request, "conversation/transcript.html#turn", context)
+
+
+@require_safe
+def turns(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show the rows of the transcript that the page of a run leaves out.
+
+    Those before its turn with `?part=earlier`, those after it otherwise.
+    """
+    transcript = transcript_of(get_run(request, pk))
+    is_earlier = request.GET.get("part") == "earlier"
+    rows = transcript.hidden_earlier if is_earlier else transcript.hidden_later
+    return render(request, "conversation/transcript.html#rows", {"rows": rows})
+
+
+@require_safe
+def turn_request(request: HttpRequest, pk: str) -> JsonResponse:
+    """Return the request of a turn as the composer's fields, and its saved request.
+
+    An object with `fields`, texts by the names of the fields, and `saved` as
+    `composer.views.tab_data` returns it, or null.
+    """
+    run = turn_of(get_run(request, pk, "agent", "saved_request__collection"))
+    saved, agents = run.saved_request, Agent.objects.owned_by(request.user)
+    fields = composer_fields_of_run(run) | parent_fields(run.parent)
+    return JsonResponse({"fields": fields, "saved": tab_data(saved, agents) if saved else None})
+
+
+@ensure_csrf_cookie
+def _compose(request: HttpRequest, pk: str) -> HttpResponse:
+    run = get_run(request, pk)
+    parent = turn_of(run)
+    # What the agent sent is sent back unchanged, even if it contains `{{name}}`.
+    document = literal(follow_up_document(run), keep=parent.secret_names)
+    fields = composer_fields_of_run(parent)
+    fields |= {"document": readable(document), "expectations": "", "captures": ""}
+    agent = None if fields["address"] else parent.agent
+    return page(request, agent, run, fields, parent=parent, onward=False)
+
+
+def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, PreparedRequest]:
+    """Record a follow-up; or return the form with errors."""
+    run = get_run(request, pk)
+    parent = turn_of(run)
+    if "branch" in request.POST and parent.parent is not None:
+        # Beside a turn that is in progress: what it follows is followed again.
+        parent = turn_of(parent.parent)
+    text = request.POST.get("text", "").strip()
+    if not text:
+        return _refuse(request, run, text, ["Enter a follow-up."])
+    if len(text) > MAX_TEXT:
+        error = f"Enter at most {MAX_TEXT:,} characters, or edit the full request."
+        return _refuse(request, run, text[:MAX_TEXT], [error])
+    prepared = prepare_follow_up(request, parent, follow_up_document(parent, text))
+    if prepared.errors:
+        return _refuse(request, run, text, [problem.message for problem in prepared.errors])
+    if problem := room_problem(request):
+        return _refuse(request, run, text, [problem])
+    link = RunParent(RunKind.ASK, parent)
+    return create_run(prepared, owner_of(request.user), link), prepared
+
+
+def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> HttpResponse:
+    transcript = transcript_of(run)
+    context = {"run": run, "transcript": transcript, "text": text, "errors": errors}
+    response = render(request, "conversation/follow_up.html", context, status=422)
+    return reswap(retarget(response, "this"), "outerHTML")

@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
 from playground.base.processes import this_process
-from playground.composer import send as run_views
+from playground.composer import views as run_views
 from playground.engine import process, promise_polling, runs, tasks
 from playground.engine.collection_runs import runner
 from playground.engine.collection_runs.plan import record

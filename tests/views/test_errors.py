@@ -175,6 +175,6 @@ def test_pages_while_the_server_stops(client: Client, monkeypatch: pytest.Monkey
     def broken(*_: Any) -> None:
         raise ValueError
 
-    monkeypatch.setattr("playground.composer.send.list_runs", broken)
+    monkeypatch.setattr("playground.composer.views.list_runs", broken)
     client.raise_request_exception = False
     assert client.get("/runs/").status_code == 500

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from playground.composer import send as runs
+from playground.composer import views as runs
 from playground.models import Agent, Run, RunKind
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, recorded
 

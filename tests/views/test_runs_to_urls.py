@@ -11,6 +11,7 @@ from playground.engine import preparation, promise_polling, runs
 from playground.engine.request import request_to
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind
 from tests.support.elicitations import elicitation_run
+from tests.support.markup import read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, recorded
 from tests.views.conftest import form
 
@@ -60,6 +61,14 @@ class TestARunWithoutAnAgent:
             assert (started[0][0].parent, started[0][1].url) == (run, URL)
         else:
             assert "deleted" in response.content.decode()
+
+    def test_its_full_follow_up_is_for_the_same_url(self, client: Client, is_there: bool) -> None:
+        run = sent_to(sent_to_url=is_there, version="0.54")
+        page = read(client.get(f"/runs/{run.pk}/next/").content.decode())
+        (address,) = page.select("input", name="address")
+        versions = page.by_id("version-select").select("option", selected=None)  # type: ignore[union-attr]
+        assert address.attributes["value"] == URL
+        assert [each.attributes["value"] for each in versions] == ["0.54"]
 
     def test_says_only_of_a_deleted_agent_that_it_was(self, client: Client, is_there: bool) -> None:
         run = sent_to(sent_to_url=is_there)
