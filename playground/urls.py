@@ -22,7 +22,6 @@ from playground.conversation import (
     tool_call_answers,
 )
 from playground.environments import views as environments
-from playground.history import deletion, retention
 from playground.history import views as history
 from playground.import_export import views as import_export
 from playground.lessons import editor
@@ -158,11 +157,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("compare/choices/", compare.choices, name="compare-choices"),
     # History
     path("history/", history.history, name="history"),
-    path("history/deletion/", deletion.deletion, name="history-deletion"),
-    path("history/retention/", retention.retention, name="history-retention"),
+    path("history/deletion/", history.deletion, name="history-deletion"),
+    path("history/retention/", history.retention, name="history-retention"),
     path(
         "history/retention/preview/",
-        retention.retention_preview,
+        history.retention_preview,
         name="history-retention-preview",
     ),
     # Shares

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
+from functools import cached_property
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib.auth.models import AnonymousUser, User
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.dateparse import parse_date
 
 from playground.models import Agent, RunSource, RunState
 from playground.models.history import IN_PROGRESS, NO_AGENT, HistoryFilters
@@ -33,38 +33,33 @@ OUTCOMES = [
     (Outcome.FAILURE, "Agent error"),
     (Outcome.NONE, "No usable answer"),
 ]
+#: Days whose beginning is a time in every time zone.
+_VALID_DAYS = [MinValueValidator(date(2, 1, 1)), MaxValueValidator(date(9998, 12, 31))]
 
-MADE_BY = [(each.value, str(each.label)) for each in RunSource]
 
+class HistoryForm(forms.Form):
+    """A form of the filters, bound to a query string; invalid fields are ignored."""
 
-@dataclass(frozen=True, slots=True)
-class HistoryQuery:
-    """The fields of the filter form, as far as they are valid."""
-
-    q: str = ""
-    agent: str = ""
-    state: str = ""
-    outcome: str = ""
-    source: str = ""
-    #: Days, both included; "" or YYYY-MM-DD.
-    since: str = ""
-    until: str = ""
+    q = forms.CharField(required=False)
+    #: The slug of an agent, or `UNSAVED_AGENT`.
+    agent = forms.CharField(required=False)
+    state = forms.ChoiceField(choices=STATES, required=False)
+    outcome = forms.ChoiceField(choices=OUTCOMES, required=False)
+    made_by = forms.ChoiceField(choices=RunSource.choices, required=False)
+    #: Days, both included.
+    since = forms.DateField(required=False, input_formats=["%Y-%m-%d"], validators=_VALID_DAYS)
+    until = forms.DateField(required=False, input_formats=["%Y-%m-%d"], validators=_VALID_DAYS)
     #: "1" to include child runs.
-    all: str = ""
+    all = forms.ChoiceField(choices=[("1", "1")], required=False)
 
-    @classmethod
-    def read(cls, fields: Mapping[str, str]) -> HistoryQuery:
-        """Return the query from fields; invalid ones are ignored."""
-        return cls(
-            q=fields.get("q", "").strip()[:MAX_WORDS],
-            agent=fields.get("agent", "")[:90],
-            state=_one_of(STATES, fields.get("state", "")),
-            outcome=_one_of(OUTCOMES, fields.get("outcome", "")),
-            source=_one_of(MADE_BY, fields.get("made_by", "")),
-            since=_day(fields.get("since", "")),
-            until=_day(fields.get("until", "")),
-            all="1" if fields.get("all") == "1" else "",
-        )
+    def clean_q(self) -> str:
+        return str(self.cleaned_data["q"])[:MAX_WORDS]
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The fields that are valid and not empty, as they are written in a URL."""
+        self.full_clean()
+        return {name: str(value) for name, value in self.cleaned_data.items() if value}
 
     @property
     def url(self) -> str:
@@ -74,61 +69,40 @@ class HistoryQuery:
 
     @property
     def query(self) -> str:
-        fields = {
-            "q": self.q,
-            "agent": self.agent,
-            "state": self.state,
-            "outcome": self.outcome,
-            "made_by": self.source,
-            "since": self.since,
-            "until": self.until,
-            "all": self.all,
-        }
-        return urlencode({name: value for name, value in fields.items() if value})
+        return urlencode(self.texts)
 
     @property
     def narrows(self) -> bool:
         """Return whether the filters exclude any runs."""
-        return bool(replace(self, all="").query)
+        return bool(self.texts.keys() - {"all"})
 
     def filters(self, user: User | AnonymousUser) -> HistoryFilters:
         """Return the filters for the database; an unknown agent matches no run."""
+        texts, days = self.texts, self.cleaned_data
         return HistoryFilters(
-            search=self.q,
-            agent=self._agent(user),
-            outcome=self.outcome,
-            state=self.state,
-            source=self.source,
-            since=_midnight(self.since),
-            until=_midnight(self.until, days=1),
-            children=bool(self.all),
+            search=texts.get("q", ""),
+            agent=_agent_key(texts.get("agent", ""), user),
+            outcome=texts.get("outcome", ""),
+            state=texts.get("state", ""),
+            source=texts.get("made_by", ""),
+            since=_midnight(days.get("since")),
+            until=_midnight(days.get("until"), days=1),
+            children="all" in texts,
         )
 
-    def _agent(self, user: User | AnonymousUser) -> int | None:
-        if not self.agent:
-            return None
-        if self.agent == UNSAVED_AGENT:
-            return NO_AGENT
-        found = Agent.objects.owned_by(user).filter(slug=self.agent)
-        # No agent has the key 0.
-        return found.values_list("pk", flat=True).first() or 0
 
-
-def _one_of(choices: list[tuple[str, str]] | list[tuple[Outcome, str]], value: str) -> str:
-    return value if value in [str(each) for each, _ in choices] else ""
-
-
-def _day(text: str) -> str:
-    try:
-        found = parse_date(text)
-    except ValueError:
-        return ""
-    return found.isoformat() if found and 1 < found.year < 9999 else ""
-
-
-def _midnight(text: str, days: int = 0) -> datetime | None:
-    """Return the beginning of a day, or of one some days later; None for no day."""
-    if not text:
+def _agent_key(slug: str, user: User | AnonymousUser) -> int | None:
+    if not slug:
         return None
-    day = date.fromisoformat(text) + timedelta(days=days)
-    return timezone.make_aware(datetime.combine(day, time.min))
+    if slug == UNSAVED_AGENT:
+        return NO_AGENT
+    found = Agent.objects.owned_by(user).filter(slug=slug)
+    # No agent has the key 0.
+    return found.values_list("pk", flat=True).first() or 0
+
+
+def _midnight(day: date | None, days: int = 0) -> datetime | None:
+    """Return the beginning of a day, or of one some days later; None for no day."""
+    if day is None:
+        return None
+    return timezone.make_aware(datetime.combine(day + timedelta(days=days), time.min))

@@ -137,9 +137,12 @@ def save_form(form: Any) -> Any:
         return None
 
 
-def previous_page(request: HttpRequest) -> str:
-    """Return the URL of the page that a request came from, "" if it is not known or elsewhere."""
-    url = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
+def previous_page(request: HttpRequest, named: str = "") -> str:
+    """Return the URL of the page that a request came from, "" if it is not known or elsewhere.
+
+    `named` takes precedence over what the browser says.
+    """
+    url = named or request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
     safe = url_has_allowed_host_and_scheme(url, {request.get_host()}, request.is_secure())
     return url if safe else ""
 

@@ -155,6 +155,7 @@ class TestFilters:
             ("since=2000-01-01&q=old", ["old bread"]),
             # What makes no sense is as if it were not there.
             ("state=x&outcome=y&made_by=z&since=never&until=2000-99-99&all=2", None),
+            ("q=%00&since=0001-01-01&until=9999-12-31", None),
             ("before=x&shown=x", None),
             ("before=9999-12-31T23:59:59Z~00000000000000000000000000000000", None),
             ("before=~", None),

@@ -200,7 +200,7 @@ def test_the_limits_on_the_history(
         pruned.append(owner)
         return asyncio.get_running_loop().create_task(nothing())
 
-    monkeypatch.setattr("playground.history.retention.prune", prune)
+    monkeypatch.setattr("playground.history.views.prune", prune)
     owner = owner_of(user)
     for text in ("one", "two"):
         Run.objects.create(owner=owner, text=text, state="completed")

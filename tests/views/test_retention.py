@@ -107,8 +107,8 @@ class TestSaving:
             return 1
 
         task = asyncio.create_task(slowly())
-        monkeypatch.setattr("playground.history.retention.prune", lambda owner: task)
-        monkeypatch.setattr("playground.history.retention.PATIENCE", 0.01)
+        monkeypatch.setattr("playground.history.views.prune", lambda owner: task)
+        monkeypatch.setattr("playground.history.views.PATIENCE", 0.01)
         response = await async_client.post("/history/retention/", {"days": "5"}, follow=True)
         assert "in the background" in response.content.decode()
         gate.set()

@@ -66,7 +66,7 @@ class TestARunWithoutAnAgent:
         run = sent_to(sent_to_url=is_there, version="0.54")
         page = read(client.get(f"/runs/{run.pk}/next/").content.decode())
         (address,) = page.select("input", name="address")
-        versions = page.by_id("version-select").select("option", selected=None)  # type: ignore[union-attr]
+        versions = page.by_id("version-select").select("option", selected=None)
         assert address.attributes["value"] == URL
         assert [each.attributes["value"] for each in versions] == ["0.54"]
 
