@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -14,7 +15,6 @@ from django.utils.timezone import localtime
 from playground.conversation.status import binding_of, run_metrics, status_label, version_of
 from playground.models import Run, RunState
 from playground.protocols.diff import (
-    MAX_LISTED,
     Comparison,
     Difference,
     OrderScope,
@@ -61,40 +61,50 @@ class ComparedFact:
 class DifferenceRow:
     """A row of a table of differences."""
 
-    #: `added`, `removed`, `changed` or `moved`.
-    change: str
-    kind: str
-    label: str
-    pointer: str
+    difference: Difference
     left: str
     right: str
-    #: Why the difference is expected; "" if it is not.
-    expected: str = ""
     #: Left and right text in segments, if they have enough in common.
-    pieces: tuple[list[DiffSegment], list[DiffSegment]] = field(default_factory=lambda: ([], []))
+    pieces: tuple[list[DiffSegment], list[DiffSegment]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ComparedPart:
     """The differences of the requests or of the responses."""
 
-    #: `same`, `different` or `impossible`.
+    #: `waiting`, `same`, `different` or `impossible`.
     state: str
     headline: str
     #: Sentences on why nothing, or only a part, was compared.
     notes: tuple[str, ...] = ()
-    rows: tuple[DifferenceRow, ...] = ()
-    #: Number of differences that are not listed.
-    more: int = 0
-    #: Differences of identifiers, tokens and times.
-    folded: tuple[DifferenceRow, ...] = ()
-    folded_total: int = 0
     titles: tuple[str, str] = ("", "")
+    comparison: Comparison | None = None
+
+    @classmethod
+    def of(
+        cls, comparison: Comparison, titles: tuple[str, str], notes: tuple[str, ...] = ()
+    ) -> ComparedPart:
+        state = "same" if comparison.same else "different"
+        return cls(state, headline_of(comparison), notes, titles, comparison)
+
+    @cached_property
+    def rows(self) -> list[DifferenceRow]:
+        return list(map(row_of, self.comparison.differences)) if self.comparison else []
+
+    @cached_property
+    def folded(self) -> list[DifferenceRow]:
+        """The differences of identifiers, tokens and times."""
+        return list(map(row_of, self.comparison.folded)) if self.comparison else []
+
+    @property
+    def more(self) -> int:
+        """Return the number of differences that are not listed."""
+        return self.comparison.total - len(self.rows) if self.comparison else 0
 
     @property
     def folded_more(self) -> int:
         """Return the number of folded differences that are not listed."""
-        return self.folded_total - len(self.folded)
+        return self.comparison.folded_total - len(self.folded) if self.comparison else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +289,7 @@ def _compare_requests(
     notes: tuple[str, ...] = ()
     if left.protocol != right.protocol:
         notes = ("The runs use different protocols, so the requests have little in common.",)
-    return _compared_part(comparison, titles, notes)
+    return ComparedPart.of(comparison, titles, notes)
 
 
 def _compare_responses(
@@ -294,7 +304,7 @@ def _compare_responses(
     if not (left.events or right.events):
         return ComparedPart("impossible", "No response on either side", notes, titles=titles)
     sides = response_side(left, MAX_EVENTS), response_side(right, MAX_EVENTS)
-    return _compared_part(compare(*sides, order, folded=True), titles, notes)
+    return ComparedPart.of(compare(*sides, order, folded=True), titles, notes)
 
 
 def _unreadable_reason(run: Run) -> str:
@@ -321,25 +331,6 @@ def _response_notes(left: Run, right: Run) -> Iterator[str]:
         yield "The runs use different protocols, so their events are compared."
 
 
-def _compared_part(
-    comparison: Comparison, titles: tuple[str, str], notes: tuple[str, ...]
-) -> ComparedPart:
-    return ComparedPart(
-        state="same" if comparison.same else "different",
-        headline=headline_of(comparison),
-        notes=notes,
-        rows=rows_of(comparison.differences),
-        more=max(0, comparison.total - MAX_LISTED),
-        folded=rows_of(comparison.folded),
-        folded_total=comparison.folded_total,
-        titles=titles,
-    )
-
-
-def rows_of(differences: Iterable[Difference]) -> tuple[DifferenceRow, ...]:
-    return tuple(map(row_of, differences))
-
-
 def row_of(difference: Difference) -> DifferenceRow:
     change = difference.change
     left = "" if change == "added" else json_preview(difference.left, MAX_VALUE)
@@ -349,8 +340,7 @@ def row_of(difference: Difference) -> DifferenceRow:
     pieces: tuple[list[DiffSegment], list[DiffSegment]] = ([], [])
     if isinstance(difference.left, str) and isinstance(difference.right, str):
         pieces = word_diff(left, right)
-    names = (change, difference.kind, difference.label, difference.pointer)
-    return DifferenceRow(*names, left, right, difference.expected, pieces)
+    return DifferenceRow(difference, left, right, pieces)
 
 
 def word_diff(left: str, right: str) -> tuple[list[DiffSegment], list[DiffSegment]]:

@@ -1,21 +1,29 @@
-"""Side-by-side runs (twins): titles of both sides, and the differences of their responses."""
+"""Side-by-side runs (twins): the second targets of a request, and both responses compared.
+
+A second target is the other binding, another version, or another agent. For views and commands.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from playground.base.credentials import is_placeholder
 from playground.compare.comparison import (
-    DifferenceRow,
+    ComparedPart,
     distinguishing_labels,
-    headline_of,
     not_comparable_reasons,
     response_side,
-    rows_of,
 )
-from playground.conversation.status import binding_of, version_of
-from playground.models import Run, Twin
-from playground.protocols.diff import IGNORED, UNSEEN, Comparison, compare
+from playground.engine import PreparedRequest
+from playground.engine.preparation import available_bindings, retarget, with_new_ids
+from playground.models import Agent, Run, Twin
+from playground.protocols import registry
+from playground.protocols.diff import Comparison, compare
+from playground.protocols.headers import is_credential
+from playground.protocols.origins import same_origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,59 +35,21 @@ class TwinSide:
     run: Run
     #: What distinguishes it from the other side: agent, version, binding.
     title: str
-    version: str
-    binding: str
-
-
-@dataclass(frozen=True, slots=True)
-class TwinResult:
-    """The comparison of both responses."""
-
-    #: `waiting`, `same`, `different` or `impossible`.
-    state: str
-    headline: str
-    #: For `impossible`, why.
-    reasons: tuple[str, ...] = ()
-    rows: tuple[DifferenceRow, ...] = ()
-    #: Number of differences that are not listed.
-    more: int = 0
-    #: Number of results, left and right.
-    results: tuple[int, int] = (0, 0)
-    titles: tuple[str, str] = ("", "")
-
-    @property
-    def ignored(self) -> Any:
-        """Return the table of members that the comparison ignores."""
-        return IGNORED
-
-    @property
-    def unseen(self) -> Any:
-        """Return sentences on what else the comparison ignores."""
-        return UNSEEN
 
 
 def twin_sides(twin: Twin) -> tuple[TwinSide, TwinSide]:
     titles = _titles(twin.left, twin.right)
-    return _side("Left", twin.left, titles[0]), _side("Right", twin.right, titles[1])
+    return TwinSide("Left", twin.left, titles[0]), TwinSide("Right", twin.right, titles[1])
 
 
-def twin_result(twin: Twin) -> TwinResult:
+def twin_result(twin: Twin) -> ComparedPart:
     """Return the comparison of both responses, reading them once both runs have ended."""
     left, right = twin.left, twin.right
     if not (left.is_final and right.is_final):
-        return TwinResult("waiting", "Waiting for both responses…")
+        return ComparedPart("waiting", "Waiting for both responses…")
     if reasons := tuple(not_comparable_reasons(left, right)):
-        return TwinResult("impossible", "Responses cannot be compared", reasons)
-    comparison = comparison_of(left, right)
-    rows = rows_of(comparison.differences)
-    return TwinResult(
-        state="same" if comparison.same else "different",
-        headline=headline_of(comparison),
-        rows=rows,
-        more=comparison.total - len(rows),
-        results=comparison.results,
-        titles=_titles(left, right),
-    )
+        return ComparedPart("impossible", "Responses cannot be compared", reasons)
+    return ComparedPart.of(comparison_of(left, right), _titles(left, right))
 
 
 def comparison_of(left: Run, right: Run) -> Comparison:
@@ -87,9 +57,87 @@ def comparison_of(left: Run, right: Run) -> Comparison:
     return compare(response_side(left), response_side(right))
 
 
-def _side(position: str, run: Run, title: str) -> TwinSide:
-    return TwinSide(position, run, title, version_of(run).label, binding_of(run))
-
-
 def _titles(left: Run, right: Run) -> tuple[str, str]:
     return distinguishing_labels(left, right) or (left.agent_name, right.agent_name)
+
+
+# Second targets
+
+
+@dataclass(frozen=True, slots=True)
+class TwinTarget:
+    """One other target of a request."""
+
+    #: The value in a form: `binding:mcp`, `version:0.54`, `agent:demo`.
+    value: str
+    label: str
+    prepared: PreparedRequest
+
+
+def twin_targets_for(prepared: PreparedRequest, agents: Sequence[Agent]) -> list[TwinTarget]:
+    """Return the other targets of `prepared`; `agents` are those of its user."""
+    return [*_bindings(prepared), *_versions(prepared), *_agents(prepared, agents)]
+
+
+def convert_to_version(request: Mapping[str, Any], before: str, after: str) -> dict[str, Any]:
+    """Return a document of one version as one of another, with its version member changed."""
+    meta = request.get("meta")
+    if before == after or not isinstance(meta, Mapping):
+        return dict(request)
+    names = {name for name in ("version", "api_version") if meta.get(name) == before}
+    return {**request, "meta": {**meta, **dict.fromkeys(names, after)}}
+
+
+def convert_to_agent(prepared: PreparedRequest, agent: Agent) -> PreparedRequest:
+    """Return the same request to another agent, over the binding of that agent.
+
+    Headers with credentials were entered for one agent and are sent to no other origin; where
+    secrets may be sent is decided by `playground.engine.secrets`.
+    """
+    is_same_origin = same_origin(prepared.target.url, agent.url)
+    headers = [
+        (name, value)
+        for name, value in prepared.headers
+        if is_same_origin or not is_credential(name) or is_placeholder(value)
+    ]
+    return retarget(prepared, agent, headers)
+
+
+def _bindings(prepared: PreparedRequest) -> list[TwinTarget]:
+    agent, target = prepared.agent, prepared.target
+    return [
+        TwinTarget(
+            f"binding:{name}",
+            f"Over {Agent.Binding(name).label}",
+            retarget(prepared, agent, prepared.headers, binding=name),
+        )
+        for name in available_bindings(agent)
+        if name != target.binding
+    ]
+
+
+def _versions(prepared: PreparedRequest) -> list[TwinTarget]:
+    current = prepared.target.version
+    return [
+        TwinTarget(
+            f"version:{version.name}",
+            f"As {version.label}",
+            prepared.in_version(version.name).with_change(
+                partial(convert_to_version, before=current, after=version.name)
+            ),
+        )
+        for version in registry.versions(prepared.agent.protocol)
+        if version.name != current
+    ]
+
+
+def _agents(prepared: PreparedRequest, agents: Sequence[Agent]) -> list[TwinTarget]:
+    return [
+        TwinTarget(
+            f"agent:{agent.slug}",
+            f"To {agent.name}",
+            with_new_ids(convert_to_agent(prepared, agent)),
+        )
+        for agent in agents
+        if agent.pk != prepared.agent.pk and agent.protocol == prepared.agent.protocol
+    ]

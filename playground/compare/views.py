@@ -16,8 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from playground.compare.comparison import candidates_of, compare_runs
-from playground.compare.twin_targets import TwinTarget, twin_targets_for
-from playground.compare.twins import twin_result, twin_sides
+from playground.compare.twins import TwinTarget, twin_result, twin_sides, twin_targets_for
 from playground.composer.views import error_response, parent_turn, prepare_form
 from playground.conversation.updates import response_context
 from playground.engine import tasks
@@ -27,6 +26,7 @@ from playground.models import Agent, Run, RunKind, Twin
 from playground.models.history import comparison_candidates
 from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of
+from playground.protocols.diff import IGNORED, UNSEEN
 from playground.ui.helpers import get_current_run, is_htmx
 
 
@@ -172,7 +172,7 @@ def _twin(request: HttpRequest, pk: str) -> Twin:
 
 
 def _result_context(found: Twin) -> dict[str, object]:
-    return {"twin": found, "verdict": twin_result(found)}
+    return {"twin": found, "verdict": twin_result(found), "ignored": IGNORED, "unseen": UNSEEN}
 
 
 @require_safe

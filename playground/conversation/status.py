@@ -189,6 +189,11 @@ def binding_of(run: Run) -> str:
     return str(Agent.Binding(run.binding).label) if known else run.binding
 
 
+def target_label(run: Run) -> str:
+    """Return the version and the binding, such as "NLWeb 0.55 over HTTP"."""
+    return f"{version_of(run).label} over {binding_of(run)}"
+
+
 def protocol_label(run: Run) -> str:
     """Return the version, and the binding if that is not HTTP."""
     label = version_of(run).label or run.protocol
@@ -202,7 +207,6 @@ def status_context(run: Run) -> dict[str, Any]:
         "metrics": run_metrics(run),
         "phase": phase_label(run),
         "is_unterminated": is_unterminated(run),
-        "protocol_label": f"{version_of(run).label} over {binding_of(run)}",
         "error": error_card(run),
     }
 

@@ -19,6 +19,7 @@ from playground.conversation.status import (
     result_label,
     run_metrics,
     status_label,
+    target_label,
 )
 from playground.conversation.transcript import answer_verb, answers, declined, undelivered
 from playground.models.row_problems import row_problems
@@ -71,7 +72,7 @@ def meaning(schema: str, pointer: str) -> str:
 #: Functions of other modules that templates use as filters, by their own names.
 _FILTERS: tuple[Callable[..., Any], ...] = (
     *(ago, kind_label, milliseconds, pretty, size, value_text),
-    *(protocol_label, result_label, run_metrics, status_label),
+    *(protocol_label, result_label, run_metrics, status_label, target_label),
     *(answer_verb, answers, declined, undelivered),
     kind_reference,
     row_problems,

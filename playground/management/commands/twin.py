@@ -23,11 +23,11 @@ from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import configure_stream, one_line
 from playground.cli.signals import on_stop
 from playground.compare.comparison import headline_of, not_comparable_reasons
-from playground.compare.twin_targets import convert_to_version
-from playground.compare.twins import comparison_of, twin_sides
-from playground.engine import runs, tasks
+from playground.compare.twins import comparison_of, convert_to_version, twin_sides
+from playground.conversation.status import target_label
 from playground.engine.mcp_sessions import end_sessions_of
 from playground.engine.request import PreparedRequest
+from playground.engine.runs import create_run
 from playground.models import Agent, Run, Twin
 from playground.protocols import registry
 from playground.protocols.diff import Comparison, Difference
@@ -129,13 +129,13 @@ def _version(agent: Agent, wanted: str | None) -> str:
 
 async def _send(pair: RequestPair, total_timeout: float | None) -> Twin:
     """Send both requests at the same time; `total_timeout` is the seconds for each run."""
-    on_stop(tasks.stop_all)
+    on_stop(stop_all)
     limits: RunLimits = settings.RUN_LIMITS
     limits = replace(limits, total_timeout=total_timeout) if total_timeout else limits
     twin = await sync_to_async(_record)(pair)
     await asyncio.gather(
         *(
-            tasks.send_here(run, prepared, limits=limits)
+            send_here(run, prepared, limits=limits)
             for run, prepared in zip((twin.left, twin.right), pair, strict=True)
         )
     )
@@ -146,14 +146,14 @@ async def _send(pair: RequestPair, total_timeout: float | None) -> Twin:
 
 
 def _record(pair: RequestPair) -> Twin:
-    left, right = (runs.create_run(prepared) for prepared in pair)
+    left, right = (create_run(prepared) for prepared in pair)
     twin: Twin = Twin.objects.create(left=left, right=right)
     return twin
 
 
 def _text_lines(twin: Twin, comparison: Comparison | None, reasons: list[str]) -> Iterator[str]:
     for side in twin_sides(twin):
-        target = f"{side.run.agent_name}, {side.version} over {side.binding}, {side.run.url}"
+        target = f"{side.run.agent_name}, {target_label(side.run)}, {side.run.url}"
         yield one_line(f"{side.position.lower():>6} {target}")
     if comparison is None:
         yield from map(one_line, reasons)

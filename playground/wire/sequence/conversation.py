@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from playground.conversation.status import binding_of, phase_label, status_label, version_of
+from playground.conversation.status import phase_label, status_label, target_label
 from playground.models import McpSession, PollingStatus, Run, RunKind, RunSource, RunState
 from playground.models.conversations import branch_keys, turn_of
 from playground.protocols.events import Outcome
@@ -136,8 +136,7 @@ class _Lanes:
 
     def agent(self, turn: Run) -> str:
         """Return the key of the lane of a turn's agent."""
-        detail = f"{version_of(turn).label} over {binding_of(turn)}"
-        lane = Lane("", LaneKind.AGENT, turn.agent_name or _host(turn.url), detail)
+        lane = Lane("", LaneKind.AGENT, turn.agent_name or _host(turn.url), target_label(turn))
         return self._key(self._agents, (turn.agent_name, turn.url), lane)
 
     def server(self, action: Run, turn: Run) -> str:
