@@ -28,7 +28,7 @@ from playground.lessons import editor
 from playground.lessons import views as lessons
 from playground.reference import views as reference
 from playground.shares import views as shares
-from playground.site import login, metrics, readiness, sidebar
+from playground.site import login, probes, sidebar
 from playground.verdicts import conformance, expectations
 from playground.wire import annotations as annotated_exchange
 from playground.wire import session
@@ -37,8 +37,8 @@ from playground.wire.sequence import views as sequence
 
 urlpatterns: list[URLPattern | URLResolver] = [
     # For load balancers and monitoring
-    path("ready/", readiness.readiness, name="readiness"),
-    path("metrics", metrics.metrics, name="metrics"),
+    path("ready/", probes.readiness, name="readiness"),
+    path("metrics", probes.metrics, name="metrics"),
     # The workbench and its composer
     path("", workbench.workbench, name="workbench"),
     path("links/", deep_links.create, name="deep-links"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -17,7 +18,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from playground.agents import doctor
 from playground.agents.doctor import report_for
 from playground.agents.forms import AgentForm
-from playground.agents.tools import tool_list_view
 from playground.composer.views import prepare_form
 from playground.conversation.errors import authentication
 from playground.engine.calls import probe
@@ -28,20 +28,17 @@ from playground.engine.preparation import (
     free_name,
     version_and_binding,
 )
-from playground.engine.request import (
-    PreparedRequest,
-    SecretNotAllowedError,
-    agent_url_over,
-    request_to,
-)
+from playground.engine.request import PreparedRequest, SecretNotAllowedError, agent_url_over
 from playground.models import Agent, Run
 from playground.models.detection import detected_target, proposed_changes
 from playground.models.ownership import owner_of
 from playground.protocols import mcp, registry
 from playground.protocols.doctor import Remedy
 from playground.protocols.events import Event, Failure
+from playground.protocols.mcp import handshake
 from playground.protocols.origins import MAX_URL, same_origin
 from playground.protocols.problems import Problem
+from playground.ui.formatting import value_text
 from playground.ui.helpers import find_run, get_agent, get_run, is_htmx, room_problem, save_form
 
 
@@ -146,7 +143,45 @@ def _tools_context(agent: Agent) -> dict[str, Any]:
     if Agent.Binding.MCP not in available_bindings(agent):
         return {"agent": agent}
     address = agent_url_over(agent, Agent.Binding.MCP)
-    return {"agent": agent, "tools_url": address, "toolbox": tool_list_view(agent, address)}
+    session = handshake.session_from_json(agent.handshake, address)
+    toolbox = _toolbox(session, (agent.ask_tool, agent.await_tool)) if session else None
+    return {"agent": agent, "tools_url": address, "toolbox": toolbox}
+
+
+_HANDSHAKES = {
+    handshake.DISCOVERED: "Supports server/discover; no session.",
+    handshake.INITIALIZED: "Initialized with initialize.",
+    handshake.BARE: "Supports neither server/discover nor initialize, but accepts tool calls.",
+}
+
+
+def _toolbox(session: handshake.Session, configured: tuple[str, str]) -> dict[str, Any]:
+    """Return a server with its tools; `configured` are those for `ask` and for `await`."""
+    tools = [each for each in session.tools if isinstance(each, Mapping)]
+    names = [value_text(each.get("name"), 128) for each in tools]
+    called = {name: session.tool_for(name, configured) for name in handshake.OPERATIONS}
+    handshake_text = _HANDSHAKES.get(session.generation, "")
+    if session.generation == handshake.INITIALIZED:
+        uses = "uses" if session.uses_id else "does not use"
+        handshake_text += f" The server {uses} a session."
+    return {
+        "session": session,
+        "server": _server_label(session.server),
+        "handshake_text": handshake_text,
+        "tools": list(zip(names, tools, strict=True)),
+        "names": names,
+        # The tools for `ask` and `await`, and without a choice.
+        "called": called,
+        "suggested": {name: session.tool_for(name) for name in handshake.OPERATIONS},
+    }
+
+
+def _server_label(info: Any) -> str:
+    """Return the name and version that a server gives, "" for none."""
+    if not isinstance(info, Mapping):
+        return ""
+    parts = (value_text(info.get(name), 120) for name in ("title", "name", "version"))
+    return " ".join(dict.fromkeys(filter(None, parts)))
 
 
 @require_POST
@@ -159,13 +194,13 @@ async def tools(request: HttpRequest, slug: str) -> HttpResponse:
     if refusal := await sync_to_async(room_problem)(request, is_begun=True):
         context = {**await sync_to_async(_tools_context)(found), "cause": refusal}
         return await sync_to_async(render)(request, "agents/form.html#tools", context, status=422)
-    over_mcp = partial(request_to, binding=Agent.Binding.MCP)
+    over_mcp = partial(request_over_binding, binding=Agent.Binding.MCP)
     prepared = await sync_to_async(over_mcp)(found, {})
     exchange = mcp.list_tools(prepared.target, settings.RUN_LIMITS.max_depth)
     events, problem = await probe(exchange, owner=found.owner_id, redact=prepared.redact)
-    if (handshake := exchange.handshake) is not None:
-        await sync_to_async(found.save_handshake)(handshake)
-        found.handshake = dict(handshake)
+    if (session := exchange.handshake) is not None:
+        await sync_to_async(found.save_handshake)(session)
+        found.handshake = dict(session)
     if not is_htmx(request):
         return redirect(found)
     context = await sync_to_async(_tools_context)(found)

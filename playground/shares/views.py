@@ -144,15 +144,19 @@ def _share_context(request: HttpRequest, share: Share) -> dict[str, Any]:
     return context
 
 
-def _workbench_link(request: HttpRequest, run: Run) -> str:
+def _workbench_link(request: HttpRequest, shared: Run | SavedRequest) -> str:
+    if isinstance(shared, Run):
+        address, document = shared.url, shared.request
+    else:
+        address, document = shared.address, shared.document
     return workbench_link(
         request.build_absolute_uri(reverse("workbench")),
-        address=clean_url_template(run.url),
-        protocol=run.protocol,
-        binding=run.binding,
-        version=run.version,
-        document=run.request,
-        headers=[pair for pair in run.headers if not is_credential(pair[0])],
+        address=clean_url_template(address),
+        protocol=shared.protocol,
+        binding=shared.binding,
+        version=shared.version,
+        document=document,
+        headers=[pair for pair in shared.headers if not is_credential(pair[0])],
     )
 
 
@@ -221,15 +225,7 @@ def _request_context(request: HttpRequest, saved: SavedRequest) -> dict[str, Any
             for each in saved.expectations
             if not expectation_errors(json.dumps(each))
         ],
-        "link": workbench_link(
-            request.build_absolute_uri(reverse("workbench")),
-            address=clean_url_template(saved.address),
-            protocol=saved.protocol,
-            binding=saved.binding,
-            version=saved.version,
-            document=saved.document,
-            headers=[pair for pair in saved.headers if not is_credential(pair[0])],
-        ),
+        "link": _workbench_link(request, saved),
     }
 
 

@@ -1,1 +1,1 @@
-"""What every page has: sidebar, template tags, errors, log-in, metrics, readiness."""
+"""What every page has: sidebar, template tags, errors, log-in, probes."""

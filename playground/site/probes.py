@@ -1,4 +1,4 @@
-"""Readiness of this process, for a load balancer, a container engine or a monitor."""
+"""Readiness and metrics of this process, for load balancers, container engines and monitors."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError
-from django.http import HttpRequest, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
+from playground.base.metrics import exposition
 from playground.engine import runs
 from playground.models.clock import database_now
 
@@ -51,3 +52,17 @@ async def _layer_responds() -> bool:
     except Exception:  # Those of Redis and of its connections differ.
         return False
     return True
+
+
+@csrf_exempt
+@login_not_required
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Show the metrics, in the text format unless `Accept` asks for OpenMetrics.
+
+    No login is needed. Status 404 unless `PLAYGROUND_METRICS` is on.
+    """
+    if not settings.METRICS:
+        raise Http404("PLAYGROUND_METRICS is off.")
+    body, content_type = exposition(request.headers.get("Accept", ""))
+    return HttpResponse(body, content_type=content_type)

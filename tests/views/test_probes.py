@@ -1,4 +1,4 @@
-"""The readiness of a process: its database, the channel layer, and whether it stops."""
+"""The readiness and the metrics of a process, for monitors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from playground.engine import runs
-from playground.site import readiness
+from playground.site import probes
 
 
 def ready(client: Client) -> tuple[int, dict[str, Any]]:
@@ -29,13 +28,13 @@ def test_without_a_database(client: Client, monkeypatch: pytest.MonkeyPatch) -> 
     def away() -> None:
         raise OperationalError("away")
 
-    monkeypatch.setattr(readiness, "database_now", away)
+    monkeypatch.setattr(probes, "database_now", away)
     problems = {"database": "It does not respond."}
     assert ready(client) == (503, {"ready": False, "problems": problems})
 
 
 def test_a_process_that_stops(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "refuses_new_runs", lambda: True)
+    monkeypatch.setattr(engine, "refuses_new_runs", lambda: True)
     problems = {"process": "It is stopping."}
     assert ready(client) == (503, {"ready": False, "problems": problems})
 
@@ -56,6 +55,28 @@ def test_the_channel_layer(
     client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch, error: Exception | None
 ) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:1"
-    monkeypatch.setattr(readiness, "get_channel_layer", lambda: Layer(error))
+    monkeypatch.setattr(probes, "get_channel_layer", lambda: Layer(error))
     problems = {"channel_layer": "It does not respond."} if error else {}
     assert ready(client) == (503 if error else 200, {"ready": not error, "problems": problems})
+
+
+def test_metrics_need_no_login(client: Client, settings: Any) -> None:
+    settings.METRICS = True
+    response = client.get("/metrics")
+    assert response.status_code == 200
+    assert response["Content-Type"].startswith("text/plain; version=0.0.4")
+    assert "playground_runs_in_progress" in response.text
+    assert client.head("/metrics").status_code == 200
+    assert Client(enforce_csrf_checks=True).post("/metrics").status_code == 405
+
+
+def test_metrics_as_openmetrics(client: Client, settings: Any) -> None:
+    settings.METRICS = True
+    response = client.get("/metrics", headers={"accept": "application/openmetrics-text"})
+    assert response["Content-Type"].startswith("application/openmetrics-text")
+
+
+def test_metrics_that_are_off(client: Client, settings: Any) -> None:
+    settings.METRICS = False
+    assert client.get("/metrics").status_code == 404
+    assert client.head("/metrics").status_code == 404
