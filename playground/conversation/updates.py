@@ -133,9 +133,10 @@ class RunUpdates:
         self._message_updates = MessageUpdates(WINDOW)
         #: Entries on the page of which a part is replaced when the run has ended.
         self._closing: list[Entry] = []
-        self._ended = ended
+        #: Whether the end of the run was announced.
+        self.ended = ended
         #: Status by key of the other turns of the transcript that were in progress.
-        self._other_turns = dict(turns)
+        self.other_turns = dict(turns)
 
     @property
     def cursor(self) -> int:
@@ -143,28 +144,18 @@ class RunUpdates:
         return self._reader.cursor if self._reader else self._after
 
     @property
-    def ended(self) -> bool:
-        """Return whether the end of the run was announced."""
-        return self._ended
-
-    @property
     def stamp(self) -> tuple[str, int]:
         """Return the state and the number of frames of the run when it was read last."""
         return (self._run.state, self._run.frames) if self._run else ("", 0)
-
-    @property
-    def other_turns(self) -> Mapping[UUID, str]:
-        """Return the status by key of the other turns that are in progress."""
-        return self._other_turns
 
     def watch_other_turns(self, run: Run) -> None:
         """Announce the end of the turns that are in progress in the same conversation."""
         if run.conversation_id is not None and run.is_turn and not self.readonly:
             others = Run.objects.turns().unfinished().filter(conversation=run.conversation_id)
-            self._other_turns = dict(others.exclude(pk=run.pk).values_list("pk", "state"))
+            self.other_turns = dict(others.exclude(pk=run.pk).values_list("pk", "state"))
 
     def watch_turns(self, turns: Mapping[UUID, str]) -> None:
-        self._other_turns = {**turns, **self._other_turns}
+        self.other_turns = {**turns, **self.other_turns}
 
     def needs_read(self, stored: Sequence[Stored]) -> bool:
         """Return whether the database has to be read to go on with what was stored.
@@ -210,7 +201,7 @@ class RunUpdates:
         later message. Raises `Run.DoesNotExist` if the run was deleted. After an exception the
         position is the same as before.
         """
-        cursor, turns, had_ended = self.cursor, self._other_turns, self._ended
+        cursor, turns, had_ended = self.cursor, self.other_turns, self.ended
         try:
             return self._advance(stored, upto, ends=ends, read=read)
         except Exception:
@@ -282,18 +273,19 @@ class RunUpdates:
         changed = self._changed_entries(thread, reader.cursor) if is_read else []
         more = reader.cursor < run.frames or (run.is_final and not ends)
         ended = run.is_final and not more
-        settled = ended and thread.is_settled and not self._other_turns
+        settled = ended and thread.is_settled and not self.other_turns
         showing = (run.state, run.outcome, run.frames, run.results, run.events, settled)
         if first > reader.cursor and showing == self._shown and not changed and not turns:
             return None
         self._shown = showing
         # A state is not announced before the frames that led to it.
-        shown = run if not more else replace_state(run)
+        if more and run.is_final:
+            run.state = RunState.STREAMING
         # The context of the next request changes with the end, and with later changes.
         is_new = run.is_final and (ended or changed) and not self.readonly
         transcript = transcript_of(run) if is_new or turns else None
         rows = transcript.rows if transcript else []
-        context = _entries_context(shown, reader, thread, added, before)
+        context = _entries_context(run, reader, thread, added, before)
         template = (
             "shares/run.html#message" if self.readonly else "conversation/response.html#message"
         )
@@ -307,16 +299,16 @@ class RunUpdates:
                 "last": reader.cursor,
                 "transcript": transcript,
                 "rows": [row for row in rows if row.run.pk in turns],
-                "updates": self._update_messages(reader, thread, ended and not self._ended),
+                "updates": self._update_messages(reader, thread, ended and not self.ended),
                 "children": [thread.render_children(ref) for ref in changed],
                 "final": ended,
                 "settled": settled,
                 "more_results": WINDOW if reader.entries > WINDOW else None,
                 # Announced once: a later message must not take the focus from its reader.
-                "ended": ended and not self._ended,
+                "ended": ended and not self.ended,
             }
         )
-        self._ended = ended
+        self.ended = ended
         return RunMessage(html, first, reader.cursor, settled, more)
 
     def _changed_status(self, context: dict[str, Any]) -> list[str]:
@@ -347,7 +339,7 @@ class RunUpdates:
         self._closing, self._has_gap = [], False
         self._note_closing(reader.read_to(min(upto, run.frames), WINDOW, run.frames))
         reader.messages.changed()
-        self._message_updates.note(reader.messages, over=self._ended)
+        self._message_updates.note(reader.messages, over=self.ended)
         return reader
 
     def _update_messages(self, reader: ThreadReader, thread: Thread, ending: bool) -> list[str]:
@@ -366,11 +358,11 @@ class RunUpdates:
         self._closing += found[: WINDOW - len(self._closing)]
 
     def _changed_turns(self) -> set[UUID]:
-        if not self._other_turns:
+        if not self.other_turns:
             return set()
-        known = self._other_turns
+        known = self.other_turns
         states = dict(Run.objects.filter(pk__in=known).values_list("pk", "state"))
-        self._other_turns = {
+        self.other_turns = {
             pk: state for pk, state in states.items() if not RunState(state).is_final
         }
         return {pk for pk, state in states.items() if known[pk] != state}
@@ -433,13 +425,6 @@ def _entries_context(
         "summaries": render_entries([entry for entry in added if entry.pinned], thread),
         "usage": usage_rows(reader.messages.usage),
     }
-
-
-def replace_state(run: Run) -> Run:
-    """Return the run as it was before it ended, for a viewer who is behind."""
-    if run.is_final:
-        run.state = "streaming"
-    return run
 
 
 def window(added: list[Entry], before: int) -> list[Entry]:

@@ -33,7 +33,7 @@ from playground.ui.helpers import (
 )
 from playground.variables import is_name
 
-#: Session key of the active environment.
+#: Session key of the slug of the active environment; "" for none.
 ACTIVE = "environment"
 
 
@@ -43,11 +43,6 @@ def active_environment(request: HttpRequest) -> Environment | None:
     if not isinstance(slug, str) or not slug:
         return None
     return Environment.objects.owned_by(request.user).filter(slug=slug).first()
-
-
-def activate(request: HttpRequest, slug: str) -> None:
-    """Make an environment of the user the active one; "" for none."""
-    request.session[ACTIVE] = slug
 
 
 def choice_context(request: HttpRequest, slug: str | None = None) -> dict[str, Any]:
@@ -71,7 +66,7 @@ def environments(request: HttpRequest) -> HttpResponse:
     form = EnvironmentForm(request.POST, instance=Environment(owner=owner))
     if not form.is_valid() or not (created := save_form(form)):
         return _list(request, form, status=422)
-    activate(request, created.slug)
+    request.session[ACTIVE] = created.slug
     return redirect(created)
 
 
@@ -184,7 +179,7 @@ def choice(request: HttpRequest) -> HttpResponse:
     slug = request.POST.get("environment", "")
     if slug:
         _get_environment(request, slug)
-    activate(request, slug)
+    request.session[ACTIVE] = slug
     return HttpResponse(status=204)
 
 
@@ -218,7 +213,7 @@ def variable(request: HttpRequest) -> HttpResponse:
     form = NewVariableForm(request.user, request.POST)
     if not form.is_valid() or not (found := save_form(form)):
         return _new_variable(request, form, status=422)
-    activate(request, found.slug)
+    request.session[ACTIVE] = found.slug
     response = HttpResponse(status=204)
     event = {"slug": found.slug, "name": found.name, "variable": form.cleaned_data["name"]}
     return trigger_client_event(response, "environment:change", event)

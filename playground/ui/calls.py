@@ -6,7 +6,6 @@ import contextlib
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q
@@ -97,28 +96,19 @@ def is_new_origin(request: HttpRequest, url: str) -> bool:
 _PLACEHOLDER = re.compile(rf"{PLACEHOLDER.pattern}|%7B%7B([A-Za-z0-9_.-]{{1,80}})%7D%7D")
 
 
-@dataclass(frozen=True, slots=True)
-class TextSegment:
-    """A segment of text: ordinary, a masked secret, or a name without a value."""
-
-    text: str
-    #: "", "secret" or "missing".
-    kind: str = ""
-
-
 def pieces(
     text: str, secrets: Collection[str] = (), missing: Collection[str] = ()
-) -> list[TextSegment]:
-    """Return `text` in segments; the text of a secret or a missing value is its name."""
-    if not secrets and not missing:
-        return [TextSegment(text)]
-    segments: list[TextSegment] = []
+) -> list[tuple[str, str]]:
+    """Return `text` in segments: each with its kind, which is "", "secret" or "missing".
+
+    The text of a secret or a missing value is its name.
+    """
+    segments: list[tuple[str, str]] = []
     end = 0
     for match in _PLACEHOLDER.finditer(text):
         name = match.group(1) or match.group(2)
         kind = "secret" if name in secrets else "missing" if name in missing else ""
-        if not kind:
-            continue
-        segments += [TextSegment(text[end : match.start()]), TextSegment(name, kind)]
-        end = match.end()
-    return [each for each in (*segments, TextSegment(text[end:])) if each.text]
+        if kind:
+            segments += [(text[end : match.start()], ""), (name, kind)]
+            end = match.end()
+    return [each for each in (*segments, (text[end:], "")) if each[0]]
