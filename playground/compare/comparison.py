@@ -107,37 +107,21 @@ class ComparedPart:
         return self.comparison.folded_total - len(self.folded) if self.comparison else 0
 
 
-@dataclass(frozen=True, slots=True)
-class RunComparison:
-    """The comparison of two runs as its page shows it."""
+def compare_runs(left: Run, right: Run, *, ordered: bool) -> dict[str, Any]:
+    """Compare two runs, reading the frames of both; with `ordered` the order of lists counts.
 
-    titles: tuple[str, str]
-    facts: tuple[ComparedFact, ...]
-    request: ComparedPart
-    response: ComparedPart
-
-    @property
-    def headline(self) -> str:
-        parts = (("request", self.request), ("response", self.response))
-        return " · ".join(f"{name}: {part.headline.lower()}" for name, part in parts).capitalize()
-
-
-def compare_runs(left: Run, right: Run, *, ordered: bool) -> RunComparison:
-    """Compare two runs, reading the frames of both; with `ordered` the order of lists counts."""
-    titles = titles_of(left, right)
-    order = OrderScope.EVERYWHERE if ordered else OrderScope.NOWHERE
-    return RunComparison(
-        titles,
-        tuple(facts_of(left, right)),
-        _compare_requests(left, right, order, titles),
-        _compare_responses(left, right, order, titles),
-    )
-
-
-def titles_of(left: Run, right: Run) -> tuple[str, str]:
-    """Return the titles of both sides: what distinguishes them, else when they were sent."""
+    Return the `titles` of both sides, the `facts`, and the `request` and `response` as
+    `ComparedPart`.
+    """
     labels = distinguishing_labels(left, right) or (_sent_at(left), _sent_at(right))
-    return f"Left, {labels[0]}", f"Right, {labels[1]}"
+    titles = f"Left, {labels[0]}", f"Right, {labels[1]}"
+    order = OrderScope.EVERYWHERE if ordered else OrderScope.NOWHERE
+    return {
+        "titles": titles,
+        "facts": list(facts_of(left, right)),
+        "request": _compare_requests(left, right, order, titles),
+        "response": _compare_responses(left, right, order, titles),
+    }
 
 
 def distinguishing_labels(left: Run, right: Run) -> tuple[str, str] | None:
@@ -163,26 +147,19 @@ def not_comparable_reasons(left: Run, right: Run) -> Iterator[str]:
         yield f"The run on the {position} did not complete ({status_label(run).lower()}){reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonCandidate:
-    """A run to compare another one with, and what tells it apart from runs with the same text."""
+def candidates_of(run: Run, others: Iterable[Run]) -> list[tuple[Run, str]]:
+    """Return runs to compare `run` with, and what tells each apart from those with the same text.
 
-    run: Run
-    sent_at: str
-    #: First difference of its request, "" for the same request or another text.
-    difference: str
-
-
-def candidates_of(run: Run, others: Iterable[Run]) -> list[ComparisonCandidate]:
-    """Return the candidates to compare `run` with; one query for their requests."""
+    That is the first difference of its request, "" for the same request or another text. One query
+    reads the requests.
+    """
     others = list(others)
     requests = dict(
         Run.objects.filter(pk__in=[each.pk for each in others]).values_list("pk", "request")
     )
     return [
-        ComparisonCandidate(
+        (
             other,
-            _sent_at(other),
             first_difference(requests.get(other.pk), run.request) if other.text == run.text else "",
         )
         for other in others
