@@ -117,9 +117,6 @@ class TestPage:
             )
         assert queries() == first
 
-    def test_the_sidebar_leads_here(self, client: Client) -> None:
-        assert 'href="/history/"' in client.get("/").content.decode()
-
 
 class TestFilters:
     @pytest.fixture(autouse=True)
@@ -419,3 +416,52 @@ class TestSidebar:
         assert "composer--first" in client.get("/").content.decode()
         make()
         assert "composer--first" not in client.get("/").content.decode()
+
+
+def document(**prefer: Any) -> dict[str, Any]:
+    return {"query": {"text": "eggs"}, "prefer": {"mode": "list", **prefer}}
+
+
+def changes() -> list[str]:
+    """Return what each row says of a change, the newest first."""
+    page = read(Client().get("/runs/").content.decode())
+    return [
+        " ".join(each.words for each in row.select(class_="history-change"))
+        for row in page.select("a", data_run=None)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "change"),
+    [
+        ({}, ""),
+        ({"text": "soup", "agent_name": "Other"}, ""),
+        ({"agent_name": "Other"}, "to Other"),
+        ({"version": "0.54"}, "NLWeb 0.55 → NLWeb 0.54"),
+        ({"binding": "mcp"}, "HTTP → MCP"),
+        ({"request": document(mode="summarize")}, "prefer.mode list → summarize"),
+        ({"request": document(streaming=False)}, "+ prefer.streaming false"),
+        ({"request": {"query": {"text": "eggs"}}}, "− prefer"),
+        ({"agent_name": "Other", "binding": "mcp", "request": document(mode="summarize")},
+         "to Other, HTTP → MCP, 1 more"),
+        ({"request": document(mode="x" * 9_000)}, ""),
+    ],
+    ids=[
+        "same", "text", "agent", "version", "binding", "changed", "added", "removed", "many",
+        "too-long",
+    ],
+)  # fmt: skip
+def test_what_changed_since_the_previous_run(fields: dict[str, Any], change: str) -> None:
+    make(2, request=document())
+    make(1, **{"request": document(), **fields})
+    assert changes() == [change, ""]
+
+
+def test_each_run_is_compared_with_the_previous_one_of_its_text() -> None:
+    make(4, request=document())
+    make(3, text="soup")
+    make(2, request=document(mode="summarize"))
+    make(1, request=document(mode="generate"))
+    assert changes() == [
+        "prefer.mode summarize → generate", "prefer.mode list → summarize", "", "",
+    ]  # fmt: skip

@@ -11,6 +11,7 @@ import pytest
 from django.test import Client
 
 from playground.models import Agent, Environment, Run, Variable
+from playground.protocols import registry
 
 pytestmark = pytest.mark.database
 
@@ -43,48 +44,66 @@ def agents(agent: Agent) -> None:
     Agent.objects.create(name="Talker", url="http://talker.example", protocol="agent-api")
 
 
-class TestLinks:
-    def test_a_text_for_an_agent(self, client: Client) -> None:
-        assert shown(client, {"agent": "recipes", "text": "soup", "streaming": "0"}) == {
-            "agent": "recipes",
-            "address": "",
-            "protocol": "nlweb",
-            "version": "0.55",
-            "binding": "http",
+DEFAULTS = {"version": "0.55"}
+#: Links, and what the composer then has.
+LINKS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
+    "a text for an agent": (
+        {"agent": "recipes", "text": "soup", "streaming": "0"},
+        {
+            "agent": "recipes", "address": "", "protocol": "nlweb", "version": "0.55",
+            "binding": "http", "linked": True, "note": "",
             "document": {
-                "query": {"text": "soup"},
-                "prefer": {"streaming": False},
-                "meta": {"version": "0.55"},
+                "query": {"text": "soup"}, "prefer": {"streaming": False}, "meta": DEFAULTS,
             },
-            "linked": True,
-            "note": "",
-        }
+        },
+    ),
+    "a text for a URL": (
+        {"agent": "https://other.example/a", "text": "soup", "protocol": "nlweb",
+         "version": "0.54", "binding": "mcp"},
+        {
+            "agent": "", "address": "https://other.example/a", "version": "0.54",
+            "binding": "mcp", "linked": True,
+            "document": {
+                "query": {"text": "soup"}, "prefer": {"streaming": True},
+                "meta": {"version": "0.54"},
+            },
+        },
+    ),
+    "the protocol of the agent": (
+        {"agent": "talker", "text": "hi", "protocol": "nlweb"},
+        {"protocol": "agent-api", "document": registry.new_request("agent-api", "1", "hi")},
+    ),
+    "a document": (
+        {"request": '{"query": {"text": "<b>", "x": [1]}}'},
+        {"document": {"query": {"text": "<b>", "x": [1]}}, "linked": True},
+    ),
+    "a new request": (
+        {"new": "1"},
+        {
+            "document": {"query": {"text": ""}, "prefer": {"streaming": True}, "meta": DEFAULTS},
+            "linked": False,
+        },
+    ),
+    "an agent": ({"agent": "talker"}, {"linked": False}),
+    "nothing": ({}, {"linked": False}),
+    "credentials": (
+        {"agent": "https://me:literal@other.example/?token=literal&site=a"},
+        {
+            "address": "https://other.example/?token=&site=a",
+            "note": "The credentials in the URL were removed.",
+        },
+    ),
+}  # fmt: skip
+
+
+class TestLinks:
+    @pytest.mark.parametrize(("query", "expected"), LINKS.values(), ids=LINKS)
+    def test_fill_in_the_composer(
+        self, client: Client, query: dict[str, str], expected: dict[str, Any]
+    ) -> None:
+        found = shown(client, query)
+        assert {name: found[name] for name in expected} == expected
         assert not Run.objects.exists()
-
-    def test_a_text_for_an_address(self, client: Client) -> None:
-        found = shown(
-            client,
-            {
-                "agent": "https://other.example/a",
-                "text": "soup",
-                "protocol": "nlweb",
-                "version": "0.54",
-                "binding": "mcp",
-            },
-        )
-        assert (found["agent"], found["address"]) == ("", "https://other.example/a")
-        assert (found["version"], found["binding"], found["linked"]) == ("0.54", "mcp", True)
-        assert found["document"]["prefer"] == {"streaming": True}
-
-    def test_the_language_of_the_agent_wins_over_that_of_the_link(self, client: Client) -> None:
-        found = shown(client, {"agent": "talker", "text": "hi", "protocol": "nlweb"})
-        assert found["protocol"] == "agent-api"
-        assert found["document"]["input"][0]["content"] == [{"type": "text", "text": "hi"}]
-
-    def test_a_whole_document(self, client: Client) -> None:
-        found = shown(client, {"request": '{"query": {"text": "<b>", "x": [1]}}'})
-        assert found["document"] == {"query": {"text": "<b>", "x": [1]}}
-        assert found["linked"]
 
     @pytest.mark.parametrize(
         ("referer", "linked"),
@@ -107,14 +126,6 @@ class TestLinks:
     def test_an_agent_that_does_not_exist_is_said_on_own_pages_too(self, client: Client) -> None:
         page = client.get("/", {"agent": "x"}, headers={"Referer": "http://testserver/"})
         assert "The agent of the link does not exist here: x" in page.content.decode()
-
-    def test_a_new_request_is_empty(self, client: Client) -> None:
-        found = shown(client, {"new": "1"})
-        assert (found["document"]["query"], found["linked"]) == ({"text": ""}, False)
-
-    def test_an_agent_alone_is_no_request_of_somebody_else(self, client: Client) -> None:
-        assert not shown(client, {"agent": "talker"})["linked"]
-        assert not shown(client, {})["linked"]
 
     @pytest.mark.parametrize(
         "named",
@@ -140,12 +151,6 @@ class TestLinks:
         Agent.objects.all().delete()
         found = shown(client, {})
         assert (found["agent"], found["linked"], found["note"]) == ("", False, "")
-
-    def test_credentials_in_an_address_are_left_out(self, client: Client) -> None:
-        named = "https://me:literal@other.example/?token=literal&site=a"
-        found = shown(client, {"agent": named})
-        assert found["address"] == "https://other.example/?token=&site=a"
-        assert "credentials" in found["note"]
 
     @pytest.mark.parametrize("request_text", ["", "{", "[]", '"text"', "[" * 9000, "{" * 30_000])
     def test_what_is_no_document_is_left_out(self, client: Client, request_text: str) -> None:
