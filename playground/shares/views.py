@@ -47,7 +47,7 @@ from playground.protocols.headers import is_credential
 from playground.stored_runs import read_events
 from playground.ui.formatting import pretty, readable
 from playground.ui.helpers import get_collection, get_run, make_download
-from playground.ui.wire_blocks import WireBlock, blocks_of
+from playground.ui.wire_blocks import blocks_of
 
 #: Lifetimes of a link in days; "" for no end.
 LIFETIME_CHOICES = (
@@ -314,22 +314,20 @@ def shared_run(run: Run, *, results: int = 0) -> dict[str, Any]:
 
 
 def shared_details(run: Run, *, events: int = 0, wire: int = 0) -> dict[str, Any]:
-    """Return the context of `shares/run.html#details`, each part from an offset."""
+    """Return the context of `shares/run.html#details`, each part from an offset.
+
+    Credentials and session ids are masked.
+    """
     read = islice(read_events(run, events), EVENTS)
     rows = rows_of((_masked_frame(frame), found) for frame, found in read)
     frames = list(islice(run.read_frames(wire), BLOCKS))
     return {
         "run": run,
         "rows": rows,
-        "blocks": shared_blocks(frames),
+        "blocks": blocks_of(map(_masked_frame, frames)),
         "more_events": rows[-1].seq if rows and rows[-1].seq < run.frames else None,
         "more_wire": frames[-1].seq if frames and frames[-1].seq < run.frames else None,
     }
-
-
-def shared_blocks(frames: list[Frame]) -> list[WireBlock]:
-    """Return the blocks of the Wire tab with credentials and session ids masked."""
-    return blocks_of(_masked_frame(frame) for frame in frames)
 
 
 def shared_fixture(fixture: Fixture) -> Fixture:
