@@ -42,8 +42,6 @@ _CONVERSATION_STATE = (
     "/session_id",
     "/response_id",
 )
-
-
 _VERBS: Mapping[str, str] = {
     elicitation.ACCEPT: "Answered",
     elicitation.DECLINE: "Declined",
@@ -258,7 +256,7 @@ def declined(run: Run) -> str:
 def answer_verb(run: Run) -> str:
     """Return what a turn did with the question that it follows, as a past participle."""
     verb = _VERBS.get(elicitation.action_of(run.resume))
-    return verb or ("Answered" if answers(run) else "Continued")
+    return verb or ("Answered" if run.answers else "Continued")
 
 
 def undelivered(run: Run) -> str:
