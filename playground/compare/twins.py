@@ -5,7 +5,7 @@ A second target is the other binding, another version, or another agent. For vie
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -74,9 +74,22 @@ class TwinTarget:
     prepared: PreparedRequest
 
 
-def twin_targets_for(prepared: PreparedRequest, agents: Sequence[Agent]) -> list[TwinTarget]:
-    """Return the other targets of `prepared`; `agents` are those of its user."""
-    return [*_bindings(prepared), *_versions(prepared), *_agents(prepared, agents)]
+def twin_targets_for(prepared: PreparedRequest, agents: Iterable[Agent]) -> Iterator[TwinTarget]:
+    """Yield the other targets of `prepared`; `agents` are those of its user."""
+    agent, target = prepared.agent, prepared.target
+    for name in available_bindings(agent):
+        if name != target.binding:
+            over = retarget(prepared, agent, prepared.headers, binding=name)
+            yield TwinTarget(f"binding:{name}", f"Over {Agent.Binding(name).label}", over)
+    for version in registry.versions(agent.protocol):
+        if version.name != target.version:
+            convert = partial(convert_to_version, before=target.version, after=version.name)
+            converted = prepared.in_version(version.name).with_change(convert)
+            yield TwinTarget(f"version:{version.name}", f"As {version.label}", converted)
+    for other in agents:
+        if other.pk != agent.pk and other.protocol == agent.protocol:
+            to_other = with_new_ids(convert_to_agent(prepared, other))
+            yield TwinTarget(f"agent:{other.slug}", f"To {other.name}", to_other)
 
 
 def convert_to_version(request: Mapping[str, Any], before: str, after: str) -> dict[str, Any]:
@@ -101,43 +114,3 @@ def convert_to_agent(prepared: PreparedRequest, agent: Agent) -> PreparedRequest
         if is_same_origin or not is_credential(name) or is_placeholder(value)
     ]
     return retarget(prepared, agent, headers)
-
-
-def _bindings(prepared: PreparedRequest) -> list[TwinTarget]:
-    agent, target = prepared.agent, prepared.target
-    return [
-        TwinTarget(
-            f"binding:{name}",
-            f"Over {Agent.Binding(name).label}",
-            retarget(prepared, agent, prepared.headers, binding=name),
-        )
-        for name in available_bindings(agent)
-        if name != target.binding
-    ]
-
-
-def _versions(prepared: PreparedRequest) -> list[TwinTarget]:
-    current = prepared.target.version
-    return [
-        TwinTarget(
-            f"version:{version.name}",
-            f"As {version.label}",
-            prepared.in_version(version.name).with_change(
-                partial(convert_to_version, before=current, after=version.name)
-            ),
-        )
-        for version in registry.versions(prepared.agent.protocol)
-        if version.name != current
-    ]
-
-
-def _agents(prepared: PreparedRequest, agents: Sequence[Agent]) -> list[TwinTarget]:
-    return [
-        TwinTarget(
-            f"agent:{agent.slug}",
-            f"To {agent.name}",
-            with_new_ids(convert_to_agent(prepared, agent)),
-        )
-        for agent in agents
-        if agent.pk != prepared.agent.pk and agent.protocol == prepared.agent.protocol
-    ]

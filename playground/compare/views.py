@@ -144,7 +144,7 @@ def _selected(request: HttpRequest, prepared: PreparedRequest) -> TwinTarget | N
 def _targets(request: HttpRequest, prepared: PreparedRequest) -> list[TwinTarget]:
     if not prepared.has_call:
         return []
-    return twin_targets_for(prepared, list(Agent.objects.owned_by(request.user)))
+    return list(twin_targets_for(prepared, Agent.objects.owned_by(request.user)))
 
 
 @require_safe
