@@ -7,19 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Count
 from django.db.models.functions import Length
 
 from playground.conversation.status import binding_of, version_of
 from playground.models import CollectionRun, Run, Step
-from playground.models.history import (
-    HistoryCursor,
-    HistoryFilters,
-    RecentPage,
-    history_page,
-    recent_page,
-)
 from playground.protocols.diff import Difference, compare_documents
 from playground.ui.formatting import json_preview
 
@@ -58,32 +50,7 @@ class SidebarGroup:
         return "failed" if self.failed else "passed"
 
 
-@dataclass(frozen=True, slots=True)
-class SidebarHistory:
-    """A page of the sidebar's history."""
-
-    #: Of both kinds, newest first.
-    rows: Sequence[SidebarRun | SidebarGroup]
-    older: HistoryCursor | None
-    #: Whether a search did not scan all runs yet.
-    is_partial: bool = False
-
-
-def sidebar_history(
-    user: User | AnonymousUser, query: str = "", before: HistoryCursor | None = None
-) -> SidebarHistory:
-    """Return a page of the sidebar's history; a search finds single runs instead of groups."""
-    runs = Run.objects.owned_by(user)
-    if query:
-        found = history_page(runs, HistoryFilters(search=query), before)
-        return SidebarHistory(_sidebar_rows(found.runs), found.older, found.is_partial)
-    page: RecentPage = recent_page(runs, CollectionRun.objects.owned_by(user), before)
-    return SidebarHistory(_sidebar_rows(page.entries), page.older)
-
-
-def _sidebar_rows(
-    entries: Sequence[Run | CollectionRun],
-) -> list[SidebarRun | SidebarGroup]:
+def sidebar_rows(entries: Sequence[Run | CollectionRun]) -> list[SidebarRun | SidebarGroup]:
     groups = _groups([entry for entry in entries if isinstance(entry, CollectionRun)])
     runs = [entry for entry in entries if isinstance(entry, Run)]
     changes = dict(_changes(runs))

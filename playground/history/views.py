@@ -34,9 +34,9 @@ from playground.engine.retention import (
     with_descendants,
 )
 from playground.history.filters import MAX_WORDS, UNSAVED_AGENT, HistoryForm
-from playground.history.rows import MAX_STEPS, sidebar_history, sidebar_steps
+from playground.history.rows import MAX_STEPS, sidebar_rows, sidebar_steps
 from playground.models import Agent, CollectionRun, Retention, Run
-from playground.models.history import HistoryCursor, history_page
+from playground.models.history import HistoryCursor, HistoryFilters, history_page, recent_page
 from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of
 from playground.models.storage import COUNT_LIFETIME, StorageUsage
@@ -100,9 +100,16 @@ def list_runs(request: HttpRequest) -> HttpResponse:
         return _list_steps(request, key)
     query = request.GET.get("q", "").strip()[:MAX_WORDS]
     before = HistoryCursor.read(request.GET.get("before", ""))
-    page = sidebar_history(request.user, query, before)
-    shown = int_param(request.GET, "shown", 0) + len(page.rows)
-    return render(request, "history/sidebar.html", {"history": page, "q": query, "shown": shown})
+    runs = Run.objects.owned_by(request.user)
+    if query:
+        # Single runs in place of groups.
+        found = history_page(runs, HistoryFilters(search=query), before)
+        context: dict[str, Any] = {"page": found, "rows": sidebar_rows(found.runs)}
+    else:
+        recent = recent_page(runs, CollectionRun.objects.owned_by(request.user), before)
+        context = {"page": recent, "rows": sidebar_rows(recent.entries)}
+    shown = int_param(request.GET, "shown", 0) + len(context["rows"])
+    return render(request, "history/sidebar.html", {**context, "q": query, "shown": shown})
 
 
 def _list_steps(request: HttpRequest, key: str) -> HttpResponse:
