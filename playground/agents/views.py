@@ -28,7 +28,12 @@ from playground.engine.preparation import (
     free_name,
     version_and_binding,
 )
-from playground.engine.request import PreparedRequest, SecretNotAllowedError, agent_url_over
+from playground.engine.request import (
+    PreparedRequest,
+    SecretNotAllowedError,
+    agent_url_over,
+    request_to,
+)
 from playground.models import Agent, Run
 from playground.models.detection import detected_target, proposed_changes
 from playground.models.ownership import owner_of
@@ -194,7 +199,7 @@ async def tools(request: HttpRequest, slug: str) -> HttpResponse:
     if refusal := await sync_to_async(room_problem)(request, is_begun=True):
         context = {**await sync_to_async(_tools_context)(found), "cause": refusal}
         return await sync_to_async(render)(request, "agents/form.html#tools", context, status=422)
-    over_mcp = partial(request_over_binding, binding=Agent.Binding.MCP)
+    over_mcp = partial(request_to, binding=Agent.Binding.MCP)
     prepared = await sync_to_async(over_mcp)(found, {})
     exchange = mcp.list_tools(prepared.target, settings.RUN_LIMITS.max_depth)
     events, problem = await probe(exchange, owner=found.owner_id, redact=prepared.redact)

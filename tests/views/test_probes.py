@@ -8,6 +8,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
+from playground.engine import runs
 from playground.site import probes
 
 
@@ -34,7 +35,7 @@ def test_without_a_database(client: Client, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_process_that_stops(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "refuses_new_runs", lambda: True)
+    monkeypatch.setattr(runs, "refuses_new_runs", lambda: True)
     problems = {"process": "It is stopping."}
     assert ready(client) == (503, {"ready": False, "problems": problems})
 

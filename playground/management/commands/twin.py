@@ -25,6 +25,7 @@ from playground.cli.signals import on_stop
 from playground.compare.comparison import headline_of, not_comparable_reasons
 from playground.compare.twins import comparison_of, convert_to_version, twin_sides
 from playground.conversation.status import target_label
+from playground.engine import tasks
 from playground.engine.mcp_sessions import end_sessions_of
 from playground.engine.request import PreparedRequest
 from playground.engine.runs import create_run
@@ -129,13 +130,13 @@ def _version(agent: Agent, wanted: str | None) -> str:
 
 async def _send(pair: RequestPair, total_timeout: float | None) -> Twin:
     """Send both requests at the same time; `total_timeout` is the seconds for each run."""
-    on_stop(stop_all)
+    on_stop(tasks.stop_all)
     limits: RunLimits = settings.RUN_LIMITS
     limits = replace(limits, total_timeout=total_timeout) if total_timeout else limits
     twin = await sync_to_async(_record)(pair)
     await asyncio.gather(
         *(
-            send_here(run, prepared, limits=limits)
+            tasks.send_here(run, prepared, limits=limits)
             for run, prepared in zip((twin.left, twin.right), pair, strict=True)
         )
     )
