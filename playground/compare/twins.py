@@ -17,8 +17,8 @@ from playground.compare.comparison import (
     not_comparable_reasons,
     response_side,
 )
-from playground.engine import PreparedRequest
 from playground.engine.preparation import available_bindings, retarget, with_new_ids
+from playground.engine.request import PreparedRequest
 from playground.models import Agent, Run, Twin
 from playground.protocols import registry
 from playground.protocols.diff import Comparison, compare
@@ -105,7 +105,7 @@ def convert_to_agent(prepared: PreparedRequest, agent: Agent) -> PreparedRequest
     """Return the same request to another agent, over the binding of that agent.
 
     Headers with credentials were entered for one agent and are sent to no other origin; where
-    secrets may be sent is decided by `playground.engine.secrets`.
+    secrets may be sent is decided by `playground.engine.request`.
     """
     is_same_origin = same_origin(prepared.target.url, agent.url)
     headers = [
