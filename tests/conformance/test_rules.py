@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from inspect import getdoc
 from typing import Any
 
 import pytest
 
 from playground.conformance import RULES as NLWEB_RULES
 from playground.conformance import RULESETS, Level, Verdict, ruleset
+from playground.conformance.examples import (
+    PATH,
+    examples_of,
+    read_examples,
+    write_examples,
+)
 from playground.conformance.mcp import RULES as MCP_RULES
+from tests.conformance import examples
 from tests.conformance.agent_api.scripts import message, numbered, response
 from tests.conformance.case import Case
 from tests.conformance.pointers import resolves
@@ -128,3 +137,42 @@ def test_an_unlisted_type_is_told_from_one_that_is_used(kind: str, rule: str, re
     report = numbered(response(), message(type=kind)).report_for("1")
     (found,) = (each for each in report.findings if each.rule == f"agent-api.{rule}")
     assert found.message.endswith(remark)
+
+
+@pytest.mark.slow
+def test_the_file_is_up_to_date() -> None:
+    assert PATH.read_text("utf-8") == examples.text(), "Run `make examples`."
+
+
+def test_the_document_can_be_read_as_it_was_written() -> None:
+    made = examples.examples()
+    assert read_examples(write_examples(made)) == made
+    assert set(made) == set(RULES)
+
+
+def test_they_are_of_the_latest_version_and_keep_or_break_the_rule() -> None:
+    for name in RULES:
+        found = examples_of(name)
+        rules = RULESETS[found.protocol, found.binding].rules
+        (rule,) = (each for each in rules if each.id == name)
+        assert found.version == max(rule.requirements)
+        assert found.report_for(found.conforming).verdicts[name] is Verdict.PASS
+        assert found.report_for(found.violating).verdicts[name] is Verdict.FAIL
+
+
+def test_nothing_is_left_of_the_tables_placeholders() -> None:
+    assert "Whatever" not in PATH.read_text("utf-8")
+    assert "@version" not in PATH.read_text("utf-8")
+
+
+def test_the_texts_of_the_pages_are_sentences() -> None:
+    for rule in RULES.values():
+        text = getdoc(rule.check) or ""
+        for paragraph in text.split("\n\n"):
+            # A name of the protocol may begin a sentence.
+            assert re.match(r'[A-Z0-9`"]|[a-z]+[_A-Z]|created ', paragraph), paragraph
+            assert paragraph.endswith((".", '."')), paragraph
+        # Other rules are named, so that the page links to them.
+        assert "another rule" not in text.lower()
+        for name in re.findall(r"`([a-z][\w.]*-[\w-]+)`", text):
+            assert name in RULES, text

@@ -1,8 +1,10 @@
-"""JSONPath: the RFC's examples, the library as an oracle, and paths that would never end."""
+"""JSONPath, regular expressions and values, as checks use them: results, errors, and their cost."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import jsonpath_rfc9535 as library
@@ -13,7 +15,15 @@ from hypothesis import strategies as st
 
 from playground.expectations import RunFacts, evaluate, regex
 from playground.expectations.jsonpath import MAX_NODES, PathError, normalized_path, select
-from playground.expectations.step_limit import StepLimit
+from playground.expectations.regex import PatternError, filter_match, matches
+from playground.expectations.step_limit import StepLimit, StepLimitError
+from playground.expectations.values import (
+    MAX_TEXT,
+    truncated_value,
+    truncated_values,
+    value_as_text,
+)
+from tests.expectations.samples import RUN
 from tests.support.json_values import values
 
 #: RFC 9535, figure 1.
@@ -270,3 +280,173 @@ def test_any_text_is_a_path_or_is_told(text: str, document: Any) -> None:
     except PathError as error:
         told = str(error)
     assert told.startswith(("The path ", "Invalid JSONPath") if told else "")
+
+
+class TestPatterns:
+    def test_part_and_whole(self) -> None:
+        assert matches("b", "abc", StepLimit())
+        assert not matches("^b", "abc", StepLimit())
+        assert filter_match("a|abc", "abc", StepLimit())
+        assert not filter_match("a|ab", "abc", StepLimit())
+
+    def test_the_dot_of_a_filter_stands_for_no_end_of_a_line(self) -> None:
+        document = ["a\rb", "a\nb", "a.b", "axb"]
+        assert select(r"$[?match(@, 'a.b')]", document).values == ["a.b", "axb"]
+        assert select(r"$[?match(@, 'a[.]b')]", document).values == ["a.b"]
+        assert select(r"$[?match(@, 'a\\.b')]", document).values == ["a.b"]
+
+    @pytest.mark.parametrize("pattern", ["(x+x+)+y", "(a|a)*b", "(.*)*$x", "^(([a-z])+.)+[A-Z]$"])
+    def test_what_runs_for_ever_elsewhere_is_harmless(self, pattern: str) -> None:
+        assert not matches(pattern, "x" * 100_000, StepLimit())
+
+    @pytest.mark.parametrize(
+        "pattern", ["(", "[", "a{1001}", "(a{100}){100}", r"\1", "x" * 1001, "\ud800"], ids=ascii
+    )
+    def test_what_re2_does_not_take_is_told(self, pattern: str) -> None:
+        with pytest.raises(PatternError, match="pattern"):
+            matches(pattern, "", StepLimit())
+
+    def test_a_parenthesis_does_not_leave_the_group(self) -> None:
+        with pytest.raises(PatternError):
+            filter_match("a)|(b", "a", StepLimit())
+
+    def test_a_large_pattern_on_a_large_text_is_too_much(self) -> None:
+        with pytest.raises(StepLimitError):
+            matches("(a|b)*a(a|b){500}", "ab" * 1_000_000, StepLimit())
+
+    @given(st.text(max_size=20), st.text(max_size=20))
+    def test_any_text_is_a_pattern_or_is_told(self, pattern: str, text: str) -> None:
+        told = "."
+        try:
+            matches(pattern, text, StepLimit())
+        except PatternError as error:
+            told = str(error)
+        assert told.endswith(".")
+
+
+#: Characters of JSON that a value may come to: 4,000 of texts and numbers, and what 200 values
+#: of all kinds have around them.
+MOST = 12_000
+
+
+#: A list that leaves room for ten characters.
+FULL = [*["x" * 200] * 19, "x" * 190]
+
+
+def nested(width: int, depth: int, leaf: Any) -> Any:
+    return leaf if depth == 0 else [nested(width, depth - 1, leaf) for _ in range(width)]
+
+
+def linked(width: int, depth: int, leaf: Any) -> Any:
+    """As `nested`, with objects, and each level only once in memory."""
+    value = leaf
+    for _ in range(depth):
+        value = {f"name {at}": value for at in range(width)}
+    return value
+
+
+HUGE: dict[str, Any] = {
+    "lists": nested(10, 5, "x" * 60),
+    "objects": linked(30, 6, "x" * 1_000),
+    "empty ones": linked(20, 5, []),
+    "numbers": nested(20, 3, 1e100),
+    "long numbers": nested(20, 3, 2**255),
+    "longer numbers": nested(20, 3, 2**70_000),
+    "long names": {str(at) * 5_000: {"y" * 5_000: 1} for at in range(100)},
+    "a text": "x" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_what_is_kept_of_a_huge_value_is_little(name: str) -> None:
+    kept = truncated_value(HUGE[name])
+    assert len(json.dumps(kept, ensure_ascii=False)) <= MOST
+    assert "…" in json.dumps(kept, ensure_ascii=False)
+    assert len(value_as_text(HUGE[name])) == MAX_TEXT
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_several_take_no_more_than_one(name: str) -> None:
+    kept = truncated_values([HUGE[name]] * 5)
+    assert len(kept) == 5
+    assert len(json.dumps(kept, ensure_ascii=False)) <= MOST
+
+
+@pytest.mark.parametrize(
+    "expectation",
+    [
+        {"path": "$.results[*,0,0,0,0]", "exists": True},
+        {"path": "$.results[*,0,0,0,0]", "exists": False},
+        {"path": "$.results", "is": "array"},
+        {"path": "$.results[*]", "is": "string", "every": True},
+        {"path": "$..*", "equals": "nowhere"},
+    ],
+    ids=lambda each: each["path"],
+)
+def test_a_verdict_on_a_huge_reply_is_little(expectation: dict[str, Any]) -> None:
+    document = {"results": [{"name": "a", "n": nested(10, 5, "x" * 60)}]}
+    observed = RunFacts("completed", "answer", document=document)
+    (check,) = evaluate([{"type": "json", **expectation}], observed)
+    assert len(json.dumps(check.to_json(), ensure_ascii=False)) <= 2 * MOST
+
+
+@pytest.mark.parametrize(
+    "expectation",
+    [
+        {"type": "response_type", "equals": "answer"},
+        {"type": "failure", "code": "NONE"},
+    ],
+    ids=lambda each: each["type"],
+)
+def test_a_word_of_megabytes_is_told_in_short(expectation: dict[str, Any]) -> None:
+    word = "x" * 1_000_000
+    observed = replace(RUN, response_type=word, failures=(word,) * 9)
+    (check,) = evaluate([expectation], observed)
+    assert check.met is False
+    assert len(json.dumps(check.to_json())) <= MOST
+
+
+@pytest.mark.parametrize(
+    "expectation",
+    [
+        {"type": "no_gap_over", "ms": 1e9},
+        {"type": "order", "events": ["result"]},
+        {"type": "failure", "code": "y"},
+    ],
+    ids=lambda each: each["type"],
+)
+def test_what_is_looked_through_is_counted(expectation: dict[str, Any]) -> None:
+    """A hundred may be expected, of a run of millions of events or megabytes of codes."""
+    run = replace(RUN, failures=("x" * 10_000_000,) * 101, events=RUN.events * 300_000)
+    (check,) = evaluate([expectation], run)
+    assert (check.met, check.actual) == (None, "The evaluation of this response takes too long.")
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ({"a": [1, 2.5, True, None, "x"]}, {"a": [1, 2.5, True, None, "x"]}),
+        (list(range(25)), [*range(20), "… 5 more"]),
+        ({str(at): at for at in range(22)},
+         {**{str(at): at for at in range(20)}, "…": "2 more"}),
+        ("x" * 201, "x" * 199 + "…"),
+        ("x" * 200, "x" * 200),
+        (2**256, "a very large number"),
+        (nested(1, 6, 7), nested(1, 6, 7)),
+        (nested(1, 7, 7), nested(1, 6, "…")),
+        ([[], {}], [[], {}]),
+        ([FULL, "y" * 20], [FULL, "y" * 9 + "…"]),
+        ([["x" * 210] * 20, "y"], [["x" * 199 + "…"] * 20, "… 1 more"]),
+    ],
+    ids=["small", "elements", "members", "text", "short", "digits", "deep", "deeper", "empty",
+         "all but some characters", "characters"],
+)  # fmt: skip
+def test_cut(value: Any, kept: Any) -> None:
+    assert truncated_value(value) == kept
+
+
+@given(values(("a", "b")))
+def test_what_is_small_is_kept_as_it_is(value: Any) -> None:
+    if len(json.dumps(value)) < MAX_TEXT and "[[[[[" not in json.dumps(value):
+        assert value_as_text(value) == json.dumps(value, ensure_ascii=False)
+        assert truncated_value(value) == value

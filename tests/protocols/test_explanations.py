@@ -1,17 +1,41 @@
-"""Explanations of names, from schemas."""
+"""Explanations of names: how they are found, and that every name has one that says more than it.
+
+Names in the specifications' examples and in captures: `test_annotations`."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import jsonschema
 import pytest
 
+from playground.conformance.findings import Level
+from playground.conversation import card_types
+from playground.demo.a2a.skills import SKILLS
+from playground.demo.mcp.tools import TOOLS
+from playground.models.runs import RunState
+from playground.protocols import events, nlweb, schemas
+from playground.protocols.a2a.task_states import STATES
+from playground.protocols.agent_api import constants
 from playground.protocols.explanations import (
     explain,
     explain_in,
     schema_of_request,
     schema_of_response,
 )
+from playground.protocols.frames import FrameKind
+from playground.protocols.json_pointer import pointer_of
+from playground.protocols.jsonrpc import EXPLAINED
+from playground.protocols.mcp.elicitation import ACTIONS
+from playground.protocols.nlweb import legacy
+from playground.protocols.nlweb.versions import RESPONSE_FORMATS, RESPONSE_TYPES
+from tests import strings
 
 ACTION: dict[str, Any] = {"protocol": "HTTP", "method": "POST"}
 
@@ -123,3 +147,430 @@ def test_the_schema_of_a_response(
     protocol: str, version: str, document: Any, event: str, schema: str
 ) -> None:
     assert schema_of_response(protocol, version, document, event) == schema
+
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+def unexplained(protocol: str, version: str, schema: str, document: Any) -> list[str]:
+    """Return the pointers of the names in a document without an explanation."""
+    return [
+        pointer
+        for pointer in pointers(document)
+        if not has_explanation(protocol, version, schema, pointer, document)
+    ]
+
+
+def has_explanation(protocol: str, version: str, schema: str, pointer: str, document: Any) -> bool:
+    found = explain(protocol, version, schema, pointer, document)
+    return found is not None and bool(found.text and found.section)
+
+
+def pointers(value: Any, keys: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the pointer of every member of a value, at any depth."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield pointer_of((*keys, name))
+            yield from pointers(inner, (*keys, name))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from pointers(inner, (*keys, str(number)))
+
+
+def assert_listed(protocol: str, version: str, schema: str, pointer: str) -> None:
+    found = explain(protocol, version, schema, pointer)
+    assert found, pointer
+    assert found.is_listed, pointer
+
+
+def test_the_headers_that_the_code_names_are_explained() -> None:
+    """What the playground and its demo send: every literal that looks like a header's name."""
+    known = {
+        name
+        for schema in ("request-headers", "response-headers")
+        for name in schemas.load("http", "1", schema)["properties"]
+    }
+    root = Path(schemas.__file__).parents[2]
+    named = {
+        name.lower()
+        for folder in ("protocols", "transport", "demo")
+        for path in sorted((root / folder).rglob("*.py"))
+        for name in HEADER.findall(path.read_text())
+    }
+    assert {"content-type", "mcp-session-id", "retry-after"} <= named
+    assert named - known == NO_HEADERS
+
+
+HEADER = re.compile(r'"([A-Z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+)"')
+#: Literals of that form that are something else, and headers of scenarios that mean nothing.
+NO_HEADERS = {"x-note", "x-count", "x-cart-source"}
+
+
+@pytest.mark.parametrize("protocol", ["HTTP", "MCP", "A2A"])
+def test_every_member_of_an_action_is_explained(protocol: str) -> None:
+    members = {
+        "HTTP": {
+            "method": "POST",
+            "endpoint": "/x",
+            "params": {"a": {"b": 1}},
+            "headers": {"X": "y"},
+        },
+        "MCP": {"server": "s", "tool": "t", "arguments": {"items": ["a"]}},
+        "A2A": {"agent_url": "/x", "skill": "s", "message": {"text": "a"}},
+    }[protocol]
+    action = {"name": "a", "description": "b", "protocol": protocol, **members}
+    assert unexplained("nlweb", "0.55", "item", {"actions": [action]}) == []
+
+
+def test_every_attribute_of_the_demo_corpus_is_explained() -> None:
+    rows = json.loads((FIXTURES / "demo_corpus.json").read_text("utf-8"))
+    documents = [row["fields"]["document"] for row in rows if row["model"] == "demo.item"]
+    assert len(documents) > 100
+    # Items of one type have the same members.
+    for found in {tuple(sorted(pointers(each))): each for each in documents}.values():
+        assert unexplained("nlweb", "0.55", "item", found) == []
+        for name in found:
+            assert_listed("nlweb", "0.55", "item", pointer_of([name]))
+
+
+def test_every_member_that_cards_show_is_listed() -> None:
+    source = Path(card_types.__file__).read_text("utf-8")
+    shown = set(re.findall(r'\.get\("([@\w]+)"', source)) | card_types.PLACED
+    properties = set(names_of(schemas.load("nlweb", "0.55", "item")))
+    assert "recipeIngredient" in shown
+    assert shown - properties == {"type"}, "an alias of @type"
+
+
+def names_of(schema: Any) -> Iterator[str]:
+    """Yield the names of all properties within a schema."""
+    if isinstance(schema, Mapping):
+        if isinstance(found := schema.get("properties"), Mapping):
+            yield from found
+        for inner in schema.values():
+            yield from names_of(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from names_of(inner)
+
+
+def test_every_attribute_of_the_tools_and_skills_of_the_demo_is_explained() -> None:
+    assert TOOLS
+    for tool in TOOLS:
+        assert unexplained("mcp", "1", "tool", tool) == []
+    assert unexplained("a2a", "1", "card", {"skills": list(SKILLS)}) == []
+
+
+FOLDERS = sorted(
+    entry.name for entry in resources.files(schemas.__name__).iterdir() if entry.is_dir()
+)
+#: Schema folders with their files.
+FILES: dict[tuple[str, str], tuple[str, ...]] = {
+    (protocol, version): schemas.names(protocol, version)
+    for protocol, _, version in (name.rpartition("-") for name in FOLDERS)
+    if protocol
+}
+ALL = [(protocol, version, name) for (protocol, version), names in FILES.items() for name in names]
+
+#: Keywords whose values are schemas that describe the same value.
+ALTERNATIVES = ("allOf", "anyOf", "oneOf")
+#: Words that say nothing about a name.
+EMPTY = frozenset(
+    "a an and as at by for from in into is it its no not of on or that the this to was with".split()
+)
+
+
+class Place(NamedTuple):
+    """A schema of a name, or of what a list or an open object contains."""
+
+    where: str
+    #: Name of the property, "" for an element and for a member of any name.
+    name: str
+    schema: Mapping[str, Any]
+    section: str
+
+
+@cache
+def raw(protocol: str, version: str, name: str) -> dict[str, Any]:
+    """Return a schema file as it is."""
+    folder = resources.files(schemas.__name__) / f"{protocol}-{version}"
+    return json.loads((folder / f"{name}.json").read_text("utf-8"))
+
+
+def places(schema: Mapping[str, Any], where: str = "", section: str = "") -> Iterator[Place]:
+    """Yield every schema within a schema that explains a value; conditions are none."""
+    section = schema.get("x-section", section)
+    for name, each in schema.get("properties", {}).items():
+        at = f"{where}/{name}"
+        yield Place(at, name, each, each.get("x-section", section))
+        yield from places(each, at, section)
+    for keyword, step in (("items", "0"), ("additionalProperties", "*")):
+        if isinstance(each := schema.get(keyword), dict):
+            yield Place(f"{where}/{step}", "", each, each.get("x-section", section))
+            yield from places(each, f"{where}/{step}", section)
+    for keyword in ALTERNATIVES:
+        for each in schema.get(keyword, ()):
+            yield from places(each, where, section)
+    for keyword in ("then", "else"):
+        if keyword in schema:
+            yield from places(schema[keyword], where, section)
+
+
+def described(protocol: str, version: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema that explains a value: itself, or the file that it refers to."""
+    if "description" in schema or "$ref" not in schema:
+        return schema
+    return raw(protocol, version, schema["$ref"].removesuffix(".json"))
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text or of a name: `estimated_time` and `cookTime` have two."""
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", text)
+    return [word.lower() for word in re.findall(r"[^\W\d_]+", spaced)]
+
+
+def sentences(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield every text of a schema that users read."""
+    yield schema["description"]
+    if "x-otherwise" in schema:
+        yield schema["x-otherwise"]
+    yield from schema.get("x-values", {}).values()
+
+
+class TestFiles:
+    @pytest.mark.parametrize(("protocol", "version", "name"), ALL)
+    def test_are_schemas_with_examples_that_hold(
+        self, protocol: str, version: str, name: str
+    ) -> None:
+        schema = raw(protocol, version, name)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["title"]
+        assert schema["x-section"]
+        assert schema["description"].endswith(".")
+        validator = jsonschema.Draft202012Validator(schemas.load(protocol, version, name))
+        assert schema["examples"]
+        for example in schema["examples"]:
+            assert list(validator.iter_errors(example)) == []
+
+    def test_there_are_those_that_pages_name(self) -> None:
+        expected = {
+            ("http", "1"): {"request-line", "request-headers", "response-headers", "status", "sse"},
+            ("mcp", "1"): {"message"},
+            ("a2a", "1"): {"card", "message"},
+            ("playground", "1"): {"states", "outcomes", "events", "frames", "phases", "levels"},
+            ("nlweb", "legacy"): {"ask-request", "await-request", "response", "item", "parameters"},
+        }
+        for folder, names in expected.items():
+            assert names <= set(FILES[folder])
+
+
+def problems(protocol: str, version: str, place: Place) -> Iterator[str]:
+    """Yield what is wrong with the explanation of a place."""
+    schema = described(protocol, version, place.schema)
+    text = schema.get("description", "")
+    if not text.endswith("."):
+        yield "no sentence"
+    if ". " in text:
+        yield "more than one sentence"
+    if len(text.split()) < (4 if place.name else 3):
+        yield "too short"
+    if not place.name:
+        return
+    if not (schema.get("examples") or schema.get("x-values")):
+        yield "no example and no values"
+    if not (place.section or schema.get("x-section")):
+        yield "no section"
+    others = {word for word in words(text) if word not in EMPTY} - set(words(place.name))
+    if len(others) < 3:
+        yield "repeats the name"
+
+
+class TestNames:
+    @pytest.mark.parametrize(("protocol", "version", "name"), ALL)
+    def test_are_explained(self, protocol: str, version: str, name: str) -> None:
+        found = {
+            place.where: listed
+            for place in places(raw(protocol, version, name))
+            if (listed := list(problems(protocol, version, place)))
+        }
+        assert found == {}
+
+    def test_a_text_that_only_repeats_the_name_is_found(self) -> None:
+        schema = {"description": "The name of the user.", "examples": ["Jane"]}
+        place = Place("/user_name", "user_name", schema, "1")
+        assert list(problems("nlweb", "0.55", place)) == ["repeats the name"]
+        nothing = Place("/id", "id", {}, "")
+        assert len(list(problems("nlweb", "0.55", nothing))) == 5
+
+    @pytest.mark.parametrize(("protocol", "version", "name"), ALL)
+    def test_values_that_are_listed_have_a_meaning(
+        self, protocol: str, version: str, name: str
+    ) -> None:
+        for place in places(raw(protocol, version, name)):
+            listed = place.schema.get("enum", [])
+            if "const" in place.schema:
+                listed = [place.schema["const"]]
+            meanings = place.schema.get("x-values", {})
+            missing = [value for value in listed if as_key(value) not in meanings]
+            assert missing == [], place.where
+            # The first example is shown beside the meanings.
+            assert all(isinstance(key, str) and key for key in meanings)
+
+    @pytest.mark.slow
+    def test_texts_have_no_refused_phrases(self) -> None:
+        phrases = [phrase.pattern.pattern for phrase in strings.refused_phrases()]
+        any_phrase = re.compile("|".join(phrases), re.IGNORECASE)
+        assert {text for text in all_texts() if any_phrase.search(text)} == set()
+
+    def test_texts_are_sentences_with_typographic_quotes(self) -> None:
+        found = {
+            text
+            for text in all_texts()
+            if not text.endswith(".") or not {"'", '"'}.isdisjoint(text) or "  " in text
+        }
+        assert found == set()
+
+
+@cache
+def all_texts() -> frozenset[str]:
+    """Return every text of every schema that users read."""
+    files = [raw(*each) for each in ALL]
+    explained = [*files, *(place.schema for file in files for place in places(file))]
+    return frozenset(
+        text for schema in explained if "description" in schema for text in sentences(schema)
+    )
+
+
+def as_key(value: Any) -> str:
+    """Return a value as a key of `x-values`: strings unchanged, others as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+TYPES = (*constants.MESSAGE_TYPES, *constants.EXTRA_MESSAGE_TYPES)
+STATUSES = (*constants.STATUSES, *constants.EXTRA_STATUSES)
+CONTENTS = (*constants.CONTENT_TYPES, *constants.EXTRA_CONTENT_TYPES)
+ROLES = (*constants.ROLES, *constants.EXTRA_ROLES)
+A2A_STATES = [
+    *STATES,
+    *(f"TASK_STATE_{name.upper().replace('-', '_')}" for name in STATES),
+]
+
+
+def traits(name: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Return a trait of each version of NLWeb."""
+    return [(version.name, version.traits[name]) for version in nlweb.VERSIONS]
+
+
+#: Closed lists of the code: each value has a meaning at this place.
+LISTS: list[tuple[str, str, str, str, Any]] = [
+    *(
+        ("nlweb", version.name, *place)
+        for version in nlweb.VERSIONS
+        for place in (
+            ("response", "/_meta/response_type", RESPONSE_TYPES),
+            ("response-meta", "/response_format", RESPONSE_FORMATS),
+            ("ask-request", "/prefer/response_format", RESPONSE_FORMATS),
+            ("ask-request", "/prefer/mode", ("list", "summarize")),
+            ("ask-request", "/prefer/streaming", ("true", "false")),
+            ("await-request", "/action", ("checkin", "cancel")),
+            ("item", "/actions/0/protocol", ("HTTP", "MCP", "A2A")),
+        )
+    ),
+    *(
+        ("nlweb", version, "elicitation", "/elicitation/questions/0/type", types)
+        for version, types in traits("question_types")
+    ),
+    *(
+        ("nlweb", version, "failure", "/error/code", codes)
+        for version, codes in traits("error_codes")
+    ),
+    *(("http", "1", "sse", "/event", names) for _, names in traits("stream_events")),
+    *(
+        ("agent-api", "1", *place)
+        for place in (
+            ("message", "/type", TYPES),
+            ("input-message", "/type", TYPES),
+            ("message", "/role", ROLES),
+            ("input-message", "/role", ROLES),
+            ("message", "/status", STATUSES),
+            ("response", "/status", STATUSES),
+            ("content", "/status", STATUSES),
+            ("content", "/type", CONTENTS),
+            ("content", "/delta", ("true", "false", "null")),
+        )
+    ),
+    ("nlweb", "legacy", "response", "/message_type", legacy.MESSAGE_MEMBERS),
+    ("mcp", "1", "message", "/params/inputResponses/x/action", ACTIONS),
+    ("mcp", "1", "message", "/result/resultType", ("complete", "input_required")),
+    ("mcp", "1", "message", "/result/cacheScope", ("public", "private")),
+    ("a2a", "1", "message", "/result/status/state", A2A_STATES),
+    ("a2a", "1", "message", "/params/message/role", ("user", "ROLE_USER", "ROLE_AGENT", "agent")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("protocol", "version", "schema", "pointer", "values"), LISTS)
+def test_values_of_closed_lists_have_a_meaning(
+    protocol: str, version: str, schema: str, pointer: str, values: Any
+) -> None:
+    found = explain(protocol, version, schema, pointer)
+    assert found
+    assert set(values) <= found.values.keys()
+
+
+def test_every_error_code_of_json_rpc_has_a_meaning() -> None:
+    found = [explain(name, "1", "message", "/error/code") for name in ("mcp", "a2a")]
+    meanings = {code for each in found if each for code in each.values}
+    # -32800 is that of the Language Server Protocol.
+    assert {str(code) for code in EXPLAINED} - {"-32800"} <= meanings
+
+
+@pytest.mark.parametrize(
+    ("schema", "names"),
+    [
+        ("states", set(RunState.values)),
+        ("outcomes", {outcome.value for outcome in events.Outcome}),
+        ("frames", {kind.name.lower() for kind in FrameKind}),
+        ("levels", {level.value for level in Level}),
+        ("phases", {"connect", "wait", "first", "stream"}),
+    ],
+)
+def test_words_of_the_playground_are_those_of_the_code(schema: str, names: set[str]) -> None:
+    assert set(raw("playground", "1", schema)["properties"]) == names
+
+
+def test_every_event_of_the_playground_is_explained() -> None:
+    kinds = [each for each in vars(events).values() if isinstance(each, type)]
+    kinds = [each for each in kinds if issubclass(each, events.Event) and each is not events.Event]
+    labels = {events.event_label(object.__new__(kind)) for kind in kinds}
+    assert set(raw("playground", "1", "events")["properties"]) == labels
+
+
+#: Places where 0.54 and 0.55 differ, and with them their explanations.
+DIFFERENCES = {
+    ("ask-request", "/prefer/response_format"),  # 3.3.1: 0.54 has no default.
+    ("ask-request", "/prefer/mode"),  # 3.3.2: 0.55 permits several; the place of the summary.
+    ("await-request", "/action"),  # 4.2: 0.55 names the failure after a cancellation.
+    ("action", "/protocol"),  # 0.54 may omit it.
+    ("failure", "/error/code"),  # 4.1.4: 0.55 lists codes.
+    ("elicitation", "/elicitation/questions/0/type"),  # 4.1.3: 0.55 lists types.
+    ("item", "/@type"),  # 4.1.1: SearchSummary.
+}
+
+
+def test_versions_differ_only_where_the_specifications_do() -> None:
+    found: dict[str, dict[tuple[str, str], Any]] = {}
+    for version in ("0.54", "0.55"):
+        for name in schemas.names("nlweb", version):
+            for place in places(raw("nlweb", version, name)):
+                texts = list(sentences(described("nlweb", version, place.schema)))
+                values = place.schema.get("x-values", {})
+                capital = {
+                    text
+                    for kind, text in values.items()
+                    if kind[0].isupper() and kind.lower() in RESPONSE_TYPES
+                }
+                found.setdefault(version, {})[name, place.where] = [
+                    text for text in texts if text not in capital
+                ]
+    old, new = found["0.54"], found["0.55"]
+    differing = {place for place in old.keys() & new.keys() if old[place] != new[place]}
+    assert differing == DIFFERENCES

@@ -1,4 +1,4 @@
-"""Frames and their binary form."""
+"""Frames and problems, and their binary form."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols.frames import Frame, FrameKind, pack, unpack
+from playground.protocols.problems import Problem, Stage
 
 
 class TestFrame:
@@ -38,3 +39,16 @@ class TestFrame:
 def test_frames_survive_packing(frames: list[tuple[FrameKind, int, bytes]], first: int) -> None:
     numbered = [Frame(seq, at, kind, data) for seq, (kind, at, data) in enumerate(frames, first)]
     assert list(unpack(pack(numbered), first)) == numbered
+
+
+class TestProblem:
+    def test_survives_the_wire(self) -> None:
+        problem = Problem("failed", Stage.TLS, "Caüse.", "Fix.", "detail", "max_line")
+        assert Problem.from_bytes(problem.to_bytes()) == problem
+        assert Problem.from_json(problem.to_json()) == problem
+
+    def test_from_elsewhere(self) -> None:
+        with pytest.raises(KeyError):
+            Problem.from_json({"state": "failed"})
+        with pytest.raises(ValueError, match="not a valid Stage"):
+            Problem.from_json({"state": "x", "stage": "nap", "cause": "", "fix": ""})

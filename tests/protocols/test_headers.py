@@ -1,8 +1,21 @@
+"""Headers: which can be set, and what `WWW-Authenticate` and `traceparent` contain."""
+
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from playground.protocols import unreadable
+from playground.protocols.challenges import (
+    Challenge,
+    auth_advice,
+    describe_denial,
+    read_challenges,
+)
+from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.headers import RESERVED, header_error, is_credential, is_token
+from playground.protocols.trace_context import has_traceparent, sent_trace_id, trace_id_of
 
 
 @pytest.mark.parametrize("name", sorted(RESERVED))
@@ -44,3 +57,150 @@ def test_credentials_are_told_by_the_words_of_the_name() -> None:
     assert is_credential("X-API_key")
     assert not is_credential("Mcp-Session-Id")
     assert not is_credential("X-Author")
+
+
+METADATA = "https://a.example/.well-known/oauth-protected-resource"
+
+
+@pytest.mark.parametrize(
+    ("header", "challenges"),
+    [
+        ("", []),
+        ("Bearer", [Challenge("Bearer")]),
+        ('Bearer realm="a, b"', [Challenge("Bearer", {"realm": "a, b"})]),
+        (
+            f'Bearer error="invalid_token", resource_metadata="{METADATA}"',
+            [Challenge("Bearer", {"error": "invalid_token", "resource_metadata": METADATA})],
+        ),
+        (
+            'Basic realm="x", Bearer scope=read',
+            [Challenge("Basic", {"realm": "x"}), Challenge("Bearer", {"scope": "read"})],
+        ),
+        (r'Digest realm="a \"b\""', [Challenge("Digest", {"realm": 'a "b"'})]),
+        ('"', []),
+    ],
+)
+def test_a_header_is_read(header: str, challenges: list[Challenge]) -> None:
+    assert read_challenges(header) == challenges
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ('Bearer scope="recipes"', ["bearer token", "scope “recipes”"]),
+        (f'Bearer resource_metadata="{METADATA}"', [f"Resource metadata: {METADATA}"]),
+        ('Bearer error_description="It has expired."', ["Server message: It has expired."]),
+        ('Basic realm="kitchen"', ["user name and password"]),
+        ("ApiKey", ["API key"]),
+        ("Negotiate", ["scheme Negotiate"]),
+        ("Basic, Bearer", ["password", " Or: ", "token"]),
+    ],
+)
+def test_it_is_said_what_to_enter(header: str, words: list[str]) -> None:
+    fix = unreadable.fix_for_status(401, {"www-authenticate": header})
+    assert fix == auth_advice(header)
+    assert all(word in fix for word in words)
+
+
+def test_without_a_header_there_is_the_usual_advice() -> None:
+    assert unreadable.fix_for_status(401, {}) == unreadable.fix_for_status(
+        401, {"www-authenticate": '"'}
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "header", "sentence"),
+    [
+        (401, "", "Authentication required (HTTP 401)."),
+        (403, "", "Authentication required, or access denied (HTTP 403)."),
+        (401, 'Bearer realm="a", scope="b c"', "… (HTTP 401): Bearer, realm “a”, scope “b c”."),
+        (403, 'Bearer error="insufficient_scope", scope="b"',
+         "… (HTTP 403): Bearer, missing scope “b”."),
+        (401, 'Basic realm="a", Bearer', "… (HTTP 401): Basic, realm “a”; or Bearer."),
+    ],
+)  # fmt: skip
+def test_a_denial_names_scheme_realm_and_scope(status: int, header: str, sentence: str) -> None:
+    cause = describe_denial(status, {"www-authenticate": header})
+    assert cause == sentence.replace("…", "Authentication required")
+
+
+def test_a_proxy_has_a_header_of_its_own() -> None:
+    headers = {"www-authenticate": "Bearer", "proxy-authenticate": "Basic"}
+    assert describe_denial(407, headers) == "Authentication required (HTTP 407): Basic."
+
+
+@given(st.text(max_size=200))
+def test_no_header_raises(header: str) -> None:
+    assert len(auth_advice(header)) < 3000
+
+
+TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+VALID = f"00-{TRACE}-{PARENT}-01"
+
+
+class TestReader:
+    @pytest.mark.parametrize(
+        "value",
+        [
+            VALID,
+            # 3.2.2.5: flags make no difference.
+            f"00-{TRACE}-{PARENT}-00",
+            f"00-{TRACE}-{PARENT}-fe",
+            f" \t{VALID} ",
+            # 4.3: a later version may have more members.
+            f"01-{TRACE}-{PARENT}-01",
+            f"cc-{TRACE}-{PARENT}-01-what-the-future-will-be-like",
+            f"cc-{TRACE}-{PARENT}-01-",
+        ],
+    )
+    def test_valid(self, value: str) -> None:
+        assert trace_id_of(value) == TRACE
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            "",
+            "00",
+            f"00-{TRACE}-{PARENT}",
+            # 3.2.2: version 00 has four members.
+            f"{VALID}-01",
+            f"{VALID}.",
+            # 3.2.2.1: version ff is not valid; a version has two digits.
+            f"ff-{TRACE}-{PARENT}-01",
+            f"0-{TRACE}-{PARENT}-01",
+            f"0x-{TRACE}-{PARENT}-01",
+            # 4.3: what follows the flags of a later version begins with a dash.
+            f"cc-{TRACE}-{PARENT}-01.what",
+            # 3.2.2.3, 3.2.2.4: neither id is all zeros.
+            f"00-{'0' * 32}-{PARENT}-01",
+            f"00-{TRACE}-{'0' * 16}-01",
+            # 3.2.2: digits are in lower case.
+            VALID.upper(),
+            f"00-{TRACE[:-1]}-{PARENT}-01",
+            f"00-{TRACE}0-{PARENT}-01",
+            f"00-{TRACE}-{PARENT[:-1]}-01",
+            f"00-{TRACE}-{PARENT}-1",
+            f"00-{TRACE}-{PARENT}-0x",
+            f"00-{TRACE[:-1]}٣-{PARENT}-01",
+            f"{VALID},{VALID}",
+            f"{VALID}\n",
+        ],
+    )
+    def test_not_valid(self, value: str) -> None:
+        assert trace_id_of(value) == ""
+
+    @given(st.text())
+    def test_any_text(self, value: str) -> None:
+        assert trace_id_of(value) == ""
+
+
+@pytest.mark.parametrize("name", ["traceparent", "Traceparent", "TRACEPARENT"])
+def test_a_header_in_any_case(name: str) -> None:
+    assert has_traceparent([("Accept", "*/*"), (name, "x")])
+    assert not has_traceparent([("Accept", name)])
+
+
+def test_the_trace_id_of_a_request() -> None:
+    call = f"POST /ask HTTP/1.1\r\nHost: a\r\nTraceParent: {VALID}\r\n\r\n{{}}".encode()
+    assert sent_trace_id(Frame(1, 0, FrameKind.CALL, call)) == TRACE
+    assert sent_trace_id(Frame(1, 0, FrameKind.CALL, b"")) == ""

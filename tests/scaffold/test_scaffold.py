@@ -60,6 +60,6 @@ def test_a_protocol_and_an_event(checkout: Path) -> None:
         checkout,
         *("-m", "pytest", "-q", "tests/protocols/parrot", "tests/protocols/test_registry.py"),
         "tests/collections/test_fixture_schema.py",
-        *("tests/cli/test_output.py", "tests/protocols/test_schemas_explanations.py"),
+        *("tests/cli/test_output.py", "tests/protocols/test_explanations.py"),
     )
     assert "failed" not in passed

@@ -13,7 +13,7 @@ from playground.base.limits import RunLimits
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Stage
-from playground.transport import OutboundPolicy, Transport
+from playground.transport import NotAStreamError, OutboundPolicy, Transport, standard_client
 from playground.transport.decoding import DecodeError, decoder_for
 from tests.support.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, serve
 from tests.transport.conftest import counter, record
@@ -135,3 +135,36 @@ async def test_a_bomb_of_tiny_events() -> None:
     assert frames.problem.limit == "max_frames"
     assert len(frames) == 1001
     assert peak < 40_000_000
+
+
+STREAM = "text/event-stream"
+
+
+def test_events_are_read() -> None:
+    events = standard_client(STREAM, b"event: result\nid: 7\ndata: a\ndata: b\n\ndata: c\n\n")
+    assert [(event.event, event.id, event.data) for event in events] == [
+        ("result", "7", "a\nb"),
+        ("message", "7", "c"),
+    ]
+
+
+def test_comments_and_an_unfinished_event_are_dropped() -> None:
+    events = standard_client(STREAM, b": ping\n\ndata: 1\n\ndata: 2")
+    assert [event.data for event in events] == ["1"]
+
+
+def test_separators_inside_data_do_not_split() -> None:
+    data = "a\u2028b\u0085c"
+    events = standard_client(STREAM, f"data: {data}\n\n".encode())
+    assert [event.data for event in events] == [data]
+
+
+@pytest.mark.parametrize("media_type", ["text/plain", "application/json", "", "bad type"])
+def test_another_media_type_is_an_error_there(media_type: str) -> None:
+    with pytest.raises(NotAStreamError) as caught:
+        standard_client(media_type, b"data: 1\n\n")
+    assert "text/event-stream" in str(caught.value)
+
+
+def test_parameters_of_the_media_type_do_not_matter() -> None:
+    assert standard_client(STREAM + "; charset=utf-8", b"data: 1\n\n")

@@ -8,6 +8,7 @@ from hypothesis import given
 
 from playground.protocols.a2a import card
 from playground.protocols.a2a.card import Interface, Skill, read_card
+from playground.protocols.a2a.card_discovery import well_known
 from tests.protocols.a2a.conversation import AGENT, CARD_03, CARD_10, capture
 from tests.support import json_values
 
@@ -125,3 +126,29 @@ def test_no_value_is_too_odd_for_a_card(value: Any) -> None:
     assert bool(found.url) == (found.version is not None)
     assert found.chosen is not None or found.problems
     assert isinstance(card.is_card(value), bool)
+
+
+@pytest.mark.parametrize(
+    ("url", "places"),
+    [
+        ("http://a.example", ["/.well-known/agent-card.json", "/.well-known/agent.json"]),
+        ("http://a.example/", ["/.well-known/agent-card.json", "/.well-known/agent.json"]),
+        (
+            "http://a.example/x/y?z#f",
+            [
+                "/.well-known/agent-card.json", "/x/y/.well-known/agent-card.json",
+                "/.well-known/agent.json", "/x/y/.well-known/agent.json",
+            ],
+        ),
+        ("http://a.example/x/.well-known/agent-card.json", ["/x/.well-known/agent-card.json"]),
+    ],
+)  # fmt: skip
+def test_where_a_card_may_be(url: str, places: list[str]) -> None:
+    assert [place.removeprefix("http://a.example") for place in well_known(url)] == places
+
+
+@pytest.mark.parametrize(
+    "url", ["", "ftp://a.example/", "kitchen", "http://", "http://[::1", "//a"]
+)
+def test_there_is_no_card_where_there_is_no_address(url: str) -> None:
+    assert well_known(url) == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,10 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols.calls import HttpCall
-from playground.protocols.doctor import Diagnosis, announce
+from playground.protocols.doctor import (
+    DetectedProtocol,
+    Diagnosis,
+    announce,
+    cause_of,
+    detect_protocol,
+    evidence_of,
+)
+from playground.protocols.doctor.causes import Remedy
+from playground.protocols.doctor.detection import AGENT_SCOPE, ASK_AGENT
 from playground.protocols.doctor.probes import END_SESSION, PROBES
 from playground.protocols.exchange import Target
-from playground.protocols.problems import Problem, Stage
+from playground.protocols.problems import USE_HTTP, USE_HTTPS, Problem, Stage
 from tests.protocols.doctor.wire import (
     NOT_FOUND,
     FullDiagnosis,
@@ -26,6 +36,7 @@ from tests.protocols.doctor.wire import (
     stream,
 )
 from tests.support.json_values import values
+from tests.support.playbook import CAPTURES, EXAMPLES
 
 AGENT = "http://agent.example.com/api"
 KEY = ("Authorization", "Bearer s3cr3t")
@@ -607,3 +618,253 @@ def test_no_server_makes_it_raise(answers: list[tuple[bytes, int, str]], target:
     assert set(seen.statuses.values()) <= {"passed", "failed", "skipped"}
     assert all(step["cause"] for step in seen.report["steps"])
     assert all(step["fix"] for step in seen.report["steps"] if step["status"] == "failed")
+
+
+URL = "http://agent.example.com/api"
+HTTP = Target(URL, version="0.55")
+MCP = replace(HTTP, binding="mcp")
+API = Target(URL, protocol="agent-api", version="1")
+
+NO_SESSION = response(
+    {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Missing session ID"}}, 400
+)
+LEGACY = stream({"message_type": "complete"})
+MESSAGE = stream({"object": "response", "status": "created", "id": "r"})
+DECODE = Problem("failed", Stage.DECODE, "It is not JSON.", "Look.")
+
+
+def failed(stage: Stage, fix: str = "Look.", limit: str | None = None) -> Problem:
+    return Problem("failed", stage, f"It broke at {stage}.", fix, limit=limit)
+
+
+@pytest.mark.parametrize(
+    ("answer", "target", "headline", "remedy", "url"),
+    [
+        (NO_SESSION, HTTP, "This is an MCP server.", Remedy.SWITCH, ""),
+        (NO_SESSION, API, "This is an MCP server.", Remedy.SWITCH, ""),
+        (NO_SESSION, MCP, "The server rejected the request (HTTP 400).", Remedy.RETRY, ""),
+        (ANSWER, MCP, "This is an NLWeb agent.", Remedy.SWITCH, ""),
+        (ANSWER, API, "This is an NLWeb agent.", Remedy.SWITCH, ""),
+        (MESSAGE, HTTP, "This is an Agent API agent.", Remedy.SWITCH, ""),
+        (LEGACY, HTTP, "This is a legacy NLWeb server.", Remedy.SWITCH, ""),
+        (ANSWER, replace(HTTP, version="legacy"), "This is an NLWeb agent.", Remedy.SWITCH, ""),
+        (response({"name": "Chef", "url": URL, "skills": []}), HTTP, "This is an A2A agent.",
+         Remedy.DIAGNOSE, ""),
+        (response({"error": "x"}, 401, www_authenticate='Basic realm="a"'), HTTP,
+         "Authentication required (HTTP 401): Basic, realm “a”.", Remedy.AUTHENTICATE, ""),
+        (response(b"<html>", 403, "text/html"), HTTP,
+         "Authentication required, or access denied (HTTP 403).", Remedy.AUTHENTICATE, ""),
+        (response({}, 404), HTTP, "Nothing found at this URL (HTTP 404).", Remedy.DIAGNOSE, ""),
+        (response({}, 404), replace(HTTP, url="http://a.example/mcp/"),
+         "Nothing found at this URL (HTTP 404). The URL looks like that of an MCP server.",
+         Remedy.SWITCH, ""),
+        (response({}, 404), replace(HTTP, url="http://a.example/api/process"),
+         "Nothing found at this URL (HTTP 404). The URL looks like that of an Agent API agent.",
+         Remedy.SWITCH, ""),
+        (response({}, 404), replace(MCP, url="http://a.example/mcp"),
+         "Nothing found at this URL (HTTP 404).", Remedy.DIAGNOSE, ""),
+        (NO_SESSION, Target(URL, protocol="action"),
+         "The server rejected the request (HTTP 400).", Remedy.RETRY, ""),
+        (response({}, 405), MCP, "this URL does not accept POST requests (HTTP 405).",
+         Remedy.DIAGNOSE, ""),
+        (response(b"<html>", 400, "text/html"), HTTP,
+         "This URL serves a web page, not an agent (HTTP 400).", Remedy.DIAGNOSE, ""),
+        (response({}, 429), HTTP, "Rate limit exceeded (HTTP 429).", Remedy.RETRY, ""),
+        (response({}, 503), HTTP, "The server failed (HTTP 503).", Remedy.RETRY, ""),
+        (response({}, 422), HTTP, "The server rejected the request (HTTP 422).", Remedy.RETRY, ""),
+        (response({}, 301, location="/nlweb/ask"), HTTP,
+         "The agent redirects to /nlweb/ask (HTTP 301).", Remedy.SWITCH,
+         "http://agent.example.com/nlweb"),
+        (response({}, 308, location="https://agent.example.com/mcp"), MCP,
+         "The agent redirects to https://agent.example.com/mcp (HTTP 308).", Remedy.SWITCH,
+         "https://agent.example.com/mcp"),
+        (response({}, 302, location="https://u:p@b.example/"), HTTP,
+         "The agent redirects to https://u:p@b.example/ (HTTP 302).", Remedy.EDIT, ""),
+        (response({}, 302, location="data:,x"), HTTP, "The agent redirects to data:,x (HTTP 302).",
+         Remedy.EDIT, ""),
+        (failed(Stage.CONNECT), HTTP, "It broke at connect.", Remedy.RETRY, ""),
+        (failed(Stage.RESOLVE), HTTP, "It broke at resolve.", Remedy.EDIT, ""),
+        (failed(Stage.TLS), HTTP, "It broke at tls.", Remedy.RETRY, ""),
+        (failed(Stage.TLS, USE_HTTP), replace(HTTP, url="https://a.example/x"), "It broke at tls.",
+         Remedy.SWITCH, "http://a.example/x"),
+        (failed(Stage.HEADERS, USE_HTTPS), HTTP, "It broke at headers.", Remedy.SWITCH,
+         "https://agent.example.com/api"),
+        (response(b"<!doctype html>", media_type="text/html"), HTTP,
+         "This URL serves a web page, not an agent.", Remedy.DIAGNOSE, ""),
+    ],
+)  # fmt: skip
+def test_the_response_decides(
+    answer: Response, target: Target, headline: str, remedy: Remedy, url: str
+) -> None:
+    cause = cause_of(evidence_of(frames_of(answer)), target)
+    assert cause
+    assert (cause.headline, cause.remedy, cause.url) == (headline, remedy, url)
+    assert cause.fix
+
+
+@pytest.mark.parametrize(
+    ("answer", "target"),
+    [(ANSWER, HTTP), (MESSAGE, API), (LEGACY, replace(HTTP, version="legacy"))],
+)
+def test_there_is_none_of_a_response_as_expected(answer: Response, target: Target) -> None:
+    assert cause_of(evidence_of(frames_of(answer)), target) is None
+
+
+@pytest.mark.parametrize(
+    ("problem", "remedy"),
+    [(DECODE, Remedy.DIAGNOSE), (failed(Stage.BODY), Remedy.RETRY)],
+)
+def test_of_a_problem_that_came_later(problem: Problem, remedy: Remedy) -> None:
+    cause = cause_of(evidence_of(frames_of(response({"hello": 1}))), HTTP, problem)
+    assert cause
+    assert (cause.headline, cause.fix, cause.remedy) == (problem.cause, problem.fix, remedy)
+
+
+@given(st.binary(max_size=60), st.sampled_from([0, 200, 301, 401, 404, 500]), st.text(max_size=40))
+def test_no_response_makes_it_raise(body: bytes, status: int, header: str) -> None:
+    header = "".join(each for each in header if each.isprintable())
+    answer: Response = failed(Stage.BODY)
+    if status:
+        answer = response(body, status, location=header, www_authenticate=header)
+    for target in (HTTP, MCP, API):
+        cause_of(evidence_of(frames_of(answer)), target)
+
+
+ASK = DetectedProtocol("nlweb", "0.54", dialect=ASK_AGENT)
+SCOPE = DetectedProtocol("agent-api", "1", dialect=AGENT_SCOPE)
+
+#: Every captured reply, by folder and name.
+CAPTURED: dict[str, DetectedProtocol | None] = {
+    "a2a/v03_agent_card": DetectedProtocol(binding="a2a", generation="0.3"),
+    "a2a/v03_send_message": DetectedProtocol(binding="a2a", generation="0.3"),
+    "a2a/v03_stream_task": DetectedProtocol(binding="a2a", generation="0.3"),
+    "a2a/v1_agent_card": DetectedProtocol(binding="a2a", generation="1.0"),
+    "a2a/v1_send_message": DetectedProtocol(binding="a2a", generation="1.0"),
+    "a2a/v1_stream_task": DetectedProtocol(binding="a2a", generation="1.0"),
+    "agentscope/bad_request_no_input": DetectedProtocol("agent-api", dialect=AGENT_SCOPE),
+    "agentscope/error_midstream": SCOPE,
+    "agentscope/plugin_call": SCOPE,
+    "agentscope/text": SCOPE,
+    "ask_agent/ask_json": ASK,
+    "ask_agent/ask_stream": ASK,
+    "ask_agent/ask_stream_elicitation": ASK,
+    "ask_agent/rawsocket_stream_failure_midstream": ASK,
+    "mcp/raw_json_tools_call": DetectedProtocol("nlweb", "0.55", "mcp"),
+    "mcp/raw_modern_call": DetectedProtocol("nlweb", "0.55", "mcp", "2026-07-28"),
+    "mcp/raw_modern_discover": DetectedProtocol(binding="mcp", generation="2026-07-28"),
+    "mcp/raw_sse_initialize": DetectedProtocol(binding="mcp", generation="2025-06-18"),
+    "mcp/raw_sse_initialized": None,
+    "mcp/raw_sse_tools_call": DetectedProtocol("nlweb", "0.55", "mcp"),
+    "mcp/raw_sse_tools_list": DetectedProtocol(binding="mcp"),
+    "nlweb/get_stream": DetectedProtocol("nlweb", "legacy"),
+}
+
+
+def captured() -> list[str]:
+    found = (path for path in CAPTURES.glob("*/*.txt") if not path.name.endswith(".req.txt"))
+    return sorted(f"{path.parent.name}/{path.stem}" for path in found)
+
+
+def test_every_capture_has_its_row() -> None:
+    assert captured() == sorted(CAPTURED)
+
+
+@pytest.mark.parametrize("name", sorted(CAPTURED))
+def test_a_capture(name: str) -> None:
+    evidence = evidence_of(frames_of((CAPTURES / f"{name}.txt").read_bytes()))
+    assert evidence.detected == CAPTURED[name]
+
+
+#: Examples that name no version: 0.54 shows some answers without metadata.
+UNNAMED = {
+    "response-4.1.1-conversational-search", "response-4.1.2-promise", "response-4.1.4-failure",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("version", ["0.54", "0.55"])
+def test_every_example_of_a_reply_to_nlweb(version: str) -> None:
+    folder = EXAMPLES / f"nlweb-{version}"
+    documents = sorted(folder.glob("response-*.json"))
+    assert documents
+    for path in documents:
+        speech = evidence_of(frames_of(response(path.read_bytes()))).detected
+        unnamed = version == "0.54" and path.stem in UNNAMED
+        assert speech == DetectedProtocol("nlweb", "" if unnamed else version), path.name
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("nlweb-*/*.sse")), ids=lambda p: p.stem)
+def test_every_example_of_a_stream_of_nlweb(path: Path) -> None:
+    raw = response(path.read_bytes(), media_type="text/event-stream")
+    version = path.parent.name.removeprefix("nlweb-")
+    assert evidence_of(frames_of(raw)).detected == DetectedProtocol("nlweb", version)
+
+
+@pytest.mark.parametrize(
+    ("payload", "speech"),
+    [
+        ({"results": []}, DetectedProtocol("nlweb")),
+        ({"meta": {"version": "0.54"}, "results": []}, DetectedProtocol("nlweb", "0.54")),
+        ({"_meta": {"version": "0.99", "response_type": "answer"}}, DetectedProtocol("nlweb")),
+        ({"error": {"code": "NO_RESULTS"}}, DetectedProtocol("nlweb")),
+        ([{"message_type": "result", "content": []}], DetectedProtocol("nlweb", "legacy")),
+        ({"query_id": "q", "nlws": {"answer": "a"}}, DetectedProtocol("nlweb", "legacy")),
+        ({"ask_user": {"message": "Where?"}}, DetectedProtocol("nlweb", "legacy")),
+        ({"error": {"code": 404, "message": "m"}}, None),
+        ({"error": {"code": "NOT_OURS"}}, None),
+        ({"error": "Not found"}, None),
+        ({"detail": [{"loc": ["body"]}]}, None),
+        ({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "m"}}, None),
+        ({"jsonrpc": "2.0", "id": 1, "result": {}}, None),
+        ({"jsonrpc": "2.0", "method": "notifications/progress"}, DetectedProtocol(binding="mcp")),
+        ({"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}, DetectedProtocol(binding="mcp")),
+        ({"name": "a", "skills": [], "url": "http://a.example"},
+         DetectedProtocol(binding="a2a", generation="0.3")),
+        ({"object": "response", "status": "created"}, DetectedProtocol("agent-api", "1")),
+        (
+            {"object": "response", "status": "failed", "error": {
+                "code": "500", "message": "Task u:s is already in RUNNING state"}},
+            DetectedProtocol("agent-api", "1", dialect=AGENT_SCOPE),
+        ),
+        ({"object": "list", "data": []}, None),
+        ({}, None),
+        ([], None),
+        ("hello", None),
+        (None, None),
+    ],
+)  # fmt: skip
+def test_a_document(payload: Any, speech: DetectedProtocol | None) -> None:
+    assert detect_protocol([(None, payload)]) == speech
+
+
+@pytest.mark.parametrize(
+    ("speech", "label"),
+    [
+        (DetectedProtocol("nlweb", "0.55"), "NLWeb 0.55"),
+        (DetectedProtocol("nlweb"), "NLWeb"),
+        (DetectedProtocol("nlweb", "legacy"), "NLWeb, legacy server"),
+        (ASK, "NLWeb 0.54 (public ask agent)"),
+        (DetectedProtocol("nlweb", "0.55", "mcp", "2025-06-18"), "NLWeb 0.55 over MCP 2025-06-18"),
+        (DetectedProtocol(binding="mcp"), "MCP"),
+        (DetectedProtocol(binding="a2a", generation="1.0"), "A2A 1.0"),
+        (SCOPE, "Agent API (AgentScope Runtime)"),
+    ],
+)
+def test_labels(speech: DetectedProtocol, label: str) -> None:
+    assert speech.label == label
+
+
+NAMES = (
+    "_meta meta response_type version results error code message object status jsonrpc result "
+    "tools content kind name skills url supportedInterfaces item elicitation promise text "
+    "protocolVersion supportedVersions structuredContent metadata message_type method"
+).split()
+WORDS = ["0.55", "answer", "Answer", "response", "message", "2.0", "in_progress", '{"results":1}']
+EVENTS = st.sampled_from([None, "start", "result", "complete", "message", "odd"])
+
+
+@given(st.lists(st.tuples(EVENTS, values(NAMES, WORDS)), max_size=4), st.booleans())
+def test_anything_can_be_looked_at(messages: list[tuple[str | None, Any]], streamed: bool) -> None:
+    speech = detect_protocol(messages, streamed=streamed)
+    assert speech is None or speech.label
+    raw = response(json.dumps([payload for _, payload in messages]).encode())
+    assert evidence_of(frames_of(raw)).status == 200

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,19 @@ import pytest
 from playground.protocols import mcp
 from playground.protocols.events import Failure, Note, Outcome, Tools, Unknown
 from playground.protocols.exchange import Target
-from playground.protocols.mcp import handshake
+from playground.protocols.frames import FrameKind
+from playground.protocols.http import encode
+from playground.protocols.mcp import handshake, messages
 from playground.protocols.mcp.handshake import MAX_PAGES
+from playground.protocols.mcp.versions import (
+    OFFERED_VERSION,
+    STATEFUL_VERSIONS,
+    STATELESS_VERSION,
+    VERSIONS,
+    has_version_header,
+    is_stateless,
+)
+from playground.protocols.problems import Problem, Stage
 from tests.protocols.mcp.talk import (
     MODERN,
     OLDER,
@@ -21,9 +33,12 @@ from tests.protocols.mcp.talk import (
     TOOLS,
     URL,
     Talk,
+    head,
     known,
+    new_exchange,
     rpc,
 )
+from tests.support.playbook import EXAMPLES
 
 DISCOVERED = {
     "supportedVersions": ["2025-11-25", "2026-07-28"],
@@ -417,3 +432,192 @@ class TestSessionOfTheConversation:
         call = talk.exchange.next_call()
         assert call is not None
         assert json.loads(call.body)["method"] == "initialize"
+
+
+def test_the_table_is_ordered_and_holds_both_generations() -> None:
+    assert list(VERSIONS) == sorted(VERSIONS) == [*STATEFUL_VERSIONS, STATELESS_VERSION]
+    assert OFFERED_VERSION == "2025-11-25"
+
+
+@pytest.mark.parametrize(
+    ("version", "stateless", "header"),
+    [
+        ("2024-11-05", False, False),
+        ("2025-03-26", False, False),
+        ("2025-06-18", False, True),
+        ("2025-11-25", False, True),
+        ("2026-07-28", True, True),
+        # Versions that are not in the table belong to the generation of their date.
+        ("", False, False),
+        ("2025-06-01", False, False),
+        ("2026-01-01", False, True),
+        ("2027-01-01", True, True),
+    ],
+)
+def test_generation_and_header_of_a_version(version: str, stateless: bool, header: bool) -> None:
+    assert is_stateless(version) is stateless
+    assert has_version_header(version) is header
+
+
+REQUESTS = sorted(
+    path
+    for version in ("0.54", "0.55")
+    for kind in ("ask", "await")
+    for path in (EXAMPLES / f"mcp-{version}").glob(f"{kind}-*.json")
+)
+
+
+@pytest.mark.parametrize("path", REQUESTS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_example_of_the_specification_comes_out_to_the_byte(path: Path) -> None:
+    example = json.loads(path.read_text("utf-8"))
+    params = example["params"]
+    message = messages.call_tool(example["id"], params["name"], params["arguments"])
+    assert encode(message) == encode(example)
+    # The exchange says the same, and asks to be told of progress.
+    operation = "await" if "promise_token" in params["arguments"] else "ask"
+    call = new_exchange(params["arguments"], operation, handshake=OLDER).tool_call()
+    sent = json.loads(call.body)
+    assert sent["params"].pop("_meta") == {"progressToken": 1}
+    assert encode({**sent, "id": example["id"]}) == encode(example)
+
+
+def test_there_are_examples() -> None:
+    assert len(REQUESTS) == 12
+
+
+def headers_of(**fields: Any) -> dict[str, str]:
+    call = new_exchange(**fields).tool_call()
+    assert (call.method, call.url) == ("POST", URL)
+    return dict(call.headers)
+
+
+def test_the_newer_generation_says_in_headers_what_is_in_the_body() -> None:
+    headers = headers_of(handshake=MODERN)
+    assert headers["MCP-Protocol-Version"] == "2026-07-28"
+    assert (headers["Mcp-Method"], headers["Mcp-Name"]) == ("tools/call", "ask")
+    assert headers["Accept"] == "application/json, text/event-stream"
+    assert "Mcp-Session-Id" not in headers
+    meta = json.loads(new_exchange(handshake=MODERN).tool_call().body)["params"]["_meta"]
+    assert meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+    assert meta["io.modelcontextprotocol/clientCapabilities"]["elicitation"] == {
+        "form": {}, "url": {},
+    }  # fmt: skip
+
+
+def test_the_older_generation_has_a_session() -> None:
+    headers = headers_of(handshake=OLDER, session=("2025-06-18", "s1"))
+    assert headers["Mcp-Session-Id"] == "s1"
+    assert headers["MCP-Protocol-Version"] == "2025-06-18"
+    assert "Mcp-Method" not in headers
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", ""])
+def test_versions_before_the_header_are_not_told_it(version: str) -> None:
+    assert "MCP-Protocol-Version" not in headers_of(handshake={**OLDER, "version": version})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("find recipes", "find recipes"),
+        ("Rezepte für alle", "=?base64?UmV6ZXB0ZSBmw7xyIGFsbGU=?="),
+        (" ask", "=?base64?IGFzaw==?="),
+        ("=?base64?YQ==?=", "=?base64?PT9iYXNlNjQ/WVE9PT89?="),
+    ],
+)
+def test_a_name_that_no_header_can_carry_is_encoded(name: str, value: str) -> None:
+    assert headers_of(handshake=MODERN, tools=(name, ""))["Mcp-Name"] == value
+
+
+def test_own_headers_take_the_place_of_the_defaults() -> None:
+    headers = headers_of(handshake=MODERN, headers=(("accept", "*/*"), ("X-Key", "k")))
+    assert headers["accept"] == "*/*"
+    assert headers["X-Key"] == "k"
+    assert "Accept" not in headers
+
+
+def test_ids_are_marked_so_that_runs_of_one_session_do_not_share_them() -> None:
+    first, second = (
+        new_exchange(handshake=OLDER, request_id_prefix=mark).tool_call() for mark in ("a", "b")
+    )
+    assert json.loads(first.body)["id"] == "a-1"
+    assert json.loads(second.body)["params"]["_meta"] == {"progressToken": "b-1"}
+
+
+def test_any_tool_can_be_called() -> None:
+    call = mcp.call_tool(Target(URL, handshake=OLDER), "add", {"a": 1}).tool_call()
+    assert json.loads(call.body)["params"]["arguments"] == {"a": 1}
+
+
+ENDPOINT = b"event: endpoint\r\ndata: /messages/?session_id=5\r\n\r\n"
+
+
+def refused(status: int, **fields: Any) -> Talk:
+    """A server that accepts no POST request."""
+    return Talk(**fields).json(b"No.", status).json(b"No.", status)
+
+
+@pytest.mark.parametrize("status", [400, 404, 405])
+def test_is_found_by_get_and_named(status: int) -> None:
+    talk = refused(status).call()
+    assert (talk.calls[-1].method, talk.calls[-1].body) == ("GET", b"")
+    assert dict(talk.calls[-1].headers)["Accept"] == "text/event-stream"
+    talk.frame(FrameKind.HEAD, head(200, "text/event-stream"))
+    assert not talk.exchange.has_enough
+    talk.frame(FrameKind.COMMENT, b": hello\n\n")
+    assert not talk.exchange.has_enough
+    # The stream stays open.
+    talk.frame(FrameKind.EVENT, ENDPOINT)
+    assert talk.exchange.has_enough
+    assert talk.exchange.next_call() is None
+    assert talk.exchange.problem is not None
+    assert "HTTP+SSE transport of MCP 2024-11-05" in talk.exchange.problem.cause
+    assert "/mcp" in talk.exchange.problem.fix
+    assert (talk.exchange.outcome, [event.name for event in talk.events]) == (
+        Outcome.NONE,
+        ["mcp discovery"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "media_type", "body"),
+    [
+        (405, "application/json", b""),
+        (200, "text/html", b"<html>"),
+        (404, "application/json", b'{"jsonrpc": "2.0", "id": 2, "error": {"code": 5}}'),
+        (200, "text/event-stream", b"event: message\ndata: {}\n\n"),
+        (200, "text/event-stream", b""),
+    ],
+)
+def test_another_server_is_refused_as_before(status: int, media_type: str, body: bytes) -> None:
+    talk = refused(404).call()
+    talk.frame(FrameKind.HEAD, head(status, media_type))
+    if body:
+        stream = media_type == "text/event-stream"
+        talk.frame(FrameKind.EVENT if stream else FrameKind.BODY, body)
+    talk.frame(FrameKind.END)
+    assert talk.exchange.next_call() is None
+    assert talk.exchange.problem is not None
+    assert "HTTP 404" in talk.exchange.problem.cause
+    assert talk.exchange.outcome is Outcome.NONE
+
+
+def test_an_error_of_the_search_leaves_the_refusal() -> None:
+    talk = refused(404).call()
+    talk.frame(FrameKind.ERROR, Problem("failed", Stage.BODY, "No data for 60 s.", "").to_bytes())
+    assert talk.exchange.tolerates_error
+    assert talk.exchange.next_call() is None
+    assert talk.exchange.problem is not None
+    assert "HTTP 404" in talk.exchange.problem.cause
+
+
+@pytest.mark.parametrize("status", [401, 406, 500, 503])
+def test_is_not_looked_for_after_other_statuses(status: int) -> None:
+    talk = Talk(mcp_version="2025-11-25").json(b"No.", status)
+    assert talk.exchange.next_call() is None
+
+
+def test_is_not_looked_for_where_the_server_answers() -> None:
+    talk = known(handshake=OLDER, session=("", ""))
+    talk.json(rpc(error={"code": -32603, "message": "Full."}), 400)
+    assert talk.exchange.next_call() is None

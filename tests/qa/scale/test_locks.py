@@ -1,16 +1,20 @@
-"""What two processes change in one row: neither undoes what the other has done."""
+"""Two processes on one PostgreSQL: a change of a row undoes no other, and statements end."""
 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection, transaction
+from django.conf import settings
+from django.core.management import call_command
+from django.db import OperationalError, connection, transaction
 
 from playground.base.processes import connection_name
 from playground.engine import promise_polling
@@ -18,6 +22,7 @@ from playground.engine.promises import PollResult, apply_poll_result
 from playground.models import PolledPromise, PollingStatus, Run, liveness
 from playground.models.clock import database_now
 from playground.models.liveness import DatabaseContact, mark_interrupted
+from tests.support.stored_database import DATABASES, check_pages, migrate_and_read
 from tests.support.stored_runs import Recording
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -130,3 +135,34 @@ def _until_changed(promise: PolledPromise) -> None:
         assert time.monotonic() < deadline, "what the user did was undone"
         time.sleep(0.02)
         promise.refresh_from_db()
+
+
+def test_a_dump_of_version_0_1_is_migrated_with_all_its_runs(
+    tmp_path: Path, shared: dict[str, str]
+) -> None:
+    dump = gzip.decompress((DATABASES / "version-0.1.sql.gz").read_bytes()).decode()
+    with psycopg.connect(shared["DATABASE_URL"], autocommit=True) as database:
+        database.execute(dump)
+    check_pages(migrate_and_read(tmp_path, DATABASE_URL=shared["DATABASE_URL"]))
+
+
+def timeout() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW statement_timeout")
+        found: str = cursor.fetchone()[0]
+    return found
+
+
+def test_of_every_connection_and_none_of_migrations() -> None:
+    connection.close()
+    assert timeout() == f"{settings.DATABASE_TIMEOUT}s"
+    call_command("migrate", verbosity=0)
+    assert timeout() == "0"
+    connection.close()
+
+
+def test_a_statement_that_takes_longer_is_an_unavailable_database() -> None:
+    with contextlib.closing(connection.copy()) as other, other.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 1")
+        with pytest.raises(OperationalError, match="statement timeout"):
+            cursor.execute("SELECT pg_sleep(20)")
