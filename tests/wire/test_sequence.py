@@ -22,8 +22,7 @@ from playground.protocols.mcp import elicitation
 from playground.protocols.problems import Problem, Stage
 from tests.demo.conftest import Clock, clock, corpus, whole_corpus
 from tests.support.action_runs import action, offering
-from tests.support.demo_conversations import CONVERSATIONS
-from tests.support.demo_runs import BEGIN
+from tests.support.demo_conversations import BEGIN, CONVERSATIONS
 from tests.support.elicitations import turn
 from tests.support.markup import Element, read
 from tests.support.run_page import replied, result_of, streamed
