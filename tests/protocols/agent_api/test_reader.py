@@ -61,11 +61,6 @@ def event_rows(*payloads: Any) -> list[tuple[Any, ...]]:
     return [brief(event) for event in read(payloads)[0]]
 
 
-def whole(payload: Any) -> tuple[list[tuple[Any, ...]], AgentAPIReader]:
-    reader = AgentAPIReader("1")
-    return [brief(event) for event in reader.document(1, payload)], reader
-
-
 def texts(events: list[Event]) -> dict[tuple[Any, ...], str]:
     """The text of every part as it stands at the end, by where it belongs."""
     found: dict[tuple[Any, ...], str] = {}
@@ -82,30 +77,225 @@ def blocks(name: str) -> list[str]:
     return [part.removeprefix("data: ") for part in parts if part]
 
 
-class TestTheSpecificationsStreams:
-    def test_contents_without_a_message_belong_to_the_open_one(self) -> None:
-        assert event_rows(*SEQUENCE) == [
-            ("response", "response_1", "created"),
-            ("message", "msg_1", "assistant"),
-            ("+", "msg_1", 0, "Hello"),
-            ("+", "msg_1", 0, ", "),
-            ("+", "msg_1", 0, "world"),
-            # The example's own sum is another one: its pieces lack the exclamation mark.
-            ("=", "msg_1", 0, "text", "Hello, world!"),
-            ("message", "msg_1", "completed"),
-            ("response", "response_1", "completed"),
-        ]
+NAMELESS: dict[str, Any] = {"object": "message", "type": "message", "status": "created"}
+NAMELESS_END = {**NAMELESS, "status": "completed"}
+ERROR = message("failed", type="error", code="X", message="No")
+TEXT_IMAGE = [{"type": "text", "text": "One"}, {"type": "image", "image_url": "https://a.b/c"}]
 
-    def test_what_the_pieces_said_is_not_said_again(self) -> None:
-        assert event_rows(*USE_CASE) == [
-            ("response", "response_123", "created"),
-            ("message", "msg_abc", "assistant"),
-            ("+", "msg_abc", 0, "This"),
-            ("+", "msg_abc", 0, " image shows..."),
-            ("content", "msg_abc", "completed"),
-            ("message", "msg_abc", "completed"),
-            ("response", "response_123", "completed"),
-        ]
+#: Objects of a stream: those that come first, those that are then read, and their events.
+STREAMS: dict[str, tuple[list[Any], list[Any], list[tuple[Any, ...]]]] = {
+    "contents without a message belong to the open one": ([], SEQUENCE, [
+        ("response", "response_1", "created"),
+        ("message", "msg_1", "assistant"),
+        ("+", "msg_1", 0, "Hello"),
+        ("+", "msg_1", 0, ", "),
+        ("+", "msg_1", 0, "world"),
+        # The example's own sum is another one: its pieces lack the exclamation mark.
+        ("=", "msg_1", 0, "text", "Hello, world!"),
+        ("message", "msg_1", "completed"),
+        ("response", "response_1", "completed"),
+    ]),
+    "what the pieces said is not said again": ([], USE_CASE, [
+        ("response", "response_123", "created"),
+        ("message", "msg_abc", "assistant"),
+        ("+", "msg_abc", 0, "This"),
+        ("+", "msg_abc", 0, " image shows..."),
+        ("content", "msg_abc", "completed"),
+        ("message", "msg_abc", "completed"),
+        ("response", "response_123", "completed"),
+    ]),
+    "pieces for a message that was never announced": (
+        [],
+        [delta("a", msg_id="m"), delta("b", msg_id="m")],
+        [("message", "m", ""), ("+", "m", 0, "a"), ("+", "m", 0, "b")],
+    ),
+    "a message that is announced after its first piece": (
+        [delta("a")],
+        [message(type="function_call"), data(call_id="c", name="f")],
+        [
+            ("message", "msg_1", "in_progress"),
+            ("=", "msg_1", 0, "data", {"call_id": "c", "name": "f"}),
+            ("call", "c", "f", None),
+        ],
+    ),
+    "without ids the open message is meant": (
+        [NAMELESS, delta("a", msg_id=None)],
+        [
+            NAMELESS_END, NAMELESS, delta("b", msg_id=None), NAMELESS_END,
+            response("completed", output=[
+                {**NAMELESS_END, "content": [{"type": "text", "text": "a"}]},
+                {**NAMELESS_END, "content": [{"type": "text", "text": "b"}]},
+            ]),
+        ],
+        [
+            ("message", "", "completed"),
+            ("message", "", "message"),
+            ("+", "", 0, "b"),
+            ("message", "", "completed"),
+            ("response", "response_1", "completed"),
+        ],
+    ),
+    "a message that is numbered": (
+        [message(identifier=7)], [delta("a", msg_id=7)], [("+", "7", 0, "a")],
+    ),
+    "types that nobody knows": ([], [message(type="dream"), content(type="hologram", beam=[1])], [
+        ("message", "msg_1", "dream"), ("=", "msg_1", 0, "hologram", {"beam": [1]}),
+    ]),
+    "a heartbeat is no message": (
+        [message()],
+        [message("completed", "beat", type="heartbeat"), delta("a", msg_id=None)],
+        [("note", "heartbeat"), ("+", "msg_1", 0, "a")],
+    ),
+    "a completed message says what was not said": (
+        [message(), delta("One")],
+        [message("completed", content=TEXT_IMAGE)],
+        [("=", "msg_1", 1, "image", "https://a.b/c"), ("message", "msg_1", "completed")],
+    ),
+    "a response says what was not said": (
+        [message(), delta("a")],
+        [response("completed", output=[
+            message("completed", content=[{"type": "text", "text": "a"}]),
+            message("completed", "late", content=[{"type": "text", "text": "Late"}]),
+            "stray",
+        ])],
+        [
+            ("message", "msg_1", "completed"),
+            ("message", "late", "message"),
+            ("=", "late", 0, "text", "Late"),
+            ("message", "late", "completed"),
+            ("unknown", "output"),
+            ("response", "response_1", "completed"),
+        ],
+    ),
+    # Indexes with gaps, and null in the message's own list.
+    "contents within a message need no place of their own": (
+        [message(), delta("a", 0), delta("b", 5)],
+        [message("completed", content=[
+            {"type": "text", "text": "a", "index": None, "msg_id": None},
+            {"type": "text", "text": "b", "index": None},
+            {"type": "text", "text": "c"},
+        ])],
+        [("=", "msg_1", 2, "text", "c"), ("message", "msg_1", "completed")],
+    ),
+    "parts of different types at one place are two": (
+        [message(), delta("a")],
+        [content(type="image", image_url="https://a.b")],
+        [("=", "msg_1", 0, "image", "https://a.b")],
+    ),
+    "content after completion": (
+        [message(), delta("a"), content(text="a")],
+        [delta("!"), message("completed"), delta("?")],
+        [("+", "msg_1", 0, "!"), ("message", "msg_1", "completed"), ("+", "msg_1", 0, "?")],
+    ),
+    "a part that says nothing is a status": (
+        [message()], [content("created", text=None)], [("content", "msg_1", "created")],
+    ),
+    # As some models send them: every piece a continuation of the text before it.
+    "arguments in pieces": (
+        [message(type="function_call"), *(
+            content("in_progress", type="data", delta=True,
+                    data={"call_id": "c", "name": "f", "arguments": piece})
+            for piece in ('{"a":', " 1", "}")
+        )],
+        [content(type="data", data=None)],
+        [("content", "msg_1", "completed"), ("call", "c", "f", '{"a": 1}')],
+    ),
+    "a call whose content is never completed": (
+        [message(type="function_call"),
+         data("in_progress", call_id="c", name="f", arguments="{}")],
+        [message("completed", type="function_call")],
+        [("call", "c", "f", "{}"), ("message", "msg_1", "completed")],
+    ),
+    "a call that is said anew": (
+        [message(type="mcp_call"), data(call_id="c", name="f", arguments="1")],
+        [data(call_id="c", name="f", arguments="2")],
+        [
+            ("=", "msg_1", 0, "data", {"call_id": "c", "name": "f", "arguments": "2"}),
+            ("call", "c", "f", "2"),
+        ],
+    ),
+    "an error": ([], [ERROR], [("failure", "X", "No"), ("message", "msg_1", "failed")]),
+    "an error is told once": (
+        [message("created", type="error"), ERROR],
+        [
+            ERROR, response("failed", error={"code": "X", "message": "No"}, output=[ERROR]),
+            response("failed", error={"code": "X", "message": "No"}),
+        ],
+        [("message", "msg_1", "failed"), *[("response", "response_1", "failed")] * 2],
+    ),
+    "another error of the response": (
+        [ERROR],
+        [response("failed", error={"code": "Y", "message": "No"})],
+        [("failure", "Y", "No"), ("response", "response_1", "failed")],
+    ),
+    "the end as the APIs of models write it": ([], ["[DONE]"], [("note", "done")]),
+    **{
+        f"a line break that is none: {character!r}": (
+            [message()],
+            [json.dumps(delta(f"a{character}b"), ensure_ascii=False)],
+            [("+", "msg_1", 0, f"a{character}b")],
+        )
+        for character in ("\u2028", "\u2029", "\u0085", "\x0b", "\r\n", "\x1c")
+    },
+    **{
+        f"{value!r} says nothing of a call": (
+            [message(type="function_call")],
+            [content(type="data", data=value)],
+            [("=", "msg_1", 0, "data", value)],
+        )
+        for value in ([1], "words", 5)
+    },
+    "no data says nothing of a call": (
+        [message(type="function_call")],
+        [content(type="data", data=None)],
+        [("content", "msg_1", "completed")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "payloads", "expected"), STREAMS.values(), ids=STREAMS)
+def test_streams(before: list[Any], payloads: list[Any], expected: list[tuple[Any, ...]]) -> None:
+    assert event_rows(*before, *payloads)[len(event_rows(*before)) :] == expected
+
+
+#: Objects of a stream, and the text of every part at its end.
+PIECES: dict[str, tuple[list[Any], dict[tuple[Any, ...], str]]] = {
+    "pieces find their message and their place": (
+        [
+            message(identifier="a"), message(identifier="b"),
+            delta("1", msg_id="a"), delta("2", msg_id="b"), delta("3", 1, "a"),
+            delta("4", msg_id="a"), delta("5", msg_id=None),
+        ],
+        # Without a name it is the latest message that is still open.
+        {((1, 0), 0, "text"): "14", ((1, 0), 1, "text"): "3", ((2, 0), 0, "text"): "25"},
+    ),
+    "without an index the next part begins when the last is complete": (
+        [
+            message(), delta("a", index=None), delta("b", index=None),  # type: ignore[arg-type]
+            content(index=None, text="ab"), delta("c", index=None),  # type: ignore[arg-type]
+            content(index=None, type="image", image_url="https://a.b"),
+        ],
+        {
+            ((1, 0), 0, "text"): "ab",
+            ((1, 0), 1, "text"): "c",
+            ((1, 0), 2, "image"): "https://a.b",
+        },
+    ),
+    # Each half alone is no character; the completed text has both.
+    "halves of a character in two pieces": (
+        [
+            message(),
+            *(json.dumps(delta("X")).replace("X", half) for half in ("\\ud83e", "\\udd5a")),
+            content(text="🥚"),
+        ],
+        {((1, 0), 0, "text"): "🥚"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("payloads", "expected"), PIECES.values(), ids=PIECES)
+def test_pieces_are_joined(payloads: list[Any], expected: dict[tuple[Any, ...], str]) -> None:
+    assert texts(read(payloads)[0]) == expected
 
 
 class TestCaptures:
@@ -172,79 +362,6 @@ class TestMessages:
             None, (2, 0), (2, 0),
         ]  # fmt: skip
 
-    def test_pieces_for_a_message_that_was_never_announced(self) -> None:
-        assert event_rows(delta("a", msg_id="m"), delta("b", msg_id="m")) == [
-            ("message", "m", ""),
-            ("+", "m", 0, "a"),
-            ("+", "m", 0, "b"),
-        ]
-
-    def test_a_message_that_is_announced_after_its_first_piece(self) -> None:
-        events, _ = read([delta("a"), message(type="function_call"), data(call_id="c", name="f")])
-        assert [brief(event) for event in events] == [
-            ("message", "msg_1", ""),
-            ("+", "msg_1", 0, "a"),
-            ("message", "msg_1", "in_progress"),
-            ("=", "msg_1", 0, "data", {"call_id": "c", "name": "f"}),
-            ("call", "c", "f", None),
-        ]
-
-    def test_pieces_find_their_message_and_their_place(self) -> None:
-        events, _ = read(
-            [
-                message(identifier="a"), message(identifier="b"),
-                delta("1", msg_id="a"), delta("2", msg_id="b"), delta("3", 1, "a"),
-                delta("4", msg_id="a"), delta("5", msg_id=None),
-            ]
-        )  # fmt: skip
-        assert texts(events) == {
-            ((1, 0), 0, "text"): "14",
-            ((1, 0), 1, "text"): "3",
-            # Without a name it is the latest message that is still open.
-            ((2, 0), 0, "text"): "25",
-        }
-
-    def test_without_ids_the_open_message_is_meant(self) -> None:
-        nameless: dict[str, Any] = {"object": "message", "type": "message", "status": "created"}
-        found = event_rows(
-            nameless,
-            delta("a", msg_id=None),
-            {**nameless, "status": "completed"},
-            nameless,
-            delta("b", msg_id=None),
-            {**nameless, "status": "completed"},
-            response("completed", output=[
-                {**nameless, "status": "completed", "content": [{"type": "text", "text": "a"}]},
-                {**nameless, "status": "completed", "content": [{"type": "text", "text": "b"}]},
-            ]),
-        )  # fmt: skip
-        assert found == [
-            ("message", "", "message"),
-            ("+", "", 0, "a"),
-            ("message", "", "completed"),
-            ("message", "", "message"),
-            ("+", "", 0, "b"),
-            ("message", "", "completed"),
-            ("response", "response_1", "completed"),
-        ]
-
-    def test_a_message_that_is_numbered(self) -> None:
-        assert event_rows(message(identifier=7), delta("a", msg_id=7))[1] == ("+", "7", 0, "a")  # type: ignore[arg-type]
-
-    def test_types_that_nobody_knows_are_kept(self) -> None:
-        assert event_rows(message(type="dream"), content(type="hologram", beam=[1]))[:2] == [
-            ("message", "msg_1", "dream"),
-            ("=", "msg_1", 0, "hologram", {"beam": [1]}),
-        ]
-
-    def test_a_heartbeat_is_no_message(self) -> None:
-        beat = message("completed", "beat", type="heartbeat")
-        assert event_rows(message(), beat, delta("a", msg_id=None)) == [
-            ("message", "msg_1", "message"),
-            ("note", "heartbeat"),
-            ("+", "msg_1", 0, "a"),
-        ]
-
     def test_usage_stands_with_the_status(self) -> None:
         events, _ = read([message(), message("completed", usage={"n": 1}),
                           response("completed", usage={"n": 2})])  # fmt: skip
@@ -291,92 +408,6 @@ class TestContents:
         other = event_rows(*start, content(delta=word, text="Help"))
         assert other[-1] == ("=", "msg_1", 0, "text", "Help")
 
-    def test_a_completed_message_says_what_was_not_said(self) -> None:
-        found = event_rows(
-            message(),
-            delta("One"),
-            message("completed", content=[
-                {"type": "text", "text": "One"}, {"type": "image", "image_url": "https://a.b/c"},
-            ]),
-        )  # fmt: skip
-        assert found[2:] == [
-            ("=", "msg_1", 1, "image", "https://a.b/c"),
-            ("message", "msg_1", "completed"),
-        ]
-
-    def test_a_response_says_what_was_not_said(self) -> None:
-        late = message("completed", "late", content=[{"type": "text", "text": "Late"}])
-        found = event_rows(message(), delta("a"), response("completed", output=[
-            message("completed", content=[{"type": "text", "text": "a"}]), late, "stray",
-        ]))  # fmt: skip
-        assert found[2:] == [
-            ("message", "msg_1", "completed"),
-            ("message", "late", "message"),
-            ("=", "late", 0, "text", "Late"),
-            ("message", "late", "completed"),
-            ("unknown", "output"),
-            ("response", "response_1", "completed"),
-        ]
-
-    def test_contents_within_a_message_need_no_place_of_their_own(self) -> None:
-        """Indexes with gaps, and null in the message's own list."""
-        found = event_rows(
-            message(), delta("a", 0), delta("b", 5),
-            message("completed", content=[
-                {"type": "text", "text": "a", "index": None, "msg_id": None},
-                {"type": "text", "text": "b", "index": None},
-                {"type": "text", "text": "c"},
-            ]),
-        )  # fmt: skip
-        assert found[3:] == [
-            ("=", "msg_1", 2, "text", "c"),
-            ("message", "msg_1", "completed"),
-        ]
-
-    def test_parts_of_different_types_at_one_place_are_two(self) -> None:
-        events, _ = read([message(), delta("a"), content(type="image", image_url="https://a.b")])
-        assert [(event.index, event.kind) for event in events if isinstance(event, Content)] == [
-            (0, "text"), (0, "image"),
-        ]  # fmt: skip
-
-    def test_without_an_index_the_next_part_begins_when_the_last_is_complete(self) -> None:
-        events, _ = read(
-            [
-                message(), delta("a", index=None), delta("b", index=None),  # type: ignore[arg-type]
-                content(index=None, text="ab"), delta("c", index=None),  # type: ignore[arg-type]
-                content(index=None, type="image", image_url="https://a.b"),
-            ]
-        )  # fmt: skip
-        assert texts(events) == {
-            ((1, 0), 0, "text"): "ab",
-            ((1, 0), 1, "text"): "c",
-            ((1, 0), 2, "image"): "https://a.b",
-        }
-
-    def test_content_after_completion_is_shown_all_the_same(self) -> None:
-        found = event_rows(
-            message(), delta("a"), content(text="a"), delta("!"), message("completed"), delta("?")
-        )
-        assert [each for each in found if each[0] == "+"] == [
-            ("+", "msg_1", 0, "a"), ("+", "msg_1", 0, "!"), ("+", "msg_1", 0, "?"),
-        ]  # fmt: skip
-
-    def test_a_part_that_says_nothing_is_a_status(self) -> None:
-        assert event_rows(message(), content("created", text=None))[-1] == (
-            "content", "msg_1", "created",
-        )  # fmt: skip
-
-    def test_halves_of_a_character_in_two_pieces(self) -> None:
-        """Each half alone is no character; the completed text has it whole."""
-        halves = [json.dumps(delta("X")).replace("X", half) for half in ("\\ud83e", "\\udd5a")]
-        events, _ = read([message(), *halves, content(text="🥚")])
-        assert list(texts(events).values()) == ["🥚"]
-
-    @pytest.mark.parametrize("broken", ["\u2028", "\u2029", "\u0085", "\x0b", "\r\n", "\x1c"])
-    def test_line_breaks_that_are_none(self, broken: str) -> None:
-        text = json.dumps(delta(f"a{broken}b"), ensure_ascii=False)
-        assert event_rows(message(), text)[-1] == ("+", "msg_1", 0, f"a{broken}b")
-
 
 class TestTools:
     @pytest.mark.parametrize("kind", ["function_call", "plugin_call", "component_call", "mcp_call"])
@@ -396,24 +427,6 @@ class TestTools:
         )
         assert output[-1] == ("output", "c", "21")
 
-    def test_arguments_in_pieces(self) -> None:
-        """As some models send them: every piece a continuation of the text before it."""
-        pieces = [
-            content("in_progress", type="data", delta=True,
-                    data={"call_id": "c", "name": "f", "arguments": piece})
-            for piece in ('{"a":', " 1", "}")
-        ]  # fmt: skip
-        found = event_rows(message(type="function_call"), *pieces, content(type="data", data=None))
-        assert found[-1] == ("call", "c", "f", '{"a": 1}')
-
-    def test_a_call_whose_content_is_never_completed_is_told_with_its_message(self) -> None:
-        found = event_rows(
-            message(type="function_call"),
-            data("in_progress", call_id="c", name="f", arguments="{}"),
-            message("completed", type="function_call"),
-        )
-        assert found[-2:] == [("call", "c", "f", "{}"), ("message", "msg_1", "completed")]
-
     def test_an_approval_is_paired_by_its_own_id(self) -> None:
         asked = {"id": "mcpr_1", "name": "drop", "arguments": "{}", "server_label": "db"}
         said = {"approval_request_id": "mcpr_1", "approve": True}
@@ -423,18 +436,6 @@ class TestTools:
         )  # fmt: skip
         assert ("call", "mcpr_1", "drop", "{}") in found
         assert found[-1] == ("output", "mcpr_1", said)
-
-    def test_data_that_says_nothing_of_a_call_is_no_call(self) -> None:
-        for value in ([1], "words", None, 5):
-            found = event_rows(message(type="function_call"), content(type="data", data=value))
-            assert not [each for each in found if each[0] == "call"]
-
-    def test_what_is_said_anew_is_told_anew(self) -> None:
-        found = event_rows(
-            message(type="mcp_call"), data(call_id="c", name="f", arguments="1"),
-            data(call_id="c", name="f", arguments="2"),
-        )  # fmt: skip
-        assert [each[3] for each in found if each[0] == "call"] == ["1", "2"]
 
 
 FAILURES: list[tuple[str, Any, tuple[str, str]]] = [
@@ -474,41 +475,6 @@ class TestFailures:
             assert [(event.code, event.message) for event in failures] == [expected]
             assert reader.outcome is Outcome.FAILURE
 
-    def test_an_error_is_told_once(self) -> None:
-        error = message("failed", type="error", code="X", message="No")
-        found = event_rows(
-            message("created", type="error"), error, error,
-            response("failed", error={"code": "X", "message": "No"}, output=[error]),
-            response("failed", error={"code": "X", "message": "No"}),
-        )  # fmt: skip
-        assert [each for each in found if each[0] == "failure"] == [("failure", "X", "No")]
-
-    def test_an_error_is_told_once_in_a_document(self) -> None:
-        error = message("failed", type="error", code="X", message="No")
-        events, _ = _document(
-            response("failed", error={"code": "X", "message": "No"}, output=[error])
-        )
-        assert sum(isinstance(event, Failure) for event in events) == 1
-
-    def test_another_error_of_the_response_is_told_too(self) -> None:
-        error = message("failed", type="error", code="X", message="No")
-        events, _ = read([error, response("failed", error={"code": "Y", "message": "No"})])
-        assert [event.code for event in events if isinstance(event, Failure)] == ["X", "Y"]
-
-    def test_an_error_alone_has_the_entry(self) -> None:
-        events, _ = read([message("failed", type="error", code="X", message="No")])
-        assert [type(event) for event in events] == [Failure, Status]
-
-    def test_an_error_that_the_agent_got_over(self) -> None:
-        error = message("failed", "e", type="error", code="X", message="No")
-        _, reader = read([error, message(), delta("a"), response("completed")])
-        assert reader.outcome is Outcome.ANSWER
-
-    def test_an_error_and_nothing_else_is_a_failure_whatever_is_said(self) -> None:
-        error = message("failed", "e", type="error", code="X", message="No")
-        _, reader = read([error, response("completed")])
-        assert reader.outcome is Outcome.FAILURE
-
 
 def _document(payload: Any) -> tuple[list[Event], AgentAPIReader]:
     reader = AgentAPIReader("1")
@@ -535,6 +501,9 @@ OUTCOMES: list[tuple[str, list[Any], Outcome]] = [
     ("failed after a call", [*CALL, response("failed")], Outcome.FAILURE),
     ("cancelled", [message(), delta("a"), response("canceled")], Outcome.FAILURE),
     ("incomplete", [message(), delta("a"), response("incomplete")], Outcome.ANSWER),
+    ("an error that the agent got over", [ERROR, message(identifier="a"), delta("a", msg_id="a"),
+                                          response("completed")], Outcome.ANSWER),
+    ("an error and nothing else", [ERROR, response("completed")], Outcome.FAILURE),
 ]  # fmt: skip
 
 
@@ -545,54 +514,71 @@ def test_the_outcome(payloads: list[Any], outcome: Outcome) -> None:
     assert read(payloads)[1].outcome is outcome
 
 
-class TestDocuments:
-    def test_a_response(self) -> None:
-        found, reader = whole(
-            {
-                "object": "response", "id": "r", "status": "completed", "session_id": "s",
-                "output": [message("completed", content=[{"type": "text", "text": "Hi"}])],
-            }
-        )  # fmt: skip
-        assert found == [
+HI = {"type": "text", "text": "Hi"}
+#: Documents, their events, and the outcome.
+DOCUMENTS: dict[str, tuple[Any, list[tuple[Any, ...]], Outcome]] = {
+    "a response": (
+        {
+            "object": "response", "id": "r", "status": "completed", "session_id": "s",
+            "output": [message("completed", content=[HI])],
+        },
+        [
             ("message", "msg_1", "message"),
             ("=", "msg_1", 0, "text", "Hi"),
             ("message", "msg_1", "completed"),
             ("response", "r", "completed"),
-        ]
-        assert reader.session_context == {"session_id": "s", "response_id": "r"}
+        ],
+        Outcome.ANSWER,
+    ),
+    "a response that does not say what it is": (
+        {"id": "r", "output": [{"role": "assistant", "content": "Hi"}]},
+        [("message", "", ""), ("=", "", 0, "text", "Hi"), ("response", "r", "completed")],
+        Outcome.ANSWER,
+    ),
+    "a response within an object": (
+        {"response": {"id": "r", "status": "completed"}},
+        [("response", "r", "completed")],
+        Outcome.ANSWER,
+    ),
+    "a list of what would have been streamed": (USE_CASE, event_rows(*USE_CASE), Outcome.ANSWER),
+    "a message": (
+        {"role": "assistant", "content": ["Hi"]},
+        [("message", "", ""), ("=", "", 0, "text", "Hi")],
+        Outcome.ANSWER,
+    ),
+    "a content": (HI, [("message", "", ""), ("=", "", 0, "text", "Hi")], Outcome.ANSWER),
+    "an output that is no list": (
+        response("completed", output="Hi"),
+        [("unknown", "output"), ("response", "response_1", "completed")],
+        Outcome.ANSWER,
+    ),
+    "an error that is repeated": (
+        response("failed", error={"code": "X", "message": "No"}, output=[ERROR]),
+        [
+            ("failure", "X", "No"),
+            ("message", "msg_1", "failed"),
+            ("response", "response_1", "failed"),
+        ],
+        Outcome.FAILURE,
+    ),
+    "an unknown object": ({"object": "thing"}, [("unknown", "thing")], Outcome.NONE),
+    **{
+        f"none of these: {payload}": (payload, [("unknown", "message")], Outcome.NONE)
+        for payload in (5, "words", None, [], {}, {"a": 1}, {"response": 5})
+    },
+}  # fmt: skip
 
-    def test_a_response_that_does_not_say_what_it_is(self) -> None:
-        found, reader = whole({"id": "r", "output": [{"role": "assistant", "content": "Hi"}]})
-        assert found == [
-            ("message", "", ""),
-            ("=", "", 0, "text", "Hi"),
-            ("response", "r", "completed"),
-        ]
-        assert reader.outcome is Outcome.ANSWER
 
-    def test_a_response_within_an_object(self) -> None:
-        found, _ = whole({"response": {"id": "r", "status": "completed"}})
-        assert found == [("response", "r", "completed")]
+@pytest.mark.parametrize(("payload", "expected", "outcome"), DOCUMENTS.values(), ids=DOCUMENTS)
+def test_documents(payload: Any, expected: list[tuple[Any, ...]], outcome: Outcome) -> None:
+    events, reader = _document(payload)
+    assert [brief(event) for event in events] == expected
+    assert reader.outcome is outcome
 
-    def test_a_list_of_what_would_have_been_streamed(self) -> None:
-        assert whole(USE_CASE)[0] == event_rows(*USE_CASE)
 
-    def test_a_message_and_a_content_alone(self) -> None:
-        assert whole({"role": "assistant", "content": ["Hi"]})[0] == [
-            ("message", "", ""), ("=", "", 0, "text", "Hi"),
-        ]  # fmt: skip
-        assert whole({"type": "text", "text": "Hi"})[0][-1] == ("=", "", 0, "text", "Hi")
-
-    @pytest.mark.parametrize(
-        "payload", [5, "words", None, [], {}, {"object": "thing"}, {"a": 1}, {"response": 5}]
-    )
-    def test_what_is_none_of_these(self, payload: Any) -> None:
-        found, reader = whole(payload)
-        assert [each[0] for each in found] == ["unknown"]
-        assert reader.outcome is Outcome.NONE
-
-    def test_an_output_that_is_no_list(self) -> None:
-        assert whole(response("completed", output="Hi"))[0][0] == ("unknown", "output")
+def test_the_session_of_a_document() -> None:
+    _, reader = _document(response("completed", session_id="s"))
+    assert reader.session_context == {"session_id": "s", "response_id": "response_1"}
 
 
 class TestMessagesOfAStream:
@@ -606,10 +592,6 @@ class TestMessagesOfAStream:
         assert isinstance(event, Unknown)
         assert event.name == name
         assert event.reason
-
-    def test_the_end_as_the_apis_of_models_write_it(self) -> None:
-        (event,) = AgentAPIReader("1").message(1, None, "[DONE]")
-        assert brief(event) == ("note", "done")
 
     def test_the_name_of_an_event_means_nothing(self) -> None:
         (event,) = AgentAPIReader("1").message(1, "ping", json.dumps(response("created")))
