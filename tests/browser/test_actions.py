@@ -1,9 +1,11 @@
-"""An action is looked at, run, and its effect read back; by pointer and by keyboard."""
+"""An action is looked at, run, and its effect read back: HTTP, MCP, A2A; by pointer and keyboard."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.axe import findings
 from tests.browser.held import hold
@@ -166,3 +168,124 @@ def test_refusals_and_odd_replies_are_accessible(
     still.locator(".action-button").first.click()
     expect(still.locator("action-panel")).to_be_visible()
     assert findings(still, "#response") == [], slug
+
+
+def run(panel: Locator, confirm: str) -> None:
+    """Run the action of a panel and say yes."""
+    panel.get_by_role("button", name="Run action").click()
+    panel.get_by_role("button", name=confirm).click()
+    expect(panel).to_have_count(0)
+
+
+def test_a_tool_with_a_form_of_its_schema(still: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(still, playground)
+    card = recipe(workbench)
+    panel = open_panel(card, "Scale recipe")
+    call = panel.locator(".action-panel-call")
+    address = panel.get_by_label("URL of the server")
+    expect(address).to_have_value(f"{playground.url.rstrip('/')}/demo/mcp")
+    assert findings(still, CARD) == [], "a server"
+    panel.get_by_role("button", name="Load tool schema").click()
+    expect(panel).to_contain_text("has the tool scale_recipe")
+    assert findings(still, CARD, both_themes=True) == [], "a form"
+    servings = panel.get_by_label("servings")
+    expect(servings).to_have_value("4")
+    expect(panel.get_by_role("textbox", name="Arguments")).to_have_count(0)
+    servings.fill("many")
+    expect(call.locator(".action-panel-errors")).to_contain_text("servings")
+    expect(panel.get_by_role("button", name="Run action")).to_be_disabled()
+    servings.fill("2")
+    expect(call).to_contain_text('"servings": 2')
+    expect(servings).to_be_focused()
+    still.set_viewport_size({"width": 390, "height": 844})
+    for part in (panel, panel.locator(".action-panel-server"), panel.locator(".action-panel-form")):
+        assert part.evaluate("part => part.scrollWidth <= part.clientWidth")
+    still.set_viewport_size({"width": 1280, "height": 720})
+    # The JSON has it too, and what is changed there is in the form.
+    panel.get_by_role("radio", name="JSON").check()
+    arguments = panel.get_by_role("textbox", name="Arguments")
+    expect(arguments).to_have_value(written := arguments.input_value())
+    assert '"servings": 2' in written
+    assert findings(still, CARD) == [], "its JSON"
+    arguments.fill(written.replace("2", "6"))
+    expect(call).to_contain_text('"servings": 6')
+    panel.get_by_role("radio", name="Form").check()
+    expect(servings).to_have_value("6")
+    run(panel, "Call tool")
+    expect(reply(card)).to_contain_text("for 6 servings")
+    expect(reply(card)).to_contain_text("Completed")
+
+
+def test_a_task_that_asks_is_answered_where_it_asks_by_keyboard(
+    still: Page, playground: PlaygroundServer
+) -> None:
+    page, workbench = still, Workbench(still, playground)
+    workbench.quick().compose("sushi restaurants").send().ended()
+    card = page.locator("#cards > .card").first
+    workbench.text.focus()
+    choose(page, "Reserve table")
+    panel = card.locator("action-panel")
+    expect(panel).to_be_focused()
+    expect(panel.get_by_role("button", name="Run action")).to_be_disabled()
+    assert findings(page, CARD) == [], "an agent"
+    press(page, "Fetch agent card")
+    expect(panel).to_contain_text("A2A 1.0")
+    expect(panel.locator(".action-panel-call")).to_contain_text("SendStreamingMessage")
+    # What was read took the focus nowhere.
+    assert focused(page) == "Fetch agent card"
+    assert findings(page, CARD) == [], "its card"
+    press(page, "Run action")
+    expect(panel.get_by_role("button", name="Send message")).to_be_focused()
+    page.keyboard.press("Enter")
+    question = reply(card).locator(".ask")
+    expect(question.get_by_role("button", name="Answer", exact=True)).to_be_visible()
+    assert focused(page) == "More"
+    assert findings(page, CARD, both_themes=True) == [], "its question"
+    tab_to(page, "Your answer")
+    page.keyboard.press("Tab")  # From the heading that folds it to the answer itself.
+    page.keyboard.insert_text("19:30")
+    question.get_by_text("Request to be sent").click()
+    expect(question).to_contain_text('"text": "19:30"')
+    press(page, "Answer")
+    expect(card.locator(".child .child")).to_contain_text("Completed")
+    expect(card.locator(".ask form")).to_have_count(0)
+    page.reload()
+    expect(card.locator(".child .child")).to_contain_text("Completed")
+
+
+def test_what_was_read_and_a_preview_cross(still: Page, playground: PlaygroundServer) -> None:
+    page = still
+    panel = open_panel(recipe(Workbench(still, playground)), "Scale recipe")
+    address = panel.get_by_label("URL of the server")
+    load = panel.get_by_role("button", name="Load tool schema")
+    held: list[Route] = []
+    requests = re.compile("/(server|preview)/$")
+    page.route(requests, lambda route: held.append(route))
+    # What was read is not replaced by a preview under way.
+    with page.expect_request("**/preview/"):
+        address.fill("http://127.0.0.1:9/mcp")
+    with page.expect_request("**/preview/") as preview, page.expect_request("**/server/") as read:
+        load.click()  # It leaves the field, which asks for a preview once more.
+    expect(panel.locator(".action-panel-call.htmx-request")).to_be_visible()
+    assert findings(page, CARD) == [], "while its call is shown"
+    with page.expect_event("requestfailed", lambda request: request == preview.value):
+        next(route for route in held if route.request == read.value).continue_()
+    expect(panel).to_contain_text("Loading failed.")
+    assert findings(page, CARD) == [], "nobody there"
+    page.unroute(requests)
+    # It is shown although a preview came before.
+    held.clear()
+    page.route("**/server/", lambda route: held.append(route))
+    with page.expect_response("**/preview/"), page.expect_request("**/server/"):
+        address.fill("http://127.0.0.1:10/mcp")
+        load.click()
+    expect(panel.locator(".action-panel-call")).to_contain_text("127.0.0.1:10")
+    held[0].continue_()
+    expect(panel).to_contain_text("Loading failed.")
+    # It stays when something else is changed, and goes with the address.
+    with page.expect_response("**/preview/"):
+        panel.get_by_role("textbox", name="Arguments").fill('{"servings": 3}')
+    expect(panel.locator(".action-panel-call")).to_contain_text('"servings": 3')
+    expect(panel).to_contain_text("Loading failed.")
+    address.fill("http://127.0.0.1:11/mcp")
+    expect(panel).not_to_contain_text("Loading failed.")
