@@ -1,4 +1,4 @@
-"""An action is looked at, run, and its effect read back: HTTP, MCP, A2A; by pointer and keyboard."""
+"""An action is looked at, run, its effect read back: HTTP, MCP, A2A; by pointer and by keyboard."""
 
 from __future__ import annotations
 

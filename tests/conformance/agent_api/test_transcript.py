@@ -59,22 +59,11 @@ def verdicts(report: ConformanceReport, *wanted: Verdict) -> set[str]:
     return {rule for rule, verdict in report.verdicts.items() if verdict in wanted}
 
 
-def test_a_good_response_breaks_no_rule() -> None:
-    for reply in (GOOD, RICH, whole(WHOLE)):
-        assert not verdicts(reply.report_for("1"), Verdict.FAIL, Verdict.INCOMPLETE)
-
-
 def test_to_the_end_is_what_the_end_settles() -> None:
     """The list above is that of the rules themselves; two of them look for the end by hand."""
     assert {rule.id for rule in RULES if rule.needs_complete_response} == OF_THE_END - {
         "agent-api.stream-closed"
     }
-
-
-def test_a_stream_that_ended_cleanly_without_the_response() -> None:
-    """The run is called truncated, but the transfer was complete."""
-    made = replace(numbered(response(), response("in_progress")), state="truncated")
-    assert made.report_for("1").verdicts["agent-api.response-ended"] is Verdict.FAIL
 
 
 @pytest.mark.parametrize("state", ["truncated", "cancelled", "interrupted", "streaming"])
@@ -98,11 +87,6 @@ def test_a_stream_cut_at_any_byte() -> None:
         assert verdicts(reply.report_for("1"), Verdict.FAIL) <= {"agent-api.sequence-present"}
 
 
-def test_a_violation_before_the_end_counts() -> None:
-    cut = numbered(response(), response("completed"), message()).broken_off().report_for("1")
-    assert cut.verdicts["agent-api.nothing-after-end"] is Verdict.FAIL
-
-
 @pytest.mark.parametrize(
     "frames", [(), frames_of([(FrameKind.CALL, b"POST")]), frames_of([(FrameKind.ERROR, b"{}")])]
 )
@@ -117,20 +101,39 @@ def test_another_version_has_no_rules() -> None:
     assert set(report.verdicts.values()) == {Verdict.NOT_APPLICABLE}
 
 
+#: U+2028 and U+0085 within data end no line.
+SPLIT = [
+    f"data: {json.dumps(each, ensure_ascii=False)}\n\n".encode()
+    for each in around(text("a\u2028b\u0085c"), text("a\u2028b\u0085c", "completed"))
+]
+#: Responses, a rule, and its verdict.
+VERDICTS: dict[str, tuple[ScriptedResponse, str, Verdict]] = {
+    # The run is called truncated, but the transfer was complete.
+    "a stream that ended cleanly without the response": (
+        replace(numbered(response(), response("in_progress")), state="truncated"),
+        "response-ended", Verdict.FAIL,
+    ),
+    "a violation before the end": (
+        numbered(response(), response("completed"), message()).broken_off(),
+        "nothing-after-end", Verdict.FAIL,
+    ),
+    "text that other readers split": (
+        replace(stream(*SPLIT), protocol="agent-api"), "delta-sum", Verdict.PASS,
+    ),
+    "an index beyond all others": (
+        numbered(*around(data({}, index=10**400))), "content-index-gapless", Verdict.FAIL,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("reply", "rule", "verdict"), VERDICTS.values(), ids=VERDICTS)
+def test_verdicts(reply: ScriptedResponse, rule: str, verdict: Verdict) -> None:
+    assert reply.report_for("1").verdicts[f"agent-api.{rule}"] is verdict
+
+
 def test_an_error_of_a_gateway_is_no_response() -> None:
     report = whole(b"<html>Bad gateway", status=502, media_type="text/html").report_for("1")
     assert verdicts(report, Verdict.FAIL) == {"agent-api.error-status"}
-
-
-def test_two_messages_at_once() -> None:
-    """Contents find their message by its id, not by what came last."""
-    reply = numbered(
-        response(), message(name="a"), message(name="b"),
-        text("A", msg_id="a"), text("B", msg_id="b"),
-        text("A", "completed", msg_id="a"), text("B", "completed", msg_id="b"),
-        message("completed", "b"), message("completed", "a"), response("completed"),
-    )  # fmt: skip
-    assert not verdicts(reply.report_for("1"), Verdict.FAIL)
 
 
 def test_a_call_of_an_earlier_turn() -> None:
@@ -141,26 +144,6 @@ def test_a_call_of_an_earlier_turn() -> None:
     assert "agent-api.output-paired" in verdicts(reply.report_for("1"), Verdict.FAIL)
     again = replace(reply, request={"input": asked})
     assert "agent-api.output-paired" in verdicts(again.report_for("1"), Verdict.PASS)
-
-
-def test_a_function_call_waits_for_the_client() -> None:
-    reply = numbered(response(), *tool("function_call", CALL, "f"), response("completed"))
-    assert not verdicts(reply.report_for("1"), Verdict.FAIL)
-
-
-def test_a_heartbeat_needs_no_end() -> None:
-    beat = message(name="h", type="heartbeat")
-    reply = numbered(response(), beat, response("completed"))
-    assert not verdicts(reply.report_for("1"), Verdict.FAIL)
-
-
-def test_text_that_other_readers_split() -> None:
-    """U+2028 and U+0085 within data end no line."""
-    words = "a\u2028b\u0085c"
-    blocks = [f"data: {json.dumps(each, ensure_ascii=False)}\n\n".encode() for each in
-              around(text(words), text(words, "completed"))]  # fmt: skip
-    report = replace(stream(*blocks), protocol="agent-api").report_for("1")
-    assert report.verdicts["agent-api.delta-sum"] is Verdict.PASS
 
 
 class TestWhatIsLarge:
@@ -189,10 +172,6 @@ class TestWhatIsLarge:
         output = [message("completed", f"m{n}") for n in range(11)]
         report = whole(response("completed", output=output)).report_for("1")
         assert "agent-api.message-fields" in verdicts(report, Verdict.INCOMPLETE)
-
-    def test_indexes_beyond_all_others(self) -> None:
-        report = numbered(*around(data({}, index=10**400))).report_for("1")
-        assert "agent-api.content-index-gapless" in verdicts(report, Verdict.FAIL)
 
     def test_sequence_numbers_beyond_all_others(self) -> None:
         numbers = [10**400, 10**401, "9" * 5000, 1e300]
@@ -236,6 +215,15 @@ def bare(value: Any) -> Any:
 
 
 CONFORMING: dict[str, ScriptedResponse] = {
+    "text": GOOD,
+    "a call and its output": RICH,
+    "a document": whole(WHOLE),
+    "a function call waits for the client": numbered(
+        response(), *tool("function_call", CALL, "f"), response("completed")
+    ),
+    "a heartbeat needs no end": numbered(
+        response(), message(name="h", type="heartbeat"), response("completed")
+    ),
     "repetitions": numbered(*REPEATING),
     "snapshots of the output": numbered(*SNAPSHOTS),
     "two messages at once": numbered(*IN_PARALLEL),
