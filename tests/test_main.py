@@ -1,4 +1,4 @@
-"""The command line without a process: which command runs, version, help, errors of settings."""
+"""The command line without a process: commands, version, help, errors of settings; the start."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from django.core.management import load_command_class
 from playground import __main__ as command_line
 from playground import __version__
 from tests.support.command_reference import COMMANDS
+from tests.support.playground_server import PlaygroundServer
 
 Run = Callable[..., list[str] | None]
 
@@ -90,3 +91,10 @@ def test_an_error_in_the_settings_is_a_sentence(
     with pytest.raises(SystemExit) as caught:
         run("send")
     assert caught.value.code == "Error in the settings: DEBUG is wrong"
+
+
+@pytest.mark.process
+def test_garbage_is_collected_after_the_start(tmp_path: Path) -> None:
+    code = "import gc; print(gc.isenabled(), gc.get_freeze_count() > 0)"
+    done = PlaygroundServer(tmp_path).manage("shell", "-c", code)
+    assert done.stdout.splitlines()[-1] == "True True"

@@ -26,8 +26,7 @@ from tests.qa.bench.serving import served
 from tests.qa.bench.table import Row, print_table
 from tests.qa.cluster.processes import cluster
 from tests.qa.load import interim
-from tests.qa.load.cores import Cores
-from tests.qa.load.costs import Costs
+from tests.qa.load.costs import Cores, Costs
 from tests.qa.load.soak import soak
 from tests.qa.load.streams import Streams
 from tests.qa.load.viewers import Audience

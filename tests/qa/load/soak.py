@@ -32,7 +32,7 @@ from tests.qa.bench.clients import CURSOR, Started
 from tests.qa.bench.memory import MIB
 from tests.qa.bench.serving import served
 from tests.qa.bench.table import Row, print_table
-from tests.qa.load.cores import Cores
+from tests.qa.load.costs import Cores
 from tests.qa.load.viewers import Audience, Viewer
 from tests.support.playground_server import DATABASE, PlaygroundServer
 from tests.support.servers import free_port
