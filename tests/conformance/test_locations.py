@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -86,51 +85,44 @@ def test_a_finding_in_the_head_is_about_the_header_that_it_names() -> None:
     )
 
 
-def located(frames: tuple[Frame, ...], seq: int | None, pointer: str, **more: Any) -> str:
-    found = locate("nlweb", "0.55", frames, seq, pointer, **more)
-    return "/".join(found[1:3]) + f"#{found.pointer}" if found else ""
+FAILURE = document({"_meta": {"response_type": "failure"}, "error": {}})
+RESULT = stream(event("result", {"index": 0, "item": {"actions": [{}, {}]}}))
+INNER = json.dumps({"_meta": {"response_type": "answer"}, "results": [{}, {}]})
+TOOL_RESULT = document({"result": {"content": [{"type": "text", "text": INNER}]}})
+AWAIT = b'POST /await HTTP/1.1\r\n\r\n{"promise_token": "p"}'
+
+#: Frames over a binding, the place of a finding in them, and its location in a schema.
+LOCATED: dict[str, tuple[tuple[Frame, ...], str, int | None, str, str]] = {
+    "the body belongs to its end": (
+        FAILURE.frames, "http", 3, "/error/code", "0.55/failure#/error/code"),
+    "the body as a whole": (FAILURE.frames, "http", 2, "", "0.55/failure#"),
+    "an event has its own schema": (
+        RESULT.frames, "http", 2, "/item/actions/1/name",
+        "0.55/event-result#/item/actions/0/name"),
+    "a number that is no index": (
+        document({"query": {"7": {}}}).frames, "http", 3, "/query/7/8",
+        "0.55/response#/query/7/8"),
+    "JSON in a string": (
+        TOOL_RESULT.frames, "mcp", 3, "/result/content/0/text#/results/1/name",
+        "0.55/answer#/results/0/name"),
+    "a message of MCP": (
+        TOOL_RESULT.frames, "mcp", 3, "/result/content", "1/message#/result/content"),
+    "the request": (
+        numbered([(FrameKind.CALL, AWAIT)]), "http", 1, "/action",
+        "0.55/await-request#/action"),
+    **{f"no frame {seq}": (document({}).frames, "http", seq, "/a", "") for seq in (None, 1, 99)},
+    **{f"another body: {body[:7]!r}": (document(body).frames, "http", 3, "/a", "")
+       for body in (b"", b"[1]", b"{", b"\xff", b'"text"', b"[" * 50_000)},
+    **{f"{text!r} at {name}": (document({"result": text}).frames, "mcp", 3, f"/{name}#/a", "")
+       for text in ("", "[", "[]", 7, None) for name in ("result", "nothing")},
+}  # fmt: skip
 
 
-class TestLocate:
-    def test_the_whole_body_belongs_to_its_end(self) -> None:
-        response = document({"_meta": {"response_type": "failure"}, "error": {}})
-        assert located(response.frames, 3, "/error/code") == "0.55/failure#/error/code"
-        assert located(response.frames, 2, "") == "0.55/failure#"
-
-    def test_an_event_has_its_own_schema(self) -> None:
-        response = stream(event("result", {"index": 0, "item": {"actions": [{}, {}]}}))
-        found = located(response.frames, 2, "/item/actions/1/name")
-        assert found == "0.55/event-result#/item/actions/0/name"
-
-    def test_a_number_that_is_no_index_stays(self) -> None:
-        response = document({"query": {"7": {}}})
-        assert located(response.frames, 3, "/query/7/8") == "0.55/response#/query/7/8"
-
-    def test_json_in_a_string(self) -> None:
-        inner = json.dumps({"_meta": {"response_type": "answer"}, "results": [{}, {}]})
-        response = document({"result": {"content": [{"type": "text", "text": inner}]}})
-        pointer = "/result/content/0/text#/results/1/name"
-        found = located(response.frames, 3, pointer, binding="mcp")
-        assert found == "0.55/answer#/results/0/name"
-        assert located(response.frames, 3, "/result/content", binding="mcp") == (
-            "1/message#/result/content"
-        )
-
-    @pytest.mark.parametrize("seq", [None, 1, 99])
-    def test_no_json(self, seq: int | None) -> None:
-        assert located(document({}).frames, seq, "/a") == ""
-
-    @pytest.mark.parametrize("body", [b"", b"[1]", b"{", b"\xff", b'"text"', b"[" * 50_000])
-    def test_another_body(self, body: bytes) -> None:
-        assert located(document(body).frames, 3, "/a") == ""
-
-    @pytest.mark.parametrize("text", ["", "[", "[]", 7, None])
-    def test_another_string(self, text: Any) -> None:
-        response = document({"result": text})
-        assert located(response.frames, 3, "/result#/a", binding="mcp") == ""
-        assert located(response.frames, 3, "/nothing#/a", binding="mcp") == ""
-
-    def test_the_request(self) -> None:
-        body = b'{"promise_token": "p"}'
-        frames = numbered([(FrameKind.CALL, b"POST /await HTTP/1.1\r\n\r\n" + body)])
-        assert located(frames, 1, "/action") == "0.55/await-request#/action"
+@pytest.mark.parametrize(
+    ("frames", "binding", "seq", "pointer", "expected"), LOCATED.values(), ids=LOCATED
+)
+def test_locate(
+    frames: tuple[Frame, ...], binding: str, seq: int | None, pointer: str, expected: str
+) -> None:
+    found = locate("nlweb", "0.55", frames, seq, pointer, binding=binding)
+    assert ("/".join(found[1:3]) + f"#{found.pointer}" if found else "") == expected

@@ -197,37 +197,31 @@ class TestDocument:
         assert ("Retry-After: 7" in problem_of(play).fix) is said
 
 
+#: Streams with one result.
+STREAMS: dict[str, list[bytes]] = {
+    "although JSON was asked for": [ITEM],
+    "comments": [b": ping\n\n", ITEM, b": ping\n", b"\n"],
+    "a block without data": [b"retry: 3000\n\n", ITEM],
+    "an id without data": [b"id: 1\n\n", ITEM],
+    "an unclosed event that is whole": [ITEM.rstrip(b"\n")],
+    **{f"a tail that carries nothing: {tail!r}": [ITEM, tail] for tail in
+       (b"\n", b": ping", b"\r\n", b"\n: pi")},
+}  # fmt: skip
+
+
 class TestStream:
     """Section 6 over HTTP."""
 
-    def test_although_json_was_asked_for(self) -> None:
-        play = read_stream(ITEM)
-        assert play.events == [Result(2, {"name": "a"}, 0)]
-        assert play.exchange.outcome is Outcome.ANSWER
-
-    def test_comments_say_nothing(self) -> None:
-        play = read_stream(b": ping\n\n", ITEM, b": ping\n", b"\n")
+    @pytest.mark.parametrize("chunks", STREAMS.values(), ids=STREAMS)
+    def test_one_result(self, chunks: list[bytes]) -> None:
+        play = read_stream(*chunks)
         assert play.unnumbered() == [Result(0, {"name": "a"}, 0)]
+        assert play.exchange.outcome is Outcome.ANSWER
         assert play.exchange.problem is None
-
-    @pytest.mark.parametrize("block", [b"retry: 3000\n\n", b"id: 1\n\n"])
-    def test_blocks_without_data_say_nothing(self, block: bytes) -> None:
-        assert read_stream(block, ITEM).unnumbered() == [Result(0, {"name": "a"}, 0)]
 
     def test_a_name_without_data_is_read(self) -> None:
         play = read_stream(ITEM, b"event: complete\n\n")
         assert play.unnumbered()[1] == Completed(0, {})
-
-    def test_an_unclosed_event_that_is_whole(self) -> None:
-        play = read_stream(ITEM.rstrip(b"\n"))
-        assert play.unnumbered() == [Result(0, {"name": "a"}, 0)]
-        assert play.exchange.problem is None
-
-    @pytest.mark.parametrize("tail", [b"\n", b": ping", b"\r\n", b"\n: pi"])
-    def test_a_tail_that_carries_nothing(self, tail: bytes) -> None:
-        play = Playbook().head(200, SSE).stream([ITEM]).frame(FrameKind.TAIL, tail).end()
-        assert play.unnumbered() == [Result(0, {"name": "a"}, 0)]
-        assert play.exchange.problem is None
 
     @pytest.mark.parametrize(
         ("tail", "name"),
@@ -260,10 +254,8 @@ class TestStream:
         assert read_stream(event("oops"), ITEM, event("oops")).exchange.problem is None
 
     def test_a_clean_end_settles_the_outcome(self) -> None:
-        play = read_stream(event({"_meta": ANSWER["_meta"]}))
-        assert play.exchange.outcome is Outcome.ANSWER
-
-    def test_a_broken_end_does_not(self) -> None:
+        play = Playbook().head(200, SSE).stream([event({"_meta": ANSWER["_meta"]})])
+        assert play.end().exchange.outcome is Outcome.ANSWER
         play = Playbook().head(200, SSE).stream([event({"_meta": ANSWER["_meta"]})])
         assert play.frame(FrameKind.ERROR, b"{}").exchange.outcome is Outcome.NONE
         assert play.exchange.problem is None
