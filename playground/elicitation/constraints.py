@@ -40,17 +40,15 @@ def constraint_error(constraints: Constraints | None, value: Any) -> str | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return _number_error(constraints, value)
+        if constraints.integer and not float(value).is_integer():
+            return "Enter a whole number."
+        wanted = _number(constraints)
+        sentence = f"Enter {wanted[:1].lower()}{wanted[1:]}."
+        return None if _is_within(constraints, value) else sentence
     if isinstance(value, list):
         wanted = _between(constraints.minimum, constraints.maximum, "option", "options")
         return None if _is_within(constraints, len(value)) else f"Choose {wanted}."
     return _text_error(constraints, value) if isinstance(value, str) else None
-
-
-def _number_error(constraints: Constraints, value: float) -> str | None:
-    if constraints.integer and not float(value).is_integer():
-        return "Enter a whole number."
-    return None if _is_within(constraints, value) else f"Enter {_lower(_number(constraints))}."
 
 
 def _text_error(constraints: Constraints, value: str) -> str | None:
@@ -108,10 +106,6 @@ def _between(least: float | None, most: float | None, one: str, many: str) -> st
 
 def _with_unit(number: float, one: str, many: str) -> str:
     return f"{number:g} {one if number == 1 else many}"
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
 
 
 def _is_uri(text: str) -> bool:

@@ -46,15 +46,12 @@ def _from_response(run_facts: RunFacts) -> list[tuple[str, dict[str, Any]]]:
         many = f"{run_facts.results:,} result{'s' if run_facts.results != 1 else ''}"
         found.append((many, {"type": "results", "exact": run_facts.results}))
     if run_facts.state == "completed" and run_facts.ended_ms:
-        most = _rounded_up(run_facts.ended_ms * _TIME_FACTOR)
+        # Rounded up to two significant digits.
+        most = run_facts.ended_ms * _TIME_FACTOR
+        step: int = 10 ** max(0, math.floor(math.log10(max(most, 1))) - 1)
+        most = math.ceil(most / step) * step
         words = f"complete within {milliseconds(most)} ({_TIME_FACTOR} × actual)"
         found.append((words, {"type": "complete_within", "ms": most}))
     if run_facts.findings is not None and not run_facts.findings.get("must"):
         found.append(("no MUST violations", {"type": "conformance", "level": "must"}))
     return found
-
-
-def _rounded_up(value: float) -> int:
-    """Round up to two significant digits."""
-    step: int = 10 ** max(0, math.floor(math.log10(max(value, 1))) - 1)
-    return math.ceil(value / step) * step

@@ -27,11 +27,8 @@ def names_in(value: Any) -> list[str]:
 
     Built-in names are included, with their `$`. Not recursive: works for any depth.
     """
-    return list(dict.fromkeys(name for text in strings(value) for name in _names_in_text(text)))
-
-
-def _names_in_text(text: str) -> Iterator[str]:
-    return (match.group(1) for match in PLACEHOLDER.finditer(text))
+    found = (match[1] for text in strings(value) for match in PLACEHOLDER.finditer(text))
+    return list(dict.fromkeys(found))
 
 
 def strings(value: Any) -> Iterator[str]:

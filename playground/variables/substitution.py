@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -69,7 +68,9 @@ class Substitution:
         self._built_in: Mapping[str, Callable[[], Any]] = {
             "$uuid": lambda: str(uuid4()),
             "$timestamp": lambda: int(moment.timestamp()),
-            "$isoTimestamp": partial(_iso, moment),
+            "$isoTimestamp": lambda: (
+                moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            ),
             "$braces": lambda: "{{",
         }
         #: Values as text, cached because a value may be used a thousand times.
@@ -186,7 +187,3 @@ class Substitution:
         self._remaining -= len(text)
         if self._remaining < 0:
             raise VariableError("The request is too large after variable substitution.")
-
-
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
