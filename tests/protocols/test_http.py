@@ -22,7 +22,7 @@ from playground.protocols.events import (
 )
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.problems import Problem, Stage
+from playground.protocols.problems import Stage
 from tests.support.playbook import JSON, SSE, Playbook, event, read_document, read_stream
 
 ANSWER = {"_meta": {"response_type": "answer", "version": "0.55"}, "results": [{"name": "a"}]}
@@ -37,11 +37,6 @@ def call_of(
     assert call is not None
     assert exchange.next_call() is None
     return call
-
-
-def problem_of(play: Playbook) -> Problem:
-    assert play.exchange.problem is not None
-    return play.exchange.problem
 
 
 class TestCall:
@@ -133,7 +128,7 @@ class TestDocument:
         assert isinstance(unknown, Unknown)
         assert unknown.data == payload
         assert play.exchange.outcome is Outcome.NONE
-        problem = problem_of(play)
+        problem = play.problem
         assert (problem.state, problem.stage) == ("failed", Stage.DECODE)
         assert problem.cause == (
             f"The response (HTTP {status}) is JSON, but not an NLWeb response."
@@ -157,7 +152,7 @@ class TestDocument:
     )
     def test_what_is_no_json(self, body: bytes, came: str) -> None:
         play = read_document(body)
-        problem = problem_of(play)
+        problem = play.problem
         assert (problem.state, problem.stage) == ("failed", Stage.DECODE)
         assert problem.cause == f"The response (HTTP 200) {came}."
         assert len(problem.detail) <= 500
@@ -166,7 +161,7 @@ class TestDocument:
         assert play.exchange.outcome is Outcome.NONE
 
     def test_no_body_at_all(self) -> None:
-        assert problem_of(Playbook().head(204).end()).cause == ("The response (HTTP 204) is empty.")
+        assert Playbook().head(204).end().problem.cause == ("The response (HTTP 204) is empty.")
 
     @pytest.mark.parametrize(
         ("status", "words"),
@@ -189,12 +184,12 @@ class TestDocument:
         ],
     )
     def test_a_fix_for_every_status(self, status: int, words: str) -> None:
-        assert words in problem_of(read_document(b"oops", status=status)).fix
+        assert words in read_document(b"oops", status=status).problem.fix
 
     @pytest.mark.parametrize(("status", "said"), [(429, True), (503, True), (500, False)])
     def test_when_to_try_again(self, status: int, said: bool) -> None:
         play = Playbook().head(status, extra="Retry-After: 7\r\n").body(b"busy").end()
-        assert ("Retry-After: 7" in problem_of(play).fix) is said
+        assert ("Retry-After: 7" in play.problem.fix) is said
 
 
 #: Streams with one result.
@@ -229,7 +224,7 @@ class TestStream:
     )
     def test_a_tail_that_broke_off(self, tail: bytes, name: str) -> None:
         play = read_stream(ITEM, tail)
-        problem = problem_of(play)
+        problem = play.problem
         assert (problem.state, problem.stage) == ("truncated", Stage.BODY)
         assert problem.detail == tail.decode()
         last = play.events[-1]
@@ -239,14 +234,14 @@ class TestStream:
 
     @pytest.mark.parametrize("stream", [b"", b"\n\n", b": ping\n\n: ping\n\n", b"retry: 1\n\n"])
     def test_without_an_event(self, stream: bytes) -> None:
-        problem = problem_of(read_stream(stream))
+        problem = read_stream(stream).problem
         assert (problem.state, problem.stage) == ("failed", Stage.DECODE)
         assert problem.cause == ("The event stream (HTTP 200) contains no events.")
 
     def test_in_which_nothing_can_be_read(self) -> None:
         play = read_stream(event("oops"), event({"a": 1}, "other"), status=500)
         assert [type(event) for event in play.events] == [Unknown, Unknown]
-        problem = problem_of(play)
+        problem = play.problem
         assert problem.cause == ("The event stream (HTTP 500) contains no readable event.")
         assert "agent’s log" in problem.fix
 
@@ -279,7 +274,7 @@ class TestRedirect:
         where = "https://b.example.com/ask"
         play = Playbook().head(status, "text/html", f"LOCATION:  {where} \r\n").end()
         assert play.events == [Note(1, "redirect", {"status": status, "location": where})]
-        assert "Redirects" in problem_of(play).fix
+        assert "Redirects" in play.problem.fix
 
     def test_without_an_address(self) -> None:
         assert Playbook().head(300).events == [Note(1, "redirect", {"status": 300, "location": ""})]
@@ -310,7 +305,7 @@ class TestDepth:
         assert read_document(self.nested(100).encode()).exchange.problem is None
         for depth in (101, 1_000_000):
             play = read_document(self.nested(depth).encode())
-            problem = problem_of(play)
+            problem = play.problem
             assert (problem.state, problem.stage) == ("refused", Stage.LIMIT)
             assert problem.limit == "max_depth"
             assert "100 levels" in problem.cause
@@ -320,20 +315,20 @@ class TestDepth:
     def test_of_an_event(self, name: str | None) -> None:
         assert read_stream(event(self.nested(100), name), ITEM).exchange.problem is None
         play = Playbook().head(200, SSE).stream([ITEM, event(self.nested(101), name)])
-        assert problem_of(play).state == "refused"
+        assert play.problem.state == "refused"
         assert [type(event) for event in play.events] == [Result, Unknown]
         # What came before stays, and so does the reason, whatever follows.
-        assert problem_of(play.end()).state == "refused"
+        assert play.end().problem.state == "refused"
         assert play.exchange.outcome is Outcome.ANSWER
 
     def test_can_be_set(self) -> None:
         play = Playbook(max_depth=3).head().body(self.nested(4).encode()).end()
-        assert problem_of(play).limit == "max_depth"
-        assert "3 levels" in problem_of(play).cause
+        assert play.problem.limit == "max_depth"
+        assert "3 levels" in play.problem.cause
 
     def test_set_beyond_the_interpreters_own(self) -> None:
         play = Playbook(max_depth=10**7).head().body(self.nested(200_000).encode()).end()
-        assert problem_of(play).stage is Stage.DECODE
+        assert play.problem.stage is Stage.DECODE
 
     def test_brackets_in_strings_do_not_count(self) -> None:
         play = read_document({"results": ["[" * 500 + '\\"' + "{" * 500]})

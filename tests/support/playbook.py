@@ -6,12 +6,13 @@ import dataclasses
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from playground.protocols import registry, sse
 from playground.protocols.events import Event
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.problems import Problem
 
 TESTS = Path(__file__).parent.parent
 EXAMPLES = TESTS / "examples"
@@ -33,23 +34,24 @@ class Playbook:
         request = {"query": {"text": "eggs"}}
         self.exchange = exchange or registry.exchange(target(version), request, **options)
         self.events: list[Event] = []
-        self._seq = 0
+        self.frames: list[Frame] = []
 
-    def frame(self, kind: FrameKind, data: bytes = b"") -> Playbook:
-        self._seq += 1
-        self.events += self.exchange.receive(Frame(self._seq, self._seq, kind, data))
+    def frame(self, kind: FrameKind, data: bytes = b"") -> Self:
+        seq = len(self.frames) + 1
+        self.frames.append(Frame(seq, seq, kind, data))
+        self.events += self.exchange.receive(self.frames[-1])
         return self
 
-    def head(self, status: int = 200, media_type: str = JSON, extra: str = "") -> Playbook:
+    def head(self, status: int = 200, media_type: str = JSON, extra: str = "") -> Self:
         head = f"HTTP/1.1 {status} Whatever\r\nContent-Type: {media_type}\r\n{extra}\r\n"
         return self.frame(FrameKind.HEAD, head.encode())
 
-    def body(self, *pieces: bytes) -> Playbook:
+    def body(self, *pieces: bytes) -> Self:
         for piece in pieces:
             self.frame(FrameKind.BODY, piece)
         return self
 
-    def stream(self, chunks: Iterable[bytes]) -> Playbook:
+    def stream(self, chunks: Iterable[bytes]) -> Self:
         """The chunks through a splitter, as the recorder does it."""
         splitter = sse.Splitter()
         for chunk in chunks:
@@ -60,8 +62,18 @@ class Playbook:
             self.frame(FrameKind.TAIL, rest)
         return self
 
-    def end(self) -> Playbook:
+    def end(self) -> Self:
         return self.frame(FrameKind.END)
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of the exchange, which must exist."""
+        assert self.exchange.problem is not None
+        return self.exchange.problem
+
+    def of(self, *kinds: type[Event]) -> list[Any]:
+        """The events of these kinds."""
+        return [event for event in self.events if type(event) in kinds]
 
     def unnumbered(self) -> list[Event]:
         """The events without the numbers of their frames, to be compared across cuts."""

@@ -44,10 +44,7 @@ class Talk(Playbook):
     def answer(self, value: Any, status: int = 200, **options: Any) -> Talk:
         """Answer with a complete response: a JSON value, or bytes unchanged."""
         body = value if isinstance(value, bytes) else json.dumps(value).encode()
-        self.head(status, **options)
-        self.body(body)
-        self.end()
-        return self
+        return self.head(status, **options).body(body).end()
 
     def result(self, value: Any) -> Talk:
         """Answer the previous call with a result, as a document."""
@@ -57,9 +54,9 @@ class Talk(Playbook):
         """Answer the previous call with results, as a stream."""
         self.head(200, SSE)
         envelopes = [{"jsonrpc": "2.0", "id": self.sent["id"], "result": value} for value in values]
-        self.stream([f"data: {json.dumps(each)}\r\n\r\n".encode() for each in envelopes])
-        self.end()
-        return self
+        return self.stream(
+            [f"data: {json.dumps(each)}\r\n\r\n".encode() for each in envelopes]
+        ).end()
 
     @property
     def sent(self) -> Any:

@@ -51,11 +51,7 @@ def chunk(*parts: Any, append: bool = False, name: str = "a1", **more: Any) -> d
 
 def grown(talk: Talk) -> list[tuple[str, bool]]:
     """The pieces of the texts that grow."""
-    return [(event.value, event.delta) for event in of(talk, Content)]
-
-
-def of(talk: Talk, *kinds: type[Event]) -> list[Any]:
-    return [event for event in talk.events if isinstance(event, kinds)]
+    return [(event.value, event.delta) for event in talk.of(Content)]
 
 
 class TestCalls:
@@ -130,8 +126,7 @@ class TestCards:
     def test_a_card_that_names_another_address_is_refused_unless_that_was_agreed_to(self) -> None:
         moved = {**CARD_03, "url": "http://evil.example.com/"}
         talk = Talk().call().answer(moved).call().answer({}, 404)
-        problem = talk.exchange.problem
-        assert problem
+        problem = talk.problem
         assert (problem.state, problem.stage) == ("refused", "policy")
         assert "http://evil.example.com/" in problem.cause
         assert AGENT in problem.cause
@@ -154,8 +149,7 @@ class TestCards:
         talk = Talk(agent_url="http://agent.example.com")
         for _ in range(2):
             talk.call().answer(body, code, extra=extra)
-        problem = talk.exchange.problem
-        assert problem
+        problem = talk.problem
         assert (problem.state, problem.cause) == ("failed", "No agent card was found.")
         assert problem.detail.count(came) == 2
         assert talk.is_over
@@ -163,8 +157,7 @@ class TestCards:
     def test_a_card_behind_a_door(self) -> None:
         talk = Talk(agent_url="http://agent.example.com")
         talk.call().answer({}, 401).call().answer({}, 401)
-        assert talk.exchange.problem
-        assert "authentication" in talk.exchange.problem.fix
+        assert "authentication" in talk.problem.fix
 
     @pytest.mark.parametrize("end", [[], [FrameKind.BODY], [FrameKind.BODY, FrameKind.END]])
     def test_a_card_below_the_path_after_one_without_end(self, end: list[FrameKind]) -> None:
@@ -177,7 +170,7 @@ class TestCards:
         for kind in end:
             talk.frame(kind, b" " * 600_000 if kind is FrameKind.BODY else b"")
         remarks = [{"remark": "It exceeds the limit of 1,000,000 bytes for agent cards."}]
-        assert [note.data for note in of(talk, Note)] == remarks
+        assert [note.data for note in talk.of(Note)] == remarks
         assert talk.exchange.problem is None
         talk.call()
         assert talk.calls[1].url == AGENT + WELL_KNOWN
@@ -189,31 +182,28 @@ class TestCards:
         talk = Talk(agent_url="http://agent.example.com")
         for _ in range(2):
             talk.call().head().body(b" " * 1_200_000)
-        assert talk.exchange.problem
-        assert talk.exchange.problem.cause == "No agent card was found."
-        assert talk.exchange.problem.detail.count("exceeds the limit of 1,000,000 bytes") == 2
+        assert talk.problem.cause == "No agent card was found."
+        assert talk.problem.detail.count("exceeds the limit of 1,000,000 bytes") == 2
         assert talk.is_over
 
     def test_a_card_as_a_stream_of_events_is_none(self) -> None:
         talk = Talk(agent_url="http://agent.example.com").call().head(200, SSE)
         talk.stream([b"data: {}\n\n", b"data: "]).end()
-        assert of(talk, Note)[0].data == {"remark": "It is text, not JSON."}  # type: ignore[arg-type]
+        assert talk.of(Note)[0].data == {"remark": "It is text, not JSON."}  # type: ignore[arg-type]
 
     def test_an_address_that_can_have_no_card(self) -> None:
         talk = Talk(agent_url="kitchen")
-        assert talk.exchange.problem
-        assert "not an http or https URL" in talk.exchange.problem.cause
+        assert "not an http or https URL" in talk.problem.cause
         assert talk.is_over
 
     def test_a_card_with_nothing_that_is_spoken(self) -> None:
         talk = Talk().call().answer({**CARD_03, "preferredTransport": "GRPC"})
-        assert talk.exchange.problem
-        assert "only unsupported interfaces: GRPC 0.3.0" in talk.exchange.problem.cause
+        assert "only unsupported interfaces: GRPC 0.3.0" in talk.problem.cause
 
     @pytest.mark.parametrize(("skill", "count"), [("ask", 0), ("Ask", 0), ("", 0), ("dance", 1)])
     def test_a_skill_that_the_card_does_not_have_is_a_warning(self, skill: str, count: int) -> None:
         talk = Talk(skill=skill).call().answer(CARD_10)
-        warnings = of(talk, Log)
+        warnings = talk.of(Log)
         assert len(warnings) == count
         if warnings:
             assert warnings[0].data == "The agent card has no skill “dance”; it has “ask”."
@@ -221,10 +211,10 @@ class TestCards:
 
     def test_many_skills_are_counted(self) -> None:
         card = {**CARD_10, "skills": [{"id": f"s{n}"} for n in range(12)]}
-        (warning,) = of(Talk(skill="x").call().answer(card), Log)
+        (warning,) = Talk(skill="x").call().answer(card).of(Log)
         assert warning.data.endswith("“s9” and 2 more.")
         none = Talk(skill="x").call().answer({**CARD_10, "skills": []})
-        assert of(none, Log)[0].data == "The agent card has no skill “x”."
+        assert none.of(Log)[0].data == "The agent card has no skill “x”."
 
 
 class TestCaptures:
@@ -233,7 +223,7 @@ class TestCaptures:
         head, body = capture(f"{version}_send_message")
         talk = begun(CARD_03 if version == "v03" else CARD_10)
         talk.frame(FrameKind.HEAD, head.replace(b"\n", b"\r\n")).body(body).end()
-        assert [event.text for event in of(talk, Text)] == ["You said: hello — crème 🥚"]
+        assert [event.text for event in talk.of(Text)] == ["You said: hello — crème 🥚"]
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
         assert talk.is_over
 
@@ -246,9 +236,9 @@ class TestCaptures:
         words = [] if version == "v03" else [Text]
         pieces = [Message, Content, Content, Started, Result, Completed, Status]
         assert kinds == [Progress, Progress, *pieces, *words, Completed]
-        assert [event.message for event in of(talk, Progress)][1] == "Searching..."
+        assert [event.message for event in talk.of(Progress)][1] == "Searching..."
         assert grown(talk) == [("first chunk ", True), ("second chunk", True)]
-        assert of(talk, Result)[0].item["name"] == "Crème 🥚"
+        assert talk.of(Result)[0].item["name"] == "Crème 🥚"
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
         assert talk.is_over
 
@@ -275,7 +265,7 @@ class TestTasks:
         talk.result(task("TASK_STATE_COMPLETED", artifacts=[artifact]))
         assert talk.is_over
         assert [type(event) for event in talk.events[-2:]] == [Text, Completed]
-        assert len(of(talk, Progress)) == 2
+        assert len(talk.of(Progress)) == 2
         assert talk.exchange.outcome is Outcome.ANSWER
 
     def test_a_stream_that_ends_before_its_task_is_followed_too(self) -> None:
@@ -297,10 +287,9 @@ class TestTasks:
         for _ in range(module.MAX_POLLS):
             talk.call().result(task("working"))
         assert talk.exchange.next_call() is None
-        assert talk.exchange.problem
-        assert (talk.exchange.problem.state, talk.exchange.problem.stage) == ("truncated", "limit")
+        assert (talk.problem.state, talk.problem.stage) == ("truncated", "limit")
         assert talk.calls[-1].delay == module.MAX_DELAY
-        assert len(of(talk, Progress)) == 1
+        assert len(talk.of(Progress)) == 1
 
     @pytest.mark.parametrize(
         ("state", "code"),
@@ -313,25 +302,25 @@ class TestTasks:
     )
     def test_a_task_that_fails(self, state: str, code: str) -> None:
         talk = begun().result({"task": task(state)})
-        (failure,) = of(talk, Failure)
+        (failure,) = talk.of(Failure)
         assert (failure.code, bool(failure.message)) == (code, True)
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.FAILURE, None)
         assert talk.is_over
         said = begun().results(status(state, "No eggs."))
-        assert of(said, Failure)[0].message == "No eggs."
+        assert said.of(Failure)[0].message == "No eggs."
 
     @pytest.mark.parametrize("state", ["dreaming", "TASK_STATE_UNSPECIFIED", None, 7])
     def test_a_state_that_nobody_knows(self, state: Any) -> None:
         talk = begun().result({"task": task(state)})
-        assert [type(event) for event in of(talk, Unknown)] == [Unknown]
-        assert "state" in of(talk, Unknown)[0].reason or "says" in of(talk, Unknown)[0].reason
+        assert [type(event) for event in talk.of(Unknown)] == [Unknown]
+        assert "state" in talk.of(Unknown)[0].reason or "says" in talk.of(Unknown)[0].reason
         assert talk.is_over
 
     def test_what_is_said_about_another_task_is_told_apart(self) -> None:
         other = status("completed")
         other["statusUpdate"]["taskId"] = "x"
         talk = begun(CARD_03).results({"task": task("working")}, other)
-        assert "the task of this run is t" in of(talk, Unknown)[0].reason
+        assert "the task of this run is t" in talk.of(Unknown)[0].reason
         assert not talk.is_over
 
     def test_the_last_words_of_a_task_that_made_nothing(self) -> None:
@@ -341,15 +330,15 @@ class TestTasks:
             {"role": "ROLE_USER", "parts": [{"text": "thanks"}]}, 7,
         ]  # fmt: skip
         talk = begun().result({"task": task("completed", history=history)})
-        assert [event.text for event in of(talk, Text)] == ["Here you are."]
-        assert of(begun().result({"task": task("completed")}), Text) == []
+        assert [event.text for event in talk.of(Text)] == ["Here you are."]
+        assert begun().result({"task": task("completed")}).of(Text) == []
 
     def test_data_in_a_working_state_is_shown(self) -> None:
         message = {"parts": [{"text": "a"}, {"data": {"n": 1}}]}
         talk = begun().result(
             {"task": {**task("working"), "status": {"state": "working", "message": message}}}
         )
-        assert [type(event) for event in of(talk, Progress, Result)] == [Progress, Result]
+        assert [type(event) for event in talk.of(Progress, Result)] == [Progress, Result]
 
 
 class TestArtifacts:
@@ -363,9 +352,9 @@ class TestArtifacts:
                 {"artifactId": "a1", "parts": [{"text": "one two three"}, {"data": [1]}]}])},
         )  # fmt: skip
         assert grown(talk) == [("one ", True), ("two", True), (" three", True)]
-        assert len(of(talk, Message)) == 1
-        assert [event.status for event in of(talk, Status)] == ["completed"]
-        assert [event.item for event in of(talk, Result)] == [[1]]
+        assert len(talk.of(Message)) == 1
+        assert [event.status for event in talk.of(Status)] == ["completed"]
+        assert [event.item for event in talk.of(Result)] == [[1]]
 
     def test_an_artifact_that_is_replaced_is_shown_anew(self) -> None:
         talk = begun(CARD_03).results(chunk({"text": "one"}), chunk({"text": "other"}))
@@ -375,8 +364,8 @@ class TestArtifacts:
         talk = begun(CARD_03).results(
             chunk({"text": "a"}), chunk({"text": "b"}, name="a2"), chunk({"text": "c"}, append=True)
         )
-        one, two = of(talk, Message)
-        assert [(event.message_ref, event.msg_id) for event in of(talk, Content)] == [
+        one, two = talk.of(Message)
+        assert [(event.message_ref, event.msg_id) for event in talk.of(Content)] == [
             ((one.seq, 0), "a1"), ((two.seq, 0), "a2"), ((one.seq, 0), "a1"),
         ]  # fmt: skip
 
@@ -384,26 +373,26 @@ class TestArtifacts:
         each = {"jsonrpc": "2.0", "id": 1}
         results = [chunk({"text": "a"}), chunk({"text": "b"}, name="a2")]
         talk = begun(CARD_03).answer([{**each, "result": one} for one in results])
-        frame = [event for event in talk.events if event.seq == of(talk, Message)[0].seq]
-        for content in of(talk, Content):
+        frame = [event for event in talk.events if event.seq == talk.of(Message)[0].seq]
+        for content in talk.of(Content):
             assert isinstance(frame[content.message_ref[1]], Message)
             assert frame[content.message_ref[1]].id == content.msg_id
 
     def test_one_that_comes_whole_is_text(self) -> None:
         talk = begun(CARD_03).results(chunk({"text": "one"}, lastChunk=True), status("completed"))
-        assert [event.text for event in of(talk, Text)] == ["one"]
-        assert of(talk, Message) == of(talk, Status) == []
+        assert [event.text for event in talk.of(Text)] == ["one"]
+        assert talk.of(Message) == talk.of(Status) == []
         # What is appended to it all the same stands below it.
         late = begun(CARD_03).results(
             chunk({"text": "one"}, lastChunk=True), chunk({"text": "two"}, append=True)
         )
-        assert [(event.text, event.delta) for event in of(late, Text)] == [
+        assert [(event.text, event.delta) for event in late.of(Text)] == [
             ("one", False), ("two", True),
         ]  # fmt: skip
 
     def test_a_task_that_fails_leaves_nothing_open(self) -> None:
         talk = begun(CARD_03).results(chunk({"text": "one"}), status("failed"))
-        assert [(event.id, event.status) for event in of(talk, Status)] == [("a1", "failed")]
+        assert [(event.id, event.status) for event in talk.of(Status)] == [("a1", "failed")]
 
     def test_a_whole_one_that_has_changed_is_shown_anew(self) -> None:
         def made(text: str) -> Any:
@@ -412,21 +401,21 @@ class TestArtifacts:
         talk = begun().result({"task": task("working", artifacts=made("one"))}).call()
         talk.result(task("working", artifacts=made("one two"))).call()
         talk.result(task("completed", artifacts=made("three")))
-        assert [(event.text, event.delta) for event in of(talk, Text)] == [
+        assert [(event.text, event.delta) for event in talk.of(Text)] == [
             ("one", False), (" two", True), ("three", False),
         ]  # fmt: skip
 
     def test_a_piece_of_an_artifact_of_which_nothing_had_come(self) -> None:
         talk = begun(CARD_03).results(chunk({"text": "two"}, append=True))
         assert grown(talk) == [("two", True)]
-        assert any("that was never started" in str(event.data) for event in of(talk, Note))
+        assert any("that was never started" in str(event.data) for event in talk.of(Note))
 
     @pytest.mark.parametrize("artifact", [None, 7, [], "x"])
     def test_what_is_no_artifact(self, artifact: Any) -> None:
         talk = begun(CARD_03).results({"artifactUpdate": {"taskId": "t", "artifact": artifact}})
-        assert "The artifact is not an object." in [event.reason for event in of(talk, Unknown)]
+        assert "The artifact is not an object." in [event.reason for event in talk.of(Unknown)]
         whole = begun().result({"task": task("completed", artifacts=[artifact])})
-        assert "The artifact is not an object." in [event.reason for event in of(whole, Unknown)]
+        assert "The artifact is not an object." in [event.reason for event in whole.of(Unknown)]
 
     def test_more_artifacts_than_are_told_apart(self) -> None:
         many = [{"artifactId": str(n), "parts": [{"text": "x"}]} for n in range(1_000)]
@@ -435,7 +424,7 @@ class TestArtifacts:
         talk.result(task("working", artifacts=[late])).call().result(
             task("completed", artifacts=[late])
         )
-        assert [event.text for event in of(talk, Text)][-2:] == ["late", "late"]
+        assert [event.text for event in talk.of(Text)][-2:] == ["late", "late"]
 
 
 class TestArtifactsThatAreNotSent:
@@ -449,7 +438,7 @@ class TestArtifactsThatAreNotSent:
         assert (talk.sent["method"], talk.sent["params"]) == ("tasks/get", {"id": "t"})
         assert talk.calls[-1].delay == 0
         talk.result({"kind": "task", **task("completed", artifacts=[self.ARTIFACT])})
-        assert [event.text for event in of(talk, Text)] == [text, "done"][not text :]
+        assert [event.text for event in talk.of(Text)] == [text, "done"][not text :]
         assert talk.is_over
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
 
@@ -485,7 +474,7 @@ class TestArtifactsThatAreNotSent:
         problem = Problem("failed", Stage.BODY, "No data for 60 s.", "")
         talk.frame(FrameKind.ERROR, problem.to_bytes())
         assert talk.exchange.tolerates_error
-        assert "No data for 60 s." in of(talk, Log)[-1].data
+        assert "No data for 60 s." in talk.of(Log)[-1].data
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
 
     @pytest.mark.parametrize(
@@ -500,8 +489,8 @@ class TestArtifactsThatAreNotSent:
     ) -> None:
         talk = begun(CARD_03).results({"task": task("working")}, status("completed"))
         talk.call().answer(body, code)
-        assert "Reading the artifacts failed" in of(talk, Log)[-1].data
-        assert of(talk, Failure) == []
+        assert "Reading the artifacts failed" in talk.of(Log)[-1].data
+        assert talk.of(Failure) == []
         assert talk.is_over
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
 
@@ -523,7 +512,7 @@ class TestSubmitted:
     def test_is_a_task_to_follow(self, body: Any) -> None:
         talk = begun().answer(body)
         assert talk.exchange.problem is None
-        assert of(talk, Failure, Unknown) == []
+        assert talk.of(Failure, Unknown) == []
         talk.call()
         assert talk.sent["params"] == {"id": "t"}
         talk.result(task("completed", artifacts=[{"parts": [{"text": "done"}]}]))
@@ -535,7 +524,7 @@ class TestSubmitted:
     )
     def test_is_a_note_where_it_has_no_id(self, body: Any) -> None:
         talk = begun().answer(body)
-        assert [event.text for event in of(talk, Text)] == [
+        assert [event.text for event in talk.of(Text)] == [
             "The agent accepted the task. (no task id)"
         ]
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.NONE, None)
@@ -553,12 +542,12 @@ class TestPush:
 
     def test_a_card_that_offers_nothing_else_is_told_apart(self) -> None:
         talk = begun(self.CARD).result({"task": task("working")})
-        (hint,) = of(talk, Log)
+        (hint,) = talk.of(Log)
         assert hint.data.startswith("The agent card offers push notifications and no streaming.")
         # It may answer tasks/get all the same.
         talk.call().result(task("working")).call()
         talk.result(task("completed", artifacts=[{"parts": [{"text": "done"}]}]))
-        assert len(of(talk, Log)) == 1
+        assert len(talk.of(Log)) == 1
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
 
     @pytest.mark.parametrize(
@@ -572,7 +561,7 @@ class TestPush:
         ],
     )
     def test_so_is_a_reply_that_says_so(self, result: Any) -> None:
-        (hint,) = of(begun().result(result), Log)
+        (hint,) = begun().result(result).of(Log)
         assert hint.data.startswith("The agent says that it sends push notifications.")
 
     @pytest.mark.parametrize(
@@ -586,15 +575,14 @@ class TestPush:
     )
     def test_others_are_not(self, capabilities: Any, result: Any) -> None:
         talk = begun({**CARD_10, "capabilities": capabilities}).results(result)
-        assert of(talk, Log) == []
+        assert talk.of(Log) == []
 
     def test_a_task_that_cannot_be_read(self) -> None:
         talk = begun(self.CARD).result({"task": task("working")}).call()
         error = {"code": -32601, "message": "Method not found"}
         talk.answer({"jsonrpc": "2.0", "id": 2, "error": error})
         assert talk.is_over
-        problem = talk.exchange.problem
-        assert problem
+        problem = talk.problem
         assert problem.state == "truncated"
         assert "push notifications" in problem.cause
         assert "tasks/get" in problem.fix
@@ -604,14 +592,13 @@ class TestPush:
         for _ in range(module.MAX_POLLS):
             talk.call().result(task("working"))
         assert talk.is_over
-        assert talk.exchange.problem
-        assert "only be sent to a webhook" in talk.exchange.problem.cause
+        assert "only be sent to a webhook" in talk.problem.cause
 
 
 class TestQuestions:
     def test_a_question_in_words(self) -> None:
         talk = begun().results(status("TASK_STATE_INPUT_REQUIRED", "How many?", final=True))
-        (asked,) = of(talk, Elicitation)
+        (asked,) = talk.of(Elicitation)
         assert (asked.text, [each.id for each in asked.questions]) == ("How many?", ["answer"])
         assert asked.resume == {"kind": "a2a", "taskId": "t", "contextId": "c", "as": "text"}
         assert talk.exchange.outcome is Outcome.ELICITATION
@@ -623,18 +610,18 @@ class TestQuestions:
             {"id": "diet", "text": "?", "type": "single_select", "options": options}]}}  # fmt: skip
         message = {"parts": [{"data": form}]}
         body = {"taskId": "t", "status": {"state": "input-required", "message": message}}
-        (asked,) = of(begun().result({"kind": "status-update", **body}), Elicitation)
+        (asked,) = begun().result({"kind": "status-update", **body}).of(Elicitation)
         assert (asked.text, asked.questions[0].options) == ("Diet?", ("a", "b"))
         assert asked.resume["as"] == "data"
 
     def test_data_that_are_no_form_leave_the_question_in_words(self) -> None:
         message = {"parts": [{"data": {"elicitation": {"questions": []}}}, {"text": "How?"}]}
         body = {"taskId": "t", "status": {"state": "input-required", "message": message}}
-        (asked,) = of(begun().result({"kind": "status-update", **body}), Elicitation)
+        (asked,) = begun().result({"kind": "status-update", **body}).of(Elicitation)
         assert (asked.text, asked.resume["as"]) == ("How?", "text")
 
     def test_authorisation_is_explained(self) -> None:
-        (asked,) = of(begun().result({"task": task("TASK_STATE_AUTH_REQUIRED")}), Elicitation)
+        (asked,) = begun().result({"task": task("TASK_STATE_AUTH_REQUIRED")}).of(Elicitation)
         assert "Do not enter passwords" in asked.text
 
 
@@ -642,14 +629,14 @@ class TestErrors:
     def test_an_agent_that_refuses_to_read_its_task_is_not_asked_again(self) -> None:
         talk = begun().result({"task": task("working")}).call()
         talk.answer({"jsonrpc": "2.0", "id": 2, "error": {"code": -32001, "message": "None"}})
-        assert [event.code for event in of(talk, Failure)] == ["-32001"]
+        assert [event.code for event in talk.of(Failure)] == ["-32001"]
         assert talk.is_over
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.FAILURE, None)
 
     def test_an_error_of_json_rpc(self) -> None:
         error = {"code": -32009, "message": "Unsupported", "data": [{"reason": "X"}]}
         talk = begun().answer({"jsonrpc": "2.0", "id": 1, "error": error})
-        assert of(talk, Failure) == [
+        assert talk.of(Failure) == [
             Failure(8, "-32009", "Unsupported", [{"reason": "X"}], error),
         ]  # fmt: skip
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.FAILURE, None)
@@ -657,7 +644,7 @@ class TestErrors:
 
     def test_an_error_without_a_code(self) -> None:
         talk = begun().answer({"id": 1, "error": "no"})
-        assert [(event.code, event.message) for event in of(talk, Failure)] == [
+        assert [(event.code, event.message) for event in talk.of(Failure)] == [
             ("JSON-RPC error", "no")
         ]
 
@@ -665,7 +652,7 @@ class TestErrors:
         talk = begun(CARD_03).answer(
             {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "m"}}
         )
-        assert of(talk, Failure)[0].code == "-32601"
+        assert talk.of(Failure)[0].code == "-32601"
 
     @pytest.mark.parametrize(
         ("status_", "body", "cause"),
@@ -678,8 +665,7 @@ class TestErrors:
     )
     def test_a_reply_that_is_none(self, status_: int, body: bytes, cause: str) -> None:
         talk = begun().answer(body, status_)
-        assert talk.exchange.problem
-        assert cause in talk.exchange.problem.cause
+        assert cause in talk.problem.cause
         assert talk.is_over
 
     @pytest.mark.parametrize(
@@ -697,16 +683,16 @@ class TestErrors:
     def test_odd_envelopes_are_read_and_noted(self, envelope: Any, remark: str) -> None:
         result = {"message": {"role": "ROLE_AGENT", "parts": [{"text": "hi"}]}}
         talk = begun().answer({**envelope, "result": result})
-        assert [event.text for event in of(talk, Text)] == ["hi"]
-        assert any(remark in str(event.data) for event in of(talk, Note))
+        assert [event.text for event in talk.of(Text)] == ["hi"]
+        assert any(remark in str(event.data) for event in talk.of(Note))
 
     def test_a_batch_is_read(self) -> None:
         each = {"jsonrpc": "2.0", "id": 1, "result": {"message": {"parts": [{"text": "x"}]}}}
-        assert len(of(begun().answer([each, each]), Text)) == 2
+        assert len(begun().answer([each, each]).of(Text)) == 2
 
     @pytest.mark.parametrize("result", [None, 7, {}, {"kind": "poem"}, {"id": "t"}])
     def test_results_that_are_neither_message_nor_task(self, result: Any) -> None:
-        assert [type(each) for each in of(begun().result(result), Unknown)] == [Unknown]
+        assert [type(each) for each in begun().result(result).of(Unknown)] == [Unknown]
 
     @pytest.mark.parametrize(
         ("part", "kind"),
@@ -727,13 +713,12 @@ class TestErrors:
 
     def test_a_stream_message_that_is_no_json(self) -> None:
         talk = begun(CARD_03).head(200, SSE).stream([b"data: {\n\n", b"event: ping\n\n"]).end()
-        assert "not JSON" in of(talk, Unknown)[0].reason
+        assert "not JSON" in talk.of(Unknown)[0].reason
         assert Note(0, "ping") in talk.unnumbered()
 
     def test_a_reply_that_is_nested_too_deep(self) -> None:
         talk = begun(max_depth=20).answer(b"[" * 30)
-        assert talk.exchange.problem
-        assert talk.exchange.problem.limit == "max_depth"
+        assert talk.problem.limit == "max_depth"
 
 
 OLD, NEW = VERSIONS["0.3"], VERSIONS["1.0"]

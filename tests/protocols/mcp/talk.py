@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from playground.protocols import mcp, nlweb, sse
+from playground.protocols import mcp, nlweb
 from playground.protocols.calls import HttpCall
-from playground.protocols.events import Event
 from playground.protocols.exchange import Target
-from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import McpExchange
 from playground.protocols.mcp.versions import STATELESS_VERSION
+from tests.support.playbook import Playbook
 
 URL = "http://agent.example.com/mcp"
 DOCUMENT = {"query": {"text": "eggs"}, "meta": {"version": "0.55"}}
@@ -47,20 +47,12 @@ def head(status: int = 200, media_type: str = "application/json", **headers: str
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
-class Talk:
+class Talk(Playbook):
     """One exchange, driven as the engine does it."""
 
     def __init__(self, exchange: McpExchange | None = None, **fields: Any) -> None:
-        self.exchange = exchange or new_exchange(**fields)
-        self.events: list[Event] = []
+        super().__init__(exchange=exchange or new_exchange(**fields))
         self.calls: list[HttpCall] = []
-        #: Every frame, to be read again.
-        self.frames: list[Frame] = []
-
-    def frame(self, kind: FrameKind, data: bytes = b"") -> None:
-        frame = Frame(len(self.frames) + 1, 0, kind, data)
-        self.frames.append(frame)
-        self.events += self.exchange.receive(frame)
 
     def call(self) -> Talk:
         """Make the next call, which must exist."""
@@ -78,10 +70,7 @@ class Talk:
     def json(self, payload: Any, status: int = 200, **headers: str) -> Talk:
         """Make the next call, and answer it with a document; bytes are sent unchanged."""
         body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        self.call().frame(FrameKind.HEAD, head(status, **headers))
-        self.frame(FrameKind.BODY, body)
-        self.frame(FrameKind.END)
-        return self
+        return self.call().frame(FrameKind.HEAD, head(status, **headers)).body(body).end()
 
     def stream(self, *payloads: Any, status: int = 200, **headers: str) -> Talk:
         """Make the next call, and answer it with a stream."""
@@ -90,15 +79,7 @@ class Talk:
     def chunks(self, chunks: Iterable[bytes], status: int = 200, **headers: str) -> Talk:
         """Make the next call, and answer it with a stream in these pieces."""
         self.call().frame(FrameKind.HEAD, head(status, "text/event-stream", **headers))
-        splitter = sse.Splitter()
-        for chunk in chunks:
-            for part in splitter.feed(chunk):
-                kind = FrameKind.COMMENT if part.is_comment else FrameKind.EVENT
-                self.frame(kind, part.data)
-        if rest := splitter.flush():
-            self.frame(FrameKind.TAIL, rest)
-        self.frame(FrameKind.END)
-        return self
+        return super().stream(chunks).end()
 
     def result(self, result: Any, **options: Any) -> Talk:
         """Make the next call, and answer it with a result."""
@@ -115,10 +96,6 @@ class Talk:
     def methods(self) -> list[str]:
         """The methods of all calls, "" for responses."""
         return [message.get("method", "") for message in self.sent]
-
-    def of(self, kind: type[Event]) -> list[Any]:
-        """The events of a kind."""
-        return [event for event in self.events if type(event) is kind]
 
 
 def block(payload: Any) -> bytes:

@@ -122,12 +122,11 @@ def test_who_refuses_is_not_asked_again(status: int) -> None:
     wanted = {"www_authenticate": 'Bearer error="invalid_token", scope="recipes"'}
     talk = Talk().json({"error": "invalid_token"}, status, **wanted)
     assert talk.exchange.next_call() is None
-    assert talk.exchange.problem is not None
-    assert f"HTTP {status}" in talk.exchange.problem.cause
+    assert f"HTTP {status}" in talk.problem.cause
     assert talk.exchange.handshake is None
     if status == 401:
-        assert "bearer token" in talk.exchange.problem.fix
-        assert "recipes" in talk.exchange.problem.fix
+        assert "bearer token" in talk.problem.fix
+        assert "recipes" in talk.problem.fix
 
 
 @pytest.mark.parametrize("status", [404, 405, 406, 500])
@@ -136,8 +135,7 @@ def test_who_does_not_initialize_either_is_no_mcp_server(status: int) -> None:
     if status in (404, 405):  # It may have the older transport.
         talk.json(b"No.", 405)
     assert talk.exchange.next_call() is None
-    assert talk.exchange.problem is not None
-    assert "/ask" not in talk.exchange.problem.fix
+    assert "/ask" not in talk.problem.fix
 
 
 def test_a_server_that_refuses_to_initialize_says_why() -> None:
@@ -157,8 +155,7 @@ def test_a_server_that_refuses_to_initialize_says_why() -> None:
 def test_a_server_from_the_future_is_not_guessed_at(payload: Any) -> None:
     talk = Talk().json(payload)
     assert talk.exchange.next_call() is None
-    assert talk.exchange.problem is not None
-    assert "2031-01-01" in talk.exchange.problem.cause
+    assert "2031-01-01" in talk.problem.cause
 
 
 class TestTools:
@@ -375,8 +372,7 @@ class TestVersionThatIsSet:
     def test_that_is_stateless_is_not_replaced(self, payload: Any) -> None:
         talk = Talk(mcp_version="2026-07-28").json(payload)
         assert talk.exchange.next_call() is None
-        assert talk.exchange.problem is not None
-        assert "does not support MCP 2026-07-28" in talk.exchange.problem.cause
+        assert "does not support MCP 2026-07-28" in talk.problem.cause
 
     def test_uses_what_is_known_of_its_own_generation(self) -> None:
         modern = known(mcp_version="2026-07-28").json(rpc(result=REPLY))
@@ -570,9 +566,8 @@ def test_is_found_by_get_and_named(status: int) -> None:
     talk.frame(FrameKind.EVENT, ENDPOINT)
     assert talk.exchange.has_enough
     assert talk.exchange.next_call() is None
-    assert talk.exchange.problem is not None
-    assert "HTTP+SSE transport of MCP 2024-11-05" in talk.exchange.problem.cause
-    assert "/mcp" in talk.exchange.problem.fix
+    assert "HTTP+SSE transport of MCP 2024-11-05" in talk.problem.cause
+    assert "/mcp" in talk.problem.fix
     assert (talk.exchange.outcome, [event.name for event in talk.events]) == (
         Outcome.NONE,
         ["mcp discovery"],
@@ -597,8 +592,7 @@ def test_another_server_is_refused_as_before(status: int, media_type: str, body:
         talk.frame(FrameKind.EVENT if stream else FrameKind.BODY, body)
     talk.frame(FrameKind.END)
     assert talk.exchange.next_call() is None
-    assert talk.exchange.problem is not None
-    assert "HTTP 404" in talk.exchange.problem.cause
+    assert "HTTP 404" in talk.problem.cause
     assert talk.exchange.outcome is Outcome.NONE
 
 
@@ -607,8 +601,7 @@ def test_an_error_of_the_search_leaves_the_refusal() -> None:
     talk.frame(FrameKind.ERROR, Problem("failed", Stage.BODY, "No data for 60 s.", "").to_bytes())
     assert talk.exchange.tolerates_error
     assert talk.exchange.next_call() is None
-    assert talk.exchange.problem is not None
-    assert "HTTP 404" in talk.exchange.problem.cause
+    assert "HTTP 404" in talk.problem.cause
 
 
 @pytest.mark.parametrize("status", [401, 406, 500, 503])

@@ -121,8 +121,7 @@ def test_what_is_no_answer_ends_the_run_with_a_reason(
     talk = Talk()
     talk.json(rpc(error={"code": -32601})).json(rpc(2, error={"code": -32601}))
     talk.json(rpc(3, error={"code": -32601})).json(payload, status)
-    problem = talk.exchange.problem
-    assert problem is not None
+    problem = talk.problem
     assert problem.state == "failed"
     assert words in problem.cause
     assert problem.fix
@@ -134,15 +133,13 @@ def test_what_is_no_answer_ends_the_run_with_a_reason(
 )
 def test_a_stream_that_ends_before_its_answer_is_cut_short(messages: list[Any]) -> None:
     talk = known(handshake=OLDER).stream(*messages)
-    assert talk.exchange.problem is not None
-    assert talk.exchange.problem.state in ("truncated", "failed")
+    assert talk.problem.state in ("truncated", "failed")
     assert talk.exchange.outcome is Outcome.NONE
 
 
 def test_a_stream_that_ends_in_mid_message_is_cut_short() -> None:
     talk = known().chunks([block(rpc(result=SOUP))[:-20]])
-    assert talk.exchange.problem is not None
-    assert talk.exchange.problem.state == "truncated"
+    assert talk.problem.state == "truncated"
 
 
 def test_an_answer_without_its_blank_line_is_one_all_the_same() -> None:
@@ -180,8 +177,7 @@ def test_an_answer_that_came_whole_before_the_connection_broke_counts() -> None:
 def test_json_that_is_too_deep_stops_the_run() -> None:
     deep = b'{"jsonrpc":"2.0","id":1,"result":' + b"[" * 60 + b"]" * 60 + b"}"
     for talk in (known(max_depth=50).json(deep), Talk(max_depth=50).json(deep)):
-        assert talk.exchange.problem is not None
-        assert talk.exchange.problem.limit == "max_depth"
+        assert talk.problem.limit == "max_depth"
         assert talk.exchange.next_call() is None
 
 

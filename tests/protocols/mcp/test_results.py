@@ -134,8 +134,7 @@ def test_what_is_no_reply_is_shown_and_said(result: Any) -> None:
     talk = known().result(result)
     assert [type(event) for event in talk.events] == [Unknown]
     assert talk.exchange.outcome is Outcome.NONE
-    assert talk.exchange.problem is not None
-    assert "NLWeb" in talk.exchange.problem.cause
+    assert "NLWeb" in talk.problem.cause
 
 
 def test_json_in_a_text_that_is_too_deep_stays_a_text() -> None:

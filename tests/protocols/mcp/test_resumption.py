@@ -74,8 +74,7 @@ class TestEventsWithoutMessage:
 
     def test_alone_is_a_stream_that_was_cut_short(self) -> None:
         talk = known(handshake=OLDER).chunks([b"event: ping\ndata: \n\n"])
-        assert talk.exchange.problem is not None
-        assert talk.exchange.problem.state == "truncated"
+        assert talk.problem.state == "truncated"
         assert talk.events == []
 
     def test_that_is_incomplete_is_none_either(self) -> None:
@@ -176,9 +175,8 @@ class TestServersWithoutEnd:
         while is_going_on(talk):
             talk.chunks([priming("e1", 0)])
         assert len(talk.calls) == 1 + resumption.MAX_WITHOUT_MESSAGE
-        assert talk.exchange.problem is not None
-        assert "10 resumptions in a row" in talk.exchange.problem.cause
-        assert talk.exchange.problem.state == "truncated"
+        assert "10 resumptions in a row" in talk.problem.cause
+        assert talk.problem.state == "truncated"
 
     def test_resuming_with_messages(self) -> None:
         progress = block(note("notifications/progress", progress=1))
@@ -186,8 +184,7 @@ class TestServersWithoutEnd:
         while is_going_on(talk):
             talk.chunks([priming("e1", 0), progress])
         assert len(talk.calls) == 1 + resumption.MAX_RESUMPTIONS
-        assert talk.exchange.problem is not None
-        assert "resumed 100 times" in talk.exchange.problem.cause
+        assert "resumed 100 times" in talk.problem.cause
         assert len(talk.of(Progress)) == len(talk.calls)
 
     @pytest.mark.parametrize(
@@ -201,8 +198,7 @@ class TestServersWithoutEnd:
     def test_what_cannot_be_done(self, start: bytes, words: str) -> None:
         talk = known(handshake=OLDER).chunks([start])
         assert talk.exchange.next_call() is None
-        assert talk.exchange.problem is not None
-        assert words in talk.exchange.problem.cause
+        assert words in talk.problem.cause
 
     @pytest.mark.parametrize(
         ("payload", "status"),
@@ -215,8 +211,7 @@ class TestServersWithoutEnd:
     )
     def test_a_refused_resumption(self, payload: Any, status: int) -> None:
         talk = known(handshake=OLDER).chunks([priming()]).json(payload, status)
-        assert talk.exchange.problem is not None
-        assert f"Resuming it failed: HTTP {status}." in talk.exchange.problem.cause
+        assert f"Resuming it failed: HTTP {status}." in talk.problem.cause
         assert talk.exchange.next_call() is None
         assert talk.exchange.outcome is Outcome.NONE
 
