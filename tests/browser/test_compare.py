@@ -86,7 +86,7 @@ def send_both(page: Page, choice: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text(" and ")
 
 
-def test_over_both_bindings_by_keyboard(workbench: Workbench) -> None:
+def test_two_ways_over_both_bindings_by_keyboard(workbench: Workbench) -> None:
     page = workbench.open("/?agent=demo").page
     workbench.text.focus()
     press(page, "Send to two…")
@@ -104,7 +104,7 @@ def test_over_both_bindings_by_keyboard(workbench: Workbench) -> None:
     expect(page.locator("[name=binding][value=mcp]")).to_be_checked()
 
 
-def test_as_two_versions(still: Page, playground: PlaygroundServer) -> None:
+def test_two_ways_as_two_versions(still: Page, playground: PlaygroundServer) -> None:
     page = Workbench(still, playground).open("/?agent=demo").page
     page.get_by_role("button", name="Send to two…").click()
     expect(page.get_by_role("button", name="Send both")).to_be_visible()

@@ -235,7 +235,7 @@ def test_a_finger_explains_names_without_pressing_what_has_them(
     context.close()
 
 
-def test_a_location_leads_to_its_attribute_and_words_filter(
+def test_a_location_of_the_reference_leads_to_its_attribute_and_words_filter(
     page: Page, playground: PlaygroundServer
 ) -> None:
     url = f"{playground.url}/reference/nlweb/0.55/"

@@ -140,17 +140,17 @@ def test_an_unlisted_type_is_told_from_one_that_is_used(kind: str, rule: str, re
 
 
 @pytest.mark.slow
-def test_the_file_is_up_to_date() -> None:
+def test_the_examples_are_up_to_date() -> None:
     assert PATH.read_text("utf-8") == examples.text(), "Run `make examples`."
 
 
-def test_the_document_can_be_read_as_it_was_written() -> None:
+def test_examples_can_be_read_as_they_were_written() -> None:
     made = examples.examples()
     assert read_examples(write_examples(made)) == made
     assert set(made) == set(RULES)
 
 
-def test_they_are_of_the_latest_version_and_keep_or_break_the_rule() -> None:
+def test_examples_are_of_the_latest_version_and_keep_or_break_the_rule() -> None:
     for name in RULES:
         found = examples_of(name)
         rules = RULESETS[found.protocol, found.binding].rules

@@ -218,7 +218,7 @@ def fresh_value(field: ExpectationField) -> Any:
         ([{"type": "state", "equals": "failed"}] * 101, "", "more than 100"),
     ],
 )
-def test_places(expectations: Any, pointer: str, words: str) -> None:
+def test_places_of_problems(expectations: Any, pointer: str, words: str) -> None:
     problems = check_schema(expectations)
     assert next((problem.pointer, problem.level) for problem in problems) == (pointer, "error")
     assert words in " ".join(problem.message for problem in problems)
@@ -241,7 +241,7 @@ def test_the_file_refuses_only_what_the_check_refuses(expectations: list[Any]) -
 
 
 @given(values(NAMES, TEXTS) | st.lists(objects(NAMES, TEXTS), max_size=4), values(("results",)))
-def test_nothing_raises(expectations: Any, document: Any) -> None:
+def test_no_expectation_raises(expectations: Any, document: Any) -> None:
     checks = evaluate(expectations, RunFacts("completed", "answer", document=document))
     if isinstance(expectations, list):
         assert len(checks) == len(expectations)

@@ -366,7 +366,7 @@ def test_what_is_kept_of_a_huge_value_is_little(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HUGE)
-def test_several_take_no_more_than_one(name: str) -> None:
+def test_several_huge_values_take_no_more_than_one(name: str) -> None:
     kept = truncated_values([HUGE[name]] * 5)
     assert len(kept) == 5
     assert len(json.dumps(kept, ensure_ascii=False)) <= MOST
@@ -441,7 +441,7 @@ def test_what_is_looked_through_is_counted(expectation: dict[str, Any]) -> None:
     ids=["small", "elements", "members", "text", "short", "digits", "deep", "deeper", "empty",
          "all but some characters", "characters"],
 )  # fmt: skip
-def test_cut(value: Any, kept: Any) -> None:
+def test_where_values_are_cut(value: Any, kept: Any) -> None:
     assert truncated_value(value) == kept
 
 

@@ -433,7 +433,7 @@ def unexplained(blocks: list[AnnotatedBlock]) -> set[str]:
 
 
 @pytest.mark.parametrize(("binding", "version", "path"), list(files()))
-def test_examples_of_nlweb(binding: str, version: str, path: Path) -> None:
+def test_names_in_examples_of_nlweb(binding: str, version: str, path: Path) -> None:
     data = path.read_bytes()
     if path.name.startswith(("ask", "await")):
         if binding == "http":
@@ -475,21 +475,21 @@ def parts_of(path: Path) -> tuple[bytes, bytes]:
 
 
 @pytest.mark.parametrize("path", CAPTURED, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_captures(path: Path) -> None:
+def test_names_in_captures(path: Path) -> None:
     found = unexplained(annotate(numbered([*captured(path)]), *SPOKEN[path.parent.name]))
     # A captured request has a member that is invalid on purpose.
     assert {each for each in found if not each.endswith(" /foo")} == set()
 
 
 @pytest.mark.parametrize("binding", ["http", "mcp"])
-def test_requests_of_the_playground(binding: str) -> None:
+def test_names_in_requests_of_the_playground(binding: str) -> None:
     target = Target(URL, binding=binding, version="0.55")
     frames = sent(target, {"query": {"text": "eggs"}, "meta": {"version": "0.55"}})
     assert unexplained(annotate(numbered(frames), "nlweb", binding, "0.55")) == set()
 
 
 @pytest.mark.parametrize("streaming", [True, False])
-def test_requests_to_the_legacy_server(streaming: bool) -> None:
+def test_names_in_requests_to_the_legacy_server(streaming: bool) -> None:
     document = {"query": {"text": "eggs"}, "prefer": {"streaming": streaming}}
     frames = sent(Target(URL, version="legacy"), document)
     (block,) = annotate(numbered(frames), "nlweb", "http", "legacy")
@@ -498,7 +498,7 @@ def test_requests_to_the_legacy_server(streaming: bool) -> None:
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-def test_examples_of_the_agent_api(stream: list[dict[str, Any]]) -> None:
+def test_names_in_examples_of_the_agent_api(stream: list[dict[str, Any]]) -> None:
     target = Target(URL, protocol="agent-api", version="1")
     data = "".join(f"data: {json.dumps(each)}\n\n" for each in stream).encode()
     frames = [*sent(target, REQUEST), *received(data, SSE)]

@@ -80,7 +80,7 @@ METADATA = "https://a.example/.well-known/oauth-protected-resource"
         ('"', []),
     ],
 )
-def test_a_header_is_read(header: str, challenges: list[Challenge]) -> None:
+def test_a_challenge_is_read(header: str, challenges: list[Challenge]) -> None:
     assert read_challenges(header) == challenges
 
 
@@ -102,7 +102,7 @@ def test_it_is_said_what_to_enter(header: str, words: list[str]) -> None:
     assert all(word in fix for word in words)
 
 
-def test_without_a_header_there_is_the_usual_advice() -> None:
+def test_without_a_challenge_there_is_the_usual_advice() -> None:
     assert unreadable.fix_for_status(401, {}) == unreadable.fix_for_status(
         401, {"www-authenticate": '"'}
     )
@@ -130,7 +130,7 @@ def test_a_proxy_has_a_header_of_its_own() -> None:
 
 
 @given(st.text(max_size=200))
-def test_no_header_raises(header: str) -> None:
+def test_no_challenge_raises(header: str) -> None:
     assert len(auth_advice(header)) < 3000
 
 
@@ -138,7 +138,7 @@ TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 VALID = f"00-{TRACE}-{PARENT}-01"
 
 
-class TestReader:
+class TestTraceparent:
     @pytest.mark.parametrize(
         "value",
         [
@@ -195,7 +195,7 @@ class TestReader:
 
 
 @pytest.mark.parametrize("name", ["traceparent", "Traceparent", "TRACEPARENT"])
-def test_a_header_in_any_case(name: str) -> None:
+def test_traceparent_in_any_case(name: str) -> None:
     assert has_traceparent([("Accept", "*/*"), (name, "x")])
     assert not has_traceparent([("Accept", name)])
 

@@ -227,7 +227,7 @@ def test_no_sentence_of_the_decoder_is_repeated(text: str) -> None:
     [("", 0, (1, 1)), ("ab", 1, (1, 2)), ("a\nb", 1, (1, 2)), ("a\nb", 2, (2, 1))],
     ids=range(4),
 )
-def test_a_place(text: str, position: int, wanted: tuple[int, int]) -> None:
+def test_the_place_of_an_error(text: str, position: int, wanted: tuple[int, int]) -> None:
     assert json_errors.line_and_column(text, position) == wanted
 
 
@@ -243,7 +243,7 @@ def test_a_place(text: str, position: int, wanted: tuple[int, int]) -> None:
     ],
     ids=range(6),
 )
-def test_where_it_is_too_deep(text: str, at: int | None) -> None:
+def test_where_a_text_is_too_deep(text: str, at: int | None) -> None:
     assert json_errors.too_deep_at(text, 2) == at
 
 

@@ -312,7 +312,7 @@ HERE = "http://a.example"
         ("mcp", "http", "", [], "/mcp"),
     ],
 )  # fmt: skip
-def test_the_rule(
+def test_the_rule_of_the_other_binding(
     binding: str, own: str, url: str, others: list[tuple[str, str]], expected: str
 ) -> None:
     assert url_over_binding(binding, url, own, others) == expected
@@ -342,7 +342,7 @@ def test_any_text_has_an_address(
     ("path", "base"),
     [("", ""), ("/", ""), ("/ask", ""), ("/a/ask/", "/a"), ("/a/mcp", "/a"), ("/mask", "/mask")],
 )
-def test_base(path: str, base: str) -> None:
+def test_the_base_of_an_agent(path: str, base: str) -> None:
     assert base_path(path) == base
 
 

@@ -318,7 +318,7 @@ def thing(**properties: Any) -> dict[str, Any]:
     return {"thing": {"properties": properties}}
 
 
-def test_names() -> None:
+def test_changes_of_names() -> None:
     found = between(
         {**thing(a={}, b={"properties": {"c": {}}}), "old": {}},
         {**thing(b={"properties": {"d": {}}}), "new": {}},
@@ -332,7 +332,7 @@ def test_names() -> None:
     }
 
 
-def test_types_values_limits_and_defaults() -> None:
+def test_changes_of_types_values_limits_and_defaults() -> None:
     found = between(
         thing(a={"type": "string"}, b={"enum": ["x", "y"]}, c={"minimum": 1, "default": 1}),
         thing(a={"type": ["string", "null"]}, b={"enum": ["y", "z"]}, c={"minimum": 2}),
@@ -345,7 +345,7 @@ def test_types_values_limits_and_defaults() -> None:
     }
 
 
-def test_requirements_and_conditions() -> None:
+def test_changes_of_requirements_and_conditions() -> None:
     before = {"thing": {"properties": {"a": {}, "b": {}}}}
     condition = {"properties": {"k": {"const": "v"}}, "required": ["k"]}
     then = {"properties": {"b": {}}, "required": ["b"]}
@@ -357,12 +357,12 @@ def test_requirements_and_conditions() -> None:
     }
 
 
-def test_the_same_has_none() -> None:
+def test_the_same_has_no_changes() -> None:
     found = reference("nlweb", "0.55")
     assert changes(found, found) == ()
 
 
-def test_nlweb() -> None:
+def test_changes_of_nlweb() -> None:
     older, newer = reference("nlweb", "0.54"), reference("nlweb", "0.55")
     found = {(each.kind, each.document, each.pointer): each for each in changes(older, newer)}
     assert ("added", "event-error", "") in found

@@ -140,7 +140,7 @@ async def test_a_bomb_of_tiny_events() -> None:
 STREAM = "text/event-stream"
 
 
-def test_events_are_read() -> None:
+def test_a_standard_client_reads_events() -> None:
     events = standard_client(STREAM, b"event: result\nid: 7\ndata: a\ndata: b\n\ndata: c\n\n")
     assert [(event.event, event.id, event.data) for event in events] == [
         ("result", "7", "a\nb"),
@@ -160,7 +160,7 @@ def test_separators_inside_data_do_not_split() -> None:
 
 
 @pytest.mark.parametrize("media_type", ["text/plain", "application/json", "", "bad type"])
-def test_another_media_type_is_an_error_there(media_type: str) -> None:
+def test_another_media_type_is_an_error_for_a_standard_client(media_type: str) -> None:
     with pytest.raises(NotAStreamError) as caught:
         standard_client(media_type, b"data: 1\n\n")
     assert "text/event-stream" in str(caught.value)

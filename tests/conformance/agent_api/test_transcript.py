@@ -268,7 +268,7 @@ CONFORMING: dict[str, ScriptedResponse] = {
 
 
 @pytest.mark.parametrize("name", CONFORMING)
-def test_no_finding(name: str) -> None:
+def test_what_conforms_has_no_finding(name: str) -> None:
     found = CONFORMING[name].report_for("1").findings
     assert [f for f in found if f.verdict is not Verdict.PASS and _is_strict(f)] == []
 

@@ -693,7 +693,7 @@ def failed(stage: Stage, fix: str = "Look.", limit: str | None = None) -> Proble
          "This URL serves a web page, not an agent.", Remedy.DIAGNOSE, ""),
     ],
 )  # fmt: skip
-def test_the_response_decides(
+def test_the_response_decides_the_cause(
     answer: Response, target: Target, headline: str, remedy: Remedy, url: str
 ) -> None:
     cause = cause_of(evidence_of(frames_of(answer)), target)
@@ -706,7 +706,7 @@ def test_the_response_decides(
     ("answer", "target"),
     [(ANSWER, HTTP), (MESSAGE, API), (LEGACY, replace(HTTP, version="legacy"))],
 )
-def test_there_is_none_of_a_response_as_expected(answer: Response, target: Target) -> None:
+def test_a_response_as_expected_has_no_cause(answer: Response, target: Target) -> None:
     assert cause_of(evidence_of(frames_of(answer)), target) is None
 
 
@@ -714,14 +714,14 @@ def test_there_is_none_of_a_response_as_expected(answer: Response, target: Targe
     ("problem", "remedy"),
     [(DECODE, Remedy.DIAGNOSE), (failed(Stage.BODY), Remedy.RETRY)],
 )
-def test_of_a_problem_that_came_later(problem: Problem, remedy: Remedy) -> None:
+def test_the_cause_of_a_problem_that_came_later(problem: Problem, remedy: Remedy) -> None:
     cause = cause_of(evidence_of(frames_of(response({"hello": 1}))), HTTP, problem)
     assert cause
     assert (cause.headline, cause.fix, cause.remedy) == (problem.cause, problem.fix, remedy)
 
 
 @given(st.binary(max_size=60), st.sampled_from([0, 200, 301, 401, 404, 500]), st.text(max_size=40))
-def test_no_response_makes_it_raise(body: bytes, status: int, header: str) -> None:
+def test_no_response_makes_the_cause_raise(body: bytes, status: int, header: str) -> None:
     header = "".join(each for each in header if each.isprintable())
     answer: Response = failed(Stage.BODY)
     if status:
@@ -770,7 +770,7 @@ def test_every_capture_has_its_row() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(CAPTURED))
-def test_a_capture(name: str) -> None:
+def test_what_a_capture_speaks(name: str) -> None:
     evidence = evidence_of(frames_of((CAPTURES / f"{name}.txt").read_bytes()))
     assert evidence.detected == CAPTURED[name]
 
@@ -832,7 +832,7 @@ def test_every_example_of_a_stream_of_nlweb(path: Path) -> None:
         (None, None),
     ],
 )  # fmt: skip
-def test_a_document(payload: Any, speech: DetectedProtocol | None) -> None:
+def test_what_a_document_speaks(payload: Any, speech: DetectedProtocol | None) -> None:
     assert detect_protocol([(None, payload)]) == speech
 
 
@@ -849,7 +849,7 @@ def test_a_document(payload: Any, speech: DetectedProtocol | None) -> None:
         (SCOPE, "Agent API (AgentScope Runtime)"),
     ],
 )
-def test_labels(speech: DetectedProtocol, label: str) -> None:
+def test_labels_of_what_was_detected(speech: DetectedProtocol, label: str) -> None:
     assert speech.label == label
 
 

@@ -1,4 +1,4 @@
-"""Opening a server: which generation it speaks, its session, its tools; and opening it again."""
+"""Opening a server: its generation, transport, session and tools; and what is sent to it."""
 
 from __future__ import annotations
 
@@ -554,7 +554,7 @@ def refused(status: int, **fields: Any) -> Talk:
 
 
 @pytest.mark.parametrize("status", [400, 404, 405])
-def test_is_found_by_get_and_named(status: int) -> None:
+def test_the_older_transport_is_found_by_get_and_named(status: int) -> None:
     talk = refused(status).call()
     assert (talk.calls[-1].method, talk.calls[-1].body) == ("GET", b"")
     assert dict(talk.calls[-1].headers)["Accept"] == "text/event-stream"
@@ -596,7 +596,7 @@ def test_another_server_is_refused_as_before(status: int, media_type: str, body:
     assert talk.exchange.outcome is Outcome.NONE
 
 
-def test_an_error_of_the_search_leaves_the_refusal() -> None:
+def test_an_error_of_the_search_for_the_older_transport_leaves_the_refusal() -> None:
     talk = refused(404).call()
     talk.frame(FrameKind.ERROR, Problem("failed", Stage.BODY, "No data for 60 s.", "").to_bytes())
     assert talk.exchange.tolerates_error
@@ -605,12 +605,12 @@ def test_an_error_of_the_search_leaves_the_refusal() -> None:
 
 
 @pytest.mark.parametrize("status", [401, 406, 500, 503])
-def test_is_not_looked_for_after_other_statuses(status: int) -> None:
+def test_the_older_transport_is_not_looked_for_after_other_statuses(status: int) -> None:
     talk = Talk(mcp_version="2025-11-25").json(b"No.", status)
     assert talk.exchange.next_call() is None
 
 
-def test_is_not_looked_for_where_the_server_answers() -> None:
+def test_the_older_transport_is_not_looked_for_where_the_server_answers() -> None:
     talk = known(handshake=OLDER, session=("", ""))
     talk.json(rpc(error={"code": -32603, "message": "Full."}), 400)
     assert talk.exchange.next_call() is None

@@ -175,7 +175,7 @@ def test_the_next_request_of_a_conversation() -> None:
     }
 
 
-def test_it_begins_with_the_query() -> None:
+def test_the_next_request_begins_with_the_query() -> None:
     assert next(iter(follow({"meta": {}, "query": {"text": "a"}}))) == "query"
 
 

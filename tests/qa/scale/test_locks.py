@@ -153,7 +153,7 @@ def timeout() -> str:
     return found
 
 
-def test_of_every_connection_and_none_of_migrations() -> None:
+def test_the_timeout_of_every_connection_and_none_of_migrations() -> None:
     connection.close()
     assert timeout() == f"{settings.DATABASE_TIMEOUT}s"
     call_command("migrate", verbosity=0)
