@@ -290,7 +290,8 @@ def echo_over(request: bytes) -> Script:
     if not body:
         return (closing(reply(json.dumps(card_of(host)).encode())),)
     if "/a2a" in path:
-        results = [{**task_of(call), "kind": "task", "status": {"state": "working"}}]
+        task = {"id": "t", "contextId": "c", "metadata": {"of": str(call.get("method"))}}
+        results = [{**task, "kind": "task", "status": {"state": "working"}}]
         results += map(functools.partial(artifact_update, call), told_texts())
         done = {"kind": "status-update", "status": {"state": "completed"}, "final": True}
         results.append({"taskId": "t", "contextId": "c", **done})
@@ -327,11 +328,6 @@ def card_of(host: str) -> dict[str, Any]:
         "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC",
         "capabilities": {"streaming": True}, "skills": [{"id": "serve", "name": SECRET}],
     }  # fmt: skip
-
-
-def task_of(call: dict[str, Any]) -> dict[str, Any]:
-    """Return a task of A2A."""
-    return {"id": "t", "contextId": "c", "metadata": {"of": str(call.get("method"))}}
 
 
 def artifact_update(call: dict[str, Any], text: str) -> dict[str, Any]:

@@ -47,17 +47,13 @@ class TestEachFile:
         assert all(request["expectations"] for request in requests(slug))
 
     def test_goes_to_agents_that_ship(self, slug: str) -> None:
-        known = {each["fields"]["slug"] for each in json.loads(text_of_agents())}
+        known = {each["fields"]["slug"] for each in json.loads(text_of("agents"))}
         assert {request["agent"] for request in requests(slug)} <= known
 
     def test_holds_replies_that_can_be_opened(self, slug: str) -> None:
         replies = [request["reply"] for request in requests(slug) if request["reply"]]
         assert bool(replies) == (slug == "specification-examples")
         assert not any(recordings.validate_recording(reply) for reply in replies)
-
-
-def text_of_agents() -> str:
-    return (ROOT / "fixtures" / "agents.json").read_text("utf-8")
 
 
 def documents(kind: str) -> list[Any]:

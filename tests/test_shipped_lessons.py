@@ -159,7 +159,7 @@ class TestEachFile:
 
     @pytest.mark.parametrize("slug", SLUGS)
     def test_goes_to_agents_that_ship(self, slug: str) -> None:
-        agents = {each["fields"]["slug"] for each in json.loads(_agents())}
+        agents = {each["fields"]["slug"] for each in json.loads(text_of("agents"))}
         requests = parse_fixture(text_of(slug)).requests.values()
         assert {request["agent"] for request in requests} <= agents
         assert all(not each["address"] or each["address"][0] == "/" for each in requests)
@@ -170,10 +170,6 @@ class TestEachFile:
             r"\]\((.*?)\)", " ".join(plain(s.text, 9999) for s in lesson_of(slug).steps)
         )
         assert not links
-
-
-def _agents() -> str:
-    return (ROOT / "fixtures" / "agents.json").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")

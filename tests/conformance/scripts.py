@@ -180,8 +180,9 @@ def without(value: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: inner for name, inner in value.items() if name not in names}
 
 
-def verdict(report: ConformanceReport, rule: str) -> Verdict:
-    return report.verdicts[rule]
+def verdicts(report: ConformanceReport, *wanted: Verdict) -> set[str]:
+    """The rules with one of these verdicts."""
+    return {rule for rule, verdict in report.verdicts.items() if verdict in wanted}
 
 
 def locations(report: ConformanceReport, rule: str) -> list[tuple[int | None, str]]:

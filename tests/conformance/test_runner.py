@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from playground.conformance import ConformanceReport, Level, Verdict, ruleset, run_rules
+from playground.conformance import Level, Verdict, ruleset, run_rules
 from playground.conformance.runner import MAX_LISTED
 from playground.protocols.frames import Frame, FrameKind
 from tests.conformance.scripts import (
@@ -27,6 +27,7 @@ from tests.conformance.scripts import (
     question,
     result,
     stream,
+    verdicts,
 )
 
 STREAM = stream(START, result(0), result(1), COMPLETE)
@@ -44,10 +45,6 @@ OF_THE_END = {
     "one-reply",
 }
 NOTHING = {Verdict.NOT_APPLICABLE}
-
-
-def verdicts(report: ConformanceReport, *wanted: Verdict) -> set[str]:
-    return {rule for rule, verdict in report.verdicts.items() if verdict in wanted}
 
 
 class TestWhatCannotBeJudged:

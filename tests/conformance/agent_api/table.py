@@ -37,10 +37,6 @@ IMAGE = {"object": "content", "type": "image", "msg_id": "m", "index": 0, "delta
 LINES = b"".join(json.dumps(each).encode() + b"\n" for each in around(*HELLO))
 
 
-def tailed(reply: ScriptedResponse) -> ScriptedResponse:
-    return replace(stream(b'data: {"object": "response"}'), protocol=reply.protocol)
-
-
 def inside(*objects: object) -> ScriptedResponse:
     """Objects within a message; the first is frame 4."""
     return numbered(*around(*objects))
@@ -64,7 +60,8 @@ WIRE = (
     case("agent-api.stream-honoured should", GOOD,
          (whole(WHOLE).asked(), at("", seq=1)),
          (GOOD.asked(stream=False), at("", seq=1))),
-    case("agent-api.stream-closed should", GOOD, (tailed(GOOD), at("", seq=2))),
+    case("agent-api.stream-closed should", GOOD,
+         (replace(stream(b'data: {"object": "response"}'), protocol="agent-api"), at("", seq=2))),
     case("agent-api.data-json must", GOOD,
          (at_once(response(), "oops"), at("", seq=3)),
          (at_once(response(), [1]), at("", seq=3)),

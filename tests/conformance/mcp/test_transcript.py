@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from playground.conformance import ConformanceReport, Level, Verdict, ruleset
+from playground.conformance import Level, Verdict, ruleset
 from playground.conformance.mcp import RULES
 from playground.conformance.mcp.calls import LocatedMessage
 from playground.conformance.mcp.response_shapes import find_response
@@ -48,14 +48,10 @@ from tests.conformance.mcp.scripts import (
     streamed,
     told,
 )
-from tests.conformance.scripts import ScriptedResponse, locations, numbered
+from tests.conformance.scripts import ScriptedResponse, locations, numbered, verdicts
 
 #: An NLWeb reply that breaks a rule within and one in its metadata.
 WRONG = {"_meta": {"response_type": "Answer", "version": "0.55"}, "results": [4]}
-
-
-def verdicts(report: ConformanceReport, *wanted: Verdict) -> set[str]:
-    return {rule for rule, verdict in report.verdicts.items() if verdict in wanted}
 
 
 class TestWhereTheReplyStands:

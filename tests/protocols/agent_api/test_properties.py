@@ -94,18 +94,15 @@ payloads = (
 )
 
 
-def storable(events: list[Event]) -> None:
-    """Events can be written as JSON in UTF-8: what pages and commands do with them."""
-    json.dumps([dataclasses.asdict(event) for event in events], allow_nan=False)
-    json.dumps([repr(event) for event in events], ensure_ascii=False).encode()
-
-
 @given(st.lists(payloads, max_size=12))
 def test_any_stream(stream: list[Any]) -> None:
     events, reader = read(stream)
-    storable(events)
+    # Events can be written as JSON in UTF-8: what pages and commands do with them.
+    json.dumps([dataclasses.asdict(event) for event in events], allow_nan=False)
+    json.dumps([repr(event) for event in events], ensure_ascii=False).encode()
     assert isinstance(reader.outcome, Outcome)
-    storable_context(reader)
+    context = reader.session_context
+    assert context is None or all(isinstance(value, str) for value in context.values())
     # Every message has an entry of its own, and what belongs to it points there.
     homes = {
         (event.seq, part)
@@ -122,11 +119,6 @@ def test_no_message_vanishes(stream: list[Any]) -> None:
     """Each makes an event, whatever came before it."""
     events, _ = read(stream)
     assert {event.seq for event in events} == set(range(1, len(stream) + 1))
-
-
-def storable_context(reader: AgentAPIReader) -> None:
-    context = reader.session_context
-    assert context is None or all(isinstance(value, str) for value in context.values())
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2), st.text(max_size=5))))

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Note, Outcome, Progress, Result, Unknown
 from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import resumption
@@ -33,10 +32,6 @@ def priming(event_id: str = "e1", retry: int | None = None) -> bytes:
     """Return a priming event as the specification describes it."""
     field = f"retry: {retry}\n" if retry is not None else ""
     return f"id: {event_id}\n{field}data: \n\n".encode()
-
-
-def last_event_id(call: HttpCall) -> str:
-    return dict(call.headers)["Last-Event-ID"]
 
 
 class TestEventsWithoutMessage:
@@ -113,7 +108,8 @@ class TestResumption:
         talk.chunks([priming("e3")]).chunks([b""])
         call = talk.exchange.next_call()
         assert call is not None
-        assert [last_event_id(each) for each in [*talk.calls[1:], call]] == ["e2", "e3", "e3"]
+        last = [dict(each.headers)["Last-Event-ID"] for each in [*talk.calls[1:], call]]
+        assert last == ["e2", "e3", "e3"]
         assert len(talk.of(Progress)) == 1
 
     def test_of_a_stream_that_broke_off(self) -> None:

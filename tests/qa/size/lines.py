@@ -46,7 +46,7 @@ def count(tree: Path, *, verbose: bool) -> Iterator[str]:
     ).stdout.splitlines()
     for name, is_counted in _KINDS:
         found = [path for path in paths if is_counted(path)]
-        total = sum(_lines(tree / path) for path in found)
+        total = sum(len((tree / path).read_text("utf-8").splitlines()) for path in found)
         yield f"{name:28}{total:8,} lines {len(found):6,} files"
         if verbose:
             folders = Counter(str(Path(path).parent) for path in found)
@@ -62,10 +62,6 @@ def count(tree: Path, *, verbose: bool) -> Iterator[str]:
     yield f"functions of three lines or less that are named once: {len(small):,}"
     if verbose:
         yield from (f"  {name}" for name in small)
-
-
-def _lines(path: Path) -> int:
-    return len(path.read_text("utf-8").splitlines())
 
 
 def _small_functions(sources: list[Path]) -> list[str]:
