@@ -1,4 +1,4 @@
-"""Explanations of names: the popover on elements, in JSON and in the editor."""
+"""Explanations of names: the popover on elements, in JSON and in the editor; the reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The history in a browser: found, chosen and deleted; and how long it is kept."""
+"""The history in a browser: runs are found again, chosen and deleted; how long they are kept."""
 
 from __future__ import annotations
 

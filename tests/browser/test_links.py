@@ -1,4 +1,4 @@
-"""A link brings a request along, says where it would go, and sends nothing; so does a command."""
+"""Links: one brings a request along and sends nothing; one to a run or collection is shared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every rule: facts, and the rows of the tables, with their levels and locations."""
+"""Every rule: facts, the rows of the tables with levels and locations, and the pages' examples."""
 
 from __future__ import annotations
 

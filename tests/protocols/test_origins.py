@@ -1,4 +1,4 @@
-"""The origin of a URL: one form for every spelling, and none where parsers could differ."""
+"""The origin of a URL, one form for every spelling; and the URL of an agent's other binding."""
 
 from __future__ import annotations
 

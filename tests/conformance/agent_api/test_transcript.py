@@ -1,4 +1,4 @@
-"""Verdicts on Agent API responses that are incomplete, not applicable or large."""
+"""Verdicts on Agent API responses that conform, are incomplete, not applicable or large."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examinations: which calls are made, and what the steps say of what came back."""
+"""Diagnoses: the calls, and what the steps say; causes of failures; what a response speaks."""
 
 from __future__ import annotations
 
