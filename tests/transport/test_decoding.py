@@ -1,4 +1,4 @@
-"""Compressed responses: incremental and bounded decoding, and output before an error."""
+"""Compressed responses, decoded in bounded steps; event streams as a standard client reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Successful calls: what is sent, what is recorded and when, and cancellation."""
+"""Successful calls: what is sent and recorded; cancellation; limits, each of which ends a run."""
 
 from __future__ import annotations
 

@@ -266,3 +266,18 @@ CONFORMING: dict[str, ScriptedResponse] = {
 def test_what_conforms_has_no_finding(name: str) -> None:
     found = [f for f in CONFORMING[name].report_for("1").findings if f.level is not Level.INFO]
     assert [f for f in found if f.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE)] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "text",
+        "a call and its output",
+        "a document",
+        "two messages at once",
+        "a function call waits for the client",
+        "a heartbeat needs no end",
+    ],
+)
+def test_a_good_response_breaks_no_rule_of_any_level(name: str) -> None:
+    assert not verdicts(CONFORMING[name].report_for("1"), Verdict.FAIL, Verdict.INCOMPLETE)

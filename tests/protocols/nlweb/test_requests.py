@@ -1,4 +1,4 @@
-"""Requests: section 3 of both versions. A document goes in, problems with pointers come out."""
+"""Requests: section 3 of both versions, and their problems; the next request of a conversation."""
 
 from __future__ import annotations
 
