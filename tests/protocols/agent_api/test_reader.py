@@ -119,15 +119,18 @@ STREAMS: dict[str, tuple[list[Any], list[Any], list[tuple[Any, ...]]]] = {
         ],
     ),
     "without ids the open message is meant": (
-        [NAMELESS, delta("a", msg_id=None)],
+        [],
         [
-            NAMELESS_END, NAMELESS, delta("b", msg_id=None), NAMELESS_END,
+            NAMELESS, delta("a", msg_id=None), NAMELESS_END,
+            NAMELESS, delta("b", msg_id=None), NAMELESS_END,
             response("completed", output=[
                 {**NAMELESS_END, "content": [{"type": "text", "text": "a"}]},
                 {**NAMELESS_END, "content": [{"type": "text", "text": "b"}]},
             ]),
         ],
         [
+            ("message", "", "message"),
+            ("+", "", 0, "a"),
             ("message", "", "completed"),
             ("message", "", "message"),
             ("+", "", 0, "b"),
@@ -216,12 +219,18 @@ STREAMS: dict[str, tuple[list[Any], list[Any], list[tuple[Any, ...]]]] = {
     ),
     "an error": ([], [ERROR], [("failure", "X", "No"), ("message", "msg_1", "failed")]),
     "an error is told once": (
-        [message("created", type="error"), ERROR],
+        [],
         [
-            ERROR, response("failed", error={"code": "X", "message": "No"}, output=[ERROR]),
+            message("created", type="error"), ERROR, ERROR,
+            response("failed", error={"code": "X", "message": "No"}, output=[ERROR]),
             response("failed", error={"code": "X", "message": "No"}),
         ],
-        [("message", "msg_1", "failed"), *[("response", "response_1", "failed")] * 2],
+        [
+            ("message", "msg_1", "error"),
+            ("failure", "X", "No"),
+            *[("message", "msg_1", "failed")] * 2,
+            *[("response", "response_1", "failed")] * 2,
+        ],
     ),
     "another error of the response": (
         [ERROR],
