@@ -209,7 +209,12 @@ def cast(hosted: Hosted) -> Cast:
         "SavedRequest.objects.create(collection=c, name='Mine',"
         " document={'query': {'text': 'confidential'}})\n"
         "print(r.pk)\n"
-        "for p in get_resolver().url_patterns: print(p.name, '/' + str(p.pattern), sep='\\t')"
+        "def show(patterns, path):\n"
+        "    for p in patterns:\n"
+        "        found = path + str(p.pattern)\n"
+        "        if hasattr(p, 'url_patterns'): show(p.url_patterns, found)\n"
+        "        else: print(p.name, found, sep='\\t')\n"
+        "show(get_resolver().url_patterns, '/')"
     ).splitlines()
     owner, stranger = log_in(hosted, "owner"), log_in(hosted, "stranger")
     values = {
