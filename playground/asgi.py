@@ -34,7 +34,7 @@ from playground.live.consumers import (  # noqa: E402
     RunConsumer,
     SharedRunConsumer,
 )
-from playground.models.liveness import mark_interrupted  # noqa: E402
+from playground.models.driving import mark_interrupted  # noqa: E402
 from playground.server.admission import Admission  # noqa: E402
 from playground.server.startup import tune_garbage_collection  # noqa: E402
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from playground.models.json_text import storable
+from playground.models.columns import storable
 from playground.protocols.events import (
     Completed,
     Content,

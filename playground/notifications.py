@@ -21,7 +21,7 @@ from channels.layers import InMemoryChannelLayer, get_channel_layer
 
 from playground.base.jobs import PerLoop, log_errors, start_task
 from playground.models import CollectionRun, Run
-from playground.models.batches import FramePart
+from playground.models.frames import FramePart
 from playground.protocols.events import Event
 from playground.protocols.frames import Frame
 

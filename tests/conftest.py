@@ -153,11 +153,11 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlaygroundS
 @pytest.fixture
 def heartbeats_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the database had been reached for long enough to judge by heartbeats."""
-    from playground.models import liveness
+    from playground.models import driving
 
     now = time.monotonic()
-    contact = liveness.DatabaseContact(now - 3600, now)
-    monkeypatch.setattr(liveness, "database_contact", contact)
+    contact = driving.DatabaseContact(now - 3600, now)
+    monkeypatch.setattr(driving, "database_contact", contact)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from playground.engine.calls import OwnerSlots, collect_frames, narrow_transport
 from playground.engine.preparation import follow_up_request, stored_headers
 from playground.engine.request import PreparedRequest, request_to
 from playground.models import Agent, Run
-from playground.models.detection import detected_target, proposed_changes, report_of
+from playground.models.agents import detected_target, proposed_changes, report_of
 from playground.protocols import registry
 from playground.protocols.calls import HttpCall
 from playground.protocols.doctor import AnnouncedCall, Diagnosis, announce

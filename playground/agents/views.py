@@ -35,8 +35,8 @@ from playground.engine.request import (
     request_to,
 )
 from playground.models import Agent, Run
-from playground.models.detection import detected_target, proposed_changes
-from playground.models.ownership import owner_of
+from playground.models.agents import detected_target, proposed_changes
+from playground.models.rows import owner_of
 from playground.protocols import mcp, registry
 from playground.protocols.doctor import Remedy
 from playground.protocols.events import Event, Failure

@@ -39,8 +39,8 @@ from playground.import_export.data_rows import (
 )
 from playground.models import Agent, Collection, CollectionRun, Environment, SavedRequest
 from playground.models.collections import requests_in_order
-from playground.models.liveness import mark_interrupted
-from playground.models.ownership import owner_of
+from playground.models.driving import mark_interrupted
+from playground.models.rows import owner_of
 from playground.protocols.origins import MAX_URL
 from playground.ui.helpers import get_collection, is_htmx, make_download
 

@@ -26,7 +26,7 @@ from playground.collections.ordering import LARGEST, evenly_spaced
 from playground.lesson_format import lesson_problems, with_requests
 from playground.models import Collection
 from playground.models.collections import STEP, requests_in_order
-from playground.models.json_text import storable
+from playground.models.columns import storable
 from playground.protocols.json_pointer import escape, pointer_of
 from playground.protocols.text import shorten
 

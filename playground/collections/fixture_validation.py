@@ -23,7 +23,7 @@ from playground.collections.recordings import validate_recording
 from playground.expectations import check_captures, check_schema
 from playground.expectations.schema import MAX_EXPECTATIONS
 from playground.lesson_format import lesson_problems
-from playground.models.json_text import storable
+from playground.models.columns import storable
 from playground.protocols import headers as header_rules
 from playground.protocols import raw
 from playground.protocols.exchange import RequestProblem

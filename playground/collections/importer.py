@@ -31,7 +31,7 @@ from playground.collections.fixture import (
 )
 from playground.models import Collection, Folder, LimitError, SavedRequest
 from playground.models.collections import STEP
-from playground.models.ownership import Owner
+from playground.models.rows import Owner
 from playground.models.storage import check_rows
 from playground.protocols.diff.json_values import identical
 from playground.protocols.text import shorten

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from playground.models import Collection, Folder, SavedRequest
 from playground.models.collections import STEP
-from playground.models.slugs import free_slug
+from playground.models.columns import free_slug
 from playground.models.storage import check_rows
 
 #: Number of rows written at once.

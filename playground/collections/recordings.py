@@ -41,8 +41,8 @@ from playground.models import (
     RunState,
     SavedRequest,
 )
-from playground.models.batches import FramePart, build_batches
-from playground.models.json_text import storable, text_bytes
+from playground.models.columns import storable, text_bytes
+from playground.models.frames import FramePart, build_batches
 from playground.protocols import registry
 from playground.protocols.events import Outcome
 from playground.protocols.exchange import Exchange, Target

@@ -32,7 +32,7 @@ from playground.engine.preparation import agent_for_url, version_and_binding
 from playground.engine.request import request_to
 from playground.models import Agent, Collection, Folder, LimitError, SavedRequest
 from playground.models.collections import STEP, resolve_target
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from playground.models.storage import check_rows
 from playground.protocols.origins import MAX_URL
 from playground.ui.helpers import (

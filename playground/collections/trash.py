@@ -1,7 +1,7 @@
 """Trash: deleted collections, folders and requests, which can be restored for a day.
 
 A deleted part stays where it is, with its shares, runs, position and progress, and has the time of
-its deletion (see `playground.models.trash`), as has everything in it that is deleted with it.
+its deletion (see `playground.models.rows`), as has everything in it that is deleted with it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from playground.collections import files
 from playground.collections.fixture import FixtureError
 from playground.collections.ordering import mark_modified
 from playground.models import Collection, Folder, LessonProgress, SavedRequest
-from playground.models.clock import database_now
 from playground.models.collections import TRASH_LIFETIME
-from playground.models.slugs import free_slug
+from playground.models.columns import free_slug
+from playground.models.driving import database_now
 from playground.ui.helpers import (
     changed_response,
     get_collection,

@@ -24,7 +24,7 @@ from playground.collections.ordering import END, RelativePosition
 from playground.collections.outline import Outline, counted
 from playground.collections.trash import Part, collection_of, kind, part_of
 from playground.models import Agent, Collection, Folder, SavedRequest
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from playground.ui.helpers import (
     changed_response,
     get_collection,

@@ -23,9 +23,9 @@ from playground.engine import tasks
 from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent, create_run
 from playground.models import Agent, Run, RunKind, Twin
+from playground.models.driving import mark_interrupted
 from playground.models.history import comparison_candidates
-from playground.models.liveness import mark_interrupted
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from playground.protocols.diff import IGNORED, UNSEEN
 from playground.ui.helpers import get_current_run, is_htmx
 

@@ -21,7 +21,7 @@ from playground.base.fields import (
 )
 from playground.expectations import check_captures, check_schema
 from playground.models import Agent, Collection, Environment, SavedRequest
-from playground.models.detection import detected_settings
+from playground.models.agents import detected_settings
 from playground.protocols.exchange import RequestProblem
 
 #: The code of an error: the value is valid JSON of another type or content than expected.
@@ -97,7 +97,7 @@ class ComposerForm(forms.Form):
 class SendForm(ComposerForm):
     """A form of a request to send or to preview."""
 
-    #: What was detected at the URL: see `playground.models.detection`.
+    #: What was detected at the URL: see `playground.models.agents`.
     detected = ParsedField(parse_json_value, dict)
     #: The slug of one of the user's environments, "" for none.
     environment = TextField()

@@ -34,10 +34,10 @@ from playground.engine.runs import RunParent, create_run
 from playground.environments.views import active_environment
 from playground.history.views import list_runs
 from playground.models import Agent, Run, RunKind, RunState, SavedRequest
+from playground.models.agents import detected_settings
 from playground.models.collections import resolve_target
 from playground.models.conversations import turn_of
-from playground.models.detection import detected_settings
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from playground.protocols import registry, schemas
 from playground.protocols.agent_api.parameters import PARAMETERS, Parameter
 from playground.protocols.agent_api.requests import SESSION

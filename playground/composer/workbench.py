@@ -25,7 +25,7 @@ from playground.engine.runs import RunParent, create_run
 from playground.environments.views import choice_context
 from playground.models import Agent, Environment, Run, RunKind, Variable
 from playground.models.conversations import branch_to, turn_of
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from playground.ui.formatting import readable
 from playground.ui.helpers import get_current_run, get_run, room_problem
 from playground.variables import literal

@@ -31,7 +31,7 @@ from playground.engine.calls import probe
 from playground.engine.request import PreparedRequest, action_request
 from playground.models import ActionServer, Agent, Run, RunKind
 from playground.models.conversations import ancestors
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from playground.protocols import a2a, registry
 from playground.protocols.actions import (
     UNSET,

@@ -48,7 +48,7 @@ from playground.engine.request import Headers, PreparedRequest, action_request, 
 from playground.engine.runs import RunParent, create_run
 from playground.models import Agent, LimitError, Run, RunKind, RunState
 from playground.models.conversations import ancestors, turn_of
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from playground.models.storage import check_rows
 from playground.protocols import a2a, registry
 from playground.protocols.calls import HttpCall

@@ -24,7 +24,7 @@ from playground.engine.follow_ups import tool_output_document
 from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent, create_run
 from playground.models import Run, RunKind
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from playground.protocols.agent_api.requests import approval_message, output_message
 from playground.ui.calls import shown_call
 from playground.ui.helpers import get_run, room_problem

@@ -18,7 +18,7 @@ from django.contrib.auth.models import User
 
 from playground.base.executors import read_when_available
 from playground.engine.runs import is_at_run_limit
-from playground.models.liveness import mark_interrupted
+from playground.models.driving import mark_interrupted
 
 #: Seconds between two queries for a free slot, unless a run of this process ends.
 CHECK_INTERVAL = 0.25

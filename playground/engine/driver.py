@@ -29,7 +29,7 @@ from playground.engine.mcp_sessions import find_session, store_session
 from playground.engine.request import PreparedRequest
 from playground.engine.writer import FramesLostError, FrameWriter, RunEndedError
 from playground.models import Run, RunKind, RunState
-from playground.models.batches import FramePart
+from playground.models.frames import FramePart
 from playground.notifications import Reading, notify_viewers
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome

@@ -24,7 +24,7 @@ from uuid import UUID
 from playground.base.executors import run_in_reader, run_in_writer
 from playground.base.jobs import PerLoop, SingleTask, log_errors, start_task
 from playground.models import CollectionRun, Run
-from playground.models.liveness import HEARTBEAT_INTERVAL, mark_interrupted, store_heartbeats
+from playground.models.driving import HEARTBEAT_INTERVAL, mark_interrupted, store_heartbeats
 from playground.notifications import notifier
 
 #: Seconds between two queries for stop requests of other processes.

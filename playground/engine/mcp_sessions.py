@@ -20,7 +20,7 @@ from playground.base.executors import UNAVAILABLE, run_in_writer
 from playground.base.jobs import PeriodicJob
 from playground.engine.calls import collect_frames, narrow_transport
 from playground.models import Conversation, McpSession, Run
-from playground.models.mcp_sessions import MAX_VERSION, key_of
+from playground.models.conversations import MAX_VERSION, key_of
 from playground.protocols import mcp
 from playground.protocols.exchange import Target
 from playground.variables import names_in

@@ -39,7 +39,7 @@ from playground.engine.request import (
 )
 from playground.models import Agent, Environment, Run, SavedRequest, Variable
 from playground.models.conversations import turn_of
-from playground.models.ownership import Owner
+from playground.models.rows import Owner
 from playground.protocols import headers as header_rules
 from playground.protocols import raw, registry
 from playground.protocols.headers import is_credential
@@ -89,7 +89,7 @@ class RequestTemplate:
     auth: Mapping[str, Any] = field(default_factory=dict)
     saved: SavedRequest | None = None
     expectations: Sequence[Mapping[str, Any]] = ()
-    #: What was detected at the URL: see `playground.models.detection`.
+    #: What was detected at the URL: see `playground.models.agents`.
     detected: Mapping[str, str] | None = None
     #: Slug of the agent of a saved request, where there is no such agent.
     missing_agent: str = ""

@@ -53,9 +53,8 @@ from playground.engine.runs import (
     refuses_new_runs,
 )
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind, RunState
-from playground.models.clock import database_now
 from playground.models.conversations import branch_to
-from playground.models.liveness import mark_interrupted
+from playground.models.driving import database_now, mark_interrupted
 from playground.models.storage import no_room_and_fix
 from playground.notifications import notify_viewers
 from playground.protocols import registry

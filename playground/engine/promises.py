@@ -16,8 +16,8 @@ from django.conf import settings
 
 from playground.base.executors import write_until_stored
 from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
-from playground.models.clock import database_now
-from playground.models.json_text import storable
+from playground.models.columns import storable
+from playground.models.driving import database_now
 from playground.protocols.events import Event, Failure, Outcome, Promise, Started
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import read_head

@@ -46,9 +46,8 @@ from playground.models import (
     Share,
     Step,
 )
-from playground.models.clock import database_now
 from playground.models.collections import purge_trash
-from playground.models.liveness import mark_interrupted
+from playground.models.driving import database_now, mark_interrupted
 from playground.models.runs import TURNS
 
 logger = logging.getLogger(__name__)

@@ -18,8 +18,8 @@ from django.db.models.functions import Cast
 from playground.engine.request import PreparedRequest, storable_headers
 from playground.engine.retention import delete
 from playground.models import Conversation, Run, RunKind, RunState
-from playground.models.json_text import storable, text_bytes
-from playground.models.liveness import driver_columns, mark_interrupted
+from playground.models.columns import storable, text_bytes
+from playground.models.driving import driver_columns, mark_interrupted
 from playground.models.runs import REQUEST_COLUMNS
 from playground.models.storage import MAKE_ROOM, no_room
 from playground.protocols import registry

@@ -24,7 +24,7 @@ from playground.engine.promises import PromiseObserver
 from playground.engine.request import PreparedRequest, request_of_run
 from playground.engine.runs import RunParent, create_run, refuses_new_runs
 from playground.models import CollectionRun, Run, RunKind, RunState
-from playground.models.liveness import local_runs, mark_interrupted
+from playground.models.driving import local_runs, mark_interrupted
 from playground.notifications import notify_viewers
 
 

@@ -24,9 +24,8 @@ from playground.base.processes import this_process
 from playground.engine.request import PreparedRequest, request_of_run
 from playground.engine.runs import check_accepting_runs
 from playground.models import CollectionRun, QueuedWork, Run, RunState
-from playground.models.clock import database_now
 from playground.models.collection_runs import STOPPED_REASON, end_unfinished
-from playground.models.liveness import driver_columns
+from playground.models.driving import database_now, driver_columns
 from playground.notifications import notify_viewers
 from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage

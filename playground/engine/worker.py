@@ -3,7 +3,7 @@
 A worker of procrastinate stops when one of its queries fails. Ours starts it again until the
 database is available; the runs in progress are tasks of this process and continue meanwhile.
 
-`QueuedWork` decides which runs wait, and `playground.models.liveness` which are driven. A job can
+`QueuedWork` decides which runs wait, and `playground.models.driving` which are driven. A job can
 be lost: its worker has died before it took the work, or is of a version that does not know the
 job. It is deferred again.
 

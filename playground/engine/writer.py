@@ -23,7 +23,7 @@ from playground.base.executors import UNAVAILABLE, write_when_available
 from playground.base.jobs import PerLoop, start_task
 from playground.base.memory_budget import RunMemory
 from playground.models import FrameBatch, Run, RunState
-from playground.models.batches import FramePart, build_batches
+from playground.models.frames import FramePart, build_batches
 from playground.notifications import Reading, Stored, notifier
 from playground.protocols.frames import Frame
 

@@ -21,7 +21,7 @@ from django_htmx.http import trigger_client_event
 
 from playground.base.fields import parse_json_value
 from playground.models import Agent, Environment, LimitError, Variable
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from playground.models.storage import check_rows
 from playground.protocols.origins import origin_of
 from playground.transport import check_url

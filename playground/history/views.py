@@ -36,9 +36,9 @@ from playground.engine.retention import (
 from playground.history.filters import MAX_WORDS, UNSAVED_AGENT, HistoryForm
 from playground.history.rows import MAX_STEPS, sidebar_rows, sidebar_steps
 from playground.models import Agent, CollectionRun, Retention, Run
+from playground.models.driving import mark_interrupted
 from playground.models.history import HistoryCursor, HistoryFilters, history_page, recent_page
-from playground.models.liveness import mark_interrupted
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from playground.models.storage import COUNT_LIFETIME, StorageUsage
 from playground.ui.helpers import is_htmx, previous_page
 

@@ -30,7 +30,7 @@ from playground.collections.fixture import (
 )
 from playground.collections.fixture_validation import validate_field
 from playground.models.collections import RESERVED, STEP
-from playground.models.json_text import storable
+from playground.models.columns import storable
 from playground.protocols import headers as header_rules
 from playground.protocols import registry
 from playground.protocols.mcp.messages import CALL

@@ -38,7 +38,7 @@ from playground.import_export.http_request import (
     short_name,
 )
 from playground.lesson_format import lesson_problems, with_requests
-from playground.models.json_text import storable
+from playground.models.columns import storable
 from playground.protocols import registry
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target

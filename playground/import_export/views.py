@@ -47,8 +47,8 @@ from playground.import_export.snippets import (
 )
 from playground.models import Collection, Environment, LimitError, Run, SavedRequest, Variable
 from playground.models.collections import RESERVED
-from playground.models.ownership import Owner, owner_of
-from playground.models.slugs import free_slug
+from playground.models.columns import free_slug
+from playground.models.rows import Owner, owner_of
 from playground.protocols import raw, registry
 from playground.protocols.frames import Frame, FrameKind
 from playground.transport import check_url

@@ -26,7 +26,7 @@ from playground.lessons.progress import latest_run
 from playground.lessons.views import get_lesson, open_workbench
 from playground.models import Collection
 from playground.models.collections import requests_in_order
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from playground.stored_runs import run_facts
 
 Steps = list[dict[str, Any]]

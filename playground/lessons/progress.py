@@ -11,7 +11,7 @@ from django.db import transaction
 
 from playground.lesson_format import Lesson, LessonStep, Subject
 from playground.models import Collection, LessonProgress, Run, RunKind, RunSource
-from playground.models.ownership import Owner
+from playground.models.rows import Owner
 from playground.stored_runs import run_facts
 
 #: The latest runs of a learner that a check is evaluated on.

@@ -29,7 +29,7 @@ from playground.lessons.pane import (
 from playground.lessons.progress import LessonOfLearner
 from playground.models import Agent, Collection, RunKind
 from playground.models.agents import DEMOS
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from playground.ui.helpers import is_htmx
 
 #: Most characters of an answer.

@@ -30,9 +30,9 @@ from playground.base.jobs import PerLoop, start_task
 from playground.conversation.updates import RunMessage, RunUpdates, advance_together
 from playground.models import CollectionRun, Run, RunState, Share, Step
 from playground.models.collection_runs import collection_run_group
-from playground.models.liveness import local_runs, mark_interrupted
+from playground.models.driving import local_runs, mark_interrupted
+from playground.models.rows import valid_sessions
 from playground.models.runs import group_of
-from playground.models.sessions import valid_sessions
 from playground.notifications import Stored, Subscriber, notifier
 
 logger = logging.getLogger(__name__)

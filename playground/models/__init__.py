@@ -3,21 +3,18 @@
 Frames are stored verbatim; events and everything else about a response are derived from them.
 """
 
-from playground.models.action_servers import ActionServer
-from playground.models.agents import Agent
+from playground.models.agents import ActionServer, Agent
 from playground.models.collection_runs import CollectionRun, Step
 from playground.models.collections import Collection, Folder, SavedRequest, SkippedCollection
-from playground.models.conversations import Conversation
+from playground.models.conversations import Conversation, McpSession
+from playground.models.driving import QueuedWork
 from playground.models.environments import Environment, Variable
 from playground.models.frames import FrameBatch
 from playground.models.lessons import LessonProgress
-from playground.models.mcp_sessions import McpSession
 from playground.models.promises import PolledPromise, PollingStatus
-from playground.models.queued_work import QueuedWork
-from playground.models.runs import Run, RunKind, RunSource, RunState
+from playground.models.runs import Run, RunKind, RunSource, RunState, Twin
 from playground.models.shares import Share
 from playground.models.storage import LimitError, Retention
-from playground.models.twins import Twin
 
 __all__ = [
     "ActionServer",

@@ -1,4 +1,4 @@
-"""Agents: named targets of requests."""
+"""Agents, which are named targets of requests, with what was detected of them; action servers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import contextlib
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -14,15 +14,24 @@ from django.db import models, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from playground.models.fields import EncryptedJSONField, EncryptedTextField
-from playground.models.json_text import OBJECT, PAIRS, JSONTextField
-from playground.models.ownership import OwnedQuerySet
-from playground.models.slugs import NameSlugField, valid_columns
+from playground.models.columns import (
+    OBJECT,
+    PAIRS,
+    EncryptedJSONField,
+    EncryptedTextField,
+    JSONTextField,
+    NameSlugField,
+    valid_columns,
+)
+from playground.models.rows import OwnedQuerySet
 from playground.protocols import registry
 from playground.protocols.agent_api.requests import with_own_ids
 from playground.protocols.exchange import Target
 from playground.protocols.headers import is_credential
-from playground.protocols.origins import MAX_URL
+from playground.protocols.origins import MAX_URL, same_origin
+
+if TYPE_CHECKING:
+    from playground.models.runs import Run
 
 #: Slugs that are paths of other pages under /agents/.
 _RESERVED = frozenset({"new"})
@@ -113,7 +122,7 @@ class Agent(models.Model):
     #: The handshake of the last exchange over MCP: see `protocols.exchange.Exchange.handshake`.
     #: The session itself belongs to a conversation. Encrypted, as the id was in it before.
     handshake = EncryptedJSONField(default=dict, blank=True, editable=False, shape=OBJECT)
-    #: The result of the connection doctor: see `playground.models.detection`.
+    #: The result of the connection doctor: see `playground.models.agents`.
     detected = JSONTextField(null=True, blank=True, editable=False, shape=OBJECT)
     #: The answer strategy that was used last.
     answer_strategy = models.CharField(
@@ -225,3 +234,127 @@ class Agent(models.Model):
             handshake=self.handshake or None,
             mcp_version=self.mcp_version,
         )
+
+
+# Results of the connection doctor
+
+
+def report_of(subject: Agent | Run) -> dict[str, Any] | None:
+    """Return the latest report of an agent or a run, None without one or if its URL has changed."""
+    detected = subject.detected
+    report = detected.get("report") if isinstance(detected, dict) else None
+    if not isinstance(report, dict) or report.get("url", subject.url) != subject.url:
+        return None
+    return report
+
+
+#: The detected settings that are stored with a run, and their greatest length.
+_SETTINGS = ("protocol", "version", "binding", "generation", "dialect", "label", "url", "at")
+_MAX_SETTING = MAX_URL
+
+
+def detected_settings(value: Any) -> dict[str, str] | None:
+    """Return detected settings in a value of the composer's form, None for anything else."""
+    if not isinstance(value, dict) or not isinstance(value.get("label"), str):
+        return None
+    texts = ((name, value.get(name)) for name in _SETTINGS)
+    return {name: text[:_MAX_SETTING] for name, text in texts if isinstance(text, str)}
+
+
+def proposed_changes(agent: Agent) -> dict[str, str]:
+    """Return the fields of the agent that differ from the detected settings, with those.
+
+    Empty where nothing was detected or nothing differs. The URL never changes its origin: the
+    agent's credentials belong to that origin.
+    """
+    report = report_of(agent)
+    found = report.get("found") if report else None
+    if not isinstance(found, dict) or found.get("protocol") not in registry.PROTOCOLS:
+        return {}
+    wanted = {
+        "url": _url(agent, found),
+        "protocol": found["protocol"],
+        "binding": found["binding"] if found.get("binding") in registry.BINDINGS else "http",
+    }
+    wanted["version"] = _version(agent, found)
+    return {name: value for name, value in wanted.items() if getattr(agent, name) != value}
+
+
+def detected_target(run: Run) -> dict[str, str]:
+    """Return the detected target of a run to a URL: `url`, `protocol`, `binding`, `version`.
+
+    Empty where nothing was detected, or the run was sent to just that.
+    """
+    agent = run.target_agent if run.sent_to_url else None
+    if agent is None:
+        return {}
+    agent.detected = run.detected
+    changes = proposed_changes(agent)
+    names = ("url", "protocol", "binding", "version")
+    return {name: changes.get(name, getattr(agent, name)) for name in names} if changes else {}
+
+
+def _url(agent: Agent, found: dict[str, Any]) -> str:
+    """Return the detected URL; the agent's own where it is equivalent."""
+    url = found.get("url")
+    if not isinstance(url, str) or not same_origin(url, agent.url) or len(url) > MAX_URL:
+        return agent.url
+    own = agent.url.partition("?")[0].rstrip("/")
+    return agent.url if url.rstrip("/") in (own, own.removesuffix("/ask")) else url
+
+
+def _version(agent: Agent, found: dict[str, Any]) -> str:
+    """Return the detected version, or else the agent's own, or the newest of the protocol."""
+    known = [version.name for version in registry.versions(found["protocol"])]
+    for version in (found.get("version"), agent.version):
+        if version in known:
+            return str(version)
+    return known[-1]
+
+
+# Action servers
+
+
+class ActionServer(models.Model):
+    """A server of another protocol that an action is run on, stored for its user.
+
+    NLWeb 0.55 section 5: an MCP action names its server by an identifier, which is not a URL;
+    the user enters the URL once. An A2A action names its agent by the URL of its agent card.
+    """
+
+    class Protocol(models.TextChoices):
+        """The protocol of the server."""
+
+        MCP = "mcp", "MCP"
+        A2A = "a2a", "A2A"
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
+    protocol = models.CharField(max_length=4, choices=Protocol)
+    #: Its name in actions: an identifier (MCP) or a URL (A2A).
+    identifier = models.CharField(max_length=MAX_URL)
+    url = models.CharField("URL", max_length=MAX_URL)
+    #: The version of MCP to use, "" to find out. See `Agent.mcp_version`.
+    mcp_version = models.CharField("MCP version", max_length=10, blank=True)
+    #: The tools of an MCP server or the card of an A2A agent, as read last.
+    description = JSONTextField(null=True, blank=True)
+    described_at = models.DateTimeField(null=True, blank=True)
+
+    objects = OwnedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["protocol", "identifier"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "protocol", "identifier"], name="action_server_per_owner"
+            ),
+            models.UniqueConstraint(
+                fields=["protocol", "identifier"],
+                condition=models.Q(owner=None),
+                name="action_server_unowned",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.identifier} at {self.url}"

@@ -11,10 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from playground.models.collections import Collection, SavedRequest
-from playground.models.json_text import OBJECT, OBJECTS, JSONTextField
-from playground.models.ownership import OwnedQuerySet
+from playground.models.columns import OBJECT, OBJECTS, JSONTextField
+from playground.models.rows import OwnedQuerySet, WeakForeignKey
 from playground.models.runs import Run
-from playground.models.trash import WeakForeignKey
 
 #: Reasons for steps that did not end, as parts of sentences: the process that drove them stopped,
 #: or the user stopped the run.
@@ -61,7 +60,7 @@ class CollectionRun(models.Model):
     stop_requested = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
-    #: The process that drives it, and its latest heartbeat: see `playground.models.liveness`.
+    #: The process that drives it, and its latest heartbeat: see `playground.models.driving`.
     driver = models.CharField(max_length=120, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
 

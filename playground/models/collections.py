@@ -16,10 +16,23 @@ from django.urls import reverse
 from django.utils import timezone
 
 from playground.models.agents import Agent
-from playground.models.json_text import NAMED_TEXTS, OBJECT, OBJECTS, PAIRS, JSONTextField
-from playground.models.ownership import OwnedQuerySet
-from playground.models.slugs import NameSlugField, valid_columns
-from playground.models.trash import TRASHED, UNTRASHED, Trashable, UntrashedManager, WeakForeignKey
+from playground.models.columns import (
+    NAMED_TEXTS,
+    OBJECT,
+    OBJECTS,
+    PAIRS,
+    JSONTextField,
+    NameSlugField,
+    valid_columns,
+)
+from playground.models.rows import (
+    TRASHED,
+    UNTRASHED,
+    OwnedQuerySet,
+    Trashable,
+    UntrashedManager,
+    WeakForeignKey,
+)
 from playground.protocols import registry
 from playground.protocols.origins import MAX_URL
 

@@ -9,10 +9,14 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from playground.models.fields import EncryptedTextField
-from playground.models.json_text import TEXTS, JSONTextField
-from playground.models.ownership import OwnedQuerySet
-from playground.models.slugs import NameSlugField, valid_columns
+from playground.models.columns import (
+    TEXTS,
+    EncryptedTextField,
+    JSONTextField,
+    NameSlugField,
+    valid_columns,
+)
+from playground.models.rows import OwnedQuerySet
 
 _RESERVED = frozenset({"new", "active"})
 

@@ -10,7 +10,7 @@ from django.apps import apps
 from django.db import connection, models, transaction
 from django.db.models.functions import Cast
 
-from playground.models.fields import EncryptedJSONField, EncryptedTextField, reencrypt
+from playground.models.columns import EncryptedJSONField, EncryptedTextField, reencrypt
 
 
 @dataclass(slots=True)

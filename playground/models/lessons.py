@@ -11,9 +11,8 @@ from django.utils.dateparse import parse_datetime
 
 from playground.lesson_format import Lesson, LessonStep
 from playground.models.collections import Collection
-from playground.models.json_text import OBJECT, JSONTextField
-from playground.models.ownership import Owner
-from playground.models.trash import UntrashedManager
+from playground.models.columns import OBJECT, JSONTextField
+from playground.models.rows import Owner, UntrashedManager
 
 #: The most steps whose progress is stored.
 MAX_STEPS = 200

@@ -10,9 +10,8 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from playground.models.clock import database_now
-from playground.models.fields import EncryptedJSONField
-from playground.models.json_text import OBJECTS, PAIRS, JSONTextField, storable
+from playground.models.columns import OBJECTS, PAIRS, EncryptedJSONField, JSONTextField, storable
+from playground.models.driving import database_now
 from playground.models.runs import Run
 
 #: Updates that are stored, the latest ones.
@@ -81,7 +80,7 @@ class PolledPromise(models.Model):
     polls = models.PositiveIntegerField(default=0)
     #: Seconds after which polling ends; a single poll is possible after that.
     polling_seconds = models.PositiveIntegerField()
-    #: By the database's clock (`playground.models.clock`), as are the times of polls and leases.
+    #: By the database's clock (`playground.models.driving`), as are the times of polls and leases.
     started_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
     next_poll_at = models.DateTimeField(null=True, blank=True)

@@ -1,4 +1,4 @@
-"""Runs: one request to one agent, with its state, its counts and its frames."""
+"""Runs: one request to one agent, with its state, its counts and its frames; and twins of runs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from django.db import models
 from django.urls import reverse
 
 from playground.models.agents import Agent
-from playground.models.fields import EncryptedJSONField
+from playground.models.columns import (
+    OBJECT,
+    OBJECTS,
+    PAIRS,
+    TEXTS,
+    EncryptedJSONField,
+    JSONTextField,
+)
 from playground.models.frames import FrameBatch
-from playground.models.json_text import OBJECT, OBJECTS, PAIRS, TEXTS, JSONTextField
-from playground.models.ownership import OwnedQuerySet
-from playground.models.trash import WeakForeignKey
+from playground.models.rows import OwnedQuerySet, WeakForeignKey
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame
 from playground.protocols.origins import MAX_URL, origin_of
@@ -219,7 +224,7 @@ class Run(models.Model):
 
     #: Set by another process than the one that drives the run, to stop it.
     stop_requested = models.BooleanField(default=False)
-    #: The process that drives it, and its latest heartbeat: see `playground.models.liveness`.
+    #: The process that drives it, and its latest heartbeat: see `playground.models.driving`.
     driver = models.CharField(max_length=120, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
 
@@ -347,3 +352,26 @@ class Run(models.Model):
 
 def group_of(pk: uuid.UUID) -> str:
     return f"run.{pk.hex}"
+
+
+class Twin(models.Model):
+    """Two runs of one request: over two bindings, to two agents, or in two versions."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
+    left = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    right = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = OwnedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.left} and {self.right}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("twin", args=[self.pk])

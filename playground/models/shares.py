@@ -12,10 +12,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from playground.models.collections import Collection
-from playground.models.ownership import OwnedQuerySet
+from playground.models.columns import IN_URL
+from playground.models.rows import OwnedQuerySet, UntrashedManager
 from playground.models.runs import Run
-from playground.models.slugs import IN_URL
-from playground.models.trash import UntrashedManager
 
 
 def new_token() -> str:

@@ -22,17 +22,15 @@ from django.db.models.signals import pre_save
 from django.template.defaultfilters import filesizeformat
 
 from playground.base.limits import MIB
-from playground.models.action_servers import ActionServer
-from playground.models.agents import Agent
+from playground.models.agents import ActionServer, Agent
 from playground.models.collection_runs import CollectionRun, Step
 from playground.models.collections import Collection, Folder, SavedRequest
+from playground.models.columns import text_bytes
 from playground.models.environments import Environment, Variable
-from playground.models.json_text import text_bytes
 from playground.models.lessons import LessonProgress
-from playground.models.ownership import OwnedQuerySet
+from playground.models.rows import OwnedQuerySet, Trashable
 from playground.models.runs import FINAL_STATES, Run
 from playground.models.shares import Share
-from playground.models.trash import Trashable
 
 #: Bytes of a run besides its frames and its larger columns; its conversation is among them.
 RUN_BYTES = 1024

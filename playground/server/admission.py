@@ -16,7 +16,7 @@ from django.http import parse_cookie
 
 from playground.base.executors import limit_responses, run_in_reader
 from playground.base.limits import IS_GONE
-from playground.models.sessions import valid_sessions
+from playground.models.rows import valid_sessions
 
 #: Most bytes of a request body; the largest upload is 32 MiB.
 MAX_BODY = 40 * 1024 * 1024

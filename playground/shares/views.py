@@ -34,10 +34,10 @@ from playground.conversation.thread_reader import ThreadReader
 from playground.conversation.updates import WINDOW, window
 from playground.expectations import EXPECTATION_TYPES
 from playground.models import Collection, Run, SavedRequest, Share
-from playground.models.clock import database_now
 from playground.models.collections import RESERVED, requests_in_order
-from playground.models.ownership import owner_of
-from playground.models.slugs import free_slug
+from playground.models.columns import free_slug
+from playground.models.driving import database_now
+from playground.models.rows import owner_of
 from playground.protocols import registry
 from playground.protocols.annotations import SchemaPlace
 from playground.protocols.deep_links import badge, workbench_link

@@ -13,7 +13,7 @@ from django.utils.functional import SimpleLazyObject
 from playground import __version__
 from playground.lessons.pane import LessonPane
 from playground.lessons.progress import open_lesson
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from playground.site.sidebar import Sidebar
 
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from playground.base.metrics import exposition
 from playground.engine import runs
-from playground.models.clock import database_now
+from playground.models.driving import database_now
 
 #: Seconds in which the channel layer must accept a message.
 LAYER_SECONDS = 2.0

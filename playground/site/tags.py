@@ -22,7 +22,7 @@ from playground.conversation.status import (
     target_label,
 )
 from playground.conversation.transcript import answer_verb, answers, declined, undelivered
-from playground.models.row_problems import row_problems
+from playground.models.columns import row_problems
 from playground.reference.explanations import kind_reference, names_of
 from playground.reference.explanations import meaning as meaning_of
 from playground.site.context_processors import assets_built

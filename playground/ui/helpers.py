@@ -13,8 +13,8 @@ from django.utils.http import content_disposition_header, url_has_allowed_host_a
 from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 
 from playground.models import Agent, Collection, Folder, LimitError, Run, SavedRequest
-from playground.models.liveness import mark_interrupted
-from playground.models.ownership import owner_of
+from playground.models.driving import mark_interrupted
+from playground.models.rows import owner_of
 from playground.models.storage import no_room_and_fix
 
 Response = TypeVar("Response", bound=HttpResponseBase)

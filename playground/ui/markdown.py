@@ -25,7 +25,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from playground.base.limits import page_budget
-from playground.models.json_text import storable
+from playground.models.columns import storable
 from playground.protocols.origins import origin_of
 from playground.ui.formatting import is_local_path, safe_url
 

@@ -10,8 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from playground.live import broadcast, consumers
-from playground.models import CollectionRun, Share
-from playground.models import sessions as session_queries
+from playground.models import CollectionRun, Share, rows
 from tests.live.test_consumers import HEADERS, Viewer, record
 from tests.support.stored_runs import CALL, HEAD, OPEN
 
@@ -56,7 +55,7 @@ def test_they_are_checked_in_time() -> None:
 async def test_sockets_end_with_the_session(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broadcast, "POLL", 0.05)
     asked: list[set[str]] = []
-    valid = session_queries.valid_sessions
+    valid = rows.valid_sessions
     monkeypatch.setattr(broadcast, "valid_sessions", lambda keys: asked.append(keys) or valid(keys))
     leaving, staying = await sync_to_async(Browser)("leaving"), await sync_to_async(Browser)("b")
     recording = await record(owner=leaving.user)

@@ -19,7 +19,7 @@ from playground.models import (
     SavedRequest,
     Share,
 )
-from playground.models.clock import database_now
+from playground.models.driving import database_now
 from tests.support import example_collections
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

@@ -15,7 +15,7 @@ from playground.agents import doctor
 from playground.base.jobs import running_tasks
 from playground.engine.request import request_to
 from playground.models import Agent
-from playground.models.detection import proposed_changes
+from playground.models.agents import proposed_changes
 from tests.support import a2a_servers, mcp_servers
 from tests.support.background_tasks import wait_for_tasks
 from tests.support.certificates import THIS_HOST, Certificate

@@ -14,7 +14,7 @@ from playground.engine.promises import (
     schedule_next_poll,
 )
 from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
-from playground.models.clock import database_now
+from playground.models.driving import database_now
 from playground.protocols.events import Outcome
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]

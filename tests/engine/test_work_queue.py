@@ -31,7 +31,7 @@ from playground.models import (
     SavedRequest,
     Variable,
 )
-from playground.models.liveness import mark_interrupted
+from playground.models.driving import mark_interrupted
 from playground.notifications import notifier
 from playground.protocols.exchange import Target
 from tests.engine.conftest import Begin

@@ -1,4 +1,4 @@
-"""The frame writer: numbers, batches, one transaction for many runs, stored before notified."""
+"""The frame writer: numbers, frames, one transaction for many runs, stored before notified."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 
 from playground.engine import writer as writers
 from playground.engine.writer import FramesLostError, FrameWriter
-from playground.models import FrameBatch, Run, batches
-from playground.models.batches import FramePart
+from playground.models import FrameBatch, Run, frames
+from playground.models.frames import FramePart
 from playground.notifications import Stored, notifier
 from playground.protocols.frames import Frame, FrameKind
 from tests.engine.conftest import frames_of
@@ -107,8 +107,8 @@ async def test_a_transport_that_is_faster_than_the_database_waits(
 async def test_rows_stay_small_enough_to_look_for_one_frame(
     run: Run, notified: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batches, "ROW_FRAMES", 5)
-    monkeypatch.setattr(batches, "ROW_BYTES", 100)
+    monkeypatch.setattr(frames, "ROW_FRAMES", 5)
+    monkeypatch.setattr(frames, "ROW_BYTES", 100)
     sizes = [8] * 7 + [90] + [8] * 2 + [300]
     with FrameWriter(run) as writer:
         for number, size in enumerate(sizes):
@@ -203,7 +203,7 @@ class Group:
         return [type(end).__name__ if end else "" for end in ends]
 
     async def frames(self) -> list[int]:
-        """Return the number of stored frames of each run, by its row and by its batches."""
+        """Return the number of stored frames of each run, by its row and by its frames."""
         counts = []
         for run in self.runs:
             stored = await Run.objects.filter(pk=run.pk).afirst()

@@ -23,7 +23,7 @@ from playground.engine.writer import FrameWriter
 from playground.live import broadcast
 from playground.live.broadcast import RunFeed, run_feeds
 from playground.models import Run, RunKind
-from playground.models.liveness import local_runs
+from playground.models.driving import local_runs
 from playground.notifications import notifier, notify_viewers
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame

@@ -13,7 +13,7 @@ from playground.engine.promise_polling import acquire_lease
 from playground.engine.promises import schedule_next_poll
 from playground.engine.retention import RetentionLimits, retention_reasons, runs_to_delete
 from playground.models import Collection, PolledPromise, PollingStatus, Run, Share
-from playground.models.clock import database_now
+from playground.models.driving import database_now
 from tests.support.stored_runs import Recording
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]

@@ -17,12 +17,12 @@ from django.utils import timezone
 
 from playground.base import processes
 from playground.base.processes import this_process
-from playground.models import CollectionRun, RunState, liveness
-from playground.models.clock import database_now
-from playground.models.liveness import (
+from playground.models import CollectionRun, RunState, driving
+from playground.models.driving import (
     HEARTBEAT_INTERVAL,
     HEARTBEAT_TIMEOUT,
     DatabaseContact,
+    database_now,
     driver_columns,
     local_runs,
     mark_interrupted,
@@ -199,8 +199,8 @@ class TestHeartbeats(Judging):
     def test_a_database_that_was_away(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """No heartbeat could be stored: only those of after that time count."""
         clock = [0.0]
-        monkeypatch.setattr(liveness.time, "monotonic", lambda: clock[0])
-        monkeypatch.setattr(liveness, "database_contact", DatabaseContact())
+        monkeypatch.setattr(driving.time, "monotonic", lambda: clock[0])
+        monkeypatch.setattr(driving, "database_contact", DatabaseContact())
 
         def states(seconds: float) -> list[str]:
             found = []
@@ -216,7 +216,7 @@ class TestHeartbeats(Judging):
         assert set(states(timeout)) == {ALIVE}
         assert set(states(timeout)) == {GONE}
         with monkeypatch.context() as patch:
-            patch.setattr(liveness, "_drivers", fail)
+            patch.setattr(driving, "_drivers", fail)
             assert mark_interrupted() == 0
         assert set(states(timeout)) == {ALIVE}
         assert set(states(timeout)) == {GONE}

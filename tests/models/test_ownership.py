@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 
 from playground.models import Agent
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 
 pytestmark = pytest.mark.django_db
 

@@ -30,8 +30,8 @@ from playground.models import (
     Variable,
     storage,
 )
-from playground.models.batches import FramePart, build_batches
-from playground.models.json_text import text_bytes
+from playground.models.columns import text_bytes
+from playground.models.frames import FramePart, build_batches
 from playground.models.storage import (
     COUNT_LIFETIME,
     FRAME_BYTES,

@@ -33,7 +33,7 @@ from playground.models import (
     Step,
 )
 from playground.models.collections import TRASH_LIFETIME, purge_trash, requests_in_order
-from playground.models.trash import UntrashedManager, WeakForeignKey
+from playground.models.rows import UntrashedManager, WeakForeignKey
 from tests.support.stored_runs import Recording
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

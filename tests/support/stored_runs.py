@@ -15,7 +15,7 @@ from playground.engine.driver import Driver
 from playground.engine.request import request_of_run
 from playground.engine.writer import FrameWriter, PendingFlush, store
 from playground.models import Run
-from playground.models.batches import FramePart
+from playground.models.frames import FramePart
 from playground.notifications import Reading, Stored
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind

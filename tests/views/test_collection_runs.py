@@ -19,7 +19,7 @@ from junitparser import JUnitXml
 from playground.collection_runs.page import PAGE, decode_verdicts, encode_verdicts
 from playground.engine.collection_runs import plan
 from playground.models import Agent, Collection, CollectionRun, Environment, Folder, SavedRequest
-from playground.models.liveness import HEARTBEAT_TIMEOUT
+from playground.models.driving import HEARTBEAT_TIMEOUT
 from tests.support.markup import read
 from tests.support.servers import free_port, reply, serve
 

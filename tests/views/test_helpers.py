@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from playground.models import Agent
-from playground.models.liveness import HEARTBEAT_TIMEOUT
+from playground.models.driving import HEARTBEAT_TIMEOUT
 from playground.ui.helpers import make_download
 from tests.support.stored_runs import Recording
 

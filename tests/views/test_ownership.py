@@ -25,7 +25,7 @@ from playground.models import (
     SavedRequest,
     Share,
 )
-from playground.models.ownership import owner_of
+from playground.models.rows import owner_of
 from tests.support.collections import make_collection
 from tests.views.conftest import form
 

@@ -21,9 +21,9 @@ from playground.models import (
     Step,
 )
 from playground.models.collection_runs import end_interrupted
-from playground.models.json_text import storable
-from playground.models.liveness import driver_columns, mark_interrupted
-from playground.models.ownership import owner_of
+from playground.models.columns import storable
+from playground.models.driving import driver_columns, mark_interrupted
+from playground.models.rows import owner_of
 from playground.models.storage import check_rows, no_room_and_fix
 
 #: Requests of one run, all iterations together; iterations at once.

@@ -37,7 +37,7 @@ from playground.expectations import StepLimit, capture, evaluate
 from playground.models import Agent, CollectionRun, Run, RunSource, RunState, SavedRequest, Step
 from playground.models.collection_runs import INTERRUPTED_REASON
 from playground.models.collections import resolve_target
-from playground.models.json_text import storable
+from playground.models.columns import storable
 from playground.models.storage import no_room_and_fix
 from playground.protocols import raw, registry
 from playground.protocols.events import Elicitation, Event

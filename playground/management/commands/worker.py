@@ -18,7 +18,7 @@ from playground.cli.arguments import USAGE
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.signals import on_stop_signal
 from playground.engine import process
-from playground.models.liveness import mark_interrupted
+from playground.models.driving import mark_interrupted
 from playground.server.graceful_stop import stop_gracefully
 from playground.server.startup import tune_garbage_collection
 

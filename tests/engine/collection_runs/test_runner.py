@@ -24,7 +24,7 @@ from playground.models import (
     Variable,
 )
 from playground.models.collection_runs import end_interrupted
-from playground.models.liveness import HEARTBEAT_TIMEOUT, mark_interrupted
+from playground.models.driving import HEARTBEAT_TIMEOUT, mark_interrupted
 from playground.protocols.frames import FrameKind
 from tests.support.collection_runs import (
     OK,

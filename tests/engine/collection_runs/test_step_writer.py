@@ -13,7 +13,7 @@ from playground.engine.collection_runs import runner
 from playground.engine.collection_runs.plan import CollectionRunOptions, plan_run, record
 from playground.engine.collection_runs.step_writer import NOT_STORED
 from playground.models import Collection, CollectionRun, SavedRequest, Step
-from playground.models.json_text import storable
+from playground.models.columns import storable
 from tests.engine.conftest import until
 from tests.support.collection_runs import (
     OK,

@@ -15,7 +15,7 @@ from playground.engine import concurrency
 from playground.engine.collection_runs import runner, steps
 from playground.engine.collection_runs.plan import CollectionRunOptions, record
 from playground.engine.collection_runs.runner import FAILED_STEP_REASON
-from playground.models import Agent, Environment, Run, Variable, liveness, storage
+from playground.models import Agent, Environment, Run, Variable, driving, storage
 from tests.support.collection_runs import (
     OK,
     answer,
@@ -92,7 +92,7 @@ async def test_an_end_here_wakes_who_waits(settings: Any, monkeypatch: pytest.Mo
 @pytest.mark.usefixtures("heartbeats_count")
 async def test_runs_of_a_dead_process_take_up_no_room(narrow: None) -> None:
     await others(3)
-    await Run.objects.aupdate(heartbeat_at=timezone.now() - 2 * liveness.HEARTBEAT_TIMEOUT)
+    await Run.objects.aupdate(heartbeat_at=timezone.now() - 2 * driving.HEARTBEAT_TIMEOUT)
     async with serve(answer()) as server:
         found = await new_collection(server.url, request("a", expectations=OK))
         assert await verdicts(await asyncio.wait_for(run_to_end(found), 20)) == ["met"]

@@ -19,9 +19,8 @@ from django.db import OperationalError, connection, transaction
 from playground.base.processes import connection_name
 from playground.engine import promise_polling
 from playground.engine.promises import PollResult, apply_poll_result
-from playground.models import PolledPromise, PollingStatus, Run, liveness
-from playground.models.clock import database_now
-from playground.models.liveness import DatabaseContact, mark_interrupted
+from playground.models import PolledPromise, PollingStatus, Run, driving
+from playground.models.driving import DatabaseContact, database_now, mark_interrupted
 from tests.support.stored_database import DATABASES, check_pages, migrate_and_read
 from tests.support.stored_runs import Recording
 
@@ -112,10 +111,10 @@ def test_the_locks_of_a_silent_driver_are_released(
 ) -> None:
     """It is suspended in a transaction, perhaps between the statements of a pipeline."""
     silent = "other-host:1:1"
-    heartbeat_at = database_now() - 2 * liveness.HEARTBEAT_TIMEOUT
+    heartbeat_at = database_now() - 2 * driving.HEARTBEAT_TIMEOUT
     run = Recording(driver=silent, state="streaming", heartbeat_at=heartbeat_at).run
     monkeypatch.setattr(
-        liveness, "database_contact", DatabaseContact(float("-inf"), time.monotonic())
+        driving, "database_contact", DatabaseContact(float("-inf"), time.monotonic())
     )
     parameters = connection.get_connection_params() | {"application_name": connection_name(silent)}
     with contextlib.closing(psycopg.connect(**parameters)) as other:

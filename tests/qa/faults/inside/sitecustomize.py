@@ -75,7 +75,7 @@ class ChangedModules:
     CHANGES: Mapping[str, Callable[[ModuleType], None]] = {
         "playground.settings": change_settings,
         "playground.base.processes": change_host,
-        "playground.models.liveness": change_liveness,
+        "playground.models.driving": change_liveness,
         "playground.engine.heartbeat": change_heartbeats,
     }
 

@@ -1,7 +1,16 @@
-"""Liveness of runs: which unfinished runs are being driven, and which have lost their process.
+"""Driving: the process that drives each unfinished run, and the time on which all processes agree.
 
-The only place that decides it. Here because the engine, the views and the consumers all need it. A
-driver is judged by the first of these that is known:
+**Clock.** The clocks of hosts may be wrong. A time that decides something for several processes (a
+lease, an expiry, a retention period) is stored and compared by the clock of the database: in
+queries with `django.db.models.functions.Now`, in Python with `database_now`. With SQLite it is the
+clock of the host that all of them share. Times that are only shown are the process's own
+(`timezone.now`).
+
+**Queue.** A run that waits for a worker has a row of `QueuedWork`. The worker that deletes it
+drives the run: a job that is delivered twice finds no row the second time.
+
+**Liveness** is decided here and nowhere else, as the engine, the views and the consumers all need
+it. A driver is judged by the first of these that is known:
 
 1. **A process of this host by itself.** Once it has ended, its runs are interrupted at once. While
    it exists it is alive, however old its heartbeat: it may be suspended or busy. A run of a process
@@ -13,9 +22,8 @@ driver is judged by the first of these that is known:
    be old.
 
 A run that was interrupted stays so: its viewers and its collection run have continued without it.
-If its driver lives, it can store nothing more but the number of frames that are lost.
-
-A run that waits for a worker has neither driver nor heartbeat, and is not orphaned.
+If its driver lives, it can store nothing more but the number of frames that are lost. A run that
+waits for a worker has neither driver nor heartbeat, and is not orphaned.
 """
 
 from __future__ import annotations
@@ -28,15 +36,61 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, models
 from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
+from django.db.models.sql import Query
 
 from playground.base.executors import response_timeout
 from playground.base.processes import connection_name, is_running, this_process
-from playground.models.clock import database_now
 from playground.models.collection_runs import CollectionRun, end_interrupted
+from playground.models.columns import EncryptedJSONField
 from playground.models.runs import Run, RunState
+
+# The clock of the database
+
+
+def database_now() -> datetime:
+    """Return the current time of the database, with time zone; it takes a query."""
+    query = Query(None)
+    query.add_annotation(Now(), "now")
+    ((now,),) = query.get_compiler(DEFAULT_DB_ALIAS).results_iter()
+    assert isinstance(now, datetime)
+    return now
+
+
+# Work that waits for a worker
+
+
+class QueuedWork(models.Model):
+    """The request of a run, or the plan of a collection run, that waits for a worker."""
+
+    run = models.OneToOneField(Run, null=True, on_delete=models.CASCADE, related_name="queued")
+    collection_run = models.OneToOneField(
+        CollectionRun, null=True, on_delete=models.CASCADE, related_name="queued"
+    )
+    #: With the values of secrets, so encrypted. A worker with another key reads {}.
+    payload = EncryptedJSONField(default=dict)
+    #: The version of the playground that has written the payload.
+    version = models.CharField(max_length=40)
+    #: By the clock of the database.
+    queued_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(run__isnull=True, collection_run__isnull=False)
+                | models.Q(run__isnull=False, collection_run__isnull=True),
+                name="queued_work_of_one",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"queued {self.run_id or self.collection_run_id}"
+
+
+# Liveness
+
 
 #: Seconds between two heartbeats of a run in progress, and between two checks of a server.
 HEARTBEAT_INTERVAL = 1.0 if settings.WORKERS else 5.0
