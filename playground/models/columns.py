@@ -27,6 +27,16 @@ if TYPE_CHECKING:
     from cryptography.fernet import Fernet
 
 
+class AsPlain:
+    """A field that migrations take for one of Django: in the database it is no other."""
+
+    plain = "TextField"
+
+    def deconstruct(self) -> Any:
+        name, _, args, kwargs = super().deconstruct()  # type: ignore[misc]
+        return name, f"django.db.models.{self.plain}", args, kwargs
+
+
 class Malformed:
     """A stored value of another shape than its column's; reads as an empty object or array."""
 
@@ -72,7 +82,7 @@ PAIRS = Shape(
 )
 
 
-class ShapedField(models.TextField):  # type: ignore[type-arg]
+class ShapedField(AsPlain, models.TextField):  # type: ignore[type-arg]
     """A text column for JSON values of one shape.
 
     `loaddata` and forms refuse other values. One that was stored in another way reads as a
@@ -88,11 +98,6 @@ class ShapedField(models.TextField):  # type: ignore[type-arg]
     def __init__(self, *args: Any, shape: Shape = ANY, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.shape = shape
-
-    def deconstruct(self) -> Any:
-        """Deconstruct as a plain `TextField`: a migration creates a text column."""
-        name, _, args, kwargs = super().deconstruct()
-        return name, "django.db.models.TextField", args, kwargs
 
     def to_python(self, value: Any) -> Any:
         """Return the value itself; Django calls this when it reads a fixture."""
@@ -156,17 +161,12 @@ def _cipher(key: str) -> Fernet:
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(key.encode()).digest()))
 
 
-class EncryptedTextField(models.TextField):  # type: ignore[type-arg]
+class EncryptedTextField(AsPlain, models.TextField):  # type: ignore[type-arg]
     """Text that is stored encrypted (Fernet, key from the settings).
 
     A value that cannot be decrypted, because the key has changed, reads as "": the user enters it
     again, and no page fails. Fixtures are written without it.
     """
-
-    def deconstruct(self) -> Any:
-        """Deconstruct as a plain `TextField`: a migration creates a text column."""
-        name, _, args, kwargs = super().deconstruct()
-        return name, "django.db.models.TextField", args, kwargs
 
     def get_prep_value(self, value: Any) -> Any:
         """Encrypt; the empty string stays empty, so that SQL can test for it."""
@@ -236,12 +236,14 @@ def _decrypt(text: str) -> str:
 IN_URL = r"\A[-a-zA-Z0-9_]+\Z"
 
 
-class NameSlugField(models.SlugField):  # type: ignore[type-arg]
+class NameSlugField(AsPlain, models.SlugField):  # type: ignore[type-arg]
     """A slug that a row without one gets from its name when it is saved.
 
     Not in `save()`, which `loaddata` does not call. `within` is the foreign key of the rows among
     which it is unique; `prepare` changes the name before.
     """
+
+    plain = "SlugField"
 
     def __init__(
         self,
@@ -255,11 +257,6 @@ class NameSlugField(models.SlugField):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         self._within, self._fallback, self._reserved = within, fallback, reserved
         self._prepare = prepare
-
-    def deconstruct(self) -> Any:
-        """Deconstruct as a plain `SlugField`: a migration creates a text column."""
-        name, _, args, kwargs = super().deconstruct()
-        return name, "django.db.models.SlugField", args, kwargs
 
     def contribute_to_class(self, cls: Any, name: str, private_only: bool = False) -> None:
         """Make the slug before each row of the model is saved."""

@@ -20,6 +20,8 @@ from django.db.models.fields.related_descriptors import ForwardManyToOneDescript
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
+from playground.models.columns import AsPlain
+
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
@@ -116,17 +118,13 @@ else:
             is_trashed = instance is not None and found is not None and found.deleted_at
             return None if is_trashed else found
 
-    class WeakForeignKey(models.ForeignKey):
+    class WeakForeignKey(AsPlain, models.ForeignKey):
         """A nullable foreign key that reads None, also in a dump, while its row is in the trash."""
 
+        plain = "ForeignKey"
         forward_related_accessor_class = _WeakDescriptor
 
         def value_from_object(self, obj: models.Model) -> Any:
             """Return what a dump and a form contain."""
             found = getattr(obj, self.name)
             return found and found.pk
-
-        def deconstruct(self) -> Any:
-            """Deconstruct as a plain foreign key, which it is in the database."""
-            name, _, args, kwargs = super().deconstruct()
-            return name, "django.db.models.ForeignKey", args, kwargs
