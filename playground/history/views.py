@@ -37,7 +37,13 @@ from playground.history.filters import MAX_WORDS, UNSAVED_AGENT, HistoryForm
 from playground.history.rows import MAX_STEPS, sidebar_rows, sidebar_steps
 from playground.models import Agent, CollectionRun, Retention, Run
 from playground.models.driving import mark_interrupted
-from playground.models.history import HistoryCursor, HistoryFilters, history_page, recent_page
+from playground.models.history import (
+    HistoryCursor,
+    HistoryFilters,
+    HistoryPage,
+    history_page,
+    recent_page,
+)
 from playground.models.rows import owner_of
 from playground.models.storage import COUNT_LIFETIME, StorageUsage
 from playground.ui.helpers import is_htmx, previous_page
@@ -101,15 +107,16 @@ def list_runs(request: HttpRequest) -> HttpResponse:
     query = request.GET.get("q", "").strip()[:MAX_WORDS]
     before = HistoryCursor.read(request.GET.get("before", ""))
     runs = Run.objects.owned_by(request.user)
+    page: HistoryPage[Run] | HistoryPage[Run | CollectionRun]
     if query:
         # Single runs in place of groups.
-        found = history_page(runs, HistoryFilters(search=query), before)
-        context: dict[str, Any] = {"page": found, "rows": sidebar_rows(found.runs)}
+        page = history_page(runs, HistoryFilters(search=query), before)
     else:
-        recent = recent_page(runs, CollectionRun.objects.owned_by(request.user), before)
-        context = {"page": recent, "rows": sidebar_rows(recent.entries)}
-    shown = int_param(request.GET, "shown", 0) + len(context["rows"])
-    return render(request, "history/sidebar.html", {**context, "q": query, "shown": shown})
+        page = recent_page(runs, CollectionRun.objects.owned_by(request.user), before)
+    rows = sidebar_rows(page.runs)
+    shown = int_param(request.GET, "shown", 0) + len(rows)
+    context = {"page": page, "rows": rows, "q": query, "shown": shown}
+    return render(request, "history/sidebar.html", context)
 
 
 def _list_steps(request: HttpRequest, key: str) -> HttpResponse:

@@ -9,9 +9,9 @@ words is such a scan: its first page is small, as frequent words fill it, and it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -19,6 +19,8 @@ from django.utils.dateparse import parse_datetime
 
 from playground.models.collection_runs import CollectionRun, CollectionRunQuerySet
 from playground.models.runs import Run, RunQuerySet, RunSource, RunState
+
+AnyRun = TypeVar("AnyRun", bound=Run | CollectionRun)
 
 #: Runs of one page.
 PAGE = 40
@@ -120,10 +122,10 @@ class HistoryFilters:
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryPage:
+class HistoryPage(Generic[AnyRun]):
     """One page of the history, newest first."""
 
-    runs: Sequence[Run] = field(default_factory=list)
+    runs: Sequence[AnyRun]
     #: Where the next page begins; None without older runs.
     older: HistoryCursor | None = None
     #: Whether the page is not full and older rows were not scanned: the search continues.
@@ -135,7 +137,7 @@ def history_page(
     filters: HistoryFilters,
     before: HistoryCursor | None = None,
     size: int = PAGE,
-) -> HistoryPage:
+) -> HistoryPage[Run]:
     """Return the page of matching runs before the cursor, the newest first.
 
     Without an index at most `SEARCH_FIRST_ROWS` rows are scanned, after a cursor
@@ -150,30 +152,10 @@ def history_page(
     found = filters.apply(runs)
     if floor is not None:
         found = found.filter(created_at__gte=floor)
-    page = _page(found, size)
+    page = _page(list(_listed(found)[: size + 1]), size)
     if page.older is not None or floor is None:
         return page
     return replace(page, older=HistoryCursor(floor), is_partial=True)
-
-
-def _page(runs: RunQuerySet, size: int) -> HistoryPage:
-    rows = runs.select_related("polled_promise").only(*LIST_COLUMNS, "polled_promise__status")[
-        : size + 1
-    ]
-    page = list(rows)
-    if len(page) <= size:
-        return HistoryPage(page)
-    last = page[size - 1]
-    return HistoryPage(page[:size], HistoryCursor(last.created_at, last.pk))
-
-
-@dataclass(frozen=True, slots=True)
-class RecentPage:
-    """One page of the sidebar's history: runs and collection runs, newest first."""
-
-    entries: Sequence[Run | CollectionRun] = field(default_factory=list)
-    #: Where the next page begins; None without older entries.
-    older: HistoryCursor | None = None
 
 
 def recent_page(
@@ -181,26 +163,36 @@ def recent_page(
     collection_runs: CollectionRunQuerySet,
     before: HistoryCursor | None = None,
     size: int = PAGE,
-) -> RecentPage:
+) -> HistoryPage[Run | CollectionRun]:
     """Return the page of turns and collection runs before the cursor, the newest first.
 
     A collection run stands for its runs. An index finds the newest rows of each source, so that
     many runs of a collection do not have to be skipped.
     """
-    sources = (RunSource.USER, RunSource.RECORDING)
-    columns = (*LIST_COLUMNS, "polled_promise__status")
-    turns = runs.turns().select_related("polled_promise").only(*columns)
-    queries = [turns.filter(source=source) for source in sources]
+    turns = _listed(runs.turns())
+    queries = [turns.filter(source=each) for each in (RunSource.USER, RunSource.RECORDING)]
     found = [
         entry
         for query in (*queries, collection_runs)
         for entry in _before(query, before)[: size + 1]
     ]
     found.sort(key=lambda entry: (entry.created_at, entry.pk), reverse=True)
-    if len(found) <= size:
-        return RecentPage(found)
-    last = found[size - 1]
-    return RecentPage(found[:size], HistoryCursor(last.created_at, last.pk))
+    return _page(found, size)
+
+
+def _page(rows: Sequence[AnyRun], size: int) -> HistoryPage[AnyRun]:
+    """Return the page of the first rows; one more than `size` says that there are others."""
+    if len(rows) <= size:
+        return HistoryPage(rows)
+    last = rows[size - 1]
+    return HistoryPage(rows[:size], HistoryCursor(last.created_at, last.pk))
+
+
+def _listed(runs: RunQuerySet) -> RunQuerySet:
+    """Read what a list shows of these runs, and no other column."""
+    columns = (*LIST_COLUMNS, "polled_promise__status")
+    found: RunQuerySet = runs.select_related("polled_promise").only(*columns)
+    return found
 
 
 def _before(rows: Any, cursor: HistoryCursor | None) -> Any:
@@ -233,8 +225,7 @@ def comparison_candidates(run: Run, runs: RunQuerySet) -> list[Run]:
     The same text to the same agent comes first, then the same text to other agents; of equals the
     previous one, then the nearest in time. Only runs near in time are searched.
     """
-    turns = runs.turns().exclude(pk=run.pk).select_related("polled_promise")
-    turns = turns.only(*LIST_COLUMNS, "polled_promise__status")
+    turns = _listed(runs.turns().exclude(pk=run.pk))
     earlier = turns.filter(created_at__lte=run.created_at).order_by("-created_at")[:BEFORE]
     later = turns.filter(created_at__gt=run.created_at).order_by("created_at")[:AFTER]
 
