@@ -23,7 +23,7 @@ from playground.models.columns import (
     NameSlugField,
     valid_columns,
 )
-from playground.models.rows import OwnedQuerySet
+from playground.models.rows import NaturalKeyManager, OwnedQuerySet
 from playground.protocols import registry
 from playground.protocols.agent_api.requests import with_own_ids
 from playground.protocols.exchange import Target
@@ -40,15 +40,6 @@ _PARTS = re.compile(r"[./:?&=]+")
 
 #: Paths of the demo's agents on the origin of this playground, by slug.
 DEMOS = {"demo": "/demo", "demo-mcp": "/demo/mcp", "demo-agent-api": "/demo/agent-api"}
-
-
-class AgentManager(models.Manager.from_queryset(OwnedQuerySet)):  # type: ignore[misc]
-    """Manager of agents by natural key, so that fixtures need no primary keys."""
-
-    def get_by_natural_key(self, slug: str) -> Agent:
-        """Return the shared (unowned) agent with this slug."""
-        agent: Agent = self.get(owner=None, slug=slug)
-        return agent
 
 
 class Agent(models.Model):
@@ -132,7 +123,7 @@ class Agent(models.Model):
     #: No `auto_now_add`: a fixture may omit it.
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    objects = AgentManager()
+    objects = NaturalKeyManager.from_queryset(OwnedQuerySet)()
 
     class Meta:
         ordering = ["created_at", "pk"]

@@ -29,8 +29,8 @@ from playground.models.rows import (
     TRASHED,
     UNTRASHED,
     OwnedQuerySet,
+    PartManager,
     Trashable,
-    UntrashedManager,
     WeakForeignKey,
 )
 from playground.protocols import registry
@@ -45,15 +45,6 @@ TRASH_LIFETIME = timedelta(days=1)
 PURGE_BATCH = 100
 #: Slugs that are paths of other pages under /collections/.
 RESERVED = frozenset({"new", "import", "search", "undo", "runs", "tabs"})
-
-
-class CollectionManager(UntrashedManager.from_queryset(OwnedQuerySet)):  # type: ignore[misc]
-    """Manager of collections by natural key."""
-
-    def get_by_natural_key(self, slug: str) -> Collection:
-        """Return the shared (unowned) collection with this slug."""
-        found: Collection = self.get(owner=None, slug=slug)
-        return found
 
 
 class Collection(Trashable):
@@ -77,7 +68,7 @@ class Collection(Trashable):
     #: difference means that the file, or the collection, has changed since.
     file_digest = models.CharField(max_length=64, blank=True, editable=False)
 
-    objects = CollectionManager()
+    objects = PartManager.from_queryset(OwnedQuerySet)()
     with_trashed = OwnedQuerySet.as_manager()  # type: ignore[misc]
 
     class Meta:
@@ -108,14 +99,6 @@ class Collection(Trashable):
         return (self.slug,)
 
 
-class FolderManager(UntrashedManager["Folder"]):
-    """Manager of folders by natural key."""
-
-    def get_by_natural_key(self, collection: str, slug: str) -> Folder:
-        """Return the folder of a shared collection."""
-        return self.get(collection__owner=None, collection__slug=collection, slug=slug)
-
-
 class Folder(Trashable):
     """A part of a collection. Folders are one level deep: a folder has no parent."""
 
@@ -126,7 +109,7 @@ class Folder(Trashable):
     description = models.TextField(blank=True)
     position = models.PositiveIntegerField(default=0)
 
-    objects = FolderManager()
+    objects = PartManager()
 
     class Meta:
         ordering = ["position", "pk"]
@@ -147,14 +130,6 @@ class Folder(Trashable):
         return (self.collection.slug, self.slug)
 
     natural_key.dependencies = ["playground.collection"]  # type: ignore[attr-defined]
-
-
-class SavedRequestManager(UntrashedManager["SavedRequest"]):
-    """Manager of saved requests by natural key."""
-
-    def get_by_natural_key(self, collection: str, slug: str) -> SavedRequest:
-        """Return the request of a shared collection."""
-        return self.get(collection__owner=None, collection__slug=collection, slug=slug)
 
 
 class SavedRequest(Trashable):
@@ -204,7 +179,7 @@ class SavedRequest(Trashable):
     created_at = models.DateTimeField(default=timezone.now)
     modified_at = models.DateTimeField(default=timezone.now)
 
-    objects = SavedRequestManager()
+    objects = PartManager()
 
     class Meta:
         ordering = ["position", "pk"]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # Ownership
 
 
+Row = TypeVar("Row", bound=models.Model)
 #: Owner of a row: a user, or None in local mode, where everything is shared.
 Owner: TypeAlias = "User | None"
 
@@ -41,6 +42,17 @@ def owner_of(user: User | AnonymousUser | None) -> Owner:
     if not settings.HOSTED or user is None or not user.is_authenticated:
         return None
     return user
+
+
+class NaturalKeyManager(models.Manager[Row]):
+    """Manager of rows by slugs, so that fixtures need no primary keys."""
+
+    def get_by_natural_key(self, *slugs: str) -> Row:
+        """Return the shared (unowned) row with the last slug, in the collection with the first."""
+        *collection, slug = slugs
+        if collection:
+            return self.get(collection__owner=None, collection__slug=collection[0], slug=slug)
+        return self.get(owner=None, slug=slug)
 
 
 class OwnedQuerySet(models.QuerySet):  # type: ignore[type-arg]
@@ -79,8 +91,6 @@ def valid_sessions(keys: Collection[str]) -> set[str]:
 # The trash
 
 
-Row = TypeVar("Row", bound=models.Model)
-
 #: Conditions of constraints and indexes.
 UNTRASHED, TRASHED = models.Q(deleted_at=None), models.Q(deleted_at__isnull=False)
 
@@ -94,6 +104,10 @@ class UntrashedManager(models.Manager[Row]):
     def get_queryset(self) -> models.QuerySet[Row]:
         """Return these rows; relations and Django's commands use it, too."""
         return super().get_queryset().filter(**{self.deleted_at: None})
+
+
+class PartManager(UntrashedManager[Row], NaturalKeyManager[Row]):
+    """Manager of collections and their parts."""
 
 
 class Trashable(models.Model):
