@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.urls import reverse
@@ -23,7 +22,7 @@ from playground.models.columns import (
     NameSlugField,
     valid_columns,
 )
-from playground.models.rows import NaturalKeyManager, OwnedQuerySet
+from playground.models.rows import NaturalKeyManager, Owned, OwnedQuerySet, unique_per_owner
 from playground.protocols import registry
 from playground.protocols.agent_api.requests import with_own_ids
 from playground.protocols.exchange import Target
@@ -42,7 +41,7 @@ _PARTS = re.compile(r"[./:?&=]+")
 DEMOS = {"demo": "/demo", "demo-mcp": "/demo/mcp", "demo-agent-api": "/demo/agent-api"}
 
 
-class Agent(models.Model):
+class Agent(Owned):
     """A named target: URL, protocol, binding, version and authentication."""
 
     class Protocol(models.TextChoices):
@@ -80,9 +79,6 @@ class Agent(models.Model):
         ON = "on", "Send"
         OFF = "off", "Don’t send"
 
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, editable=False
-    )
     name = models.CharField(max_length=80)
     slug = NameSlugField(
         max_length=90, within="owner", fallback="agent", reserved=_RESERVED,
@@ -128,10 +124,7 @@ class Agent(models.Model):
     class Meta:
         ordering = ["created_at", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["owner", "slug"], name="agent_slug_per_owner"),
-            models.UniqueConstraint(
-                fields=["slug"], condition=models.Q(owner=None), name="agent_slug_unowned"
-            ),
+            *unique_per_owner("agent_slug", "slug"),
             *valid_columns(
                 "agent", _RESERVED, protocol=registry.PROTOCOLS, binding=registry.BINDINGS
             ),
@@ -306,7 +299,7 @@ def _version(agent: Agent, found: dict[str, Any]) -> str:
 # Action servers
 
 
-class ActionServer(models.Model):
+class ActionServer(Owned):
     """A server of another protocol that an action is run on, stored for its user.
 
     NLWeb 0.55 section 5: an MCP action names its server by an identifier, which is not a URL;
@@ -319,9 +312,6 @@ class ActionServer(models.Model):
         MCP = "mcp", "MCP"
         A2A = "a2a", "A2A"
 
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
-    )
     protocol = models.CharField(max_length=4, choices=Protocol)
     #: Its name in actions: an identifier (MCP) or a URL (A2A).
     identifier = models.CharField(max_length=MAX_URL)
@@ -336,16 +326,7 @@ class ActionServer(models.Model):
 
     class Meta:
         ordering = ["protocol", "identifier"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["owner", "protocol", "identifier"], name="action_server_per_owner"
-            ),
-            models.UniqueConstraint(
-                fields=["protocol", "identifier"],
-                condition=models.Q(owner=None),
-                name="action_server_unowned",
-            ),
-        ]
+        constraints = unique_per_owner("action_server", "protocol", "identifier")
 
     def __str__(self) -> str:
         return f"{self.identifier} at {self.url}"

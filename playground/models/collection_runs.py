@@ -5,14 +5,13 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from django.conf import settings
 from django.db import models, transaction
 from django.urls import reverse
 from django.utils import timezone
 
 from playground.models.collections import Collection, SavedRequest
 from playground.models.columns import OBJECT, OBJECTS, JSONTextField
-from playground.models.rows import OwnedQuerySet, WeakForeignKey
+from playground.models.rows import Owned, OwnedQuerySet, WeakForeignKey
 from playground.models.runs import Run
 
 #: Reasons for steps that did not end, as parts of sentences: the process that drove them stopped,
@@ -29,7 +28,7 @@ class CollectionRunQuerySet(OwnedQuerySet):
         return self.filter(state=CollectionRun.State.RUNNING)
 
 
-class CollectionRun(models.Model):
+class CollectionRun(Owned):
     """One run of a collection."""
 
     class State(models.TextChoices):
@@ -42,9 +41,6 @@ class CollectionRun(models.Model):
         INTERRUPTED = "interrupted", "Interrupted"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
-    )
     #: None once it was deleted, and for a run from a file.
     collection = WeakForeignKey(
         Collection, null=True, blank=True, on_delete=models.SET_NULL, related_name="collection_runs"

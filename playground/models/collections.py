@@ -9,7 +9,6 @@ from __future__ import annotations
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 from django.urls import reverse
@@ -28,10 +27,12 @@ from playground.models.columns import (
 from playground.models.rows import (
     TRASHED,
     UNTRASHED,
+    Owned,
     OwnedQuerySet,
     PartManager,
     Trashable,
     WeakForeignKey,
+    unique_per_owner,
 )
 from playground.protocols import registry
 from playground.protocols.origins import MAX_URL
@@ -47,12 +48,9 @@ PURGE_BATCH = 100
 RESERVED = frozenset({"new", "import", "search", "undo", "runs", "tabs"})
 
 
-class Collection(Trashable):
+class Collection(Trashable, Owned):
     """An ordered, described set of requests."""
 
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, editable=False
-    )
     name = models.CharField(max_length=120)
     #: Does not change with the name: files, URLs and the command line use it.
     slug = NameSlugField(max_length=130, within="owner", fallback="collection", reserved=RESERVED)
@@ -74,14 +72,7 @@ class Collection(Trashable):
     class Meta:
         ordering = ["position", "pk"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["owner", "slug"], condition=UNTRASHED, name="collection_slug_per_owner"
-            ),
-            models.UniqueConstraint(
-                fields=["slug"],
-                condition=UNTRASHED & models.Q(owner=None),
-                name="collection_slug_unowned",
-            ),
+            *unique_per_owner("collection_slug", "slug", condition=UNTRASHED),
             *valid_columns("collection", RESERVED),
         ]
         indexes = [

@@ -12,12 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.conf import settings
 from django.db import models
 from django.utils.crypto import salted_hmac
 
 from playground.models.columns import EncryptedJSONField, EncryptedTextField
-from playground.models.rows import OwnedQuerySet
+from playground.models.rows import Owned, OwnedQuerySet
 from playground.models.runs import TURNS, Run
 from playground.protocols import registry
 from playground.protocols.exchange import Target
@@ -28,13 +27,10 @@ from playground.protocols.origins import MAX_URL
 MAX_TURNS = 500
 
 
-class Conversation(models.Model):
+class Conversation(Owned):
     """A tree of turns: every turn follows another one, or starts the conversation."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
-    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = OwnedQuerySet.as_manager()

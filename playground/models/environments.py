@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
@@ -16,17 +15,14 @@ from playground.models.columns import (
     NameSlugField,
     valid_columns,
 )
-from playground.models.rows import OwnedQuerySet
+from playground.models.rows import Owned, OwnedQuerySet, unique_per_owner
 
 _RESERVED = frozenset({"new", "active"})
 
 
-class Environment(models.Model):
+class Environment(Owned):
     """A named set of variables; one environment of a user is active at a time."""
 
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, editable=False
-    )
     name = models.CharField(max_length=80)
     slug = NameSlugField(max_length=130, within="owner", fallback="environment", reserved=_RESERVED)
 
@@ -35,10 +31,7 @@ class Environment(models.Model):
     class Meta:
         ordering = ["name", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["owner", "slug"], name="environment_slug_per_owner"),
-            models.UniqueConstraint(
-                fields=["slug"], condition=models.Q(owner=None), name="environment_slug_unowned"
-            ),
+            *unique_per_owner("environment_slug", "slug"),
             *valid_columns("environment", _RESERVED),
         ]
 

@@ -95,6 +95,34 @@ def valid_sessions(keys: Collection[str]) -> set[str]:
 UNTRASHED, TRASHED = models.Q(deleted_at=None), models.Q(deleted_at__isnull=False)
 
 
+class Owned(models.Model):
+    """A row of a user; of everybody in local mode."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, editable=False
+    )
+
+    class Meta:
+        abstract = True
+
+
+def unique_per_owner(
+    name: str, *fields: str, condition: models.Q | None = None
+) -> list[models.BaseConstraint]:
+    """Return constraints of an `Owned` model: no two rows of an owner are equal in these fields.
+
+    One with NULL equals no other, so rows without an owner need a constraint of their own.
+    """
+    unowned = models.Q(owner=None)
+    both = condition & unowned if condition else unowned
+    return [
+        models.UniqueConstraint(
+            fields=["owner", *fields], condition=condition, name=f"{name}_per_owner"
+        ),
+        models.UniqueConstraint(fields=fields, condition=both, name=f"{name}_unowned"),
+    ]
+
+
 class UntrashedManager(models.Manager[Row]):
     """Manager of the rows that are not in the trash."""
 

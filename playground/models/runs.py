@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
@@ -20,7 +19,7 @@ from playground.models.columns import (
     JSONTextField,
 )
 from playground.models.frames import FrameBatch
-from playground.models.rows import OwnedQuerySet, WeakForeignKey
+from playground.models.rows import Owned, OwnedQuerySet, WeakForeignKey
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame
 from playground.protocols.origins import MAX_URL, origin_of
@@ -117,13 +116,10 @@ class RunQuerySet(OwnedQuerySet):
         return found
 
 
-class Run(models.Model):
+class Run(Owned):
     """One request sent to one agent, and everything that was received."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
-    )
     #: None where it was sent to a URL, and once the agent was deleted; the run has copies of what
     #: it needs of it.
     agent = models.ForeignKey(Agent, null=True, blank=True, on_delete=models.SET_NULL)
@@ -354,13 +350,10 @@ def group_of(pk: uuid.UUID) -> str:
     return f"run.{pk.hex}"
 
 
-class Twin(models.Model):
+class Twin(Owned):
     """Two runs of one request: over two bindings, to two agents, or in two versions."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
-    )
     left = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     right = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

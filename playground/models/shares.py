@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 from django.urls import reverse
@@ -13,7 +12,7 @@ from django.utils import timezone
 
 from playground.models.collections import Collection
 from playground.models.columns import IN_URL
-from playground.models.rows import OwnedQuerySet, UntrashedManager
+from playground.models.rows import Owned, OwnedQuerySet, UntrashedManager
 from playground.models.runs import Run
 
 
@@ -36,12 +35,9 @@ class ShareManager(UntrashedManager.from_queryset(ShareQuerySet)):  # type: igno
     deleted_at = "collection__deleted_at"
 
 
-class Share(models.Model):
+class Share(Owned):
     """A link that shows a run or a collection to everyone who has it, and allows no change."""
 
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
-    )
     token = models.CharField(max_length=40, unique=True, editable=False)
     run = models.ForeignKey(
         Run, null=True, blank=True, on_delete=models.CASCADE, related_name="shares"

@@ -28,7 +28,7 @@ from playground.models.collections import Collection, Folder, SavedRequest
 from playground.models.columns import text_bytes
 from playground.models.environments import Environment, Variable
 from playground.models.lessons import LessonProgress
-from playground.models.rows import OwnedQuerySet, Trashable
+from playground.models.rows import Owned, OwnedQuerySet, Trashable
 from playground.models.runs import FINAL_STATES, Run
 from playground.models.shares import Share
 
@@ -229,12 +229,9 @@ def _size(count: int) -> str:
     return str(filesizeformat(count)).replace("\xa0", " ")
 
 
-class Retention(models.Model):
+class Retention(Owned):
     """One owner's limits on the history; None for no limit. At most one row per owner."""
 
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
-    )
     max_days = models.PositiveIntegerField(null=True, blank=True)
     max_runs = models.PositiveIntegerField(null=True, blank=True)
 
