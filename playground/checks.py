@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,142 +22,113 @@ _HOST_NAME = re.compile(r"(?:[\w-]+\.)*[\w-]*[^\W\d][\w-]*\.?")
 
 
 @register()
-def several_processes(**_: Any) -> list[CheckMessage]:
+def several_processes(**_: Any) -> Iterator[CheckMessage]:
     """Check that several web processes share a channel layer and a database."""
     try:
         processes = int(os.environ.get("WEB_CONCURRENCY", "1"))
     except ValueError:
-        return [Error("WEB_CONCURRENCY is not a number.", id="playground.E001")]
-    if processes < 2:
-        return []
-    found: list[CheckMessage] = []
-    if "InMemory" in settings.CHANNEL_LAYERS["default"]["BACKEND"]:
-        found.append(
-            Error(
-                "Several web processes would lose notifications with the in-memory channel layer.",
-                hint="Set REDIS_URL, or WEB_CONCURRENCY=1.",
-                id="playground.E002",
-            )
+        yield Error("WEB_CONCURRENCY is not a number.", id="playground.E001")
+        return
+    if processes > 1 and "InMemory" in settings.CHANNEL_LAYERS["default"]["BACKEND"]:
+        yield Error(
+            "Several web processes would lose notifications with the in-memory channel layer.",
+            hint="Set REDIS_URL, or WEB_CONCURRENCY=1.",
+            id="playground.E002",
         )
-    if "sqlite" in settings.DATABASES["default"]["ENGINE"]:
-        found.append(
-            CheckWarning(
-                "Several web processes share one SQLite file and block each other when writing.",
-                hint="Set DATABASE_URL to a PostgreSQL database.",
-                id="playground.W001",
-            )
+    if processes > 1 and "sqlite" in settings.DATABASES["default"]["ENGINE"]:
+        yield CheckWarning(
+            "Several web processes share one SQLite file and block each other when writing.",
+            hint="Set DATABASE_URL to a PostgreSQL database.",
+            id="playground.W001",
         )
-    return found
 
 
 @register(deploy=True)
-def hosted_mode(**_: Any) -> list[CheckMessage]:
+def hosted_mode(**_: Any) -> Iterator[CheckMessage]:
     """Check that a hosted playground has host names."""
     if settings.HOSTED and settings.ALLOWED_HOSTS == ["127.0.0.1", "localhost", "[::1]"]:
-        return [
-            Error(
-                "ALLOWED_HOSTS has only local names in hosted mode.",
-                hint="Set ALLOWED_HOSTS to the host names of the site, separated by commas.",
-                id="playground.E003",
-            )
-        ]
-    return []
+        yield Error(
+            "ALLOWED_HOSTS has only local names in hosted mode.",
+            hint="Set ALLOWED_HOSTS to the host names of the site, separated by commas.",
+            id="playground.E003",
+        )
 
 
 @register(deploy=True)
-def keys_of_workers(**_: Any) -> list[CheckMessage]:
+def keys_of_workers(**_: Any) -> Iterator[CheckMessage]:
     """Check that web processes and workers can have the same keys."""
     missing = [name for name in ("SECRET_KEY", "PLAYGROUND_KEY") if not os.environ.get(name)]
-    if not settings.WORKERS or not missing:
-        return []
-    return [
-        CheckWarning(
+    if settings.WORKERS and missing:
+        yield CheckWarning(
             f"{' and '.join(missing)} not set: processes with other data folders have other keys.",
             hint="Set the same keys for all web processes and workers.",
             id="playground.W006",
         )
-    ]
 
 
 @register()
-def outbound_allow_list(**_: Any) -> list[CheckMessage]:
+def outbound_allow_list(**_: Any) -> Iterator[CheckMessage]:
     """Check that every entry of PLAYGROUND_OUTBOUND_ALLOW is valid."""
-    return [
-        Error(
-            f"PLAYGROUND_OUTBOUND_ALLOW contains {entry!r}, which is neither a host name "
-            "nor a network.",
-            hint="List host names such as agent.internal, IP addresses, and networks such as "
-            "10.0.0.0/8, separated by commas, without scheme, port, path or wildcard.",
-            id="playground.E004",
-        )
-        for entry in settings.OUTBOUND_ALLOW
-        if not _is_valid_entry(entry)
-    ]
-
-
-def _is_valid_entry(entry: str) -> bool:
-    try:
-        policy = OutboundPolicy.from_settings(True, [entry])
-    except ValueError:
-        return False
-    return all(_HOST_NAME.fullmatch(host) for host in policy.hosts)
+    for entry in settings.OUTBOUND_ALLOW:
+        try:
+            hosts = OutboundPolicy.from_settings(True, [entry]).hosts
+        except ValueError:
+            hosts = frozenset({""})
+        if not all(map(_HOST_NAME.fullmatch, hosts)):
+            yield Error(
+                f"PLAYGROUND_OUTBOUND_ALLOW contains {entry!r}, which is neither a host name "
+                "nor a network.",
+                hint="List host names such as agent.internal, IP addresses, and networks such as "
+                "10.0.0.0/8, separated by commas, without scheme, port, path or wildcard.",
+                id="playground.E004",
+            )
 
 
 @register()
-def quota_and_limits(**_: Any) -> list[CheckMessage]:
+def quota_and_limits(**_: Any) -> Iterator[CheckMessage]:
     """Check that the quota has room for one response."""
     limit = settings.RUN_LIMITS.max_bytes
-    if not settings.QUOTA or limit <= settings.QUOTA:
-        return []
-    return [
-        CheckWarning(
+    if 0 < settings.QUOTA < limit:
+        yield CheckWarning(
             f"PLAYGROUND_QUOTA ({settings.QUOTA}) is smaller than PLAYGROUND_MAX_BYTES ({limit}):"
             " a single response can exceed it.",
             hint="Raise PLAYGROUND_QUOTA, set it to 0 for no quota, or lower PLAYGROUND_MAX_BYTES.",
             id="playground.W003",
         )
-    ]
 
 
 @register()
-def private_file_permissions(**_: Any) -> list[CheckMessage]:
+def private_file_permissions(**_: Any) -> Iterator[CheckMessage]:
     """Check that no other user can read the database and the keys.
 
     Their modes are corrected at the start, except for files of another user.
     """
     database = database_file(settings.DATABASES["default"])
-    return [
-        CheckWarning(
-            f"{file.name} is accessible to other users of this machine.",
-            hint=f"chmod 600 {file}",
-            id="playground.W002",
-        )
-        for file in private_files(settings.DATA_DIR, database)
-        if not is_private(file)
-    ]
+    for file in private_files(settings.DATA_DIR, database):
+        if not is_private(file):
+            yield CheckWarning(
+                f"{file.name} is accessible to other users of this machine.",
+                hint=f"chmod 600 {file}",
+                id="playground.W002",
+            )
 
 
 @register()
-def export_of_traces(**_: Any) -> list[CheckMessage]:
+def export_of_traces(**_: Any) -> Iterator[CheckMessage]:
     """Check that traces can be exported over OTLP/HTTP, if that is configured."""
     if not tracing.is_configured(os.environ):
-        return []
-    if find_spec("opentelemetry.sdk") is None:
-        return [
-            CheckWarning(
-                "Traces are not exported: the OpenTelemetry packages are not installed.",
-                hint=f"Install them with: {install_command('otel')}",
-                id="playground.W004",
-            )
-        ]
+        return
     protocol = os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL", "")
-    if protocol in {"", "http/protobuf"}:
-        return []
-    return [
-        CheckWarning(
+    if find_spec("opentelemetry.sdk") is None:
+        yield CheckWarning(
+            "Traces are not exported: the OpenTelemetry packages are not installed.",
+            hint=f"Install them with: {install_command('otel')}",
+            id="playground.W004",
+        )
+    elif protocol not in {"", "http/protobuf"}:
+        yield CheckWarning(
             f"Traces are exported over HTTP, and not by the protocol {protocol!r}.",
             hint="Set OTEL_EXPORTER_OTLP_PROTOCOL to http/protobuf, and the endpoint to that for"
             " HTTP, usually port 4318.",
             id="playground.W005",
         )
-    ]

@@ -40,23 +40,13 @@ def _flag(name: str, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}")
 
 
-def _positive(name: str, default: int, unit: str = "seconds") -> int:
+def _number(name: str, default: int, unit: str = "", *, least: int = 1) -> int:
     value = os.environ.get(name, "").strip()
     if not value:
         return default
-    if value.isascii() and value.isdigit() and 0 < int(value) < 10**12:
+    if value.isascii() and value.isdigit() and len(value) < 16 and int(value) >= least:
         return int(value)
-    raise ImproperlyConfigured(f"{name} must be a whole number of {unit}, not {value!r}")
-
-
-def _count(name: str, default: int) -> int:
-    """Return a whole number; 0 for none, the default for an empty variable."""
-    value = os.environ.get(name, "").strip()
-    if not value:
-        return default
-    if value.isascii() and value.isdigit() and len(value) < 16:
-        return int(value)
-    raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}")
+    raise ImproperlyConfigured(f"{name} must be a whole number{unit}, not {value!r}")
 
 
 def _list(name: str) -> list[str]:
@@ -90,23 +80,23 @@ OUTBOUND_ALLOW = _list("PLAYGROUND_OUTBOUND_ALLOW")
 #: What a run may take; each limit can be set as PLAYGROUND_<NAME>.
 RUN_LIMITS = RunLimits.from_environment(os.environ)
 #: Bytes that may be stored for each user; 0 for no limit.
-QUOTA = _count("PLAYGROUND_QUOTA", 1024**3 if HOSTED else 0)
+QUOTA = _number("PLAYGROUND_QUOTA", 1024**3 if HOSTED else 0, least=0)
 #: Days after which runs are deleted, also where their owner has set no limit; 0 for never.
-RETENTION_DAYS = _count("PLAYGROUND_RETENTION_DAYS", 90 if HOSTED else 0)
+RETENTION_DAYS = _number("PLAYGROUND_RETENTION_DAYS", 90 if HOSTED else 0, least=0)
 #: Seconds that a promise is polled before polling stops.
-PROMISE_PATIENCE = _positive("PLAYGROUND_PROMISE_PATIENCE", 900)
+PROMISE_PATIENCE = _number("PLAYGROUND_PROMISE_PATIENCE", 900, " of seconds")
 #: Bytes that all runs of a process may have received and not stored.
-MAX_MEMORY = _positive("PLAYGROUND_MAX_MEMORY", 32 * 1024 * 1024, "bytes")
+MAX_MEMORY = _number("PLAYGROUND_MAX_MEMORY", 32 * 1024 * 1024, " of bytes")
 #: Seconds of a statement in PostgreSQL, until a connection, and that a request waits for both.
-DATABASE_TIMEOUT = _positive("PLAYGROUND_DATABASE_TIMEOUT", 10)
+DATABASE_TIMEOUT = _number("PLAYGROUND_DATABASE_TIMEOUT", 10, " of seconds")
 #: Seconds for which a run in progress waits for a database that is unavailable.
-DATABASE_PATIENCE = _positive("PLAYGROUND_DATABASE_PATIENCE", 600)
+DATABASE_PATIENCE = _number("PLAYGROUND_DATABASE_PATIENCE", 600, " of seconds")
 #: Seconds that the runs in progress get to end when the server is stopped.
-DRAIN_SECONDS = _positive("PLAYGROUND_DRAIN_SECONDS", 20)
+DRAIN_SECONDS = _number("PLAYGROUND_DRAIN_SECONDS", 20, " of seconds")
 #: Seconds for a request of a client of the server, and without progress in reading a response.
-CLIENT_TIMEOUT = _positive("PLAYGROUND_CLIENT_TIMEOUT", 60)
+CLIENT_TIMEOUT = _number("PLAYGROUND_CLIENT_TIMEOUT", 60, " of seconds")
 #: Proxies before the web processes: each adds an address to X-Forwarded-For.
-PROXIES = _count("PLAYGROUND_PROXIES", 1 if HOSTED else 0)
+PROXIES = _number("PLAYGROUND_PROXIES", 1 if HOSTED else 0, least=0)
 #: Whether /metrics shows the metrics of the process, without a login.
 METRICS = _flag("PLAYGROUND_METRICS", not HOSTED)
 #: Whether each HTTP call of a run has a `traceparent` header.
@@ -313,15 +303,10 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
     }
 }
-SECURE_CONTENT_TYPE_NOSNIFF = True
-SECURE_REFERRER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
 # Cookies know no ports: under Django's own names, another Django on 127.0.0.1 would share them.
 SESSION_COOKIE_NAME = "playground_session"
 CSRF_COOKIE_NAME = "playground_csrf"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
-SESSION_COOKIE_HTTPONLY = True
-CSRF_COOKIE_HTTPONLY = False
 if HOSTED:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
@@ -333,7 +318,6 @@ if HOSTED:
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 LANGUAGE_CODE = "en"
 TIME_ZONE = os.environ.get("TZ") or "UTC"
-USE_TZ = True
 USE_I18N = False
 
 LOG_FORMAT = os.environ.get("PLAYGROUND_LOG_FORMAT") or "text"

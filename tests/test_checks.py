@@ -22,7 +22,7 @@ def test_a_file_that_others_can_read(
     settings.DATA_DIR = tmp_path / "data"
     monkeypatch.setattr(checks, "database_file", lambda _: settings.DATA_DIR / "p.sqlite3")
     read_or_create_key(settings.DATA_DIR / name)
-    assert private_file_permissions() == []
+    assert not [*private_file_permissions()]
     (settings.DATA_DIR / name).chmod(mode)
     assert [found.id for found in private_file_permissions()] == ["playground.W002"] * (
         mode != 0o600
