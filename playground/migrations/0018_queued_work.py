@@ -22,7 +22,7 @@ def interrupt_waiting(apps, editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('playground', '0017_stored_bytes'),
+        ('playground', '0007_squashed_0017_stored_bytes'),
     ]
 
     operations = [

@@ -77,32 +77,39 @@ def preparation_lock() -> Iterator[None]:
 def _missing_migrations() -> set[tuple[str, str]]:
     """Return app and name of the playground's migrations that were not applied.
 
-    Raise `CommandError` if there are migrations of a newer version.
+    Raise `CommandError` if there are migrations of a newer version, or some of those that one
+    migration has replaced, which cannot be completed.
     """
-    needed, replaced = _migrations()
+    needed = _migrations()
     applied = set(MigrationRecorder(connection).applied_migrations())
     apps = {app for app, _ in needed}
-    if any(app in apps for app, _ in applied - needed - replaced):
+    if any(app in apps for app, _ in applied.difference(needed, *needed.values())):
         raise CommandError(
             "The database was migrated by a newer version of the playground, and this one"
             f" ({__version__}) cannot use it. Install the newer version, or set"
             " PLAYGROUND_DATA_DIR to another folder.",
             returncode=NEWER_DATABASE,
         )
-    return needed - applied
+    for (_, name), replaced in needed.items():
+        if applied & replaced and not replaced <= applied:
+            raise CommandError(
+                f"The database has a part of the migrations that {name} replaces: it is from a"
+                " development version. Migrate it with a version that has them all, or set"
+                " PLAYGROUND_DATA_DIR to another folder.",
+                returncode=NOT_MIGRATED,
+            )
+    return needed.keys() - applied
 
 
 @cache
-def _migrations() -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-    """Return app and name of the playground's migrations, and of those that they have replaced."""
-    needed: set[tuple[str, str]] = set()
-    replaced: set[tuple[str, str]] = set()
-    for key, migration in MigrationLoader(None).disk_migrations.items():
+def _migrations() -> dict[tuple[str, str], set[tuple[str, str]]]:
+    """Return app and name of the playground's migrations, each with those that it replaces."""
+    return {
+        key: set(migration.replaces)
+        for key, migration in MigrationLoader(None).disk_migrations.items()
         # Procrastinate has its tables where there are workers.
-        if migration.__module__.startswith(("playground.", "procrastinate.")):
-            needed.add(key)
-            replaced.update(migration.replaces)
-    return needed, replaced
+        if migration.__module__.startswith(("playground.", "procrastinate."))
+    }
 
 
 def load_samples(address: str) -> str:

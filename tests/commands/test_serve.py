@@ -11,7 +11,7 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -334,6 +334,18 @@ class TestMigrations:
         assert "\n" not in str(error.value)
         assert not Agent.objects.exists()
 
+    @pytest.mark.parametrize("command", [startup.migrate, startup.migrate_if_needed])
+    def test_a_database_between_replaced_migrations_is_not_changed(
+        self, monkeypatch: pytest.MonkeyPatch, command: Callable[[], None]
+    ) -> None:
+        recorder = MigrationRecorder(connection)
+        for name in ("0007_squashed_0017_stored_bytes", "0016_lessons", "0017_stored_bytes"):
+            recorder.record_unapplied("playground", name)
+        monkeypatch.setattr(startup, "call_command", pytest.fail)
+        with pytest.raises(CommandError, match="a part of the migrations") as error:
+            command()
+        assert error.value.returncode == startup.NOT_MIGRATED
+
     def test_migrations_of_other_packages_are_theirs(self) -> None:
         MigrationRecorder(connection).record_applied("auth", "0099_future")
         startup.migrate_if_needed()
@@ -343,7 +355,7 @@ class TestMigrations:
         monkeypatch.setattr(startup, "call_command", lambda name, **_: calls.append(name))
         startup.migrate_if_needed()
         assert calls == []
-        MigrationRecorder(connection).record_unapplied("playground", "0016_lessons")
+        MigrationRecorder(connection).record_unapplied("playground", "0022_storage")
         with contextlib.suppress(CommandError):  # There is no such collection.
             call_command("export_collection", "none", stdout=io.StringIO())
         assert calls == ["migrate"]
@@ -352,7 +364,7 @@ class TestMigrations:
         monkeypatch.setattr(connection, "vendor", "postgresql")
         monkeypatch.setattr(startup, "call_command", pytest.fail)
         startup.migrate_if_needed()
-        MigrationRecorder(connection).record_unapplied("playground", "0016_lessons")
+        MigrationRecorder(connection).record_unapplied("playground", "0022_storage")
         with pytest.raises(CommandError, match=r"not migrated\. Run: manage.py migrate$") as error:
             call_command("export_collection", "tour", stdout=io.StringIO())
         assert error.value.returncode == startup.NOT_MIGRATED

@@ -98,7 +98,7 @@ def test_the_frames_of_earlier_runs_are_counted() -> None:
     frames = [Frame(1, 0, FrameKind.CALL, b"call"), Frame(2, 0, FrameKind.HEAD, b"head of it"),
               Frame(3, 0, FrameKind.BODY, b"12345")]  # fmt: skip
     FrameBatch.objects.bulk_create(build_batches(run, [FramePart(frames)]))
-    migration = import_module("playground.migrations.0017_stored_bytes")
+    migration = import_module("playground.migrations.0007_squashed_0017_stored_bytes")
     migration.count_other_frames(apps, SimpleNamespace(connection=connection))
     run.refresh_from_db()
     assert run.other_bytes == len(b"callhead of it")
