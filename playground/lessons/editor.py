@@ -22,9 +22,8 @@ from playground.lesson_format import LessonStep, lesson_problems
 from playground.lesson_format.check import suggested_check
 from playground.lesson_format.validation import LessonProblem
 from playground.lessons.pane import expectation_examples, tabs_and_places
-from playground.lessons.progress import latest_run
 from playground.lessons.views import get_lesson, open_workbench
-from playground.models import Collection
+from playground.models import Collection, Run, RunSource
 from playground.models.collections import requests_in_order
 from playground.models.rows import owner_of
 from playground.stored_runs import run_facts
@@ -108,12 +107,12 @@ def _save_form(
 
 def _preview(request: HttpRequest, collection: Collection, step: str) -> HttpResponse:
     """Open the lesson at a step that has not passed."""
-    learner = get_lesson(request, collection.slug)
-    found = learner.lesson.step(step)
+    progress = get_lesson(request, collection.slug)
+    found = progress.lesson.step(step)
     assert found
-    learner.progress.forget(found)
-    learner.show(found)
-    return open_workbench(request, learner)
+    progress.forget(found)
+    progress.open(found)
+    return open_workbench(request, progress)
 
 
 def _restore(request: HttpRequest, collection: Collection, steps: Steps) -> HttpResponse:
@@ -128,7 +127,8 @@ def _restore(request: HttpRequest, collection: Collection, steps: Steps) -> Http
 
 
 def _suggest(request: HttpRequest, collection: Collection, step: dict[str, Any]) -> HttpResponse:
-    run = latest_run(owner_of(request.user))
+    runs = Run.objects.filter(owner=owner_of(request.user), source=RunSource.USER).turns()
+    run = runs.exclude(ended_us=None).order_by("-created_at").first()
     data = request.POST.dict()
     if run is None:
         messages.info(request, "There is no run yet. Send the request of the step first.")

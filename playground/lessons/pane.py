@@ -16,7 +16,6 @@ from playground.collections.files import LESSON_FILES
 from playground.expectations import EXPECTATION_TYPES, Check
 from playground.lesson_format import CheckResult, LessonStep
 from playground.lesson_format.validation import FRAMES, TABS
-from playground.lessons.progress import LessonOfLearner
 from playground.models import Agent, Collection, LessonProgress, SavedRequest
 from playground.protocols.events import EVENT_LABELS
 
@@ -118,27 +117,27 @@ class LessonPane:
 
     def __init__(
         self,
-        learner: LessonOfLearner,
+        progress: LessonProgress,
         user: User | AnonymousUser,
         step: LessonStep | None = None,
     ) -> None:
-        self.learner = learner
-        self.collection = learner.collection
-        self.step = step or learner.step
+        self.progress = progress
+        self.collection = progress.collection
+        self.step = step or progress.current
         self._user = user
 
     @property
     def number(self) -> int:
         """Return the number of the step, from 1."""
-        return self.learner.lesson.number_of(self.step) if self.step else 0
+        return self.progress.lesson.number_of(self.step) if self.step else 0
 
     @property
     def total(self) -> int:
-        return len(self.learner.lesson.steps)
+        return len(self.progress.lesson.steps)
 
     @property
     def rows(self) -> list[StepRow]:
-        return step_rows(self.learner, self.step)
+        return step_rows(self.progress, self.step)
 
     @property
     def is_shipped(self) -> bool:
@@ -146,15 +145,15 @@ class LessonPane:
 
     @property
     def has_passed(self) -> bool:
-        return self.step is not None and self.learner.progress.has_passed(self.step)
+        return self.step is not None and self.progress.has_passed(self.step)
 
     @property
     def previous(self) -> LessonStep | None:
-        return self.learner.lesson.steps[self.number - 2] if self.number > 1 else None
+        return self.progress.lesson.steps[self.number - 2] if self.number > 1 else None
 
     @property
     def following(self) -> LessonStep | None:
-        return self.learner.lesson.after(self.step) if self.step else None
+        return self.progress.lesson.after(self.step) if self.step else None
 
     @property
     def next_lesson(self) -> Collection | None:
@@ -165,7 +164,7 @@ class LessonPane:
     @property
     def hints(self) -> Sequence[str]:
         step = self.step
-        return step.hints[: self.learner.progress.hints_shown(step)] if step else ()
+        return step.hints[: self.progress.hints_shown(step)] if step else ()
 
     @property
     def hints_left(self) -> int:
@@ -173,7 +172,7 @@ class LessonPane:
 
     @property
     def is_solution_shown(self) -> bool:
-        return self.step is not None and self.learner.progress.is_solution_shown(self.step)
+        return self.step is not None and self.progress.is_solution_shown(self.step)
 
     @cached_property
     def request(self) -> RequestLink | None:
@@ -215,10 +214,10 @@ def request_link(
     )
 
 
-def step_rows(learner: LessonOfLearner, current: LessonStep | None) -> list[StepRow]:
+def step_rows(progress: LessonProgress, current: LessonStep | None) -> list[StepRow]:
     return [
-        StepRow(step, number, learner.progress.has_passed(step), step == current)
-        for number, step in enumerate(learner.lesson.steps, 1)
+        StepRow(step, number, progress.has_passed(step), step == current)
+        for number, step in enumerate(progress.lesson.steps, 1)
     ]
 
 
@@ -267,16 +266,12 @@ def lessons_of(user: User | AnonymousUser) -> QuerySet[Collection]:
     return found
 
 
-def lessons_with_progress(user: User | AnonymousUser) -> list[LessonOfLearner]:
-    """Return the lessons of a user with their progress, in order."""
-    collections = list(lessons_of(user))
-    rows = {
-        each.collection_id: each
-        for each in LessonProgress.objects.filter(collection__in=collections)
-    }
+def lessons_with_progress(user: User | AnonymousUser) -> list[LessonProgress]:
+    """Return the progress in the lessons of a user, in their order; not saved if there was none."""
+    lessons = lessons_of(user).select_related("lesson_progress")
     return [
-        LessonOfLearner(each, rows.get(each.pk) or LessonProgress(collection=each))
-        for each in collections
+        getattr(each, "lesson_progress", None) or LessonProgress(collection=each)
+        for each in lessons
     ]
 
 
@@ -285,13 +280,12 @@ def lesson_offer(user: User | AnonymousUser) -> LessonOffer | None:
     lessons = lessons_of(user)
     latest = LessonProgress.objects.filter(collection__in=lessons.order_by())
     rows = latest.select_related("collection").order_by("-modified_at")
-    started = (LessonOfLearner(row.collection, row) for row in rows)
-    found = next((each for each in started if not each.is_finished), None)
+    found = next((each for each in rows if not each.is_finished), None)
     if found is None:
         fresh = lessons.filter(lesson_progress__isnull=True).first()
         if fresh is None:
             return None
-        found = LessonOfLearner.of(fresh)
+        found = LessonProgress(collection=fresh)
     step = found.step_to_continue if found.is_started else None
     return LessonOffer(
         found.collection.name,

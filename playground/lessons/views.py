@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -26,14 +28,16 @@ from playground.lessons.pane import (
     lessons_with_progress,
     step_rows,
 )
-from playground.lessons.progress import LessonOfLearner
-from playground.models import Agent, Collection, RunKind
+from playground.models import Agent, Collection, LessonProgress, Run, RunKind, RunSource
 from playground.models.agents import DEMOS
 from playground.models.rows import owner_of
+from playground.stored_runs import run_facts
 from playground.ui.helpers import is_htmx
 
 #: Most characters of an answer.
 MAX_ANSWER = 1_000
+#: The latest runs of a learner that a check is evaluated on.
+MAX_RUNS = 12
 
 
 class NewLessonForm(forms.Form):
@@ -97,11 +101,11 @@ def add_shipped(request: HttpRequest, slug: str) -> HttpResponse:
 @ensure_csrf_cookie
 def lesson(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a lesson: its description, its steps, and the progress."""
-    learner = get_lesson(request, slug)
+    progress = get_lesson(request, slug)
     context = {
-        "learner": learner,
-        "collection": learner.collection,
-        "rows": step_rows(learner, learner.step if learner.is_started else None),
+        "progress": progress,
+        "collection": progress.collection,
+        "rows": step_rows(progress, progress.current if progress.is_started else None),
     }
     return render(request, "lessons/page.html", context)
 
@@ -109,48 +113,46 @@ def lesson(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def progress(request: HttpRequest, slug: str) -> HttpResponse:
     """Start or continue a lesson, restart it, or close it, as the field `do` says."""
-    learner = get_lesson(request, slug)
+    found = get_lesson(request, slug)
     do = request.POST.get("do", "")
     if do == "close":
-        learner.close()
+        LessonProgress.objects.filter(collection=found.collection).update(is_open=False)
         return redirect("lesson", slug)
     _add_demo_agents(request)
     if do == "restart":
-        learner.restart()
-    elif step := learner.step_to_continue:
-        learner.show(step)
-    return open_workbench(request, learner)
+        found.restart()
+    elif step := found.step_to_continue:
+        found.open(step)
+    return open_workbench(request, found)
 
 
-def open_workbench(request: HttpRequest, learner: LessonOfLearner) -> HttpResponse:
+def open_workbench(request: HttpRequest, progress: LessonProgress) -> HttpResponse:
     """Go to the workbench, with the request of the step that is shown."""
-    link = LessonPane(learner, request.user).request
+    link = LessonPane(progress, request.user).request
     return redirect(link.url if link and link.can_be_opened else reverse("workbench"))
 
 
 @require_POST
 def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     """Show a step of a lesson in the pane."""
-    pane = LessonPane(_show(request, slug, step)[0], request.user)
-    return _part(request, "lessons/pane.html", pane, oob=False)
+    progress, _ = _open(request, slug, step)
+    return _part(request, "lessons/pane.html", LessonPane(progress, request.user), oob=False)
 
 
 @require_POST
 def hints(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     """Show the next hint of a step."""
-    learner, found = _show(request, slug, step)
-    learner.progress.show_hint(found)
-    learner.progress.save()
-    return _part(request, "lessons/pane.html#help", LessonPane(learner, request.user))
+    progress, found = _open(request, slug, step)
+    progress.show_hint(found)
+    return _part(request, "lessons/pane.html#help", LessonPane(progress, request.user))
 
 
 @require_POST
 def solution(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     """Show the solution of a step."""
-    learner, found = _show(request, slug, step)
-    learner.progress.show_solution(found)
-    learner.progress.save()
-    return _part(request, "lessons/pane.html#help", LessonPane(learner, request.user))
+    progress, found = _open(request, slug, step)
+    progress.show_solution(found)
+    return _part(request, "lessons/pane.html#help", LessonPane(progress, request.user))
 
 
 @require_POST
@@ -160,47 +162,47 @@ def check(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     The field `answer` is what the learner has entered, `done` confirms a step without a check, and
     the composer's fields are a request that was not sent.
     """
-    learner, found = _step(request, slug, step)
-    if learner.progress.pk is None:
-        learner.show(found)
+    progress, found = _step(request, slug, step)
+    if progress.pk is None:
+        progress.open(found)
     answer = request.POST.get("answer")
     if found.check is None:
         has_passed, result = "done" in request.POST, None
     else:
         answer = answer[:MAX_ANSWER] if answer is not None else None
-        result = evaluate_check(found.check, _subjects(request, learner, found), answer)
+        result = evaluate_check(found.check, _subjects(request, progress, found), answer)
         has_passed = result.passed
-    if has_passed and not learner.progress.has_passed(found):
-        learner.pass_step(found)
-        pane = LessonPane(learner, request.user)
+    if has_passed and not progress.has_passed(found):
+        progress.pass_step(found)
+        pane = LessonPane(progress, request.user)
         return _part(request, "lessons/pane.html", pane, checks=check_rows(found, result))
     return _part(
         request,
         "lessons/pane.html#check",
-        LessonPane(learner, request.user, found),
+        LessonPane(progress, request.user, found),
         checks=check_rows(found, result),
         is_checked=result is not None and (bool(result.checks) or answer is not None),
     )
 
 
-def get_lesson(request: HttpRequest, slug: str) -> LessonOfLearner:
-    """Return a lesson of the user with its progress. Raises `Http404`."""
-    return LessonOfLearner.of(get_object_or_404(lessons_of(request.user), slug=slug))
+def get_lesson(request: HttpRequest, slug: str) -> LessonProgress:
+    """Return the progress of the user in a lesson. Raises `Http404`."""
+    return LessonProgress.of(get_object_or_404(lessons_of(request.user), slug=slug))
 
 
-def _step(request: HttpRequest, slug: str, step: str) -> tuple[LessonOfLearner, LessonStep]:
-    learner = get_lesson(request, slug)
-    found = learner.lesson.step(step)
+def _step(request: HttpRequest, slug: str, step: str) -> tuple[LessonProgress, LessonStep]:
+    progress = get_lesson(request, slug)
+    found = progress.lesson.step(step)
     if found is None:
         raise Http404
-    return learner, found
+    return progress, found
 
 
-def _show(request: HttpRequest, slug: str, step: str) -> tuple[LessonOfLearner, LessonStep]:
+def _open(request: HttpRequest, slug: str, step: str) -> tuple[LessonProgress, LessonStep]:
     """Open a lesson at a step. Raises `Http404`."""
-    learner, found = _step(request, slug, step)
-    learner.show(found)
-    return learner, found
+    progress, found = _step(request, slug, step)
+    progress.open(found)
+    return progress, found
 
 
 def _part(
@@ -215,25 +217,48 @@ def _part(
     return render(request, part, {"pane": pane, "oob": oob, **result})
 
 
-def _subjects(request: HttpRequest, learner: LessonOfLearner, step: LessonStep) -> list[Subject]:
-    """Return the learner's runs, and before them the composed request if it can pass the step."""
-    found = list(learner.subjects(step))
-    if step.check and step.check.passes_unsent and "document" in request.POST:
+def _subjects(
+    request: HttpRequest, progress: LessonProgress, step: LessonStep
+) -> Iterator[Subject]:
+    """Yield the composed request if it can pass the step, and the runs since it was first shown.
+
+    The latest run comes first. Promises are polled by themselves, also those of other steps: polls
+    are left out unless the check is about the kind of the request.
+    """
+    check = step.check
+    if check and check.passes_unsent and "document" in request.POST:
         prepared = prepare_form(request)
         if prepared.has_call:
             target = prepared.redacted_target
-            composed: dict[str, Any] = {
-                "kind": RunKind.ASK.name.lower(),
-                "document": prepared.request,
-                "answers": None,
-                "continues": bool(request.POST.get("parent")),
-                "url": prepared.url,
-                "protocol": target.protocol,
-                "binding": target.binding,
-                "version": target.version,
+            yield Subject(
+                {
+                    "kind": RunKind.ASK.name.lower(),
+                    "document": prepared.request,
+                    "answers": None,
+                    "continues": bool(request.POST.get("parent")),
+                    "url": prepared.url,
+                    "protocol": target.protocol,
+                    "binding": target.binding,
+                    "version": target.version,
+                }
+            )
+    runs = Run.objects.filter(
+        owner=progress.collection.owner_id,
+        source=RunSource.USER,
+        created_at__gte=progress.since(step),
+    )
+    if check and not check.names_kind:
+        runs = runs.exclude(kind=RunKind.POLL)
+    for run in runs.order_by("-created_at")[:MAX_RUNS]:
+        if run.is_final:
+            sent = {
+                "kind": RunKind(run.kind).name.lower(),
+                "document": run.request,
+                "answers": run.answers,
+                "continues": run.parent_id is not None,
+                **run.describe_target(),
             }
-            found.insert(0, Subject(composed))
-    return found
+            yield Subject(sent, partial(run_facts, run))
 
 
 def _add_demo_agents(request: HttpRequest) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
@@ -53,15 +54,62 @@ class LessonProgress(models.Model):
     def __str__(self) -> str:
         return f"{self.collection}: {self.step}"
 
-    def current(self, lesson: Lesson) -> LessonStep | None:
-        """Return the step that is shown, None for a lesson without steps."""
-        found = lesson.step(self.step)
-        return found or next(iter(lesson.steps), None)
+    @classmethod
+    def of(cls, collection: Collection) -> LessonProgress:
+        """Return the progress in a lesson, which is not saved if there was none."""
+        found = cls.objects.filter(collection=collection).first() or cls()
+        found.collection = collection
+        return found
 
-    def show(self, step: LessonStep) -> None:
-        """Show a step; runs from now on are checked."""
-        self.step = step.slug
-        self._note(step, since=timezone.now().isoformat(), replace=False)
+    @cached_property
+    def lesson(self) -> Lesson:
+        return Lesson.of(self.collection.lesson)
+
+    @property
+    def current(self) -> LessonStep | None:
+        """The step that is shown, None for a lesson without steps."""
+        return self.lesson.step(self.step) or next(iter(self.lesson.steps), None)
+
+    @property
+    def is_started(self) -> bool:
+        return self.pk is not None and bool(self.steps)
+
+    @property
+    def is_finished(self) -> bool:
+        return bool(self.lesson.steps) and self.passed == len(self.lesson.steps)
+
+    @property
+    def passed(self) -> int:
+        return sum(map(self.has_passed, self.lesson.steps))
+
+    @property
+    def step_to_continue(self) -> LessonStep | None:
+        """The step that is shown, or, once that has passed, the next one that has not."""
+        steps, shown = self.lesson.steps, self.current
+        start = steps.index(shown) if shown else 0
+        for each in (*steps[start:], *steps[:start]):
+            if not self.has_passed(each):
+                return each
+        return shown
+
+    def open(self, step: LessonStep) -> None:
+        """Open the lesson, in place of the one that is open, at a step.
+
+        Runs from now on are checked.
+        """
+        with transaction.atomic():
+            owner = self.collection.owner_id
+            others = LessonProgress.objects.filter(collection__owner=owner, is_open=True)
+            others.exclude(pk=self.pk).update(is_open=False)
+            self.is_open, self.step = True, step.slug
+            self._note(step, since=timezone.now().isoformat(), replace=False)
+            self.save()
+
+    def restart(self) -> None:
+        """Forget the progress, and open the lesson at its first step."""
+        self.step, self.steps = "", {}
+        if step := self.current:
+            self.open(step)
 
     def since(self, step: LessonStep) -> datetime:
         """Return when a step was first shown; runs before that are not checked."""
@@ -71,8 +119,14 @@ class LessonProgress(models.Model):
     def has_passed(self, step: LessonStep) -> bool:
         return "passed" in self._state_of(step)
 
-    def note_passed(self, step: LessonStep) -> None:
-        self._note(step, passed=timezone.now().isoformat(), replace=False)
+    def pass_step(self, step: LessonStep) -> None:
+        """Store that a step has passed. Meanwhile the learner may have opened another one."""
+        with transaction.atomic():
+            stored = LessonProgress.objects.select_for_update(of=("self",))
+            fields = ["is_open", "step", "steps", "modified_at"]
+            self.refresh_from_db(fields=fields, from_queryset=stored)
+            self._note(step, passed=timezone.now().isoformat(), replace=False)
+            self.save(update_fields=["steps"])
 
     def hints_shown(self, step: LessonStep) -> int:
         found = self._state_of(step).get("hints", 0)
@@ -80,18 +134,17 @@ class LessonProgress(models.Model):
 
     def show_hint(self, step: LessonStep) -> None:
         self._note(step, hints=min(self.hints_shown(step) + 1, len(step.hints)))
+        self.save()
 
     def is_solution_shown(self, step: LessonStep) -> bool:
         return bool(self._state_of(step).get("solution"))
 
     def show_solution(self, step: LessonStep) -> None:
         self._note(step, solution=True)
+        self.save()
 
     def forget(self, step: LessonStep) -> None:
         self.steps = {slug: state for slug, state in self.steps.items() if slug != step.slug}
-
-    def passed_count(self, lesson: Lesson) -> int:
-        return sum(map(self.has_passed, lesson.steps))
 
     def _state_of(self, step: LessonStep) -> dict[str, Any]:
         found = self.steps.get(step.slug)

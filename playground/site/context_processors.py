@@ -12,7 +12,7 @@ from django.utils.functional import SimpleLazyObject
 
 from playground import __version__
 from playground.lessons.pane import LessonPane
-from playground.lessons.progress import open_lesson
+from playground.models import LessonProgress
 from playground.models.rows import owner_of
 from playground.site.sidebar import Sidebar
 
@@ -48,5 +48,5 @@ def sidebar(request: HttpRequest) -> dict[str, Any]:
 
 
 def _lesson_pane(request: HttpRequest) -> LessonPane | None:
-    found = open_lesson(owner_of(request.user))
+    found = LessonProgress.objects.of_owner(owner_of(request.user)).filter(is_open=True).first()
     return LessonPane(found, request.user) if found else None
