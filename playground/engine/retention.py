@@ -142,6 +142,7 @@ def run_trees(owner: int | None) -> list[RunTree]:
     parents = {pk: parent for pk, parent, kind, *_ in rows if kind not in TURNS}
     known = {row[0] for row in rows}
     reasons = retention_reasons(Run.objects.filter(owner=owner))
+    strength = list(RetentionReason).index
     trees: dict[UUID, RunTree] = {}
     for pk, _, _, agent, created_at, size in rows:
         root = _root(pk, parents, known)
@@ -150,7 +151,8 @@ def run_trees(owner: int | None) -> list[RunTree]:
         tree.bytes += size
         tree.members.append(pk)
         tree.latest = max(tree.latest, created_at)
-        tree.retention_reason = _stronger(tree.retention_reason, reasons.get(pk))
+        own = filter(None, (tree.retention_reason, reasons.get(pk)))
+        tree.retention_reason = min(own, key=strength, default=None)
         if pk == root:
             tree.agent = agent
     return list(trees.values())
@@ -248,11 +250,6 @@ def _ancestors(unfinished: QuerySet[Run], polled: QuerySet[PolledPromise]) -> Qu
             found.add(parent)
             parent = parents.get(parent)
     return Run.objects.filter(pk__in=found)
-
-
-def _stronger(one: RetentionReason | None, other: RetentionReason | None) -> RetentionReason | None:
-    order = list(RetentionReason)
-    return min((reason for reason in (one, other) if reason), key=order.index, default=None)
 
 
 def _chunks(keys: Iterable[UUID]) -> Iterable[list[UUID]]:

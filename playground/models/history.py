@@ -144,11 +144,12 @@ def history_page(
     `SEARCH_NEXT_ROWS`.
     """
     runs = _before(runs, before)
-    floor = None
+    floor: datetime | None = None
     if not filters.is_indexed:
-        floor = _floor(
-            filters.indexed(runs), SEARCH_FIRST_ROWS if before is None else SEARCH_NEXT_ROWS
-        )
+        rows = SEARCH_FIRST_ROWS if before is None else SEARCH_NEXT_ROWS
+        times = filters.indexed(runs).order_by("-created_at").values_list("created_at", flat=True)
+        # Of the row after those, if there are so many; read from the index alone.
+        floor = next(iter(times[rows : rows + 1]), None)
     found = filters.apply(runs)
     if floor is not None:
         found = found.filter(created_at__gte=floor)
@@ -201,16 +202,6 @@ def _before(rows: Any, cursor: HistoryCursor | None) -> Any:
         later = models.Q(created_at=cursor.moment, pk__gte=cursor.pk)
         rows = rows.filter(~later, created_at__lte=cursor.moment)
     return rows.order_by("-created_at", "-pk")
-
-
-def _floor(runs: RunQuerySet, rows: int) -> datetime | None:
-    """Return the time of the row after `rows` rows; None if there are not so many.
-
-    Read from the index alone.
-    """
-    times = runs.order_by("-created_at").values_list("created_at", flat=True)
-    found: datetime | None = next(iter(times[rows : rows + 1]), None)
-    return found
 
 
 #: Runs before and after a run that are searched for candidates of a comparison.

@@ -19,16 +19,7 @@ from playground.models.rows import Owner, UntrashedManager
 MAX_STEPS = 200
 
 
-class LessonProgressQuerySet(models.QuerySet["LessonProgress"]):
-    """Queries over the progress in lessons."""
-
-    def of_owner(self, owner: Owner) -> LessonProgressQuerySet:
-        """Return the progress of a learner, latest first."""
-        rows = self.filter(collection__owner=owner, collection__lesson__isnull=False)
-        return rows.select_related("collection").order_by("-modified_at")
-
-
-class ProgressManager(UntrashedManager.from_queryset(LessonProgressQuerySet)):  # type: ignore[misc]
+class ProgressManager(UntrashedManager["LessonProgress"]):
     """Manager of the progress in lessons that are not in the trash."""
 
     deleted_at = "collection__deleted_at"
@@ -60,6 +51,13 @@ class LessonProgress(models.Model):
         found = cls.objects.filter(collection=collection).first() or cls()
         found.collection = collection
         return found
+
+    @classmethod
+    def opened_by(cls, owner: Owner) -> LessonProgress | None:
+        """Return the progress in the lesson that the workbench shows, None for none."""
+        rows = cls.objects.filter(collection__owner=owner, collection__lesson__isnull=False)
+        rows = rows.filter(is_open=True).select_related("collection")
+        return rows.order_by("-modified_at").first()
 
     @cached_property
     def lesson(self) -> Lesson:

@@ -16,11 +16,6 @@ from playground.models.rows import Owned, OwnedQuerySet, UntrashedManager
 from playground.models.runs import Run
 
 
-def new_token() -> str:
-    """Return a token of 192 random bits."""
-    return secrets.token_urlsafe(24)
-
-
 class ShareQuerySet(OwnedQuerySet):
     """Queries over shares."""
 
@@ -67,7 +62,7 @@ class Share(Owned):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save; make a token if there is none."""
-        self.token = self.token or new_token()
+        self.token = self.token or secrets.token_urlsafe(24)  # 192 random bits
         super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:

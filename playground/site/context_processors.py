@@ -48,5 +48,5 @@ def sidebar(request: HttpRequest) -> dict[str, Any]:
 
 
 def _lesson_pane(request: HttpRequest) -> LessonPane | None:
-    found = LessonProgress.objects.of_owner(owner_of(request.user)).filter(is_open=True).first()
+    found = LessonProgress.opened_by(owner_of(request.user))
     return LessonPane(found, request.user) if found else None

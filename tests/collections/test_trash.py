@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from playground.collections import ordering, trash
-from playground.collections.fixture import dump
 from playground.models import (
     Collection,
-    CollectionRun,
     Folder,
     LessonProgress,
     Run,
     SavedRequest,
-    Share,
 )
 from playground.models.driving import database_now
 from tests.support import example_collections
@@ -56,51 +52,7 @@ def recently_deleted() -> list[str]:
     return [trash.label(part) for part in found]
 
 
-@pytest.mark.parametrize("which", [0, 1, 2], ids=["collection", "folder", "request"])
-def test_everything_comes_back(collection: Collection, which: int) -> None:
-    leek = collection.requests.get(slug="leek")
-    assert leek.folder
-    reply, run = run_of(None), run_of(leek)
-    SavedRequest.objects.filter(pk=leek.pk).update(recorded_run=reply)
-    done = CollectionRun.objects.create(collection=collection, name="Tour")
-    step = done.steps.create(number=1, name="Leek", saved_request=leek)
-    share = Share.objects.create(collection=collection)
-    before = dump(collection)
-    assert dump(restored([collection, leek.folder, leek][which])) == before
-    again = SavedRequest.objects.get(slug="leek")
-    assert (again.modified_at, again.created_at, again.recorded_run) == (MOMENT, MOMENT, reply)
-    assert list(again.runs.all()) == [run]
-    step.refresh_from_db()
-    assert step.saved_request == again
-    assert list(collection.collection_runs.all()) == [done]
-    assert Share.objects.get() == share
-
-
 class TestCollection:
-    def test_its_place_and_moments(self, collection: Collection) -> None:
-        for position, name in ((1, "First"), (2, "Last")):
-            Collection.objects.create(name=name, position=position * 1000)
-        Collection.objects.filter(pk=collection.pk).update(
-            position=1500, modified_at=MOMENT, created_at=MOMENT, file_digest="ab"
-        )
-        found = restored(collection)
-        order = Collection.objects.order_by("position", "pk").values_list("name", flat=True)
-        assert list(order) == ["First", collection.name, "Last"]
-        assert (found.modified_at, found.created_at, found.file_digest) == (MOMENT, MOMENT, "ab")
-
-    def test_its_links(self, collection: Collection) -> None:
-        in_a_day = timezone.now() + timedelta(days=1)
-        links = [
-            Share.objects.create(collection=collection, expires_at=expires_at)
-            for expires_at in (None, in_a_day, MOMENT)
-        ]
-        other = Share.objects.create(run=run_of(None))
-        trash.delete(collection)
-        assert list(Share.objects.all()) == [other]
-        found = restore(collection)
-        assert set(found.shares.all()) == {*links}
-        assert found.shares.valid().count() == 2
-
     def test_its_progress_but_not_that_it_was_open(self, collection: Collection) -> None:
         progress = LessonProgress.objects.create(collection=collection, is_open=True, step="a")
         trash.delete(collection)
@@ -164,16 +116,6 @@ class TestPart:
             ordering.move_folder(hot, Collection.objects.create(name="Other"))
         restore(leek)
         assert collection.requests.get(slug="leek").folder_id is None
-
-    def test_a_request_whose_collection_is_deleted(self, collection: Collection) -> None:
-        leek = collection.requests.get(slug="leek")
-        trash.delete(leek)
-        trash.delete(collection)
-        with pytest.raises(trash.RestoreError, match="The collection “soups” no longer exists"):
-            restore(leek)
-        restore(collection)
-        restore(leek)
-        assert collection.requests.count() == 4
 
     def test_the_collection_has_changed(self, collection: Collection) -> None:
         leek = collection.requests.get(slug="leek")

@@ -105,6 +105,7 @@ class World:
         step = Step.objects.create(
             collection_run=self.done, number=1, name="One", saved_request=saved, run=self.run
         )
+        SavedRequest.objects.filter(pk=saved.pk).update(recorded_run=Recording().end())
         self.share = Share.objects.create(collection=collection, token="shared")
         progress = LessonProgress.objects.create(collection=collection)
         #: A row of each model.
@@ -333,6 +334,8 @@ def test_a_link_to_a_collection_opens_nothing(client: Client) -> None:
     assert client.post("/s/shared/copy/").status_code == 404
     # What open sockets ask at intervals.
     assert broadcast._valid({"shared"}) == set()
+    trash.restore(Collection.with_trashed.get(pk=world.collection.pk))
+    assert client.get("/s/shared/").status_code == 200
 
 
 def test_an_open_lesson_is_closed(client: Client) -> None:
