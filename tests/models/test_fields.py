@@ -21,9 +21,12 @@ from playground.models.key_rotation import rotate
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
-def stored() -> str:
+HEADERS = [["X-API-Key", "canary"], ["X-Plain", "ünï 🍳"]]
+
+
+def stored(column: str = "auth_secret") -> str:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT auth_secret FROM playground_agent")
+        cursor.execute(f"SELECT {column} FROM playground_agent")
         return cursor.fetchone()[0]
 
 
@@ -50,11 +53,12 @@ def test_no_secret_is_empty() -> None:
 
 
 def test_another_key_reads_nothing(settings: Any) -> None:
-    Agent.objects.create(name="A", url="http://a.example", auth="bearer", auth_secret="canary")
+    Agent.objects.create(
+        name="A", url="http://a.example", auth="bearer", auth_secret="canary", headers=HEADERS
+    )
     settings.PLAYGROUND_KEY = "another key"
     agent = Agent.objects.get()
-    assert agent.auth_secret == ""
-    assert agent.auth_headers() == []
+    assert (agent.auth_secret, agent.auth_headers(), agent.headers) == ("", [], [])
 
 
 @pytest.mark.parametrize("garbage", ["garbage", "gAAAAA==", "ü", "=" * 40])
@@ -84,28 +88,19 @@ def test_what_authenticates(fields: dict[str, str], headers: list[tuple[str, str
     assert Agent(name="A", url="http://a.example", **fields).auth_headers() == headers
 
 
-def stored_headers() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT headers FROM playground_agent")
-        return cursor.fetchone()[0]
-
-
-HEADERS = [["X-API-Key", "canary"], ["X-Plain", "ünï 🍳"]]
-
-
 class TestHeaders:
     def test_they_come_back_and_the_database_never_sees_them(self) -> None:
         Agent.objects.create(name="A", url="http://a.example", headers=HEADERS)
-        assert stored_headers()
+        assert stored("headers")
         for part in ("canary", "X-API-Key", "X-Plain"):
-            assert part not in stored_headers()
+            assert part not in stored("headers")
         assert Agent.objects.get().headers == HEADERS
 
     def test_an_update_encrypts_too(self) -> None:
         Agent.objects.create(name="A", url="http://a.example")
-        assert stored_headers() == ""
+        assert stored("headers") == ""
         Agent.objects.update(headers=HEADERS)
-        assert "canary" not in stored_headers()
+        assert "canary" not in stored("headers")
         assert Agent.objects.get().headers == HEADERS
 
     def test_none_are_an_own_empty_list(self) -> None:
@@ -115,11 +110,6 @@ class TestHeaders:
         first.headers.append(["X-A", "1"])
         assert second.headers == []
 
-    def test_another_key_reads_none(self, settings: Any) -> None:
-        Agent.objects.create(name="A", url="http://a.example", headers=HEADERS)
-        settings.PLAYGROUND_KEY = "another key"
-        assert Agent.objects.get().headers == []
-
     def test_fixtures_bring_plain_lists_and_are_written_without(self, tmp_path: Path) -> None:
         fields = {"name": "A", "slug": "a", "url": "http://a.example", "headers": HEADERS,
                   "created_at": "2026-01-01T00:00:00Z"}  # fmt: skip
@@ -127,7 +117,7 @@ class TestHeaders:
         fixture.write_text(json.dumps([{"model": "playground.agent", "fields": fields}]))
         call_command("loaddata", str(fixture), verbosity=0)
         assert Agent.objects.get().headers == HEADERS
-        assert "canary" not in stored_headers()
+        assert "canary" not in stored("headers")
         dumped = json.loads(serializers.serialize("json", Agent.objects.all()))
         assert dumped[0]["fields"]["headers"] == []
 
@@ -146,17 +136,12 @@ def test_dumped_data_holds_nothing_that_is_encrypted() -> None:
 
 
 class TestRotation:
-    @pytest.fixture
-    def rows(self) -> tuple[Agent, Variable]:
-        environment = Environment.objects.create(name="E")
-        return (
-            Agent.objects.create(
-                name="A", url="http://a.example", auth_secret="canary", headers=HEADERS
-            ),
-            Variable.objects.create(
-                environment=environment, name="v", kind="secret", secret="dove"
-            ),
+    def write(self) -> None:
+        Agent.objects.create(
+            name="A", url="http://a.example", auth_secret="canary", headers=HEADERS
         )
+        environment = Environment.objects.create(name="E")
+        Variable.objects.create(environment=environment, name="v", kind="secret", secret="dove")
 
     def read(self) -> tuple[str, Any, str]:
         agent, variable = Agent.objects.get(), Variable.objects.get()
@@ -168,12 +153,12 @@ class TestRotation:
         settings.DATA_DIR = tmp_path
         settings.PLAYGROUND_KEY = read_or_create_key(tmp_path / "encryption-key")
         settings.PLAYGROUND_OTHER_KEYS = []
+        self.write()
         return tmp_path
 
     def test_the_new_key_reads_everything_and_the_old_one_nothing(
-        self, settings: Any, directory: Path, request: pytest.FixtureRequest
+        self, settings: Any, directory: Path
     ) -> None:
-        request.getfixturevalue("rows")
         old = settings.PLAYGROUND_KEY
         out = io.StringIO()
         call_command("rotate_key", stdout=out)
@@ -190,9 +175,8 @@ class TestRotation:
         assert previous.stat().st_mode & 0o777 == 0o600
 
     def test_what_a_process_wrote_that_was_not_stopped_can_be_read(
-        self, settings: Any, directory: Path, request: pytest.FixtureRequest
+        self, settings: Any, directory: Path
     ) -> None:
-        request.getfixturevalue("rows")
         path = directory / "encryption-key"
         for expected in ("written late", "written later"):
             call_command("rotate_key", stdout=io.StringIO())
@@ -202,13 +186,8 @@ class TestRotation:
             assert self.read() == (expected, HEADERS, "dove")
 
     def test_one_that_was_interrupted_reads_on_and_is_finished_later(
-        self,
-        settings: Any,
-        directory: Path,
-        request: pytest.FixtureRequest,
-        monkeypatch: pytest.MonkeyPatch,
+        self, settings: Any, directory: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        request.getfixturevalue("rows")
         path = directory / "encryption-key"
         with monkeypatch.context() as patch:
             patch.setattr(rotate_key, "replace_key", interrupted)
@@ -222,10 +201,7 @@ class TestRotation:
         settings.PLAYGROUND_KEY, settings.PLAYGROUND_OTHER_KEYS = path.read_text().strip(), []
         assert self.read() == ("written since", HEADERS, "dove")
 
-    def test_what_no_key_reads_stays(
-        self, settings: Any, directory: Path, request: pytest.FixtureRequest
-    ) -> None:
-        request.getfixturevalue("rows")
+    def test_what_no_key_reads_stays(self, settings: Any, directory: Path) -> None:
         lost, settings.PLAYGROUND_KEY = settings.PLAYGROUND_KEY, "another key"
         out = io.StringIO()
         call_command("rotate_key", stdout=out)
@@ -234,10 +210,10 @@ class TestRotation:
         assert self.read() == ("canary", HEADERS, "dove")
 
     def test_a_key_of_the_environment_is_replaced_there(
-        self, settings: Any, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+        self, settings: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         settings.PLAYGROUND_KEY = "old"
-        request.getfixturevalue("rows")
+        self.write()
         monkeypatch.setenv("PLAYGROUND_KEY", "new")
         monkeypatch.delenv("PLAYGROUND_OLD_KEY", raising=False)
         with pytest.raises(CommandError, match="PLAYGROUND_OLD_KEY"):
