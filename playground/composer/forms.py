@@ -97,7 +97,7 @@ class ComposerForm(forms.Form):
 class SendForm(ComposerForm):
     """A form of a request to send or to preview."""
 
-    #: What was detected at the URL: see `playground.models.agents`.
+    #: What was detected at the URL: see `Agent.detected`.
     detected = ParsedField(parse_json_value, dict)
     #: The slug of one of the user's environments, "" for none.
     environment = TextField()

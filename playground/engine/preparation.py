@@ -89,7 +89,7 @@ class RequestTemplate:
     auth: Mapping[str, Any] = field(default_factory=dict)
     saved: SavedRequest | None = None
     expectations: Sequence[Mapping[str, Any]] = ()
-    #: What was detected at the URL: see `playground.models.agents`.
+    #: What was detected at the URL: see `Agent.detected`.
     detected: Mapping[str, str] | None = None
     #: Slug of the agent of a saved request, where there is no such agent.
     missing_agent: str = ""

@@ -109,7 +109,9 @@ class Agent(Owned):
     #: The handshake of the last exchange over MCP: see `protocols.exchange.Exchange.handshake`.
     #: The session itself belongs to a conversation. Encrypted, as the id was in it before.
     handshake = EncryptedJSONField(default=dict, blank=True, editable=False, shape=OBJECT)
-    #: The result of the connection doctor: see `playground.models.agents`.
+    #: The result of the connection doctor, the detected settings and the complete report:
+    #: {"protocol", "version", "binding", "generation", "dialect", "label", "url", "at", "report"}.
+    #: While a diagnosis is in progress, or when it detected nothing, there is only the report.
     detected = JSONTextField(null=True, blank=True, editable=False, shape=OBJECT)
     #: The answer strategy that was used last.
     answer_strategy = models.CharField(

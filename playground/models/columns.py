@@ -150,7 +150,6 @@ def storable(text: str) -> str:
 
 # Encrypted columns
 
-
 # cryptography is imported where it is used: that takes 20 ms, and many commands need no secret.
 
 
@@ -230,7 +229,6 @@ def _decrypt(text: str) -> str:
 
 
 # Slugs, also of rows that `loaddata` writes, and their constraint
-
 
 #: What a slug or a token in a URL consists of.
 IN_URL = r"\A[-a-zA-Z0-9_]+\Z"

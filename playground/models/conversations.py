@@ -221,7 +221,6 @@ def _next_context(
 
 # MCP sessions, which conversations have with servers (up to 2025-11-25)
 
-
 #: Characters of a version that are stored.
 MAX_VERSION = 40
 

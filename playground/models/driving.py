@@ -91,7 +91,6 @@ class QueuedWork(models.Model):
 
 # Liveness
 
-
 #: Seconds between two heartbeats of a run in progress, and between two checks of a server.
 HEARTBEAT_INTERVAL = 1.0 if settings.WORKERS else 5.0
 #: A driver of another host without a heartbeat for this long is dead. One that hangs for half a

@@ -53,7 +53,6 @@ class FrameBatch(models.Model):
 
 # Packing of numbered frames into rows, for the writer of runs and for recordings
 
-
 #: Frames and bytes of one row, which a reader of a single frame has to unpack.
 ROW_FRAMES, ROW_BYTES = 500, 256 * 1024
 #: Size of a frame together with its events, in sizes of the frame alone. In frames above the second

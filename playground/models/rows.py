@@ -47,12 +47,11 @@ def owner_of(user: User | AnonymousUser | None) -> Owner:
 class NaturalKeyManager(models.Manager[Row]):
     """Manager of rows by slugs, so that fixtures need no primary keys."""
 
-    def get_by_natural_key(self, *slugs: str) -> Row:
-        """Return the shared (unowned) row with the last slug, in the collection with the first."""
-        *collection, slug = slugs
-        if collection:
-            return self.get(collection__owner=None, collection__slug=collection[0], slug=slug)
-        return self.get(owner=None, slug=slug)
+    def get_by_natural_key(self, slug: str, part: str | None = None) -> Row:
+        """Return the shared (unowned) row with this slug, or the part of it with the other one."""
+        if part is None:
+            return self.get(owner=None, slug=slug)
+        return self.get(collection__owner=None, collection__slug=slug, slug=part)
 
 
 class OwnedQuerySet(models.QuerySet):  # type: ignore[type-arg]
@@ -64,35 +63,6 @@ class OwnedQuerySet(models.QuerySet):  # type: ignore[type-arg]
         if settings.HOSTED and owner is None:
             return self.none()
         return self.filter(owner=owner)
-
-
-# Sessions of users who are logged in to a hosted playground
-
-
-def valid_sessions(keys: Collection[str]) -> set[str]:
-    """Return the keys of those sessions that are logged in, by two queries for all of them.
-
-    A session ends with a log-out, when its user is deactivated or deleted, and when the password is
-    changed.
-    """
-    rows = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
-    data = {row.session_key: row.get_decoded() for row in rows}
-    ids = {each[SESSION_KEY] for each in data.values() if SESSION_KEY in each}
-    users = get_user_model().objects.filter(pk__in=ids, is_active=True)
-    hashes = {str(user.pk): user.get_session_auth_hash() for user in users}
-    return {
-        key
-        for key, each in data.items()
-        if (known := hashes.get(each.get(SESSION_KEY, "")))
-        and constant_time_compare(each.get(HASH_SESSION_KEY, ""), known)
-    }
-
-
-# The trash
-
-
-#: Conditions of constraints and indexes.
-UNTRASHED, TRASHED = models.Q(deleted_at=None), models.Q(deleted_at__isnull=False)
 
 
 class Owned(models.Model):
@@ -121,6 +91,34 @@ def unique_per_owner(
         ),
         models.UniqueConstraint(fields=fields, condition=both, name=f"{name}_unowned"),
     ]
+
+
+# Sessions of users who are logged in to a hosted playground
+
+
+def valid_sessions(keys: Collection[str]) -> set[str]:
+    """Return the keys of those sessions that are logged in, by two queries for all of them.
+
+    A session ends with a log-out, when its user is deactivated or deleted, and when the password is
+    changed.
+    """
+    rows = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
+    data = {row.session_key: row.get_decoded() for row in rows}
+    ids = {each[SESSION_KEY] for each in data.values() if SESSION_KEY in each}
+    users = get_user_model().objects.filter(pk__in=ids, is_active=True)
+    hashes = {str(user.pk): user.get_session_auth_hash() for user in users}
+    return {
+        key
+        for key, each in data.items()
+        if (known := hashes.get(each.get(SESSION_KEY, "")))
+        and constant_time_compare(each.get(HASH_SESSION_KEY, ""), known)
+    }
+
+
+# The trash
+
+#: Conditions of constraints and indexes.
+UNTRASHED, TRASHED = models.Q(deleted_at=None), models.Q(deleted_at__isnull=False)
 
 
 class UntrashedManager(models.Manager[Row]):
