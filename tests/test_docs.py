@@ -72,9 +72,7 @@ class TestSettings:
 
     def test_every_setting_has_a_row_and_every_row_is_a_setting(self) -> None:
         text = (ROOT / "playground/settings.py").read_text()
-        read = set(
-            re.findall(r"(?:environ\.get|_flag|_number|_list)\(\s*\"([A-Z_]+)\"", text)
-        )
+        read = set(re.findall(r"(?:environ\.get|_flag|_number|_list)\(\s*\"([A-Z_]+)\"", text))
         limits = {f"PLAYGROUND_{field.name.upper()}" for field in fields(RunLimits)}
         assert len(read) > 15
         assert self.ROWS.keys() == read | limits | self.ELSEWHERE

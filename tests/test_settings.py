@@ -24,7 +24,6 @@ from playground.base import private_files
 from playground.base.limits import MIB, RunLimits
 from playground.base.logs import JSONFormatter, TextFormatter
 from playground.base.private_files import read_or_create_key
-from playground.checks import hosted_mode, outbound_allow_list, several_processes
 from playground.site.context_processors import site
 from tests.support.playground_server import PlaygroundServer
 
@@ -269,66 +268,6 @@ class TestModes:
 
 
 class TestChecks:
-    def ids(self) -> list[str | None]:
-        return [message.id for message in several_processes()]
-
-    def test_one_process_is_fine(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.delenv("WEB_CONCURRENCY", raising=False)
-        assert self.ids() == []
-        monkeypatch.setenv("WEB_CONCURRENCY", "1")
-        assert self.ids() == []
-
-    def test_several_processes_must_share(
-        self, monkeypatch: pytest.MonkeyPatch, settings: Any
-    ) -> None:
-        monkeypatch.setenv("WEB_CONCURRENCY", "2")
-        assert self.ids() == ["playground.E002", "playground.W001"]
-        settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels_redis.pubsub.X"}}
-        assert self.ids() == ["playground.W001"]
-        assert all(message.hint for message in several_processes())
-        monkeypatch.setitem(
-            settings.DATABASES["default"], "ENGINE", "django.db.backends.postgresql"
-        )
-        assert self.ids() == []
-
-    def test_a_number_that_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("WEB_CONCURRENCY", "two")
-        assert self.ids() == ["playground.E001"]
-
-    def test_a_hosted_playground_knows_its_names(self, settings: Any) -> None:
-        settings.ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
-        settings.HOSTED = False
-        assert not [*hosted_mode()]
-        settings.HOSTED = True
-        assert [message.id for message in hosted_mode()] == ["playground.E003"]
-        settings.ALLOWED_HOSTS = ["play.example"]
-        assert not [*hosted_mode()]
-
-    @pytest.mark.parametrize(
-        "entry",
-        [
-            "agent.internal", "agent.internal.", "Agent_1", "localhost", "münchen.example",
-            "10.0.0.0/8", "10.1.2.3", "::1", "[::1]", "fd00::/8",
-        ],
-    )  # fmt: skip
-    def test_what_may_be_allowed(self, settings: Any, entry: str) -> None:
-        settings.OUTBOUND_ALLOW = [entry]
-        assert not [*outbound_allow_list()]
-
-    @pytest.mark.parametrize(
-        "entry",
-        [
-            "10.0.0/8", "10.0.0.0/33", "10.0.0.256", "10.0.0", "http://agent.internal",
-            "agent.internal:8001", "agent.internal/ask", "*.internal", "a b", "a..b", ".internal",
-        ],
-    )  # fmt: skip
-    def test_typing_errors_of_the_allow_list(self, settings: Any, entry: str) -> None:
-        settings.OUTBOUND_ALLOW = ["10.0.0.0/8", entry]
-        (found,) = outbound_allow_list()
-        assert found.id == "playground.E004"
-        assert repr(entry) in found.msg
-        assert found.hint
-
     @pytest.mark.process
     def test_django_runs_them(self, tmp_path: Path) -> None:
         server = PlaygroundServer(
