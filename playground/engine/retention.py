@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import logging
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -261,14 +261,6 @@ def _chunks(keys: Iterable[UUID]) -> Iterable[list[UUID]]:
 
 
 @dataclass(frozen=True, slots=True)
-class PruningPlan:
-    """The trees to delete, and those retained beyond the limits, both the oldest first."""
-
-    to_delete: tuple[RunTree, ...] = ()
-    retained: tuple[RunTree, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class AgentUsage:
     """Runs and bytes of one agent."""
 
@@ -295,8 +287,10 @@ class PruningPreview:
     retained: dict[RetentionReason, int] = field(default_factory=dict)
 
 
-def plan_pruning(trees: Iterable[RunTree], limits: RetentionLimits, now: datetime) -> PruningPlan:
-    """Return the trees that the limits delete, the oldest first.
+def plan_pruning(
+    trees: Iterable[RunTree], limits: RetentionLimits, now: datetime
+) -> tuple[list[RunTree], list[RunTree]]:
+    """Return the trees that the limits delete, and those retained beyond them, the oldest first.
 
     Retained trees count towards the limits, so newer ones are deleted in their place.
     """
@@ -314,37 +308,33 @@ def plan_pruning(trees: Iterable[RunTree], limits: RetentionLimits, now: datetim
         else:
             to_delete.append(tree)
             count -= 1
-    return PruningPlan(tuple(to_delete), tuple(retained))
+    return to_delete, retained
 
 
 def preview(owner: int | None, limits: RetentionLimits) -> PruningPreview:
     mark_interrupted()
     trees = run_trees(owner)
-    plan = plan_pruning(trees, limits, database_now())
-    to_delete = plan.to_delete
-    retained: dict[RetentionReason, int] = defaultdict(int)
-    for tree in plan.retained:
+    to_delete, beyond = plan_pruning(trees, limits, database_now())
+    retained: Counter[RetentionReason] = Counter()
+    for tree in beyond:
         assert tree.retention_reason
         retained[tree.retention_reason] += tree.runs
+    runs: Counter[str] = Counter()
+    size: Counter[str] = Counter()
+    for tree in to_delete:
+        runs[tree.agent] += tree.runs
+        size[tree.agent] += tree.bytes
+    most = sorted(runs, key=lambda agent: (-runs[agent], agent))
     return PruningPreview(
         all_runs=sum(tree.runs for tree in trees),
         all_bytes=sum(tree.bytes for tree in trees),
-        runs=sum(tree.runs for tree in to_delete),
-        bytes=sum(tree.bytes for tree in to_delete),
+        runs=runs.total(),
+        bytes=size.total(),
         oldest=to_delete[0].latest if to_delete else None,
         newest=to_delete[-1].latest if to_delete else None,
-        agents=tuple(_usage_by_agent(to_delete)),
+        agents=tuple(AgentUsage(agent, runs[agent], size[agent]) for agent in most),
         retained=dict(retained),
     )
-
-
-def _usage_by_agent(trees: Iterable[RunTree]) -> list[AgentUsage]:
-    found: dict[str, tuple[int, int]] = {}
-    for tree in trees:
-        runs, size = found.get(tree.agent, (0, 0))
-        found[tree.agent] = runs + tree.runs, size + tree.bytes
-    usage = [AgentUsage(agent, *counts) for agent, counts in found.items()]
-    return sorted(usage, key=lambda each: (-each.runs, each.agent))
 
 
 def runs_to_delete(owner: int | None, limits: RetentionLimits | None = None) -> list[RunTree]:
@@ -353,7 +343,8 @@ def runs_to_delete(owner: int | None, limits: RetentionLimits | None = None) -> 
     if not limits.any:
         return []
     mark_interrupted()
-    return list(plan_pruning(run_trees(owner), limits, database_now()).to_delete)
+    to_delete, _ = plan_pruning(run_trees(owner), limits, database_now())
+    return to_delete
 
 
 # The deletion
@@ -389,9 +380,7 @@ def delete(keys: Iterable[UUID], *, also: frozenset[RetentionReason] = frozenset
             Step.objects.filter(run__in=runs).values_list("collection_run", flat=True)
         )
         runs.only("pk").delete()
-        sent = Step.objects.filter(collection_run=OuterRef("pk"), run__isnull=False)
-        ended = CollectionRun.objects.exclude(state=CollectionRun.State.RUNNING)
-        ended.filter(pk__in=collection_runs).filter(~Exists(sent)).delete()
+        _without_runs().filter(pk__in=collection_runs).delete()
         conversations = {conversation for _, conversation in found if conversation}
         others = Run.objects.filter(conversation=OuterRef("pk"))
         empty = Conversation.objects.filter(pk__in=conversations).filter(~Exists(others))
@@ -412,9 +401,14 @@ def delete_unsent_collection_runs(
         ages.append(database_now() - timedelta(min(limits.max_days, MAX_DAYS)))
     if not ages:
         return
+    _without_runs().filter(owner=owner, created_at__lt=max(ages)).delete()
+
+
+def _without_runs() -> QuerySet[CollectionRun]:
+    """Return the collection runs that have ended and have no run of a request left."""
     sent = Step.objects.filter(collection_run=OuterRef("pk"), run__isnull=False)
     ended = CollectionRun.objects.exclude(state=CollectionRun.State.RUNNING)
-    ended.filter(~Exists(sent), owner=owner, created_at__lt=max(ages)).delete()
+    return ended.filter(~Exists(sent))
 
 
 #: Prunings in progress, by owner; the result of a task is the number of runs deleted.

@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from playground.collections.fixture import dump
 from playground.collections.fixture_parser import parse_fixture
-from playground.collections.trash import delete
 from playground.expectations import EXPECTATION_TYPES, check_schema
 from playground.lessons import views
 from playground.lessons.pane import expectation_examples
@@ -306,13 +305,6 @@ class TestLearner:
         assert "/lessons/plain/" not in client.get("/lessons/").content.decode()
         assert "/collections/basics/" not in client.get("/sidebar/").content.decode()
         assert "/collections/basics/" not in client.get("/collections/").content.decode()
-
-    def test_a_deleted_lesson_comes_back_with_its_steps(self, collection: Collection) -> None:
-        text = dump(collection)
-        client = Client()
-        delete(collection)
-        client.post(f"/collections/undo/collection/{collection.pk}/")
-        assert dump(Collection.objects.get(slug="basics")) == text
 
 
 HOSTILE = """# Free <b>prizes</b> <script>alert(1)</script>
