@@ -14,7 +14,8 @@ from django.core.management import CommandError
 from playground.cli.arguments import USAGE, agent_of, collection_of
 from playground.cli.output import one_line, print_line
 from playground.collection_runs.page import result_of
-from playground.collection_runs.reports import StepResult, VerdictCounts, step_lines
+from playground.collection_runs.reports import step_lines
+from playground.collection_runs.results import StepResult, VerdictCounts
 from playground.collections.fixture import FixtureError
 from playground.collections.fixture_parser import parse_fixture
 from playground.collections.importer import unsaved_collection

@@ -1,24 +1,29 @@
-"""Collection runs: their page and list, and the report of a stored run."""
+"""Collection runs: their page with its live updates, their list, the report of a stored run."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import fields as fields_of
 from datetime import UTC
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Count, QuerySet
+from django.template.loader import get_template
 
 from playground.base.fields import int_param
-from playground.collection_runs.reports import (
+from playground.collection_runs.results import (
+    BAD,
     CheckResult,
     CollectionRunReport,
     StepResult,
     VerdictCounts,
+    duration,
     end_reason,
+    status_label,
 )
-from playground.collection_runs.reports.results import duration
 from playground.conversation.status import waiting_label
 from playground.models import CollectionRun, Run, Step
 from playground.ui.formatting import value_text
@@ -26,19 +31,21 @@ from playground.ui.formatting import value_text
 #: Steps of one page.
 PAGE = 100
 #: What the page shows: all steps, or those that did not pass.
-ALL, BAD = "all", "unmet"
-_BAD = (Step.Verdict.UNMET, Step.Verdict.UNSENT)
+SHOW_ALL, SHOW_BAD = "all", "unmet"
 #: Characters of the cause of a problem.
 MAX_PROBLEM = 500
-#: Columns of a run that a step shows; its request and session context may be large.
-_RUN = ("run__agent_name", "run__state", "run__outcome", "run__status", "run__problem")
+#: Columns of a step, and of its run, whose request and session context may be large.
+_COLUMNS = (
+    *("number", "iteration", "folder", "name", "verdict", "checks", "reason", "duration_ms"),
+    *("run", "run__agent_name", "run__state", "run__outcome", "run__status", "run__problem"),
+)
+_CHECK_FIELDS = [each.name for each in fields_of(CheckResult)]
 
 
 def report_of(run: CollectionRun, steps: Sequence[StepResult] | None = None) -> CollectionRunReport:
     """Return the report of a stored collection run, reading its steps unless `steps` are given."""
     if steps is None:
-        stored = run.steps.select_related("run").only(*_columns()).order_by("number")
-        steps = [result_of(step, step.run) for step in stored.iterator(1000)]
+        steps = [result_of(step, step.run) for step in _stored(run).iterator(1000)]
     return CollectionRunReport(
         name=run.name,
         steps=steps,
@@ -50,70 +57,34 @@ def report_of(run: CollectionRun, steps: Sequence[StepResult] | None = None) -> 
     )
 
 
-def _columns() -> tuple[str, ...]:
-    own = ("number", "iteration", "folder", "name", "verdict", "checks", "reason", "duration_ms")
-    return (*own, "run", *_RUN)
+def _stored(run: CollectionRun) -> QuerySet[Step]:
+    found: QuerySet[Step] = run.steps.select_related("run").only(*_COLUMNS).order_by("number")
+    return found
 
 
 def result_of(step: Step, run: Run | None) -> StepResult:
+    problem = run.problem if run else None
+    cause = value_text(problem.get("cause"), MAX_PROBLEM) if isinstance(problem, Mapping) else ""
     return StepResult(
         number=step.number,
         iteration=step.iteration,
         folder=step.folder,
         name=step.name,
         verdict=step.verdict,
-        checks=checks_of(step),
         reason=step.reason,
-        problem=problem_of(run),
-        duration_ms=step.duration_ms,
+        problem=cause,
+        took_ms=step.duration_ms,
         run=str(run.pk) if run else "",
         agent=run.agent_name if run else "",
         state=run.state if run else "",
         outcome=run.outcome if run else "",
         status=run.status if run else None,
+        checks=[
+            CheckResult(**{name: check[name] for name in _CHECK_FIELDS if name in check})
+            for check in step.checks
+            if isinstance(check, Mapping)
+        ],
     )
-
-
-def problem_of(run: Run | None) -> str:
-    """Return the cause of a run's problem; "" if it has none."""
-    problem = run.problem if run else None
-    return value_text(problem.get("cause"), MAX_PROBLEM) if isinstance(problem, Mapping) else ""
-
-
-def checks_of(step: Step) -> list[CheckResult]:
-    return [_check_result(check) for check in step.checks if isinstance(check, Mapping)]
-
-
-def _check_result(check: Mapping[str, Any]) -> CheckResult:
-    return CheckResult(
-        passed=check.get("met"),
-        expected=str(check.get("wanted", "")),
-        actual=str(check.get("actual", "")),
-        value=check.get("value"),
-        expectation=check.get("expectation"),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class StepRow:
-    """A step as a row."""
-
-    step: Step
-    checks: Sequence[CheckResult]
-    duration: str
-
-    @property
-    def number(self) -> int:
-        return self.step.number
-
-    @property
-    def problem(self) -> str:
-        """Return the cause of its run's problem, "" if it has none."""
-        return problem_of(self.step.run)
-
-    @property
-    def verdict_label(self) -> str:
-        return str(self.step.get_verdict_display())
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +99,12 @@ class StepPage:
     def of(cls, query: Mapping[str, str]) -> StepPage:
         """Return the page of a query string; the first page of all steps if it is invalid."""
         page = int_param(query, "page", 1, minimum=1, maximum=999_999)
-        return cls(BAD if query.get("show") == BAD else ALL, page)
+        return cls(SHOW_BAD if query.get("show") == SHOW_BAD else SHOW_ALL, page)
 
     def of_run(self, run: CollectionRun) -> QuerySet[Step]:
         """Return the steps on all pages."""
         steps: QuerySet[Step] = run.steps.order_by("number")
-        return steps.filter(verdict__in=_BAD) if self.show == BAD else steps
+        return steps.filter(verdict__in=BAD) if self.show == SHOW_BAD else steps
 
     def verdicts(self, run: CollectionRun) -> dict[int, str]:
         """Return the verdicts on this page by step number."""
@@ -141,36 +112,18 @@ class StepPage:
         steps = self.of_run(run).values_list("number", "verdict")
         return dict(steps[first : first + PAGE])
 
-    def rows(self, run: CollectionRun, numbers: Iterable[int]) -> list[StepRow]:
-        """Return the rows of steps by number, in order."""
-        steps = run.steps.filter(number__in=list(numbers)).order_by("number")
-        found = steps.select_related("run").only(*_columns())
-        return [StepRow(step, checks_of(step), duration(step.duration_ms)) for step in found]
-
-
-@dataclass(frozen=True, slots=True)
-class RunProgress:
-    """Number of steps by verdict, and duration so far."""
-
-    tally: VerdictCounts
-    duration: str
-
-    @classmethod
-    def of(cls, run: CollectionRun) -> RunProgress:
-        return cls(VerdictCounts(run.planned, run.counts()), duration(run.duration_ms()))
-
-    @property
-    def parts(self) -> Iterable[tuple[str, float, float]]:
-        """Return the parts of the progress bar: verdict, start and length in percent."""
-        return self.tally.parts(100)
+    def rows(self, run: CollectionRun, numbers: Iterable[int]) -> list[StepResult]:
+        """Return the results of steps by number, in order."""
+        found = _stored(run).filter(number__in=list(numbers))
+        return [result_of(step, step.run) for step in found]
 
 
 def page_of(run: CollectionRun, window: StepPage) -> dict[str, Any]:
-    progress = RunProgress.of(run)
+    counts = counts_of(run)
     verdicts = window.verdicts(run)
-    steps = progress.tally.bad if window.show == BAD else run.planned
+    steps = counts.bad if window.show == SHOW_BAD else run.planned
     return {
-        **header_context(run, progress),
+        **header_context(run, counts),
         "window": window,
         "rows": window.rows(run, verdicts),
         "known": encode_verdicts(verdicts),
@@ -178,24 +131,29 @@ def page_of(run: CollectionRun, window: StepPage) -> dict[str, Any]:
     }
 
 
-def header_context(run: CollectionRun, progress: RunProgress) -> dict[str, Any]:
-    options = run.options
+def counts_of(run: CollectionRun) -> VerdictCounts:
+    return VerdictCounts(run.planned, run.counts())
+
+
+def header_context(run: CollectionRun, counts: VerdictCounts) -> dict[str, Any]:
     return {
         "run": run,
-        "progress": progress,
-        "status_label": status_label(run, progress),
-        "tone": _tone(run, progress),
-        "options": options,
-        "note": end_reason(run.state, progress.tally) if run.is_final else waiting_label(run),
+        "counts": counts,
+        "parts": counts.parts(100),
+        "duration": duration(run.duration_ms()),
+        "status_label": status_label(run.state, counts),
+        "tone": _tone(run, counts),
+        "options": run.options,
+        "note": end_reason(run.state, counts) if run.is_final else waiting_label(run),
     }
 
 
-def _tone(run: CollectionRun, progress: RunProgress) -> str:
+def _tone(run: CollectionRun, counts: VerdictCounts) -> str:
     if run.state == CollectionRun.State.RUNNING:
         return "running"
     if run.state != CollectionRun.State.COMPLETED:
         return "skipped"
-    return "met" if progress.tally.all_met else "unmet"
+    return "met" if counts.all_met else "unmet"
 
 
 def encode_verdicts(verdicts: Mapping[int, str]) -> str:
@@ -223,16 +181,55 @@ def listed(runs: Iterable[CollectionRun]) -> list[dict[str, Any]]:
     ):
         counted[key][verdict] = count
     return [
-        header_context(
-            run,
-            RunProgress(VerdictCounts(run.planned, counted[run.pk]), duration(run.duration_ms())),
-        )
+        header_context(run, VerdictCounts(run.planned, counted[run.pk]))
         for run in found
     ]
 
 
-def status_label(run: CollectionRun, progress: RunProgress) -> str:
-    """Return the status in one to three words."""
-    if run.state == CollectionRun.State.COMPLETED:
-        return "All passed" if progress.tally.all_met else "Failed"
-    return str(run.get_state_display())
+# Live updates
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRunMessage:
+    """A websocket message about a collection run."""
+
+    html: str
+    #: Whether the run has ended and everything was sent.
+    final: bool
+
+
+class CollectionRunUpdates:
+    """Position of one viewer in one collection run. Used from one thread at a time."""
+
+    def __init__(self, pk: UUID, page: StepPage, known: Mapping[int, str]) -> None:
+        """Begin with a page of the steps that shows the verdicts `known`, by step number."""
+        self.pk = pk
+        self._page = page
+        self._known = dict(known)
+        self._stamp: object = None
+
+    def advance(self) -> CollectionRunMessage | None:
+        """Return the message with everything new since the last one; None if nothing is.
+
+        Raises `CollectionRun.DoesNotExist` if the run was deleted.
+        """
+        # Before its steps: the end must not be announced before what led to it.
+        run = CollectionRun.objects.select_related("collection").get(pk=self.pk)
+        verdicts = self._page.verdicts(run)
+        changed = [n for n, verdict in verdicts.items() if self._known.get(n) != verdict]
+        counts = counts_of(run)
+        stamp = (run.state, counts)
+        if not changed and stamp == self._stamp:
+            return None
+        rows = self._page.rows(run, changed)
+        is_list = self._page.show == SHOW_BAD
+        html = get_template("collection_runs/page.html#message").render(
+            {
+                **header_context(run, counts),
+                "replaced": [row for row in rows if row.number in self._known],
+                "added": [row for row in rows if row.number not in self._known] if is_list else [],
+            }
+        )
+        self._known.update({row.number: row.verdict for row in rows})
+        self._stamp = stamp
+        return CollectionRunMessage(html, run.is_final)

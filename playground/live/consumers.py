@@ -26,8 +26,7 @@ from playground.base import metrics
 from playground.base.executors import read_for_viewer
 from playground.base.fields import int_param
 from playground.base.jobs import PerLoop, start_task
-from playground.collection_runs.page import StepPage, decode_verdicts
-from playground.collection_runs.updates import CollectionRunUpdates
+from playground.collection_runs.page import CollectionRunUpdates, StepPage, decode_verdicts
 from playground.conversation.updates import RunUpdates
 from playground.live.broadcast import RunFeed, run_feeds
 from playground.models import CollectionRun, Run, Share

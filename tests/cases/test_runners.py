@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from playground.cli.dialogue import Dialogue
 from playground.cli.output import MessagePrinter
-from playground.collection_runs.reports import FORMATS, CheckResult, CollectionRunReport, StepResult
+from playground.collection_runs.reports import FORMATS
+from playground.collection_runs.results import CheckResult, CollectionRunReport, StepResult
 from playground.models import Collection
 from playground.protocols import events as ev
 from tests.support.collections import saved
@@ -112,7 +113,7 @@ def test_any_pieces(pieces: list[str]) -> None:
 
 
 def report(text: str) -> CollectionRunReport:
-    check = CheckResult(False, text, f"a\n{text}", text, {"type": text})
+    check = CheckResult({"type": text}, False, text, f"a\n{text}", text)
     steps = [
         StepResult(number=1, iteration=1, folder=text, name=text, verdict="unmet", checks=[check],
                    problem=f"{text}\n{text}", status=200),

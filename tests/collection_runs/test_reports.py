@@ -14,23 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from junitparser import JUnitXml
 
-from playground.collection_runs.reports import (
-    FORMATS,
-    CheckResult,
-    CollectionRunReport,
-    StepResult,
-    as_html,
-    as_json,
-    as_junit,
-    as_text,
-    end_reason,
-)
-from playground.collection_runs.reports.results import (
+from playground.collection_runs.reports import FORMATS, as_html, as_json, as_junit, as_text
+from playground.collection_runs.results import (
     BAD,
     DONE,
     OPEN,
     WORDS,
+    CheckResult,
+    CollectionRunReport,
+    StepResult,
     VerdictCounts,
+    end_reason,
     verdict_label,
 )
 from playground.models import CollectionRun, Step
@@ -38,9 +32,10 @@ from tests.support.markup import read
 
 EVIL = "<script>alert(1)</script> \"&'\x00\x1b[2J\ud800 {{x}}"
 
-MET = CheckResult(True, "the HTTP status is 200", "200", 200, {"type": "status", "equals": 200})
-UNMET = CheckResult(False, "the HTTP status is 200", "404", 404, {"type": "status", "equals": 200})
-UNJUDGED = CheckResult(None, "a path", "It cannot be read.", None, {"type": "json"})
+STATUS = {"type": "status", "equals": 200}
+MET = CheckResult(STATUS, True, "the HTTP status is 200", "200", 200)
+UNMET = CheckResult(STATUS, False, "the HTTP status is 200", "404", 404)
+UNJUDGED = CheckResult({"type": "json"}, None, "a path", "It cannot be read.")
 
 
 def step(number: int, verdict: str, *checks: CheckResult, **facts: Any) -> StepResult:
@@ -51,11 +46,11 @@ def step(number: int, verdict: str, *checks: CheckResult, **facts: Any) -> StepR
 MIXED = CollectionRunReport(
     "Tour",
     [
-        step(1, "met", MET, duration_ms=12.34, run="r1", agent="Demo", state="completed",
+        step(1, "met", MET, took_ms=12.34, run="r1", agent="Demo", state="completed",
              outcome="answer", status=200),
-        step(2, "unmet", MET, UNMET, UNJUDGED, folder="Soups", duration_ms=1500.0, status=404),
+        step(2, "unmet", MET, UNMET, UNJUDGED, folder="Soups", took_ms=1500.0, status=404),
         step(3, "unsent", folder="Soups", reason="There is no value for “city”."),
-        step(4, "stopped", folder="Salads", iteration=2, reason="Halted.", duration_ms=20.0),
+        step(4, "stopped", folder="Salads", iteration=2, reason="Halted.", took_ms=20.0),
         step(5, "skipped", folder="Salads", iteration=2, reason="Not begun."),
     ],
     state="stopped",
@@ -88,7 +83,7 @@ class TestHTML:
         assert re.findall(r"(parallel|iterations|bail|agent)", page) == ["iterations"]
 
     def test_it_is_one_file_without_anything_that_runs(self) -> None:
-        check = CheckResult(False, EVIL, EVIL, EVIL)
+        check = CheckResult(None, False, EVIL, EVIL, EVIL)
         evil = [step(1, "unmet", check, name=EVIL, folder=EVIL, reason=EVIL)]
         page = as_html(CollectionRunReport(EVIL, evil, environment=EVIL, options={EVIL: [EVIL]}))
         assert "<script" not in page
@@ -118,11 +113,12 @@ class TestJSON:
             "verdict": "unmet", "reason": "", "took_ms": 1500.0, "run": "", "agent": "",
             "problem": "", "state": "", "outcome": "", "status": 404,
             "checks": [
-                {
-                    "expectation": each.expectation, "met": each.passed, "wanted": each.expected,
-                    "actual": each.actual, "value": each.value,
-                }
-                for each in (MET, UNMET, UNJUDGED)
+                {"expectation": STATUS, "met": True, "wanted": "the HTTP status is 200",
+                 "actual": "200", "value": 200},
+                {"expectation": STATUS, "met": False, "wanted": "the HTTP status is 200",
+                 "actual": "404", "value": 404},
+                {"expectation": {"type": "json"}, "met": None, "wanted": "a path",
+                 "actual": "It cannot be read.", "value": None},
             ],
         }  # fmt: skip
 
@@ -161,7 +157,7 @@ class TestJUnit:
 
     @given(st.text(st.characters(codec=None)))
     def test_any_text_makes_xml(self, text: str) -> None:
-        check = CheckResult(False, text, text)
+        check = CheckResult(None, False, text, text)
         steps = [
             step(1, "unmet", check, name=text, folder=text),
             step(2, "unsent", reason=text),
@@ -245,10 +241,9 @@ class TestEarlyEnds:
 
 class TestTotals:
     def test_counts(self) -> None:
-        totals = MIXED.totals
-        assert totals.tally.counts == dict.fromkeys(WORDS.keys() - {"running", "waiting"}, 1)
+        assert MIXED.counts.counts == dict.fromkeys(WORDS.keys() - {"running", "waiting"}, 1)
         # What could not be judged is not met.
-        assert (totals.checks, totals.checks_passed, totals.checks_failed) == (4, 2, 2)
+        assert (MIXED.checks, MIXED.checks_met, MIXED.checks_unmet) == (4, 2, 2)
 
     @pytest.mark.parametrize(
         ("state", "verdicts", "all_met", "word"),
@@ -267,7 +262,7 @@ class TestTotals:
     def test_verdict(self, state: str, verdicts: list[str], all_met: bool, word: str) -> None:
         steps = [step(number, verdict) for number, verdict in enumerate(verdicts)]
         report = CollectionRunReport("x", steps, state)
-        assert (report.all_passed, report.verdict) == (all_met, word)
+        assert (report.all_met, report.status_label) == (all_met, word)
 
 
 class TestVerdicts:

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from playground.base import executors
 from playground.base.jobs import start_task
-from playground.collection_runs.updates import CollectionRunUpdates
+from playground.collection_runs.page import CollectionRunUpdates
 from playground.conversation import updates as live
 from playground.live import broadcast, consumers
 from playground.live.broadcast import run_feeds

@@ -38,7 +38,8 @@ from playground.cli.output import (
 )
 from playground.cli.signals import on_stop
 from playground.collection_runs.page import report_of, result_of
-from playground.collection_runs.reports import FORMATS, CollectionRunReport, summary_lines
+from playground.collection_runs.reports import FORMATS, summary_lines
+from playground.collection_runs.results import CollectionRunReport
 from playground.engine.collection_runs import runner
 from playground.engine.collection_runs.plan import (
     MAX_PARALLEL,
@@ -238,7 +239,7 @@ def _write_one(report: CollectionRunReport, name: str, file: str) -> None:
 
 
 def _exit_code(report: CollectionRunReport) -> int:
-    if report.all_passed:
+    if report.all_met:
         return ALL_MET
     if report.state != CollectionRun.State.COMPLETED:
         return COULD_NOT_RUN

@@ -19,7 +19,8 @@ RUNNING, WAITING = "running", "waiting"
 DONE = (MET, UNMET, UNSENT)
 #: Verdicts that count against the collection.
 BAD = (UNMET, UNSENT)
-#: Verdicts that are not final.
+#: Verdicts that are final, and those that are not.
+ENDED = (*DONE, STOPPED, SKIPPED)
 OPEN = (WAITING, RUNNING)
 #: Labels within a sentence.
 WORDS = {
@@ -68,10 +69,9 @@ class VerdictCounts:
     @property
     def figures(self) -> list[tuple[str, str, int]]:
         """Return (verdict, label, count) of final verdicts: met, not met, and others if any."""
-        ended = (MET, UNMET, UNSENT, STOPPED, SKIPPED)
         return [
             (verdict, verdict_label(verdict), self.of(verdict))
-            for verdict in ended
+            for verdict in ENDED
             if verdict in (MET, UNMET) or self.of(verdict)
         ]
 
@@ -90,7 +90,7 @@ class VerdictCounts:
     def parts(self, whole: int) -> Iterator[tuple[str, float, float]]:
         """Yield the parts of a bar of `whole` units: verdict, start and length."""
         at = 0.0
-        for verdict in (MET, UNMET, UNSENT, STOPPED, SKIPPED, RUNNING):
+        for verdict in (*ENDED, RUNNING):
             length = whole * self.of(verdict) / max(1, self.steps)
             if length:
                 yield verdict, round(at, 3), round(length, 3)
@@ -106,37 +106,44 @@ _ENDINGS = {
 }
 
 
-def end_reason(state: str, tally: VerdictCounts) -> str:
+def end_reason(state: str, counts: VerdictCounts) -> str:
     """Return why a run in this state did not complete, as a sentence; "" if it did."""
     if state not in _ENDINGS:
         return ""
-    noun = "request" if tally.steps == 1 else "requests"
-    return f"{_ENDINGS[state]}. {tally.of(MET):,} of {tally.steps:,} {noun} passed."
+    noun = "request" if counts.steps == 1 else "requests"
+    return f"{_ENDINGS[state]}. {counts.of(MET):,} of {counts.steps:,} {noun} passed."
 
 
-# The run, its steps and their checks
+def status_label(state: str, counts: VerdictCounts) -> str:
+    """Return the status of a run in one or two words."""
+    if state != "completed":
+        return state.capitalize()
+    return "All passed" if counts.all_met else "Failed"
+
+
+# The run, its steps and their checks. The fields are the members of the JSON report.
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of one expectation."""
+    """The result of one expectation, as a step stores it."""
 
+    #: The expectation as it was written.
+    expectation: Any = None
     #: None if the expectation could not be evaluated, which counts as failed.
-    passed: bool | None
+    met: bool | None = None
     #: The expected value as text: "the status is 200".
-    expected: str = ""
+    wanted: str = ""
     #: The actual value as text, or the reason why the expectation could not be evaluated.
     actual: str = ""
     #: The actual value as JSON; None if there is no value to show.
     value: Any = None
-    #: The expectation as it was written.
-    expectation: Any = None
 
     @property
     def sentence(self) -> str:
-        if self.passed is None:
-            return f"{self.expected}: inconclusive. {self.actual}"
-        return f"{self.expected}; actual: {self.actual}"
+        if self.met is None:
+            return f"{self.wanted}: inconclusive. {self.actual}"
+        return f"{self.wanted}; actual: {self.actual}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,24 +157,24 @@ class StepResult:
     folder: str
     name: str
     verdict: str
-    checks: Sequence[CheckResult] = ()
     #: Why the request was not sent or not started; "" otherwise.
     reason: str = ""
     #: Why its run did not complete, as the run's problem states it: a refused connection, an
     #: exceeded limit; "" if it completed or the reason is unknown.
     problem: str = ""
     #: Milliseconds; None if the request was not sent.
-    duration_ms: float | None = None
+    took_ms: float | None = None
     #: Of the run: key, agent's name, state, outcome and HTTP status.
     run: str = ""
     agent: str = ""
     state: str = ""
     outcome: str = ""
     status: int | None = None
+    checks: Sequence[CheckResult] = ()
 
     @property
     def unmet(self) -> list[CheckResult]:
-        return [each for each in self.checks if not each.passed]
+        return [each for each in self.checks if not each.met]
 
     @property
     def is_bad(self) -> bool:
@@ -182,18 +189,9 @@ class StepResult:
     def verdict_label(self) -> str:
         return verdict_label(self.verdict)
 
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Counts of steps and of checks."""
-
-    tally: VerdictCounts
-    checks: int
-    checks_failed: int
-
     @property
-    def checks_passed(self) -> int:
-        return self.checks - self.checks_failed
+    def duration(self) -> str:
+        return duration(self.took_ms)
 
 
 @dataclass(frozen=True)
@@ -212,31 +210,39 @@ class CollectionRunReport:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def totals(self) -> Totals:
-        verdicts = Counter(step.verdict for step in self.steps)
-        return Totals(
-            tally=VerdictCounts(len(self.steps), verdicts),
-            checks=sum(len(step.checks) for step in self.steps),
-            checks_failed=sum(len(step.unmet) for step in self.steps),
-        )
+    def counts(self) -> VerdictCounts:
+        return VerdictCounts(len(self.steps), Counter(step.verdict for step in self.steps))
+
+    @cached_property
+    def checks(self) -> int:
+        """Return the number of checks of all steps."""
+        return sum(len(step.checks) for step in self.steps)
+
+    @cached_property
+    def checks_unmet(self) -> int:
+        return sum(len(step.unmet) for step in self.steps)
 
     @property
-    def all_passed(self) -> bool:
+    def checks_met(self) -> int:
+        return self.checks - self.checks_unmet
+
+    @property
+    def all_met(self) -> bool:
         """Return whether every request was sent and every check passed."""
-        return self.state == "completed" and self.totals.tally.all_met
+        return self.state == "completed" and self.counts.all_met
 
     @property
-    def verdict(self) -> str:
-        if self.state == "running":
-            return "Running"
-        if self.state != "completed":
-            return self.state.capitalize()
-        return "All passed" if self.all_passed else "Failed"
+    def status_label(self) -> str:
+        return status_label(self.state, self.counts)
 
     @property
     def ending(self) -> str:
         """Return why the run did not complete, as a sentence; "" if it did."""
-        return end_reason(self.state, self.totals.tally)
+        return end_reason(self.state, self.counts)
+
+    @property
+    def duration(self) -> str:
+        return duration(self.took_ms)
 
     @cached_property
     def has_iterations(self) -> bool:
