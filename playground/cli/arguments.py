@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,12 +20,55 @@ from playground.engine.preparation import available_bindings
 from playground.engine.request import PreparedRequest, request_to
 from playground.import_export.data_rows import AssignmentError, parse_assignment
 from playground.models import Agent, Collection, Environment
+from playground.protocols import registry
 from playground.transport import check_url
 
 #: Exit code for invalid arguments.
 USAGE = 2
 
 _Row = TypeVar("_Row", bound=Model)
+
+
+def seconds(text: str) -> float:
+    """Return a number of seconds greater than zero, for argparse."""
+    value = float(text)
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError("must be greater than zero")
+    return value
+
+
+def up_to(limit: int) -> Callable[[str], int]:
+    """Return an argparse type for a whole number from 1 to `limit`."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and 0 < int(text[:12]) <= limit):
+            raise argparse.ArgumentTypeError(f"{text} is not an integer from 1 to {limit:,}")
+        return int(text)
+
+    return read
+
+
+#: Options of several commands: what `add_argument` takes, but for a help that differs.
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "--text": {"help": "text of a new request"},
+    "--request": {"metavar": "FILE", "help": "request document; - for standard input"},
+    "--protocol": {"choices": sorted(registry.PROTOCOLS)},
+    "--binding": {"choices": sorted(registry.BINDINGS)},
+    "--var": {
+        "action": "append",
+        "default": [],
+        "metavar": "NAME=VALUE",
+        "help": "set a variable; JSON values are parsed; can be repeated",
+    },
+    "--timeout": {"type": seconds, "metavar": "S"},
+    "--output": {"default": "text", "help": "format; default: text"},
+}
+
+
+def add_options(parser: argparse._ActionsContainer, *names: str, **more: Any) -> None:
+    """Add options of `_OPTIONS` to a parser or a group; `more` is for all of them."""
+    for name in names:
+        parser.add_argument(name, **{**_OPTIONS[name], **more})
 
 
 def agent_of(name: str) -> Agent:
@@ -54,7 +97,10 @@ def _shared(model: type[_Row], noun: str, slug: str) -> _Row:
     if found := rows.filter(slug=slug).first():
         return found
     known = ", ".join(rows.values_list("slug", flat=True)[:50])
-    known = known or f"none. Start the playground once to add the samples: {command_line('serve')}"
+    if not known:
+        start = command_line("serve")
+        advice = f". Start the playground once to add the samples: {start}"
+        known = "none" + ("" if model is Environment else advice)
     raise CommandError(f"Unknown {noun} “{slug}”. Saved {noun}s: {known}", returncode=USAGE)
 
 
@@ -70,20 +116,19 @@ def document_from(
         raise CommandError(f"{source}: not UTF-8 text", returncode=USAGE) from error
 
 
-def bytes_from(source: str) -> bytes:
-    """Return the content of a file, `-` for standard input. Raise `CommandError`."""
+def bytes_from(source: str, limit: int | None = None) -> bytes:
+    """Return the content of a file, `-` for standard input. Raise `CommandError`.
+
+    Of a larger one than `limit` return one byte more.
+    """
+    size = -1 if limit is None else limit + 1
     try:
-        return sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+        if source == "-":
+            return sys.stdin.buffer.read(size)
+        with Path(source).open("rb") as file:
+            return file.read(size)
     except OSError as error:
         raise CommandError(f"{source}: {error.strerror}", returncode=USAGE) from error
-
-
-def seconds(text: str) -> float:
-    """Return a number of seconds greater than zero, for argparse."""
-    value = float(text)
-    if not 0 < value < 1e6:
-        raise argparse.ArgumentTypeError("must be greater than zero")
-    return value
 
 
 def binding_of(agent: Agent, binding: str | None) -> str | None:
@@ -104,14 +149,7 @@ def binding_of(agent: Agent, binding: str | None) -> str | None:
 
 def environment_of(slug: str | None) -> Environment | None:
     """Return the environment with this slug, None for None. Raise `CommandError`."""
-    if slug is None:
-        return None
-    shared = Environment.objects.filter(owner=None)
-    found: Environment | None = shared.filter(slug=slug).first()
-    if found is None:
-        known = ", ".join(shared.values_list("slug", flat=True)[:50]) or "none"
-        raise CommandError(f"Unknown environment “{slug}”. Environments: {known}", returncode=USAGE)
-    return found
+    return None if slug is None else _shared(Environment, "environment", slug)
 
 
 def variables_of(assignments: Sequence[str]) -> dict[str, Any]:

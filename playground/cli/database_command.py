@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError
+from django.core.management import BaseCommand, CommandError, CommandParser
 from django.db import Error, connection
 
 from playground.base.executors import UNAVAILABLE
@@ -19,6 +19,10 @@ class DatabaseCommand(BaseCommand):
     """Command that migrates SQLite, and prints an error of the database without a traceback."""
 
     requires_migrations_checks = True
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Return Django's parser, in which a command's own --version replaces Django's."""
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Execute the command. Raise `CommandError` for an error of the database."""

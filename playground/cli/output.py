@@ -171,13 +171,7 @@ class Printer:
         self._write(f"{line}\n")
 
     def _write(self, text: str) -> None:
-        if not text:
-            return
-        try:
-            print(text, end="", flush=True)
-        except BrokenPipeError:
-            # The reader has closed its end, as in `send … | head`.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if text and not _was_printed(text):
             self.stop()
 
     def _clear(self) -> None:
@@ -206,16 +200,26 @@ def print_line(line: str) -> None:
 def write(text: str) -> None:
     """Print a text to standard output, without what a terminal or a CI runner would obey.
 
-    Raise `OSError` if it cannot be written, once: later output is discarded.
+    Raise `OSError` if it cannot be written, once: later output is discarded. If the reader has
+    closed its end, as in `run_collection … | head`, the command goes on.
+    """
+    _was_printed(printable(text))
+
+
+def _was_printed(text: str) -> bool:
+    """Print a text; return False if the reader has closed its end. Discard what follows an error.
+
+    Raise `OSError` for another error.
     """
     try:
-        print(printable(text), end="", flush=True)
+        print(text, end="", flush=True)
     except OSError as error:
         # Python would fail to flush its buffer on exit, and exit with that error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # If the reader has closed its end, as in `run_collection … | head`, the run goes on.
         if not isinstance(error, BrokenPipeError):
             raise
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -421,44 +425,24 @@ _PING = f"mcp {server_requests.PING}"
 
 #: Fields of events that a JSON line does not have.
 _LEFT_OUT = frozenset({"seq", "raw", "message_ref"})
-#: The JSON lines that are not simply the fields of their event.
-_LINES: Mapping[type[ev.Event], Callable[[Any], dict[str, Any]]] = {
-    ev.Elicitation: lambda e: {
-        "type": "elicitation",
-        "text": e.text,
-        "questions": [_question_json(question) for question in e.questions],
-    },
-    ev.Failure: lambda e: {
-        "type": "failure",
-        "code": e.code,
-        "message": e.message,
-        "details": e.details,
-        **({"json_rpc": e.json_rpc} if e.json_rpc else {}),
-    },
-    ev.Note: lambda e: {"type": "unknown", "name": e.name, "data": e.data, "reason": ""},
-    ev.Message: lambda e: {
-        "type": "message",
-        "msg_id": e.id,
-        "kind": e.type,
-        "role": e.role,
-        "status": e.status,
-    },
-    ev.Status: lambda e: {
-        "type": "status",
-        "object": e.object,
-        "id": e.id,
-        "status": e.status,
-        "usage": e.usage,
-    },
-}
 
 
 def _line_of(event: ev.Event) -> dict[str, Any]:
-    """Return `type` and the other members of the JSON line of an event."""
-    if line := _LINES.get(type(event)):
-        return line(event)
+    """Return `type` and the other members of the JSON line of an event: mostly its fields."""
     names = (each.name for each in fields(event) if each.name not in _LEFT_OUT)
     members = {name: getattr(event, name) for name in names}
+    match event:
+        case ev.Elicitation():
+            questions = [_question_json(question) for question in event.questions]
+            members = {"text": event.text, "questions": questions}
+        case ev.Failure(json_rpc=""):
+            del members["json_rpc"]
+        case ev.Message():
+            members = {"msg_id": members.pop("id"), "kind": members.pop("type"), **members}
+        case ev.Note() if type(event) is ev.Note:
+            return {"type": "unknown", **members, "reason": ""}
+        case ev.Status():
+            del members["index"]
     return {"type": event_label(event).replace(" ", "_"), **members}
 
 

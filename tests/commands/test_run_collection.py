@@ -18,6 +18,7 @@ import pytest
 from django.core.management import call_command
 from junitparser import JUnitXml
 
+from playground.management.commands.run_collection import WAITING_FOR_LIMIT, StepPrinter
 from playground.models import CollectionRun, Environment
 from tests.support.commands import Result, run_command
 from tests.support.playground_server import ROOT, PlaygroundServer
@@ -117,9 +118,9 @@ class TestExitCodes:
             (["{file}", "--var", "x"], "--var expects NAME=VALUE"),
             (["{file}", "--folder", "nobody"], "No requests in folder “nobody”"),
             (["{file}", "--request", "nobody"], "No request “nobody”"),
-            (["{file}", "--iterations", "0"], "--iterations must be a number, 1 or more"),
+            (["{file}", "--iterations", "0"], "0 is not an integer from 1 to"),
             (["{file}", "--iterations", "99999"], "The limit is 20,000"),
-            (["{file}", "--parallel", "51"], "--parallel must be a number, 1 to 50"),
+            (["{file}", "--parallel", "51"], "51 is not an integer from 1 to 50"),
             (["{file}", "--reporter", "pdf"], "--reporter must be one of text, junit, json, html"),
             (["{file}", "--reporter", "json", "--reporter", "junit"], "Only one of"),
             (["{file}", "--reporter", "json=/nowhere/at/all.json"], "not writable"),
@@ -372,3 +373,11 @@ def test_it_says_why_nothing_answered(tmp_path: Path) -> None:
     done = run("-", "--agent", address, stdin=Path(file).read_text())
     assert done.returncode == 3
     assert f"Nothing listens on 127.0.0.1:{port}" in done.stdout
+
+
+def test_that_there_is_no_room_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    printer = StepPrinter(2, lines=True, numbered=False)
+    printer.wait()
+    printer.wait()
+    output = capsys.readouterr()
+    assert (output.out, output.err) == ("", WAITING_FOR_LIMIT + "\n")

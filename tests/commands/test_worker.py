@@ -23,7 +23,7 @@ def test_without_postgresql_and_redis() -> None:
 def test_a_concurrency_that_is_none(number: str) -> None:
     done = run_command("worker", "--concurrency", number)
     assert done.returncode == 2
-    assert "is not a number of runs" in done.stderr
+    assert "is not an integer from 1 to 99,999" in done.stderr
 
 
 def test_metrics_on_a_port_that_is_in_use() -> None:

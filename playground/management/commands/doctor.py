@@ -14,12 +14,11 @@ from django.core.management import CommandParser
 
 from playground.agents import doctor
 from playground.agents.doctor import text_of
-from playground.cli.arguments import agent_of
+from playground.cli.arguments import add_options, agent_of
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
 from playground.engine.request import request_to
 from playground.models import Agent
-from playground.protocols import registry
 from playground.protocols.text import printable_json
 
 
@@ -30,19 +29,11 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("agent", help="slug of a saved agent, or a URL")
-        parser.add_argument(
-            "--protocol",
-            choices=sorted(registry.PROTOCOLS),
-            help="protocol to assume; default: the agent's, nlweb for a URL",
-        )
-        parser.add_argument(
-            "--binding",
-            choices=sorted(registry.BINDINGS),
-            help="binding to assume; default: the agent's, http for a URL",
-        )
-        parser.add_argument(
-            "--output", choices=["text", "json"], default="text", help="format; default: text"
-        )
+        help_text = "protocol to assume; default: the agent's, nlweb for a URL"
+        add_options(parser, "--protocol", help=help_text)
+        help_text = "binding to assume; default: the agent's, http for a URL"
+        add_options(parser, "--binding", help=help_text)
+        add_options(parser, "--output", choices=["text", "json"])
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Announce the calls, send them, print the report, and exit by its result.

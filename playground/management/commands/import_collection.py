@@ -8,13 +8,11 @@ Exit codes: 0 imported (or nothing to do), 1 a file cannot be imported, 2 usage 
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 from django.core.management import CommandError, CommandParser
 
-from playground.cli.arguments import USAGE
+from playground.cli.arguments import bytes_from
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
 from playground.collections.fixture import FixtureError
@@ -55,7 +53,7 @@ class Command(DatabaseCommand):
             raise CommandError("\n".join(map(one_line, lines)), returncode=1)
 
     def _import(self, name: str, dry_run: bool) -> None:
-        parsed = parse_import(decode_file(_read_bytes(name)))
+        parsed = parse_import(decode_file(bytes_from(name, MAX_BYTES)))
         plan = (plan_import if dry_run else import_fixture)(parsed.fixture, None)
         self._print_changes(parsed, plan)
         self.stdout.write(_summary(plan, dry_run))
@@ -78,13 +76,3 @@ def _summary(plan: ImportPlan, dry_run: bool) -> str:
     unchanged = counts["same"] + counts["kept"]
     text = f"{counts['added']:,} added, {counts['changed']:,} changed, {unchanged:,} unchanged"
     return f"{plan.fixture.slug}: {text}{' (dry run, nothing was imported)' if dry_run else ''}."
-
-
-def _read_bytes(source: str) -> bytes:
-    try:
-        if source == "-":
-            return sys.stdin.buffer.read(MAX_BYTES + 1)
-        with Path(source).open("rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise CommandError(f"{source}: {error.strerror}", returncode=USAGE) from error

@@ -7,13 +7,12 @@ codes: 0 done, 2 usage error.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 from django.contrib.auth.models import User
 from django.core.management import CommandError, CommandParser
 
-from playground.cli.arguments import USAGE
+from playground.cli.arguments import USAGE, up_to
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
 from playground.engine import retention
@@ -30,9 +29,9 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="print what would be deleted")
-        parser.add_argument("--days", type=_up_to(MAX_DAYS), help="delete runs older than this")
+        parser.add_argument("--days", type=up_to(MAX_DAYS), help="delete runs older than this")
         parser.add_argument(
-            "--runs", type=_up_to(MAX_RUNS), help="number of runs to keep, newest first"
+            "--runs", type=up_to(MAX_RUNS), help="number of runs to keep, newest first"
         )
         parser.add_argument("--megabytes", type=_removed, help=argparse.SUPPRESS)
         parser.add_argument("--user", help="only the runs of this user, by name (hosted mode)")
@@ -80,17 +79,6 @@ def _lines(preview: PruningPreview) -> list[str]:
             *(f"  {each.runs:>7} {each.agent}, {size(each.bytes)}" for each in preview.agents),
         ]
     return [*lines, *(f"  {count} retained: {why}" for why, count in preview.retained.items())]
-
-
-def _up_to(limit: int) -> Callable[[str], int]:
-    """Return an argparse type for a whole number from 1 to `limit`."""
-
-    def read(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and 0 < int(text[:12]) <= limit):
-            raise argparse.ArgumentTypeError(f"{text} is not an integer from 1 to {limit:,}")
-        return int(text)
-
-    return read
 
 
 def _removed(text: str) -> NoReturn:

@@ -12,6 +12,9 @@ import asyncio
 import logging
 import os
 import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -20,13 +23,15 @@ from asgiref.sync import sync_to_async
 from django.core.management import CommandError, CommandParser
 from django.db import Error
 
-from playground.cli.arguments import USAGE, environment_of, variables_of
-from playground.cli.collection_runs import (
-    StepPrinter,
-    agent_for,
-    requests_of,
-    rows_of,
-    select_requests,
+from playground.cli.arguments import (
+    USAGE,
+    add_options,
+    agent_of,
+    bytes_from,
+    collection_of,
+    environment_of,
+    up_to,
+    variables_of,
 )
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import (
@@ -38,8 +43,11 @@ from playground.cli.output import (
 )
 from playground.cli.signals import on_stop
 from playground.collection_runs.page import report_of, result_of
-from playground.collection_runs.reports import FORMATS, summary_lines
-from playground.collection_runs.results import CollectionRunReport
+from playground.collection_runs.reports import FORMATS, step_lines, summary_lines
+from playground.collection_runs.results import CollectionRunReport, StepResult, VerdictCounts
+from playground.collections.fixture import FixtureError
+from playground.collections.fixture_parser import parse_fixture
+from playground.collections.importer import unsaved_collection
 from playground.engine.collection_runs import runner
 from playground.engine.collection_runs.plan import (
     MAX_PARALLEL,
@@ -51,11 +59,20 @@ from playground.engine.collection_runs.plan import (
 )
 from playground.engine.collection_runs.runner import INTERNAL_ERROR_REASON
 from playground.engine.mcp_sessions import end_sessions_of
-from playground.models import CollectionRun, Run
+from playground.engine.preparation import AgentUrlError, override_agent
+from playground.import_export.data_rows import MAX_BYTES, DataError, Row, read_rows
+from playground.models import Agent, Collection, CollectionRun, Run, SavedRequest, Step
+from playground.models.collections import requests_in_order
 
 logger = logging.getLogger(__name__)
 
 ALL_MET, NOT_ALL_MET, COULD_NOT_RUN = 0, 1, 3
+
+#: Characters of the progress bar.
+WIDTH = 24
+
+#: Message for a run that makes no progress because of the limit.
+WAITING_FOR_LIMIT = "Waiting for another run to finish: the limit PLAYGROUND_MAX_RUNS is reached."
 
 #: Name and file of each report; "" for standard output.
 Reporters = list[tuple[str, str]]
@@ -86,20 +103,17 @@ class Command(DatabaseCommand):
         )  # fmt: skip
         values = parser.add_argument_group("variables, in ascending precedence")
         values.add_argument("--environment", metavar="E", help="slug of the environment to use")
-        values.add_argument(
-            "--var", action="append", default=[], metavar="NAME=VALUE",
-            help="set a variable; JSON values are parsed; can be repeated",
-        )  # fmt: skip
+        add_options(values, "--var")
         values.add_argument(
             "--data", metavar="FILE", help="CSV or JSON file with a data row per iteration"
         )
         way = parser.add_argument_group("order")
         way.add_argument(
-            "--iterations", type=int, metavar="N",
+            "--iterations", type=up_to(1_000_000), metavar="N",
             help="number of iterations; default: 1, or one per data row; data rows are reused",
         )  # fmt: skip
         way.add_argument(
-            "--parallel", type=int, default=1, metavar="N",
+            "--parallel", type=up_to(MAX_PARALLEL), default=1, metavar="N",
             help="iterations sent at the same time, or folders if no request captures a value",
         )  # fmt: skip
         way.add_argument("--bail", action="store_true", help="stop on first failure")
@@ -167,15 +181,15 @@ def _conversations_of(run: CollectionRun) -> list[UUID]:
 
 
 def _plan(options: dict[str, Any]) -> CollectionRunPlan:
-    collection, requests = requests_of(options["collection"])
-    requests = select_requests(requests, options["folder"], options["request"])
+    collection, requests = _requests_of(options["collection"])
+    requests = _select_requests(requests, options["folder"], options["request"])
     run_options = CollectionRunOptions(
-        agent=agent_for(options["agent"], requests) if options["agent"] else None,
+        agent=_agent_for(options["agent"], requests) if options["agent"] else None,
         environment=environment_of(options["environment"]),
         variables=variables_of(options["var"]),
-        rows=rows_of(options["data"]) if options["data"] else (),
-        iterations=_in_range("--iterations", options["iterations"], None),
-        parallel=_in_range("--parallel", options["parallel"], MAX_PARALLEL) or 1,
+        rows=_rows_of(options["data"]) if options["data"] else (),
+        iterations=options["iterations"],
+        parallel=options["parallel"],
         bail=options["bail"],
     )
     stored = collection if collection.pk else None
@@ -185,11 +199,57 @@ def _plan(options: dict[str, Any]) -> CollectionRunPlan:
         raise CommandError(str(error), returncode=USAGE) from None
 
 
-def _in_range(name: str, number: int | None, limit: int | None) -> int | None:
-    if number is not None and (number < 1 or (limit and number > limit)):
-        end = f" to {limit}" if limit else " or more"
-        raise CommandError(f"{name} must be a number, 1{end}", returncode=USAGE)
-    return number
+def _requests_of(name: str) -> tuple[Collection, list[SavedRequest]]:
+    """Return the collection with this slug, or of this file, and its requests in order.
+
+    `-` is standard input.
+    """
+    if name == "-" or name.endswith(".json") or os.sep in name or Path(name).is_file():
+        try:
+            return unsaved_collection(parse_fixture(bytes_from(name).decode("utf-8")))
+        except UnicodeDecodeError:
+            raise CommandError(f"{name}: not UTF-8 text", returncode=USAGE) from None
+        except FixtureError as error:
+            problems = "\n".join(f"{name}: {one_line(str(each))}" for each in error.problems)
+            raise CommandError(problems, returncode=USAGE) from error
+    collection = collection_of(name)
+    return collection, list(requests_in_order(collection))
+
+
+def _select_requests(
+    requests: Sequence[SavedRequest], folder: str | None, names: Sequence[str]
+) -> list[SavedRequest]:
+    """Return the requests in a folder, or with one of these names; slugs count as names, too."""
+    found = list(requests)
+    if folder is not None:
+        found = [
+            each for each in found if each.folder and folder in (each.folder.slug, each.folder.name)
+        ]
+        if not found:
+            raise CommandError(f"No requests in folder “{folder}”", returncode=USAGE)
+    for name in names:
+        if not any(name in (each.slug, each.name) for each in found):
+            raise CommandError(f"No request “{name}”", returncode=USAGE)
+    return [each for each in found if not names or {each.slug, each.name} & set(names)]
+
+
+def _agent_for(name: str, requests: Sequence[SavedRequest]) -> Agent:
+    """Return the agent with this slug, or at this URL, that replaces those of the requests."""
+    try:
+        agent = override_agent(name, requests, None) if "://" in name else agent_of(name)
+    except AgentUrlError as error:
+        raise CommandError(str(error), returncode=USAGE) from None
+    if requests and all(each.protocol != agent.protocol for each in requests):
+        label = Agent.Protocol(agent.protocol).label
+        raise CommandError(f"--agent {name}: no request uses {label}", returncode=USAGE)
+    return agent
+
+
+def _rows_of(name: str) -> list[Row]:
+    try:
+        return read_rows(bytes_from(name, MAX_BYTES), name)
+    except DataError as error:
+        raise CommandError(f"{name}: {one_line(str(error))}", returncode=USAGE) from error
 
 
 def _reporters(values: list[str]) -> Reporters:
@@ -245,3 +305,54 @@ def _exit_code(report: CollectionRunReport) -> int:
         return COULD_NOT_RUN
     answered = any(step.status is not None for step in report.steps)
     return NOT_ALL_MET if answered else COULD_NOT_RUN
+
+
+@dataclass(slots=True)
+class StepPrinter:
+    """Printer of steps as they end; on a terminal with a progress bar below."""
+
+    planned: int
+    #: Whether the lines of the steps go to standard output.
+    lines: bool
+    numbered: bool
+    counts: Counter[str] = field(default_factory=Counter)
+    #: The steps that have ended, by number.
+    results: dict[int, StepResult] = field(default_factory=dict)
+    #: Reason why not everything could be printed, a sentence; "" if it could.
+    error: str = ""
+    _bar: bool = field(default_factory=sys.stderr.isatty)
+    _has_waited: bool = False
+
+    def __call__(self, step: Step, run: Run | None) -> None:
+        self.counts[step.verdict] += 1
+        result = self.results[step.number] = result_of(step, run)
+        self.clear()
+        if self.lines:
+            self._print_lines(step_lines(result, self.numbered))
+        if self._bar:
+            self._draw()
+
+    def _print_lines(self, lines: Iterable[str]) -> None:
+        try:
+            for line in lines:
+                print_line(line)
+        except OSError as error:
+            # Reported once, at the end, and not for every step.
+            self.error, self.lines = f"standard output: {error.strerror}", False
+
+    def wait(self) -> None:
+        """Print, once, that the next request waits for the concurrency limit."""
+        if not self._has_waited:
+            self._has_waited = True
+            self.clear()
+            print(WAITING_FOR_LIMIT, file=sys.stderr, flush=True)
+
+    def _draw(self) -> None:
+        verdicts = VerdictCounts(self.planned, self.counts)
+        full = WIDTH * verdicts.done // max(1, self.planned)
+        bar = f"[{'#' * full}{'.' * (WIDTH - full)}] {verdicts.summary}"
+        print(f"\r{bar}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        if self._bar:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

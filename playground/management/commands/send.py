@@ -25,13 +25,13 @@ from playground.base.fields import (
 )
 from playground.cli.arguments import (
     USAGE,
+    add_options,
     agent_of,
     binding_of,
     bytes_from,
     document_from,
     environment_of,
     prepare_request,
-    seconds,
     variables_of,
 )
 from playground.cli.database_command import DatabaseCommand
@@ -65,10 +65,7 @@ class Command(DatabaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("agent", help="slug of a saved agent, or a URL")
         request = parser.add_mutually_exclusive_group()
-        request.add_argument("--text", help="text of a new request")
-        request.add_argument(
-            "--request", metavar="FILE", help="request document; - for standard input"
-        )
+        add_options(request, "--text", "--request")
         parser.add_argument(
             "--set",
             action="append",
@@ -77,19 +74,15 @@ class Command(DatabaseCommand):
             dest="assignments",
             help="set a field, for example query.site=recipes.example; JSON values are parsed",
         )
-        parser.add_argument(
-            "--protocol", choices=sorted(registry.PROTOCOLS),
-            help="protocol of the request; default: the agent's, nlweb for a URL",
-        )  # fmt: skip
+        help_text = "protocol of the request; default: the agent's, nlweb for a URL"
+        add_options(parser, "--protocol", help=help_text)
         parser.add_argument(
             "--protocol-version", "--version", dest="protocol_version", metavar="VERSION",
             help="protocol version, for example 0.54; default: that of the conversation, else the "
             "agent's, the latest for a URL",
         )  # fmt: skip
-        parser.add_argument(
-            "--binding", choices=sorted(registry.BINDINGS),
-            help="transport of the request; default: the agent's, http for a URL",
-        )  # fmt: skip
+        help_text = "transport of the request; default: the agent's, http for a URL"
+        add_options(parser, "--binding", help=help_text)
         parser.add_argument(
             "--tool", metavar="NAME",
             help="MCP tool to call; default: the agent's, chosen from tools/list for a URL",
@@ -109,13 +102,8 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--environment", metavar="SLUG", help="environment that defines the variables"
         )
-        parser.add_argument(
-            "--var", action="append", default=[], metavar="NAME=VALUE", dest="variables",
-            help="set a variable; JSON values are parsed; can be repeated",
-        )  # fmt: skip
-        parser.add_argument(
-            "--timeout", type=seconds, metavar="S", help="timeout of the run in seconds"
-        )
+        add_options(parser, "--var")
+        add_options(parser, "--timeout", help="timeout of the run in seconds")
         parser.add_argument(
             "--anyway", action="store_true",
             help="send an invalid request unchanged; text that is not a JSON object is the body",
@@ -138,18 +126,12 @@ class Command(DatabaseCommand):
             help="answer strategy; default: the last one used with the agent",
         )
         talk.add_argument("--conversation", metavar="ID", help="continue a conversation or a run")
-        parser.add_argument(
-            "--output", choices=["text", "jsonl"], default="text", help="format; default: text"
-        )
+        add_options(parser, "--output", choices=["text", "jsonl"])
         parser.add_argument(
             "--fail-on",
             choices=["must", "should"],
             help="exit with 4 if a rule of this level, or a stricter one, fails",
         )
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Return Django's parser without its own --version, which is the protocol's here."""
-        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def handle(self, *args: Any, **options: Any) -> None:
         parent = _turn(options["conversation"])
@@ -218,7 +200,7 @@ def _prepare(options: dict[str, Any], parent: Run | None) -> PreparedRequest:
     )
     environment = options["environment"] or (parent.environment if parent is not None else "")
     scope = preparation.VariableScope(
-        environment_of(environment or None), variables_of(options["variables"])
+        environment_of(environment or None), variables_of(options["var"])
     )
     return prepare_request(template, scope)
 

@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core.management import CommandError, CommandParser
 
 from playground.base.limits import RunLimits
-from playground.cli.arguments import USAGE, agent_of, document_from, request_over, seconds
+from playground.cli.arguments import USAGE, add_options, agent_of, document_from, request_over
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import configure_stream, one_line
 from playground.cli.signals import on_stop
@@ -52,29 +52,16 @@ class Command(DatabaseCommand):
             "right", metavar="agent", help="the other agent, or the same agent again"
         )
         request = parser.add_mutually_exclusive_group()
-        request.add_argument("--text", help="text of a new request")
-        request.add_argument(
-            "--request", metavar="FILE", help="request document; - for standard input"
-        )
-        parser.add_argument(
-            "--protocol", choices=sorted(registry.PROTOCOLS),
-            help="protocol of both sides; default: that of the agents, nlweb for a URL",
-        )  # fmt: skip
+        add_options(request, "--text", "--request")
+        help_text = "protocol of both sides; default: that of the agents, nlweb for a URL"
+        add_options(parser, "--protocol", help=help_text)
         for name, metavar in (("version", "VERSION"), ("binding", "BINDING")):
             parser.add_argument(
                 f"--{name}", action="append", default=[], metavar=metavar,
                 help=f"{name} of both sides; if given twice, of the left and the right side",
             )  # fmt: skip
-        parser.add_argument(
-            "--timeout", type=seconds, metavar="S", help="timeout of each run in seconds"
-        )
-        parser.add_argument(
-            "--output", choices=["text", "json"], default="text", help="format; default: text"
-        )
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Return Django's parser without its own --version, which is the protocol's here."""
-        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
+        add_options(parser, "--timeout", help="timeout of each run in seconds")
+        add_options(parser, "--output", choices=["text", "json"])
 
     def handle(self, *args: Any, **options: Any) -> None:
         pair = _requests(options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import signal
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from django.core.management import CommandError, CommandParser
 
 from playground.base import installation, metrics, tracing
 from playground.base.jobs import start_task
-from playground.cli.arguments import USAGE
+from playground.cli.arguments import USAGE, up_to
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.signals import on_stop_signal
 from playground.engine import process
@@ -34,7 +33,7 @@ class Command(DatabaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--concurrency",
-            type=_positive,
+            type=up_to(99_999),
             default=CONCURRENCY,
             help=f"runs and collection runs in progress at once; default: {CONCURRENCY}",
         )
@@ -102,9 +101,3 @@ class Command(DatabaseCommand):
         self.stdout.flush()
         await worker.run()
         await stopped.wait()
-
-
-def _positive(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) < 100_000):
-        raise argparse.ArgumentTypeError(f"{text} is not a number of runs")
-    return int(text)
