@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -37,80 +37,29 @@ _STATUS_LABELS = {
 _FIELDS = {"url": "URL", "protocol": "Protocol", "binding": "Binding", "version": "Version"}
 
 
-@dataclass(frozen=True, slots=True)
-class CallRow:
-    """A call below the last step that used it."""
+def report_for(subject: Agent | Run) -> dict[str, Any] | None:
+    """Return the stored report as `agents/doctor.html` shows it.
 
-    line: str
-    #: `HTTP 404`, or `no response`.
-    outcome: str
-    sent: str
-    received: str
-
-
-@dataclass(frozen=True, slots=True)
-class DoctorStepRow:
-    """A step as its template shows it."""
-
-    label: str
-    status: str
-    cause: str
-    fix: str
-    calls: list[CallRow] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class SettingChange:
-    """A field of the agent that would change, with the labels of the agent's form."""
-
-    label: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
-class DiagnosisView:
-    """A report as its template shows it."""
-
-    #: The steps that were not skipped, and those that were.
-    steps: list[DoctorStepRow]
-    skipped: list[DoctorStepRow]
-    #: What was detected, or why nothing was.
-    headline: str
-    #: How to fix it, and facts such as the required authentication; empty if an agent was detected.
-    fix: str
-    facts: list[tuple[str, str]]
-    also: list[str]
-    #: `3 passed, 1 failed`.
-    summary: str
-    ago: str
-    #: Of an agent the settings that would change; of a run the detected target, if it is another.
-    changes: list[SettingChange]
-    target: Mapping[str, str]
-    #: The report as plain text, for the clipboard.
-    text: str
-
-
-def report_for(subject: Agent | Run) -> DiagnosisView | None:
+    `changes` are the settings of an agent that would change: (label, before, after). `target` is
+    the detected target of a run, if it is another one. `text` is for the clipboard.
+    """
     report = report_of(subject)
     if report is None or not isinstance(report.get("steps"), list):
         return None
-    cause = cause_of_report(report)
-    rows = steps_of(report)
+    steps = steps_of(report)
     moment = parse_datetime(str(report.get("at", "")))
-    return DiagnosisView(
-        steps=[row for row in rows if row.status != "skipped"],
-        skipped=[row for row in rows if row.status == "skipped"],
-        headline=headline_of(report),
-        fix=cause.get("fix", ""),
-        facts=[(str(label), str(value)) for label, value in cause.get("facts", ())],
-        also=report.get("also", []),
-        summary=summary_of(report),
-        ago=ago(moment) if moment else "",
-        changes=changes_of(subject) if isinstance(subject, Agent) else [],
-        target=detected_target(subject) if isinstance(subject, Run) else {},
-        text=text_of(report),
-    )
+    return {
+        "headline": headline_of(report),
+        "cause": cause_of_report(report),
+        "also": report.get("also", []),
+        "steps": [step for step in steps if step["status"] != "skipped"],
+        "skipped": [step for step in steps if step["status"] == "skipped"],
+        "summary": summary_of(report),
+        "ago": ago(moment) if moment else "",
+        "changes": _changes_of(subject) if isinstance(subject, Agent) else [],
+        "target": detected_target(subject) if isinstance(subject, Run) else {},
+        "text": text_of(report),
+    }
 
 
 def cause_of_report(report: dict[str, Any]) -> dict[str, Any]:
@@ -130,28 +79,22 @@ def headline_of(report: dict[str, Any]) -> str:
     return f"No protocol detected. First failure: {first}" if first else "No protocol detected"
 
 
-def steps_of(report: dict[str, Any]) -> list[DoctorStepRow]:
+def steps_of(report: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the steps, with each call below the last step that used it.
 
     A failure that the headline or an earlier step has named is not repeated.
     """
-    at = {name: step["name"] for step in report["steps"] for name in step["calls"]}
-    rows: list[DoctorStepRow] = []
+    last = {name: step["name"] for step in report["steps"] for name in step["calls"]}
+    found: list[dict[str, Any]] = []
     named = {headline_of(report)}
     for step in report["steps"]:
-        cause, fix = step["cause"], step["fix"]
+        calls = [call for name, call in report["calls"].items() if last.get(name) == step["name"]]
+        found.append({**step, "calls": calls})
         if step["status"] == "failed":
-            cause, fix = ("See above.", "") if cause in named else (cause, fix)
+            if step["cause"] in named:
+                found[-1] |= {"cause": "See above.", "fix": ""}
             named.add(step["cause"])
-        calls = report["calls"].items()
-        own = [_call(call) for name, call in calls if at.get(name) == step["name"]]
-        rows.append(DoctorStepRow(step["label"], step["status"], cause, fix, own))
-    return rows
-
-
-def _call(call: dict[str, Any]) -> CallRow:
-    outcome = f"HTTP {call['status']}" if call["status"] else "no response"
-    return CallRow(call["line"], outcome, call["sent"], call["received"] or call["error"])
+    return found
 
 
 def summary_of(report: dict[str, Any]) -> str:
@@ -161,13 +104,13 @@ def summary_of(report: dict[str, Any]) -> str:
     return ", ".join([*parts, f"{counts['skipped']} skipped"])
 
 
-def changes_of(agent: Agent) -> list[SettingChange]:
-    """Return the changes of “Apply detected settings”."""
+def _changes_of(agent: Agent) -> list[tuple[str, str, str]]:
+    """Return the changes of “Apply detected settings”, with the labels of the agent's form."""
     proposed = proposed_changes(agent)
     after = Agent(**proposed)
     return [
-        SettingChange(_FIELDS[name], _shown(agent, name), _shown(after, name))
-        for name in _FIELDS
+        (label, _shown(agent, name), _shown(after, name))
+        for name, label in _FIELDS.items()
         if name in proposed
     ]
 
@@ -189,10 +132,11 @@ def text_of(report: dict[str, Any]) -> str:
     ]
     if cause := cause_of_report(report):
         lines.insert(3, f"Fix: {cause.get('fix', '')}")
-    for row in steps_of(report):
-        lines.append(f"{_STATUS_LABELS[row.status]}  {row.label}: {row.cause}".rstrip(": "))
-        if row.fix:
-            lines.append(f"{'':9}Fix: {row.fix}")
+    for step in steps_of(report):
+        label = _STATUS_LABELS[step["status"]]
+        lines.append(f"{label}  {step['label']}: {step['cause']}".rstrip(": "))
+        if step["fix"]:
+            lines.append(f"{'':9}Fix: {step['fix']}")
     return "\n".join(lines) + "\n"
 
 
