@@ -8,28 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from playground.demo.scenarios import (
-    actions,
-    answers,
-    connections,
-    elicitations,
-    events,
-    http,
-    promises,
-    timing,
-)
+from playground.demo.scenarios import actions, elicitations, events, http, promises, timing
 from playground.demo.scenarios.scenario import Scenario
 
 #: The rows by the title of their group, in the order of the demo page.
 GROUPS: Mapping[str, Sequence[Scenario]] = {
-    "Streams, transfers and HTTP": (
-        timing.SLOW,
-        *events.ROWS,
-        *connections.ROWS,
-        *timing.ROWS,
-        *http.ROWS,
-    ),
-    "Answers": answers.ROWS,
+    "Streams, transfers and HTTP": (*events.ROWS, *timing.ROWS, *http.ROWS),
+    "Answers": events.ANSWERS,
     "Elicitation": elicitations.ROWS,
     "Promises": promises.ROWS,
     "Actions": actions.ROWS,

@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from playground.demo.http import endpoint, error_document, event_stream, json_response
 from playground.demo.scenarios.scenario import (
-    Scenario,
     ScenarioRequest,
+    Scenarios,
     complete,
     dish,
     paced,
@@ -56,6 +56,8 @@ _RESPONSES: Mapping[str, str] = {
     "redirect": "A redirect to another host",
 }
 
+ROWS = Scenarios()
+
 
 def _action(name: str, target: Any, **more: Any) -> dict[str, Any]:
     """Return an HTTP action; without an endpoint if `target` is None."""
@@ -79,8 +81,16 @@ def _cart(request: ScenarioRequest) -> str:
     return request.http_request.build_absolute_uri(reverse("demo-cart"))
 
 
+@ROWS.add(
+    "actions-shapes",
+    "Malformed actions",
+    "An object instead of a list, a missing protocol, a method in lower case, strings as"
+    " actions, sixty actions on one result.",
+    "The valid actions can be run; a note explains why the others cannot.",
+    results=9,
+)
 async def shapes(request: ScenarioRequest) -> HttpResponseBase:
-    """Send actions that deviate from section 5."""
+    # Deviations from section 5.
     cart = _cart(request)
     bare = _action("Add to the cart", cart)
     no_protocol = {name: value for name, value in bare.items() if name != "protocol"}
@@ -101,16 +111,28 @@ async def shapes(request: ScenarioRequest) -> HttpResponseBase:
     return await respond(request, *items)
 
 
+@ROWS.add(
+    "actions-endpoints",
+    "Actions with unsafe endpoints",
+    "Endpoints that are scripts, files, relative, on this machine, or missing.",
+    "The target of each action is shown, or the reason why it cannot be run.",
+    results=9,
+)
 async def endpoints(request: ScenarioRequest) -> HttpResponseBase:
-    """Send actions with invalid or forbidden endpoints."""
     pairs = enumerate(_ENDPOINTS.items())
     return await respond(
         request, *(_item(at, name, [_action(name, to)]) for at, (name, to) in pairs)
     )
 
 
+@ROWS.add(
+    "actions-headers",
+    "Actions with invalid headers",
+    "Headers such as Host, Cookie and Content-Length, and malformed ones.",
+    "A note says why they are not sent.",
+    results=8,
+)
 async def headers(request: ScenarioRequest) -> HttpResponseBase:
-    """Send actions with headers that an agent must not set."""
     cart = _cart(request)
     items = (
         _item(at, name, [_action(name, cart, headers=value)])
@@ -119,8 +141,15 @@ async def headers(request: ScenarioRequest) -> HttpResponseBase:
     return await respond(request, *items)
 
 
+@ROWS.add(
+    "actions-replies",
+    "Actions with unusual responses",
+    "Endpoints that respond with a 500, a web page, an empty body, a delay, a stream, text or a"
+    " redirect.",
+    "Each response is shown below its card.",
+    results=7,
+)
 async def responses(request: ScenarioRequest) -> HttpResponseBase:
-    """Send actions whose endpoints respond unusually."""
     items = []
     for at, (kind, name) in enumerate(_RESPONSES.items()):
         to = request.http_request.build_absolute_uri(reverse("demo-action-response", args=[kind]))
@@ -128,8 +157,14 @@ async def responses(request: ScenarioRequest) -> HttpResponseBase:
     return await respond(request, *items)
 
 
+@ROWS.add(
+    "actions-nested",
+    "Nested actions",
+    "Items within items, each with an action.",
+    "All three actions are shown.",
+    results=1,
+)
 async def nested(request: ScenarioRequest) -> HttpResponseBase:
-    """Send an item in an item in an item, each with its own action."""
     cart = _cart(request)
     inner = _item(2, "A sauce", [_action("Add the sauce", cart)])
     middle = {**_item(1, "A main course", [_action("Add the course", cart)]), "hasPart": [inner]}
@@ -156,23 +191,3 @@ async def response(request: HttpRequest, kind: str) -> HttpResponseBase:
         await asyncio.sleep(_SLOW_SECONDS)
         return json_response({"saved": True})
     return json_response(error_document("Unknown response."), 404)
-
-
-ROWS = (
-    Scenario("actions-shapes", "Malformed actions", "An object instead of a list, a missing"
-             " protocol, a method in lower case, strings as actions, sixty actions on one result.",
-             "The valid actions can be run; a note explains why the others cannot.",
-             "completed", "answer", shapes, results=9),
-    Scenario("actions-endpoints", "Actions with unsafe endpoints", "Endpoints that are scripts,"
-             " files, relative, on this machine, or missing.", "The target of each action is"
-             " shown, or the reason why it cannot be run.", "completed", "answer", endpoints,
-             results=9),
-    Scenario("actions-headers", "Actions with invalid headers", "Headers such as Host, Cookie and"
-             " Content-Length, and malformed ones.", "A note says why they are not sent.",
-             "completed", "answer", headers, results=8),
-    Scenario("actions-replies", "Actions with unusual responses", "Endpoints that respond with a"
-             " 500, a web page, an empty body, a delay, a stream, text or a redirect.",
-             "Each response is shown below its card.", "completed", "answer", responses, results=7),
-    Scenario("actions-nested", "Nested actions", "Items within items, each with an action.",
-             "All three actions are shown.", "completed", "answer", nested, results=1),
-)  # fmt: skip

@@ -148,9 +148,8 @@ _LONG: Elicitation = {
 def _row(
     slug: str, title: str, description: str, demonstrates: str, elicitation: Elicitation
 ) -> Scenario:
-    return Scenario(
-        slug, title, description, demonstrates, "completed", "elicitation", _asking(elicitation)
-    )
+    play = _asking(elicitation)
+    return Scenario(slug, title, description, demonstrates, play, outcome="elicitation")
 
 
 ROWS = (

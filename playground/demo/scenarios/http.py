@@ -17,8 +17,8 @@ from playground.demo.failures import FailureError, invalid_parameter
 from playground.demo.http import event_stream, json_response
 from playground.demo.responses import encode
 from playground.demo.scenarios.scenario import (
-    Scenario,
     ScenarioRequest,
+    Scenarios,
     complete,
     dish,
     document,
@@ -44,13 +44,21 @@ _HTML = b"""<!doctype html>
 </html>
 """
 
+ROWS, REFUSALS = Scenarios(), Scenarios()
+
 
 def _valid_events() -> tuple[bytes, ...]:
     return (start(), result(0), result(1), result(2), complete())
 
 
+@ROWS.add(
+    "gzip",
+    "Gzip",
+    "A stream compressed with gzip although the request asks for identity.",
+    "The results are shown; the response headers include the encoding.",
+    results=3,
+)
 async def gzip(request: ScenarioRequest) -> HttpResponseBase:
-    """Send a compressed stream although identity was requested; each event is flushed."""
     encoding = {"Content-Encoding": "gzip"}
     if not request.streaming:
         body = zlib.compress(encode(document("answer", results=[dish(0), dish(1)])), wbits=_GZIP)
@@ -65,27 +73,54 @@ async def gzip(request: ScenarioRequest) -> HttpResponseBase:
     return event_stream(compressed(), headers=encoding)
 
 
+@ROWS.add(
+    "wrong-type",
+    "Wrong content type",
+    "A valid event stream with the content type text/plain.",
+    "The results are shown as usual.",
+    results=3,
+)
 async def wrong_type(request: ScenarioRequest) -> HttpResponseBase:
-    """Send a valid stream with the content type text/plain."""
     return event_stream(paced(_valid_events(), request.pause(_PAUSE)), "text/plain; charset=utf-8")
 
 
+@ROWS.add(
+    "json-as-stream",
+    "JSON as a stream",
+    "A JSON document with the content type text/event-stream.",
+    "The results are shown as usual.",
+    results=3,
+)
 async def json_as_stream(request: ScenarioRequest) -> HttpResponseBase:
-    """Send a JSON document with the content type text/event-stream."""
     return HttpResponse(
         encode(document("answer", results=[dish(0), dish(1), dish(2)])), "text/event-stream"
     )
 
 
+@ROWS.add(
+    "html-error",
+    "HTML error page",
+    "502 with a gateway's HTML error page.",
+    "The error says that the response is a web page, and includes its source.",
+    state="failed",
+    outcome="none",
+    problem="decode",
+)
 async def html_error(request: ScenarioRequest) -> HttpResponseBase:
-    """Send the error page of a gateway, neither JSON nor events."""
     return HttpResponse(_HTML, "text/html", 502)
 
 
+@ROWS.add(
+    "unauthorized",
+    "Unauthorized",
+    "401 until the bearer token “demo” is sent.",
+    "The agent's error and its WWW-Authenticate header are shown; with the token, an answer.",
+    outcome="failure",
+)
 async def unauthorized(request: ScenarioRequest) -> HttpResponseBase:
-    """Require a bearer token; the failure is in the format of OAuth."""
     if request.http_request.headers.get("Authorization") == f"Bearer {_TOKEN}":
         return event_stream(paced(_valid_events(), request.pause(_PAUSE)))
+    # In the format of OAuth.
     return json_response(
         {"error": "unauthorized", "error_description": f"Use the bearer token “{_TOKEN}”."},
         401,
@@ -93,31 +128,68 @@ async def unauthorized(request: ScenarioRequest) -> HttpResponseBase:
     )
 
 
+@ROWS.add(
+    "rate-limited",
+    "Rate limited",
+    "429 with Retry-After: 30 and the error code RATE_LIMITED.",
+    "The agent's error is shown.",
+    outcome="failure",
+)
 async def rate_limited(request: ScenarioRequest) -> HttpResponseBase:
-    """Send RATE_LIMITED with Retry-After in seconds (section 2.5)."""
+    # Retry-After in seconds: section 2.5.
     error = FailureError("RATE_LIMITED", "Too many requests; try again in 30 seconds.")
     return failed(error, {"Retry-After": "30"})
 
 
+@ROWS.add(
+    "server-error",
+    "Server error",
+    "500 with the error code INTERNAL_ERROR.",
+    "The agent's error is shown.",
+    outcome="failure",
+)
 async def server_error(request: ScenarioRequest) -> HttpResponseBase:
-    """Send INTERNAL_ERROR (section 7.4)."""
+    # Section 7.4.
     return failed(FailureError("INTERNAL_ERROR"))
 
 
+@ROWS.add(
+    "redirect",
+    "Redirect",
+    "307 to another host.",
+    "The redirect's target is shown; nothing is sent to it.",
+    state="failed",
+    outcome="none",
+    problem="decode",
+)
 async def redirect(request: ScenarioRequest) -> HttpResponseBase:
-    """Redirect to another host, which the playground does not follow."""
     return HttpResponse(
         b"", "application/json", 307, headers={"Location": "https://agent.example/ask"}
     )
 
 
+@ROWS.add(
+    "empty",
+    "Empty",
+    "200 with an empty body.",
+    "The error says that the response is empty.",
+    state="failed",
+    outcome="none",
+    problem="decode",
+)
 async def empty(request: ScenarioRequest) -> HttpResponseBase:
-    """Send 200 with an empty body."""
     return HttpResponse(b"", "application/json")
 
 
+@REFUSALS.add(
+    "members",
+    "Bearer token",
+    f"401 until the bearer token {_MEMBERS_TOKEN} is sent; the error has a custom code,"
+    " UNAUTHORIZED.",
+    "The agent's error and its code are shown; with the token, an answer.",
+    outcome="failure",
+)
 async def members(request: ScenarioRequest) -> HttpResponseBase:
-    """Require a bearer token; the failure has a custom code."""
     if request.http_request.headers.get("Authorization") == f"Bearer {_MEMBERS_TOKEN}":
         return await respond(request, dish(0), dish(1))
     error = {
@@ -128,130 +200,50 @@ async def members(request: ScenarioRequest) -> HttpResponseBase:
     return json_response(document("failure", error=error), 401, challenge)
 
 
+@REFUSALS.add(
+    "rate-limited-date",
+    "Retry-After with a date",
+    "429 with a date in Retry-After, 30 seconds from now.",
+    "The agent's error is shown, with the time left until then.",
+    outcome="failure",
+)
 async def rate_limited_date(request: ScenarioRequest) -> HttpResponseBase:
-    """Send RATE_LIMITED with Retry-After as a date."""
     error = FailureError("RATE_LIMITED", "Too many requests; try again when the clock says so.")
     return failed(error, {"Retry-After": http_date(time.time() + _RETRY_AFTER)})
 
 
+@REFUSALS.add(
+    "failure-details",
+    "Failure with details",
+    "400 with INVALID_QUERY and a details object.",
+    "The agent's error and its details are shown.",
+    outcome="failure",
+)
 async def details(request: ScenarioRequest) -> HttpResponseBase:
-    """Send a failure with details (0.54 examples, section 6)."""
+    # 0.54 examples, section 6.
     raise invalid_parameter("max_cooking_time", "soon", "ISO 8601 Duration", "a valid duration")
 
 
+@REFUSALS.add(
+    "foreign-error",
+    "Error that is not NLWeb",
+    "500 with a web framework's JSON error.",
+    "The run completes with a failure; a note says that it is a JSON error message.",
+    outcome="failure",
+)
 async def foreign_error(request: ScenarioRequest) -> HttpResponseBase:
-    """Send a JSON error of a web framework, which is not NLWeb."""
     problem = {"detail": "Internal Server Error", "trace_id": "b7ad6b7169203331"}
     return json_response(problem, 500)
 
 
-async def empty_error(request: ScenarioRequest) -> HttpResponseBase:
-    """Send 503 with an empty body."""
-    return HttpResponse(b"", "text/plain", 503)
-
-
-ROWS = (
-    Scenario(
-        "gzip",
-        "Gzip",
-        "A stream compressed with gzip although the request asks for identity.",
-        "The results are shown; the response headers include the encoding.",
-        "completed",
-        "answer",
-        gzip,
-        results=3,
-    ),
-    Scenario(
-        "wrong-type",
-        "Wrong content type",
-        "A valid event stream with the content type text/plain.",
-        "The results are shown as usual.",
-        "completed",
-        "answer",
-        wrong_type,
-        results=3,
-    ),
-    Scenario(
-        "json-as-stream",
-        "JSON as a stream",
-        "A JSON document with the content type text/event-stream.",
-        "The results are shown as usual.",
-        "completed",
-        "answer",
-        json_as_stream,
-        results=3,
-    ),
-    Scenario(
-        "html-error",
-        "HTML error page",
-        "502 with a gateway's HTML error page.",
-        "The error says that the response is a web page, and includes its source.",
-        "failed",
-        "none",
-        html_error,
-        problem="decode",
-    ),
-    Scenario(
-        "unauthorized",
-        "Unauthorized",
-        "401 until the bearer token “demo” is sent.",
-        "The agent's error and its WWW-Authenticate header are shown; with the token, an answer.",
-        "completed",
-        "failure",
-        unauthorized,
-    ),
-    Scenario(
-        "rate-limited",
-        "Rate limited",
-        "429 with Retry-After: 30 and the error code RATE_LIMITED.",
-        "The agent's error is shown.",
-        "completed",
-        "failure",
-        rate_limited,
-    ),
-    Scenario(
-        "server-error",
-        "Server error",
-        "500 with the error code INTERNAL_ERROR.",
-        "The agent's error is shown.",
-        "completed",
-        "failure",
-        server_error,
-    ),
-    Scenario(
-        "redirect",
-        "Redirect",
-        "307 to another host.",
-        "The redirect's target is shown; nothing is sent to it.",
-        "failed",
-        "none",
-        redirect,
-        problem="decode",
-    ),
-    Scenario(
-        "empty",
-        "Empty",
-        "200 with an empty body.",
-        "The error says that the response is empty.",
-        "failed",
-        "none",
-        empty,
-        problem="decode",
-    ),
+@REFUSALS.add(
+    "empty-error",
+    "Empty error",
+    "503 with an empty body.",
+    "The status is shown, with a note that the body is empty.",
+    state="failed",
+    outcome="none",
+    problem="decode",
 )
-REFUSALS = (
-    Scenario("members", "Bearer token", f"401 until the bearer token {_MEMBERS_TOKEN} is sent; the"
-             " error has a custom code, UNAUTHORIZED.", "The agent's error and its code are"
-             " shown; with the token, an answer.", "completed", "failure", members),
-    Scenario("rate-limited-date", "Retry-After with a date", "429 with a date in Retry-After, 30"
-             " seconds from now.", "The agent's error is shown, with the time left until then.",
-             "completed", "failure", rate_limited_date),
-    Scenario("failure-details", "Failure with details", "400 with INVALID_QUERY and a details"
-             " object.", "The agent's error and its details are shown.", "completed", "failure",
-             details),
-    Scenario("foreign-error", "Error that is not NLWeb", "500 with a web framework's JSON error.",
-             "The run completes with a failure; a note says that it is a JSON error message.",
-             "completed", "failure", foreign_error),
-    Scenario("empty-error", "Empty error", "503 with an empty body.", "The status is shown, with a"
-             " note that the body is empty.", "failed", "none", empty_error, problem="decode"),
-)  # fmt: skip
+async def empty_error(request: ScenarioRequest) -> HttpResponseBase:
+    return HttpResponse(b"", "text/plain", 503)

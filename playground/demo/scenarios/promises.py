@@ -18,7 +18,6 @@ from playground.demo.failures import FailureError, invalid_parameter
 from playground.demo.http import json_response
 from playground.demo.scenarios.elicitations import is_answered
 from playground.demo.scenarios.scenario import (
-    Play,
     Scenario,
     ScenarioRequest,
     dish,
@@ -102,9 +101,8 @@ class TaskScript:
 def _row(
     slug: str, title: str, description: str, demonstrates: str, script: TaskScript
 ) -> Scenario:
-    play: Play = script.play
     return Scenario(
-        slug, title, description, demonstrates, "completed", "promise", play, script.await_
+        slug, title, description, demonstrates, script.play, outcome="promise", await_=script.await_
     )
 
 

@@ -74,11 +74,11 @@ class Scenario:
     description: str
     #: What the playground shows.
     demonstrates: str
-    #: State and outcome of a run that is not cancelled.
-    state: str
-    outcome: str
     #: The response to `ask`.
     play: Play
+    #: State and outcome of a run that is not cancelled.
+    state: str = "completed"
+    outcome: str = "answer"
     #: The response to `await`.
     await_: Play = await_unknown
     #: The number of results of the run; None if it depends on the time.
@@ -94,6 +94,22 @@ class Scenario:
     def is_endless(self) -> bool:
         """Return True if only a time limit ends the run."""
         return self.problem.endswith("total_timeout")
+
+
+class Scenarios(list[Scenario]):
+    """The scenarios of a group, in the order of the demo page."""
+
+    def add(self, *texts: str, **facts: Any) -> Callable[[Play], Play]:
+        """Return a decorator that adds the function as a scenario.
+
+        `texts` are its slug, title, description and what it demonstrates.
+        """
+
+        def register(play: Play) -> Play:
+            self.append(Scenario(*texts, play, **facts))
+            return play
+
+        return register
 
 
 def read_request(request: HttpRequest) -> ScenarioRequest:

@@ -13,8 +13,8 @@ from playground.demo.http import event_stream, json_response
 from playground.demo.scenarios.hangup import hang_up
 from playground.demo.scenarios.scenario import (
     VERSION,
-    Scenario,
     ScenarioRequest,
+    Scenarios,
     complete,
     dish,
     paced,
@@ -27,15 +27,22 @@ from playground.demo.scenarios.scenario import (
 _CHUNK = 64
 _HUGE = 5_000_000
 
-
-async def slow(request: ScenarioRequest) -> HttpResponseBase:
-    """Send one event per second."""
-    total = 8 if request.count is None else request.count
-    return await respond(request, *(dish(index) for index in range(total)), pause=1.0)
+ROWS = Scenarios()
 
 
+@ROWS.add(
+    "endless",
+    "Endless",
+    "Ten results per second, forever (change with ?every=; ?for= closes the connection after"
+    " that many seconds).",
+    "The counters rise until you press Stop or a limit is reached.",
+    state="failed",
+    results=None,
+    problem="body total_timeout",
+    query="?every=0.1&for=2",
+    closed_state="truncated",
+)
 async def endless(request: ScenarioRequest) -> HttpResponseBase:
-    """Send results until the client disconnects."""
 
     async def events() -> AsyncIterator[bytes]:
         yield start()
@@ -46,8 +53,18 @@ async def endless(request: ScenarioRequest) -> HttpResponseBase:
     return event_stream(_until_hang_up(request, events()))
 
 
+@ROWS.add(
+    "heartbeats",
+    "Heartbeats only",
+    "One comment per second and no events (?for= closes the connection after that many seconds).",
+    "The stream has no events, until you press Stop or the time limit is reached.",
+    state="failed",
+    outcome="none",
+    problem="body total_timeout",
+    query="?every=0.2&for=2",
+    closed_state="truncated",
+)
 async def heartbeats(request: ScenarioRequest) -> HttpResponseBase:
-    """Send comments that keep the connection open, and never an event."""
 
     async def comments() -> AsyncIterator[bytes]:
         while True:
@@ -57,8 +74,19 @@ async def heartbeats(request: ScenarioRequest) -> HttpResponseBase:
     return event_stream(_until_hang_up(request, comments()))
 
 
+@ROWS.add(
+    "silent",
+    "Silent",
+    "The request is accepted and never answered (?for= closes the connection after that many"
+    " seconds).",
+    "The run waits until you press Stop or the idle timeout is reached.",
+    state="failed",
+    outcome="none",
+    problem="headers total_timeout",
+    query="?for=2",
+)
 async def silent(request: ScenarioRequest) -> HttpResponseBase:
-    """Never respond. Django cancels the wait when the client disconnects."""
+    # Django cancels the wait when the client disconnects.
     await _wait(request)
     hang_up(request.http_request, reset=False)
     await asyncio.Event().wait()
@@ -86,8 +114,15 @@ async def _wait(request: ScenarioRequest) -> None:
         await asyncio.sleep(request.seconds)
 
 
+@ROWS.add(
+    "flood",
+    "Flood",
+    "20,000 results as fast as possible (change with ?n=).",
+    "The counts are exact; cards are loaded while scrolling.",
+    results=20_000,
+    query="?n=5000",
+)
 async def flood(request: ScenarioRequest) -> HttpResponseBase:
-    """Send very many small results as fast as possible."""
     total = 20_000 if request.count is None else request.count
     if not request.streaming:
         return await respond(request, *(dish(index) for index in range(total)))
@@ -109,8 +144,14 @@ async def flood(request: ScenarioRequest) -> HttpResponseBase:
     return event_stream(stream())
 
 
+@ROWS.add(
+    "huge",
+    "Huge",
+    "One 5 MB result; sent as JSON if no stream is preferred.",
+    "The beginning of its description is shown; the Wire tab has all of it.",
+    results=2,
+)
 async def huge(request: ScenarioRequest) -> HttpResponseBase:
-    """Send a result of 5 MB, in a stream on one line."""
     item = {**dish(0), "description": "All about salmon. " * (_HUGE // 18)}
     if not request.streaming:
         meta = {"response_type": "answer", "version": VERSION}
@@ -123,79 +164,3 @@ def _template(number: int) -> bytes:
     item = {**dish(number), "url": "https://recipes.example/scenario/%d"}
     item["name"] = f"{item['name']} no. %d"
     return b'event: result\ndata: {"index": %d, "item": ' + json.dumps(item).encode() + b"}\n\n"
-
-
-#: Listed first on the demo page.
-SLOW = Scenario(
-    "slow",
-    "Slow",
-    "One event per second, eight results in total (change with ?n= and ?every=).",
-    "Results appear one by one; Stop works at any time.",
-    "completed",
-    "answer",
-    slow,
-    results=8,
-    query="?every=0.2",
-)
-ROWS = (
-    Scenario(
-        "endless",
-        "Endless",
-        "Ten results per second, forever (change with ?every=; ?for= closes the connection"
-        " after that many seconds).",
-        "The counters rise until you press Stop or a limit is reached.",
-        "failed",
-        "answer",
-        endless,
-        results=None,
-        problem="body total_timeout",
-        query="?every=0.1&for=2",
-        closed_state="truncated",
-    ),
-    Scenario(
-        "heartbeats",
-        "Heartbeats only",
-        "One comment per second and no events (?for= closes the connection after that many"
-        " seconds).",
-        "The stream has no events, until you press Stop or the time limit is reached.",
-        "failed",
-        "none",
-        heartbeats,
-        problem="body total_timeout",
-        query="?every=0.2&for=2",
-        closed_state="truncated",
-    ),
-    Scenario(
-        "silent",
-        "Silent",
-        "The request is accepted and never answered (?for= closes the connection after that"
-        " many seconds).",
-        "The run waits until you press Stop or the idle timeout is reached.",
-        "failed",
-        "none",
-        silent,
-        problem="headers total_timeout",
-        query="?for=2",
-    ),
-    Scenario(
-        "flood",
-        "Flood",
-        "20,000 results as fast as possible (change with ?n=).",
-        "The counts are exact; cards are loaded while scrolling.",
-        "completed",
-        "answer",
-        flood,
-        results=20_000,
-        query="?n=5000",
-    ),
-    Scenario(
-        "huge",
-        "Huge",
-        "One 5 MB result; sent as JSON if no stream is preferred.",
-        "The beginning of its description is shown; the Wire tab has all of it.",
-        "completed",
-        "answer",
-        huge,
-        results=2,
-    ),
-)
