@@ -42,26 +42,6 @@ class Item(models.Model):
         return (self.url,)
 
 
-class PromisedTask(models.Model):
-    """A promised task (section 4.1.2)."""
-
-    token = models.CharField(max_length=80, unique=True)
-    #: The request, as JSON text.
-    ask = models.TextField()
-    #: How it ends: plan or failing.
-    script = models.CharField(max_length=20)
-    #: Seconds since the epoch, and how many it takes from there.
-    started = models.FloatField()
-    seconds = models.FloatField()
-    cancelled = models.BooleanField(default=False)
-
-    class Meta:
-        ordering = ["id"]
-
-    def __str__(self) -> str:
-        return self.token
-
-
 class ListItem(models.Model):
     """An entry that an action put into the cart or the cookbook (section 5)."""
 
@@ -83,7 +63,7 @@ class ListItem(models.Model):
 
 
 class StoredState(models.Model):
-    """State of a protocol between two requests: a session, an open question, a task."""
+    """State of a protocol between two requests: a session, an open question, a promise, a task."""
 
     #: The endpoint of the demo that it belongs to.
     area = models.CharField(max_length=20)

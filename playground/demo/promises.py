@@ -1,34 +1,29 @@
-"""Promised tasks: their progress by the clock, and the rows that hold them (section 4.1.2).
+"""Promised tasks: their progress by the clock, and their storage (section 4.1.2).
 
 A task is not work in progress but a start time: its progress follows from the wall clock, so
-that it survives a restart and costs nothing but its row. Rows are shared by everyone who uses
-the demo and bounded: the oldest are deleted.
+that it survives a restart and costs nothing but its stored state.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
-from asgiref.sync import sync_to_async
-
-from playground.demo import languages
+from playground.demo import languages, state_store
 from playground.demo.failures import FailureError
 from playground.demo.languages import Language
-from playground.demo.models import PromisedTask, prune
 from playground.demo.requests import AskRequest
 
 #: Seconds that a meal plan takes at pace 1.
 SECONDS = 10.0
-#: Rows that are kept.
-TASKS = 256
+_AREA = "promise"
+#: Seconds after which a task is lost.
+_LIFETIME = 86_400.0
 #: Characters of a stored request.
 _MAX_REQUEST = 20_000
-_TOKEN = re.compile(r"[\w-]{1,80}", re.ASCII)
 _FIRST_STAGE = (0.0, "Checking your preferences…")
 #: (least progress, message) of each stage, by script.
 STAGES: dict[str, Sequence[tuple[float, str]]] = {
@@ -92,61 +87,37 @@ class PromisedAnswer:
         }
 
 
-@sync_to_async
-def save_task(request: PromiseRequest) -> PromisedAnswer:
+async def save_task(request: PromiseRequest) -> PromisedAnswer:
     """Start a task. Raise `FailureError` TOKEN_LIMIT for a request too large to store."""
-    ask = request.ask
-    stored = {
-        "version": ask.version,
-        "text": ask.text,
-        "filters": ask.filters,
-        "context": ask.context,
-        "session": ask.session,
-        "answers": ask.answers,
-        "response_format": ask.response_format,
-        "modes": sorted(ask.modes),
-        "language": asdict(ask.language),
-    }
-    text = json.dumps(stored)
-    if len(text) > _MAX_REQUEST:
-        raise FailureError("TOKEN_LIMIT", "The request is too large to store.")
-    row = PromisedTask.objects.create(
-        token=f"promise_{secrets.token_urlsafe(12)}",
-        ask=text,
-        script=request.script,
-        started=now(),
-        seconds=request.seconds,
-    )
-    prune(PromisedTask.objects.all(), TASKS)
-    return _answer_of(row)
+    token = f"promise_{secrets.token_urlsafe(12)}"
+    task = PromisedAnswer(token, request.ask, request.script, now(), request.seconds)
+    await _save(task)
+    return task
 
 
-@sync_to_async
-def task(token: str) -> PromisedAnswer:
+async def task(token: str) -> PromisedAnswer:
     """Return the task of a token. Raise `FailureError` INVALID_QUERY for an unknown token."""
-    return _answer_of(_row_of(token))
-
-
-@sync_to_async
-def cancel(token: str) -> PromisedAnswer:
-    """Cancel a task and return it; a finished one stays finished. Raise `FailureError`."""
-    row = _row_of(token)
-    if _answer_of(row).progress() < 1:
-        row.cancelled = True
-        row.save(update_fields=["cancelled"])
-    return _answer_of(row)
-
-
-def _row_of(token: str) -> PromisedTask:
-    found = PromisedTask.objects.filter(token=token).first() if _TOKEN.fullmatch(token) else None
-    if found is None:
+    state = await state_store.load(_AREA, token, _LIFETIME)
+    if state is None:
         raise FailureError("INVALID_QUERY", "Unknown promise_token.")
+    ask = state["ask"]
+    language, modes = Language(**ask["language"]), frozenset(ask["modes"])
+    restored = AskRequest(**{**ask, "language": language, "modes": modes})
+    return PromisedAnswer(**{**state, "ask": restored})
+
+
+async def cancel(token: str) -> PromisedAnswer:
+    """Cancel a task and return it; a finished one stays finished. Raise `FailureError`."""
+    found = await task(token)
+    if found.progress() < 1:
+        found = replace(found, cancelled=True)
+        await _save(found)
     return found
 
 
-def _answer_of(row: PromisedTask) -> PromisedAnswer:
-    stored = json.loads(row.ask)
-    # Tasks of earlier versions of the demo have no language.
-    language = Language(**stored.get("language", {}))
-    ask = AskRequest(**{**stored, "modes": frozenset(stored["modes"]), "language": language})
-    return PromisedAnswer(row.token, ask, row.script, row.started, row.seconds, row.cancelled)
+async def _save(task: PromisedAnswer) -> None:
+    state = asdict(task)
+    state["ask"]["modes"] = sorted(task.ask.modes)
+    if len(json.dumps(state)) > _MAX_REQUEST:
+        raise FailureError("TOKEN_LIMIT", "The request is too large to store.")
+    await state_store.save(_AREA, task.token, state)

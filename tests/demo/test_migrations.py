@@ -8,7 +8,8 @@ from django.db.migrations.executor import MigrationExecutor
 
 
 @pytest.mark.django_db(transaction=True)
-def test_tasks_with_the_members_of_version_0_1_are_deleted() -> None:
+def test_what_lives_shorter_than_an_upgrade_takes_is_deleted() -> None:
+    """Tasks with the members of version 0.1, and promises, which were a table."""
     executor = MigrationExecutor(connection)
     try:
         executor.migrate([("demo", "0001_squashed_0003_memory")])
@@ -16,10 +17,13 @@ def test_tasks_with_the_members_of_version_0_1_are_deleted() -> None:
         memory = old.get_model("demo", "Memory")
         for area in ("a2a-task", "agent-api"):
             memory.objects.create(area=area, key="k", touched=0.0, state="{}")
+        old.get_model("demo", "Pending").objects.create(
+            token="k", ask="{}", plot="plan", started=0.0, seconds=10.0
+        )
     finally:
         executor = MigrationExecutor(connection)
-        executor.migrate([("demo", "0002_names")])
-    new = executor.loader.project_state([("demo", "0002_names")]).apps
+        executor.migrate(executor.loader.graph.leaf_nodes("demo"))
+    new = executor.loader.project_state(executor.loader.graph.leaf_nodes("demo")).apps
     stored = new.get_model("demo", "StoredState").objects
     assert [(row.area, row.state) for row in stored.all()] == [("agent-api", "{}")]
     stored.all().delete()

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from playground.demo import promises
+from playground.demo import promises, state_store
 from playground.demo.failures import FailureError
-from playground.demo.models import PromisedTask
+from playground.demo.models import StoredState
 from playground.demo.promises import PromiseRequest
 from playground.demo.requests import AskRequest as AskRecord
 from tests.demo.conftest import Ask, Clock, Reply, check
@@ -110,11 +110,8 @@ async def test_a_plan_that_fails(post: Ask, clock: Clock) -> None:
 
 async def test_a_promise_outlives_the_process(post: Ask, clock: Clock) -> None:
     """Nothing of it is in memory: a row that another process wrote does as well."""
-    reply = await post("ask", PLAN)
-    old = await PromisedTask.objects.aget(token=reply.document["promise"]["token"])
-    written = {name: getattr(old, name) for name in ("ask", "script", "started", "seconds")}
-    await old.adelete()
-    await PromisedTask.objects.acreate(token="promise_of_before", **written)
+    await post("ask", PLAN)
+    await StoredState.objects.filter(area="promise").aupdate(key="promise_of_before")
     clock.now += 10
     reply = await checkin(post, "promise_of_before")
     assert reply.meta["response_type"] == "answer"
@@ -143,10 +140,10 @@ async def test_too_much_to_keep_in_mind(post: Ask) -> None:
 
 
 async def test_old_tasks_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(promises, "TASKS", 3)
+    monkeypatch.setattr(state_store, "ROWS", 3)
     request = PromiseRequest(AskRecord("0.55", "meal plan", {}, {}, {}), "plan")
     tokens = [(await promises.save_task(request)).token for _ in range(5)]
-    assert [row.token async for row in PromisedTask.objects.all()] == tokens[-3:]
+    assert [row.key async for row in StoredState.objects.all()] == tokens[-3:]
     assert (await promises.task(tokens[-1])).ask.text == "meal plan"
     with pytest.raises(FailureError, match="promise_token"):
         await promises.task(tokens[0])

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from asgiref.sync import async_to_sync
 from django.test import AsyncClient
 
-from playground.demo.models import PromisedTask
+from playground.demo.models import StoredState
 from playground.models import Conversation, PolledPromise, PollingStatus, Run, RunKind
 from playground.protocols import registry, sse
 from playground.protocols.calls import HttpCall
@@ -129,7 +129,7 @@ def answered_elicitation(_: Clock) -> Run:
 def promise(clock: Clock, polls: int = 5) -> Run:
     """Return a turn whose promise was fulfilled with the last one of some polls."""
     turn = demo_run(ASK.replace("0", "1"), ask("make a weekly meal plan", streaming=False))
-    [token] = PromisedTask.objects.values_list("token", flat=True)
+    [token] = StoredState.objects.filter(area="promise").values_list("key", flat=True)
     request = {"promise_token": token, "action": "checkin", "meta": {"version": "0.55"}}
     final = turn
     for number in range(polls):

@@ -18,12 +18,11 @@ Handler = Callable[[RequestContext], None]
 
 @dataclass(frozen=True, slots=True)
 class HandlerRow:
-    """A text with its handler."""
+    """An example of a request and its response, the pattern of such requests, their handler."""
 
-    title: str
     text: str
     happens: str
-    pattern: re.Pattern[str]
+    pattern: str
     handle: Handler
 
 
@@ -34,7 +33,7 @@ def respond(context: RequestContext) -> None:
     writer.input_words = len(request.text.split())
     if request.approvals or request.outputs:
         tool_calls.resume(context)
-    elif row := next((row for row in ROWS if row.pattern.search(request.text)), None):
+    elif row := next((row for row in ROWS if re.search(row.pattern, request.text, re.I)), None):
         row.handle(context)
     elif functions := tool_calls.matching_functions(context):
         tool_calls.call(context, functions)
@@ -132,27 +131,23 @@ def _everything(context: RequestContext) -> None:
     writer.end()
 
 
-def _row(title: str, text: str, happens: str, pattern: str, handle: Handler) -> HandlerRow:
-    return HandlerRow(title, text, happens, re.compile(pattern, re.I), handle)
-
-
 ROWS: Sequence[HandlerRow] = (
-    _row("Text only", "hello", "One message; in a session, it counts your questions.",
-         r"^\W*(?:hello|hi|hey|good (?:morning|evening))\b", _greet),
-    _row("Memory", "what did I ask you?", "Lists the questions of this session.",
-         r"\bwhat (?:did|have) i ask", _recall),
-    _row("Approval", "order the ingredients", "Lists the tools of an MCP server and asks for"
-         " approval to call one; the next request approves or denies it.",
-         r"\border (?:the )?ingredients\b", _approve),
-    _row("Error mid-stream", "break in the middle", "Five words, then the message and the"
-         " response fail.", r"\bbreak in the middle\b", _fail),
-    _row("Rejection", "reject me", "The response is rejected before it starts.",
-         r"^\W*reject me\b", _reject),
-    _row("Cancellation", "cancel yourself", "The response is canceled mid-sentence.",
-         r"\bcancel yourself\b", _cancel),
-    _row("Heartbeats", "take your time", "Three heartbeats, then the answer.",
-         r"\btake your time\b", _send_heartbeats),
-    _row("Everything at once", "use everything you have", "Plugin, component and function"
-         " calls with their outputs, a list of tools, a heartbeat, text, image, data and"
-         " a non-fatal error.", r"\buse everything\b", _everything),
+    HandlerRow("hello", "One message; in a session, it counts your questions.",
+               r"^\W*(?:hello|hi|hey|good (?:morning|evening))\b", _greet),
+    HandlerRow("what did I ask you?", "Lists the questions of this session.",
+               r"\bwhat (?:did|have) i ask", _recall),
+    HandlerRow("order the ingredients", "Lists the tools of an MCP server and asks for approval to"
+               " call one; the next request approves or denies it.",
+               r"\border (?:the )?ingredients\b", _approve),
+    HandlerRow("break in the middle", "Five words, then the message and the response fail.",
+               r"\bbreak in the middle\b", _fail),
+    HandlerRow("reject me", "The response is rejected before it starts.",
+               r"^\W*reject me\b", _reject),
+    HandlerRow("cancel yourself", "The response is canceled mid-sentence.",
+               r"\bcancel yourself\b", _cancel),
+    HandlerRow("take your time", "Three heartbeats, then the answer.",
+               r"\btake your time\b", _send_heartbeats),
+    HandlerRow("use everything you have", "Plugin, component and function calls with their"
+               " outputs, a list of tools, a heartbeat, text, image, data and a non-fatal error.",
+               r"\buse everything\b", _everything),
 )  # fmt: skip

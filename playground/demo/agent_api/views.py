@@ -12,9 +12,8 @@ from django.http.response import HttpResponseBase
 
 from playground.demo import lists, service, state_store
 from playground.demo.agent_api import handlers, malformed
-from playground.demo.agent_api.request_context import RequestContext
+from playground.demo.agent_api.request_context import Catalog, RequestContext
 from playground.demo.agent_api.requests import ParsedRequest, read_request
-from playground.demo.agent_api.search import Catalog
 from playground.demo.agent_api.writer import ResponseWriter
 from playground.demo.failures import FailureError
 from playground.demo.http import PAUSE, endpoint, event_stream, json_response, pace_of

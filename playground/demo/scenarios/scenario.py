@@ -99,14 +99,13 @@ class Scenario:
 class Scenarios(list[Scenario]):
     """The scenarios of a group, in the order of the demo page."""
 
-    def add(self, *texts: str, **facts: Any) -> Callable[[Play], Play]:
-        """Return a decorator that adds the function as a scenario.
-
-        `texts` are its slug, title, description and what it demonstrates.
-        """
+    def add(
+        self, slug: str, title: str, description: str, demonstrates: str, **facts: Any
+    ) -> Callable[[Play], Play]:
+        """Return a decorator that adds the function as a scenario."""
 
         def register(play: Play) -> Play:
-            self.append(Scenario(*texts, play, **facts))
+            self.append(Scenario(slug, title, description, demonstrates, play, **facts))
             return play
 
         return register

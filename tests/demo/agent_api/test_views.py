@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -107,7 +108,7 @@ class TestSessions:
 class TestEnds:
     async def test_every_handler_ends(self) -> None:
         for row in ROWS:
-            assert row.pattern.search(row.text)
+            assert re.search(row.pattern, row.text, re.I)
             found = await objects(user_message(row.text))
             assert found[-1]["object"] == "response"
             assert found[-1]["status"] in ("completed", "failed", "rejected", "canceled")
