@@ -1,31 +1,33 @@
-"""Example requests of NLWeb on the demo page; a test sends every one of them."""
+"""Example requests on the demo page; a test sends every one of them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A request to copy, and the type of its response."""
+    """A request to copy, and its response."""
 
     title: str
-    request: Mapping[str, Any]
-    #: The expected response type.
+    #: Empty if the workbench cannot send it.
+    request: Mapping[str, Any] = field(default_factory=dict)
+    #: The expected response type of NLWeb.
     answer: str = "answer"
+    #: What the response is like.
+    happens: str = ""
 
     @property
     def text(self) -> str:
         """Return the request as JSON, with a line for each of its sections."""
-        sections = (f"  {_json(name)}: {_json(value)}" for name, value in self.request.items())
+        sections = (
+            f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+            for name, value in self.request.items()
+        )
         return "{\n" + ",\n".join(sections) + "\n}"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,70 +39,64 @@ class Group:
     examples: Sequence[Example]
 
 
+def ask(
+    title: str,
+    text: str,
+    *,
+    filters: Mapping[str, Any] | None = None,
+    answer: str = "answer",
+    happens: str = "",
+    **sections: Any,
+) -> Example:
+    """Return an example of NLWeb: query and further sections of the request."""
+    request = {"query": {"text": text, **(filters or {})}, **sections}
+    return Example(title, request, answer, happens)
+
+
 GROUPS: Sequence[Group] = (
     Group(
         "Search",
-        "Ranked full-text search over recipes, restaurants, cookware, films and articles. Times,"
-        " diets and “without …” in the question are applied as constraints. prefer.accept-language"
-        " chooses English or German for the texts of the agent. A query with “that fails” times"
-        " out after its first results.",
+        "Ranked full-text search over recipes, restaurants, cookware, films and articles."
+        " Times, diets and “without …” in the question are applied as constraints."
+        " prefer.accept-language chooses English or German for the texts of the agent. A query"
+        " with “that fails” times out after its first results.",
         (
-            Example(
+            ask(
                 "Streaming results",
-                {
-                    "query": {"text": "healthy breakfast recipes with eggs"},
-                    "prefer": {"streaming": True},
-                },
+                "healthy breakfast recipes with eggs",
+                prefer={"streaming": True},
             ),
-            Example(
-                "Natural-language constraints",
-                {"query": {"text": "vegan curry in under 45 minutes"}},
-            ),
-            Example(
+            ask("Natural-language constraints", "vegan curry in under 45 minutes"),
+            ask(
                 "With a summary",
-                {
-                    "query": {"text": "something sweet with cinnamon"},
-                    "prefer": {"mode": "list, summarize"},
-                },
+                "something sweet with cinnamon",
+                prefer={"mode": "list, summarize"},
             ),
-            Example(
+            ask(
                 "For a ChatGPT app",
-                {
-                    "query": {"text": "quick lunch ideas with avocado"},
-                    "prefer": {"response_format": "chatgpt_app"},
-                },
+                "quick lunch ideas with avocado",
+                prefer={"response_format": "chatgpt_app"},
             ),
-            Example(
+            ask(
                 "User memory",
-                {
-                    "query": {"text": "something protein rich for lunch"},
-                    "context": {"memory": "vegetarian, allergic to nuts"},
-                },
+                "something protein rich for lunch",
+                context={"memory": "vegetarian, allergic to nuts"},
             ),
-            Example(
+            ask(
                 "Tutorial stream (0.54)",
-                {
-                    "query": {"text": "a detailed tutorial on making homemade pasta"},
-                    "prefer": {"streaming": True, "mode": "detailed"},
-                    "meta": {"version": "0.54"},
-                },
+                "a detailed tutorial on making homemade pasta",
+                prefer={"streaming": True, "mode": "detailed"},
+                meta={"version": "0.54"},
             ),
-            Example(
+            ask(
                 "Summary in German",
-                {
-                    "query": {"text": "something sweet with cinnamon"},
-                    "prefer": {
-                        "mode": "list, summarize",
-                        "accept-language": "de-AT, en;q=0.5",
-                    },
-                },
+                "something sweet with cinnamon",
+                prefer={"mode": "list, summarize", "accept-language": "de-AT, en;q=0.5"},
             ),
-            Example(
+            ask(
                 "Failure mid-stream",
-                {
-                    "query": {"text": "healthy breakfast recipes with eggs that fails"},
-                    "prefer": {"streaming": True},
-                },
+                "healthy breakfast recipes with eggs that fails",
+                prefer={"streaming": True},
             ),
         ),
     ),
@@ -109,36 +105,20 @@ GROUPS: Sequence[Group] = (
         "Supported filters: site, itemType, max_cooking_time, diet, cuisine, ingredient, price,"
         " location and num_results. Unknown filters are listed in _meta.ignored_filters.",
         (
-            Example(
+            ask(
                 "Time and diet",
-                {
-                    "query": {
-                        "text": "dinner",
-                        "max_cooking_time": "PT30M",
-                        "diet": ["vegan", "gluten-free"],
-                    }
-                },
+                "dinner",
+                filters={"max_cooking_time": "PT30M", "diet": ["vegan", "gluten-free"]},
             ),
-            Example(
+            ask(
                 "Restaurants by price",
-                {
-                    "query": {
-                        "text": "noodles or tacos",
-                        "itemType": "Restaurant",
-                        "price": "less than $20",
-                    }
-                },
+                "noodles or tacos",
+                filters={"itemType": "Restaurant", "price": "less than $20"},
             ),
-            Example(
+            ask(
                 "One site, one cuisine, three results",
-                {
-                    "query": {
-                        "text": "recipes",
-                        "site": "recipes.example",
-                        "cuisine": "Indian",
-                        "num_results": 3,
-                    }
-                },
+                "recipes",
+                filters={"site": "recipes.example", "cuisine": "Indian", "num_results": 3},
             ),
         ),
     ),
@@ -147,32 +127,22 @@ GROUPS: Sequence[Group] = (
         "A follow-up is interpreted with the previous queries in context.prev; the interpreted"
         " query is in _meta.decontextualized_query. The session context counts the turns.",
         (
-            Example(
-                "Something lighter",
-                {
-                    "query": {"text": "something lighter"},
-                    "context": {"prev": ["chicken curry"]},
-                },
-            ),
-            Example(
+            ask("Something lighter", "something lighter", context={"prev": ["chicken curry"]}),
+            ask(
                 "Without nuts",
-                {
-                    "query": {"text": "without nuts"},
-                    "context": {"prev": ["dessert or cake", "something quicker"]},
-                },
+                "without nuts",
+                context={"prev": ["dessert or cake", "something quicker"]},
             ),
-            Example(
+            ask(
                 "Third turn",
-                {
-                    "query": {"text": "what about vegan?"},
-                    "context": {"prev": ["soup", "cheaper"]},
-                    "meta": {
-                        "version": "0.55",
-                        "session_context": {
-                            "conversation_id": "conv_supper",
-                            "turn": 2,
-                            "last_topic": "cheaper",
-                        },
+                "what about vegan?",
+                context={"prev": ["soup", "cheaper"]},
+                meta={
+                    "version": "0.55",
+                    "session_context": {
+                        "conversation_id": "conv_supper",
+                        "turn": 2,
+                        "last_topic": "cheaper",
                     },
                 },
             ),
@@ -180,92 +150,67 @@ GROUPS: Sequence[Group] = (
     ),
     Group(
         "Elicitation",
-        "Vague requests are answered with questions. Answers are accepted as filters named after"
-        " the questions, in a context object of any type, or as sentences after the text. An"
-        " invalid answer fails with INVALID_QUERY, or INVALID_PARAMETER in 0.54.",
+        "Vague requests are answered with questions. Answers are accepted as filters named"
+        " after the questions, in a context object of any type, or as sentences after the text."
+        " An invalid answer fails with INVALID_QUERY, or INVALID_PARAMETER in 0.54.",
         (
-            Example(
-                "Dinner", {"query": {"text": "I need something for dinner"}}, answer="elicitation"
-            ),
-            Example("Pasta", {"query": {"text": "pasta recipe"}}, answer="elicitation"),
-            Example(
-                "Every question type",
-                {"query": {"text": "plan a dinner party"}},
-                answer="elicitation",
-            ),
-            Example(
-                "Two rounds of questions",
-                {"query": {"text": "plan a menu"}},
-                answer="elicitation",
-            ),
-            Example(
+            ask("Dinner", "I need something for dinner", answer="elicitation"),
+            ask("Pasta", "pasta recipe", answer="elicitation"),
+            ask("Every question type", "plan a dinner party", answer="elicitation"),
+            ask("Two rounds of questions", "plan a menu", answer="elicitation"),
+            ask(
                 "Second round",
-                {"query": {"text": "plan a menu", "occasion": "dinner party"}},
+                "plan a menu",
+                filters={"occasion": "dinner party"},
                 answer="elicitation",
             ),
-            Example(
+            ask(
                 "Questions as text (0.54)",
-                {"query": {"text": "pasta recipe"}, "meta": {"version": "0.54"}},
+                "pasta recipe",
+                meta={"version": "0.54"},
                 answer="elicitation",
             ),
-            Example(
+            ask(
                 "Answers as filters",
-                {
-                    "query": {
-                        "text": "pasta recipe",
-                        "sauce_type": "tomato",
-                        "dietary_restrictions": ["vegan"],
-                        "cooking_time": "20-40 minutes",
-                    }
+                "pasta recipe",
+                filters={
+                    "sauce_type": "tomato",
+                    "dietary_restrictions": ["vegan"],
+                    "cooking_time": "20-40 minutes",
                 },
             ),
-            Example(
+            ask(
                 "Answers in the context",
-                {
-                    "query": {"text": "plan a menu"},
-                    "context": {
-                        "@type": "Answers",
-                        "occasion": "weeknight supper",
-                        "cooking_time": "20-40 minutes",
-                    },
+                "plan a menu",
+                context={
+                    "@type": "Answers",
+                    "occasion": "weeknight supper",
+                    "cooking_time": "20-40 minutes",
                 },
             ),
-            Example(
+            ask(
                 "Answers in the text",
-                {
-                    "query": {
-                        "text": "plan a dinner party. How many guests do you expect? 8."
-                        " Do you have any dietary restrictions? vegetarian, gluten-free."
-                    }
-                },
+                "plan a dinner party. How many guests do you expect? 8."
+                " Do you have any dietary restrictions? vegetarian, gluten-free.",
             ),
-            Example(
+            ask(
                 "Invalid answer",
-                {"query": {"text": "pasta recipe", "sauce_type": "ketchup"}},
+                "pasta recipe",
+                filters={"sauce_type": "ketchup"},
                 answer="failure",
             ),
         ),
     ),
     Group(
         "Promises",
-        "A meal plan takes ten seconds: check on it or cancel it with await. It continues even if"
-        " the site is restarted.",
+        "A meal plan takes ten seconds: check on it or cancel it with await. It continues even"
+        " if the site is restarted.",
         (
-            Example(
-                "Weekly meal plan",
-                {"query": {"text": "make a weekly meal plan with a shopping list"}},
-                answer="promise",
+            ask(
+                "Weekly meal plan", "make a weekly meal plan with a shopping list", answer="promise"
             ),
-            Example(
-                "Vegetarian meal plan",
-                {"query": {"text": "vegetarian meal plan for the week"}},
-                answer="promise",
-            ),
-            Example(
-                "Failing meal plan",
-                {"query": {"text": "a meal plan that fails"}},
-                answer="promise",
-            ),
+            ask("Vegetarian meal plan", "vegetarian meal plan for the week", answer="promise"),
+            ask("Failing meal plan", "a meal plan that fails", answer="promise"),
         ),
     ),
     Group(
@@ -274,14 +219,11 @@ GROUPS: Sequence[Group] = (
         " share: with POST, GET and DELETE. Recipes also have actions over MCP and A2A,"
         " restaurants one over A2A.",
         (
-            Example("Recipes to save", {"query": {"text": "tiramisu"}}),
-            Example(
-                "Products to buy",
-                {"query": {"text": "a good chef's knife", "itemType": "Product"}},
-            ),
-            Example("Tables to reserve", {"query": {"text": "sushi restaurants"}}),
-            Example("View the cart", {"query": {"text": "what is in my cart?"}}),
-            Example("View the cookbook", {"query": {"text": "show my cookbook"}}),
+            ask("Recipes to save", "tiramisu"),
+            ask("Products to buy", "a good chef's knife", filters={"itemType": "Product"}),
+            ask("Tables to reserve", "sushi restaurants"),
+            ask("View the cart", "what is in my cart?"),
+            ask("View the cookbook", "show my cookbook"),
         ),
     ),
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,27 +11,8 @@ from django.urls import reverse
 from playground.demo.a2a.skills import SKILLS
 from playground.demo.agent_api.handlers import ROWS
 from playground.demo.agent_api.malformed import BROKEN
+from playground.demo.examples import Example, ask
 from playground.demo.mcp.tools import TOOLS
-
-
-@dataclass(frozen=True, slots=True)
-class GuideExample:
-    """A prompt, and a description of the response."""
-
-    prompt: str
-    happens: str
-    #: The request with the prompt, as JSON; "" if the workbench cannot send it.
-    request: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ExampleTable:
-    """A table of prompts."""
-
-    title: str
-    #: The heading of the first column.
-    column: str
-    rows: Sequence[GuideExample]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +24,8 @@ class Guide:
     lead: str
     #: (HTTP method, URL name, purpose).
     addresses: Sequence[tuple[str, str, str]]
-    tables: Sequence[ExampleTable]
+    #: (title, heading of the first column, examples).
+    tables: Sequence[tuple[str, str, Sequence[Example]]]
     #: The agent of the playground that uses the protocol; "" for none.
     agent: str = ""
 
@@ -62,18 +43,14 @@ def guides(origin: str) -> list[dict[str, Any]]:
     ]
 
 
-def _json(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False, indent=2)
-
-
-def _ask(text: str, happens: str, **more: Any) -> GuideExample:
-    return GuideExample(text, happens, _json({"query": {"text": text}, **more}))
-
-
-def _message(text: str, happens: str, **more: Any) -> GuideExample:
+def _message(text: str, happens: str, **more: Any) -> Example:
     content = [{"type": "text", "text": text}]
     message = {"role": "user", "type": "message", "content": content}
-    return GuideExample(text, happens, _json({"input": [message], "stream": True, **more}))
+    return Example(text, {"input": [message], "stream": True, **more}, happens=happens)
+
+
+def _ask(text: str, happens: str, **sections: Any) -> Example:
+    return ask(text, text, happens=happens, **sections)
 
 
 def _function(name: str, description: str) -> dict[str, Any]:
@@ -97,7 +74,7 @@ _MCP = Guide(
         ("POST", "demo-mcp-stateless", "2026-07-28 only"),
     ),
     (
-        ExampleTable(
+        (
             "",
             "Query",
             (
@@ -117,9 +94,7 @@ _MCP = Guide(
                 ),
             ),
         ),
-        ExampleTable(
-            "Tools", "Tool", [GuideExample(tool["name"], tool["description"]) for tool in TOOLS]
-        ),
+        ("Tools", "Tool", [Example(tool["name"], happens=tool["description"]) for tool in TOOLS]),
     ),
     "demo-mcp",
 )
@@ -132,7 +107,7 @@ _AGENT_API = Guide(
     " reasoning and mcp_call_output.",
     (("POST", "demo-agent-api", ""),),
     (
-        ExampleTable(
+        (
             "",
             "Message",
             (
@@ -156,7 +131,7 @@ _AGENT_API = Guide(
                 *(_message(row.text, row.happens) for row in ROWS),
             ),
         ),
-        ExampleTable(
+        (
             "Malformed responses",
             "Message",
             [_message(f"broken: {name}", broken.happens) for name, broken in BROKEN.items()],
@@ -175,28 +150,30 @@ _A2A = Guide(
         ("GET", "demo-a2a-card", "the agent card, also served at the root of the site"),
     ),
     (
-        ExampleTable(
+        (
             "",
             "Message",
             (
-                GuideExample("tomato soup", "A message: the answer as text and data."),
-                GuideExample(
+                Example("tomato soup", happens="A message: the answer as text and data."),
+                Example(
                     "Plan the shopping for tiramisu",
-                    "A task: working, a streamed shopping list, completed.",
+                    happens="A task: working, a streamed shopping list, completed.",
                 ),
-                GuideExample(
+                Example(
                     "A table for two, please.",
-                    "A task with input required: the time. Answer with its taskId.",
+                    happens="A task with input required: the time. Answer with its taskId.",
                 ),
-                GuideExample("A table for 50 at 8 pm", "A task that is rejected."),
-                GuideExample(
+                Example("A table for 50 at 8 pm", happens="A task that is rejected."),
+                Example(
                     "Plan the shopping for soup that fails",
-                    "A task that fails after its first chunk.",
+                    happens="A task that fails after its first chunk.",
                 ),
             ),
         ),
-        ExampleTable(
-            "Skills", "Skill", [GuideExample(skill["id"], skill["description"]) for skill in SKILLS]
+        (
+            "Skills",
+            "Skill",
+            [Example(skill["id"], happens=skill["description"]) for skill in SKILLS],
         ),
     ),
 )

@@ -18,14 +18,14 @@ def test_the_other_protocols_are_on_the_page(playground: PlaygroundServer) -> No
         assert f">{playground.url}/demo/{path}</code>" in page
     for guide in GUIDES:
         assert f'<h2 id="demo-{guide.slug}">{guide.title}</h2>' in page
-        for row in (row for table in guide.tables for row in table.rows):
-            assert escape(row.prompt) in page
+        for row in (row for _, _, rows in guide.tables for row in rows):
+            assert escape(row.title) in page
             assert escape(row.happens) in page
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.slug)
 def test_what_can_be_tried_is_a_request(guide: Guide) -> None:
-    tries = [row for table in guide.tables for row in table.rows if row.request]
+    tries = [row for _, _, rows in guide.tables for row in rows if row.request]
     assert bool(tries) == bool(guide.agent)
     for row in tries:
-        assert row.prompt in json.dumps(json.loads(row.request), ensure_ascii=False)
+        assert row.title in json.dumps(json.loads(row.text), ensure_ascii=False)

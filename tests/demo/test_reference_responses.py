@@ -33,8 +33,8 @@ def requests() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
             if document.get("meta", {}).get("version", version) == version:
                 yield "demo", "nlweb", version, registry.with_version("nlweb", document, version)
     guide = next(guide for guide in GUIDES if guide.agent == "demo-agent-api")
-    for row in guide.tables[0].rows:
-        yield guide.agent, "agent-api", "1", json.loads(row.request)
+    for row in guide.tables[0][2]:
+        yield guide.agent, "agent-api", "1", dict(row.request)
 
 
 PATHS = {"nlweb": "/demo/ask", "agent-api": "/demo/agent-api"}
