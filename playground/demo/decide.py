@@ -7,16 +7,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from playground.demo import elicitation, followups, meal_plans, menus, search
+from playground.demo import answers, elicitation, search
 from playground.demo import items as result_items
 from playground.demo.actions import DemoUrls
 from playground.demo.corpus import Corpus
 from playground.demo.elicitation import Questions
 from playground.demo.failures import LISTED, FailureError
 from playground.demo.promises import PromisedAnswer, PromiseRequest
+from playground.demo.query_parser import complete_from_context
 from playground.demo.requests import AskRequest
 from playground.demo.responses import Answer, ListResponse, SingleResponse
-from playground.demo.tutorial import tutorial
 
 _FAIL_COMMAND = re.compile(r"fail\s+(\w+)\s*(.*)", re.I | re.S)
 _LONG_TASK = re.compile(r"\bmeal[- ]plan|\bweekly (?:menu|plan)|\bplan (?:my|the|a) week", re.I)
@@ -39,7 +39,7 @@ def ask(
         return _fail_on_request(corpus, request, command[1].upper(), links)
     if named_list := _LIST.search(request.text):
         return ListResponse(named_list[1].lower(), request)
-    complete = followups.complete_from_context(elicitation.gather_answers(request))
+    complete = complete_from_context(elicitation.gather_answers(request))
     if _LONG_TASK.search(complete.text):
         return PromiseRequest(complete, _script_of(complete))
     checked = elicitation.questions_or_request(complete)
@@ -53,7 +53,7 @@ def ask(
         return SingleResponse("elicitation", body, session_update=update)
     if elicitation.is_menu(checked) or elicitation.is_party(checked):
         return assembled_answer(
-            menus.menu(corpus, checked.answers, links, checked.language), checked
+            answers.menu(corpus, checked.answers, links, checked.language), checked
         )
     if elicitation.is_surprise(checked.text):
         checked = replace(checked, text="a recipe")
@@ -73,9 +73,7 @@ def await_(corpus: Corpus, task: PromisedAnswer) -> Answer | SingleResponse:
         return promise(task)
     if task.script == "failing":
         raise FailureError("INTERNAL_ERROR", "The meal plan could not be completed.")
-    return assembled_answer(
-        meal_plans.meal_plan(corpus, task.ask, datetime.now(UTC).date()), task.ask
-    )
+    return assembled_answer(answers.meal_plan(corpus, task.ask, datetime.now(UTC).date()), task.ask)
 
 
 def assembled_answer(items: list[dict[str, Any]], request: AskRequest) -> Answer | SingleResponse:
@@ -114,7 +112,7 @@ def _search(
     if request.response_format == "chatgpt_app":
         return _app_answer(found, request, items, summary, meta)
     if "detailed" in request.modes:
-        return tutorial(found.entries, links)
+        return answers.tutorial(found.entries, links)
     if summary and request.version == "0.54":
         # The 0.54 examples (section 2) have the summary in _meta; in 0.55 it is a result item.
         meta["summary"] = summary

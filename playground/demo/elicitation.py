@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from playground.demo import languages
+from playground.demo.corpus import words_of
 from playground.demo.failures import invalid_parameter
-from playground.demo.index import words_of
 from playground.demo.languages import Language, wordings
 from playground.demo.query_parser import parse_query
 from playground.demo.requests import MAX_TEXT, AskRequest

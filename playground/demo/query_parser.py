@@ -1,13 +1,16 @@
-"""Parser of queries in plain words: search terms, and constraints within the text."""
+"""Parser of queries in plain words: search terms, constraints within the text, follow-ups.
+
+`something lighter` after `pasta with cream` means lighter pasta.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from playground.demo.corpus import diet_key
-from playground.demo.index import words_of
+from playground.demo.corpus import diet_key, strings, words_of
+from playground.demo.requests import MAX_TEXT, AskRequest
 
 _STOP_WORDS = frozenset(
     """a about all also am an and any anything are as at be been but by can could did do does dont
@@ -154,3 +157,41 @@ def _minutes_in(text: str) -> float | None:
     amount = {"an": 1.0, "one": 1.0, "half an": 0.5}.get(number)
     amount = float(number) if amount is None else amount
     return amount * 60 if unit.startswith("h") else amount
+
+
+_MARKER = re.compile(r"\s*(?:and|but|what about|how about|make it|only|or rather|with)\b", re.I)
+#: Words that refine an earlier query and name nothing to look for.
+_REFINING = frozenset("vegetarian vegan gluten free dairy lactose other others different".split())
+#: Previous queries that are used.
+_MAX_PREVIOUS = 8
+
+
+def complete_from_context(ask: AskRequest) -> AskRequest:
+    """Return the request, completed from `context.prev` (section 3.2).
+
+    A follow-up is appended to the last query that is complete in itself, and to the follow-ups
+    since. Any other request is returned unchanged.
+    """
+    previous = strings(ask.context.get("prev"))[-_MAX_PREVIOUS:]
+    earlier = [query[:MAX_TEXT] for query in previous]
+    if not earlier or not _is_follow_up(ask.text):
+        return ask
+    chain = [ask.text]
+    for query in reversed(earlier):
+        chain.append(query)
+        if not _is_follow_up(query):
+            break
+    # The newest comes last, where it counts most.
+    text = ", ".join(part.strip(" .") for part in reversed(chain))[-MAX_TEXT:]
+    return replace(ask, text=text)
+
+
+def _is_follow_up(text: str) -> bool:
+    """Return True if a text refines another instead of naming what to look for."""
+    if not words_of(text):
+        return False
+    parsed = parse_query(text)
+    if parsed.kinds:
+        return False
+    refines = bool(parsed.order or parsed.without or parsed.diets or parsed.max_minutes is not None)
+    return bool(_MARKER.match(text)) or (refines and set(parsed.search_terms) <= _REFINING)

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from playground.demo.corpus import Corpus, CorpusItem, strings
+from playground.demo.corpus import Corpus, CorpusItem, strings, words_of
 from playground.demo.failures import FailureError
 from playground.demo.filters import ANSWERS, Criteria, read_filters
-from playground.demo.index import words_of
 from playground.demo.query_parser import ParsedQuery, diets_in, excluded, parse_query
 from playground.demo.requests import AskRequest
 

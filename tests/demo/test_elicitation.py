@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.demo import elicitation, followups
+from playground.demo import elicitation
 from playground.demo.failures import FailureError
+from playground.demo.query_parser import complete_from_context
 from playground.demo.requests import MAX_TEXT
 from playground.demo.requests import AskRequest as AskRecord
 from tests.demo.conftest import Ask, Reply, check
@@ -341,7 +342,7 @@ def test_whatever_comes_is_examined(
 ) -> None:
     """Answers are checked or refused: nothing that can be sent is a bug."""
     ask = AskRecord(version, text, filters, context, {}, pending=pending)
-    gathered = followups.complete_from_context(elicitation.gather_answers(ask))
+    gathered = complete_from_context(elicitation.gather_answers(ask))
     assert not set(gathered.filters) & elicitation.IDS
     assert set(gathered.answers) <= elicitation.IDS
     assert len(gathered.text) <= max(MAX_TEXT, len(text))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from playground.demo.answers import meal_plan
 from playground.demo.corpus import Corpus
-from playground.demo.meal_plans import meal_plan
 from playground.demo.requests import AskRequest as AskRecord
 from tests.demo.conftest import Ask, Clock
 from tests.demo.test_promises import checkin

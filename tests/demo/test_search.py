@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.demo.corpus import Corpus, CorpusItem
-from playground.demo.index import Index, IndexRow
+from playground.demo.corpus import Corpus, CorpusItem, Index, IndexRow
 from playground.demo.query_parser import parse_query
 from tests.demo.conftest import Ask, Reply
 

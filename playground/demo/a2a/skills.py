@@ -10,9 +10,8 @@ from uuid import uuid4
 from playground.demo import items as result_items
 from playground.demo import search
 from playground.demo.a2a.tasks import Part, TaskWork
-from playground.demo.corpus import Corpus, CorpusItem, strings
+from playground.demo.corpus import Corpus, CorpusItem, strings, words_of
 from playground.demo.failures import FailureError
-from playground.demo.index import words_of
 from playground.demo.jsonrpc import INVALID_PARAMS, RpcError
 from playground.demo.requests import MAX_TEXT, VERSIONS, AskRequest
 from playground.demo.responses import Document

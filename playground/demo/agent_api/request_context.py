@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from playground.demo import followups, search
 from playground.demo import items as result_items
+from playground.demo import search
 from playground.demo.actions import DemoUrls
 from playground.demo.agent_api.requests import ParsedRequest
 from playground.demo.agent_api.writer import ResponseWriter
 from playground.demo.corpus import Corpus
 from playground.demo.failures import FailureError
+from playground.demo.query_parser import complete_from_context
 from playground.demo.requests import VERSIONS, AskRequest
 
 #: The state of a session, as JSON.
@@ -56,7 +57,7 @@ class Catalog:
 
         No match is an answer, too. Raise `FailureError` for a question without words.
         """
-        complete = followups.complete_from_context(
+        complete = complete_from_context(
             AskRequest(VERSIONS[-1], text, {}, {"prev": list(earlier)}, {})
         )
         try:

@@ -1,10 +1,11 @@
-"""HTTP responses of a call: JSON, or a stream if there are messages before the result."""
+"""HTTP responses: an error, or of a call JSON or a stream if messages precede its result."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Mapping
 
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 
 from playground.demo import jsonrpc
@@ -16,6 +17,11 @@ logger = logging.getLogger("playground.demo")
 
 #: Messages to the caller, the response last.
 Messages = AsyncIterator[Document]
+
+
+def error_response(status: int, message: str) -> HttpResponse:
+    """Return a JSON-RPC error without an id."""
+    return json_response(jsonrpc.refusal(message), status)
 
 
 async def deliver(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import secrets
+import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,14 +12,15 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from playground.demo import jsonrpc
+from playground.demo import jsonrpc, state_store
 from playground.demo.http import json_response
 from playground.demo.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, JsonRpcMessage, RpcError
-from playground.demo.mcp import sessions, tools
-from playground.demo.mcp.request_checks import error_response
-from playground.demo.mcp.responses import deliver
+from playground.demo.mcp import tools
+from playground.demo.mcp.responses import deliver, error_response
 from playground.demo.mcp.tools import (
+    INSTRUCTIONS,
     LEVELS,
+    SERVER,
     Call,
     Done,
     Notification,
@@ -24,10 +28,18 @@ from playground.demo.mcp.tools import (
     perform,
     text_result,
 )
-from playground.demo.mcp.versions import INSTRUCTIONS, SERVER, STATEFUL_VERSIONS
 from playground.demo.responses import Document
 
+#: Versions with a handshake and a session, oldest first.
+STATEFUL_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 SESSION = "Mcp-Session-Id"
+#: Areas of the state store.
+_SESSIONS, _QUESTIONS = "mcp-session", "mcp-question"
+#: Seconds without a request after which a session expires.
+LIFETIME = 3600.0
+#: Seconds to wait for an answer, and between two polls of the database.
+PATIENCE = 120.0
+_POLL_INTERVAL = 0.2
 _UNKNOWN_SESSION = "Session not found: it has ended or never existed."
 
 
@@ -38,14 +50,15 @@ async def respond(request: HttpRequest, message: JsonRpcMessage) -> HttpResponse
     key = request.headers.get(SESSION)
     if not key:
         return error_response(400, "Bad request: no session. Send initialize first.")
-    state = await sessions.session(key)
+    state = await state_store.load(_SESSIONS, key, LIFETIME)
     if state is None:
         return error_response(404, _UNKNOWN_SESSION)
+    await state_store.touch(_SESSIONS, key)
     headers = {SESSION: key}
     if not message.is_request:
         if not message.method and isinstance(message.id, str):
             # An error in response to an elicitation dismisses it.
-            await sessions.store_answer(key, message.id, message.result or {"action": "cancel"})
+            await store_answer(key, message.id, message.result or {"action": "cancel"})
         return HttpResponse(status=202, content_type="application/json", headers=headers)
     if message.method == "tools/call":
         call = _call(request, message, state)
@@ -59,7 +72,7 @@ async def end(request: HttpRequest) -> HttpResponse:
     key = request.headers.get(SESSION, "")
     if not key:
         return error_response(400, f"Bad request: the {SESSION} header is missing.")
-    if not await sessions.close(key):
+    if not await state_store.delete(_SESSIONS, key):
         return error_response(404, _UNKNOWN_SESSION)
     return HttpResponse(status=200, content_type="application/json")
 
@@ -73,7 +86,9 @@ async def _initialize(message: JsonRpcMessage) -> HttpResponse:
     can_elicit = isinstance(capabilities, dict) and isinstance(
         capabilities.get("elicitation"), dict
     )
-    key = await sessions.open_session({"version": version, "can_ask": can_elicit, "level": "info"})
+    key = secrets.token_hex(16)
+    state = {"version": version, "can_ask": can_elicit, "level": "info"}
+    await state_store.save(_SESSIONS, key, state)
     result = {
         "protocolVersion": version,
         "capabilities": {"logging": {}, "tools": {"listChanged": False}},
@@ -93,7 +108,7 @@ async def _result(message: JsonRpcMessage, key: str, state: Mapping[str, Any]) -
         level = message.params.get("level")
         if level not in LEVELS:
             raise RpcError(INVALID_PARAMS, f"Unknown level. Levels: {', '.join(LEVELS)}.")
-        await sessions.update(key, {**state, "level": level})
+        await state_store.save(_SESSIONS, key, {**state, "level": level})
         return {}
     raise RpcError(METHOD_NOT_FOUND, f"Method not found: {message.method[:80]}")
 
@@ -116,12 +131,44 @@ async def _messages(message: JsonRpcMessage, call: Call, key: str) -> AsyncItera
         elif isinstance(step, Done):
             yield jsonrpc.result(message.id, step.result)
         else:
-            request_id = await sessions.ask(key)
+            request_id = await ask_caller(key)
             elicitation = jsonrpc.notification("elicitation/create", step.params)
             yield {**elicitation, "id": request_id}
-            if (answer := await sessions.wait_for_answer(key, request_id)) is None:
-                text = f"No answer within {sessions.PATIENCE:g} seconds."
+            if (answer := await wait_for_answer(key, request_id)) is None:
+                text = f"No answer within {PATIENCE:g} seconds."
                 yield jsonrpc.result(message.id, text_result(text, failed=True).result)
                 return
             async for later in _messages(message, replace(call, answer=answer), key):
                 yield later
+
+
+# Elicitations of a session, which are stored until their answer comes
+
+
+async def ask_caller(key: str) -> str:
+    """Store an open question of a session and return the id of its request."""
+    request_id = f"ask-{secrets.token_hex(6)}"
+    await state_store.save(_QUESTIONS, f"{key}:{request_id}", {})
+    return request_id
+
+
+async def store_answer(key: str, request_id: str, answer: Mapping[str, Any]) -> None:
+    """Store the answer to an open question; drop any other answer."""
+    if await state_store.load(_QUESTIONS, f"{key}:{request_id}", PATIENCE) == {}:
+        await state_store.save(_QUESTIONS, f"{key}:{request_id}", {"answer": dict(answer)})
+
+
+async def wait_for_answer(key: str, request_id: str) -> Document | None:
+    """Wait for the answer to a question, which may reach another process; None without one."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        found = await state_store.load(_QUESTIONS, f"{key}:{request_id}", 2 * PATIENCE)
+        if found is None:
+            break
+        if "answer" in found:
+            await state_store.delete(_QUESTIONS, f"{key}:{request_id}")
+            answer: Document = found["answer"]
+            return answer
+        await asyncio.sleep(_POLL_INTERVAL)
+    await state_store.delete(_QUESTIONS, f"{key}:{request_id}")
+    return None

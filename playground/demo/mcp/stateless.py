@@ -26,10 +26,19 @@ from playground.demo.jsonrpc import (
 )
 from playground.demo.mcp import tools
 from playground.demo.mcp.responses import deliver
-from playground.demo.mcp.tools import Call, Done, Notification, call_params, perform
-from playground.demo.mcp.versions import INSTRUCTIONS, SERVER, STATELESS_VERSIONS
+from playground.demo.mcp.tools import (
+    INSTRUCTIONS,
+    SERVER,
+    Call,
+    Done,
+    Notification,
+    call_params,
+    perform,
+)
 from playground.demo.responses import Document
 
+#: Versions without a session.
+STATELESS_VERSIONS = ("2026-07-28",)
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 #: The HTTP statuses of error codes.

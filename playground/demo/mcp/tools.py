@@ -25,6 +25,12 @@ from playground.demo.service import ServedResponse
 PAGE = 3
 #: Severities of log messages, in ascending order.
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+#: The server in all versions of MCP.
+SERVER = {"name": "nlweb-demo", "title": "NLWeb demo agent", "version": "1.0"}
+INSTRUCTIONS = (
+    "Use the tool ask to search recipes, restaurants, cookware, films and articles, and await to"
+    " get the answer to a promise. The other tools manage a shopping cart and scale recipes."
+)
 _CURSOR = "tools-"
 #: Failures caused by the arguments: JSON-RPC errors, with the failure as their data.
 _IN_ARGUMENTS = frozenset({"INVALID_QUERY", "INVALID_PARAMETER"})

@@ -12,8 +12,9 @@ from playground.demo.failures import FailureError
 from playground.demo.http import endpoint, json_response
 from playground.demo.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from playground.demo.mcp import stateful, stateless
-from playground.demo.mcp.request_checks import check_request, error_response
-from playground.demo.mcp.versions import STATEFUL_VERSIONS, STATELESS_VERSIONS
+from playground.demo.mcp.responses import error_response
+from playground.demo.mcp.stateful import STATEFUL_VERSIONS
+from playground.demo.mcp.stateless import STATELESS_VERSIONS
 
 logger = logging.getLogger("playground.demo")
 
@@ -23,8 +24,11 @@ _HEADER = "MCP-Protocol-Version"
 @endpoint(jsonrpc.refusal, "POST", "DELETE")
 async def mcp(request: HttpRequest, only: str = "") -> HttpResponseBase:
     """`POST` takes one message, `DELETE` ends a session; `only` restricts the versions."""
-    if invalid := check_request(request):
-        return invalid
+    if request.method == "POST" and not all(
+        request.accepts(kind) for kind in ("application/json", "text/event-stream")
+    ):
+        text = "Not acceptable: accept both application/json and text/event-stream."
+        return error_response(406, text)
     if not _is_supported(request, only):
         supported = only or ", ".join((*STATEFUL_VERSIONS, *STATELESS_VERSIONS))
         text = f"Bad request: unsupported protocol version (supported versions: {supported})."

@@ -9,7 +9,7 @@ import pytest
 from django.test import AsyncClient
 
 from playground.demo import jsonrpc, state_store
-from playground.demo.mcp import sessions
+from playground.demo.mcp import stateful
 from tests.demo.conftest import Clock
 from tests.demo.mcp.wire import BOTH, SURPRISE, call, messages, open_session, post
 
@@ -50,9 +50,9 @@ class TestStateful:
         clock = Clock()
         monkeypatch.setattr(state_store, "now", clock)
         session = await open_session()
-        clock.now += sessions.LIFETIME - 1
+        clock.now += stateful.LIFETIME - 1
         assert (await post(call("ping"), Mcp_Session_Id=session)).status_code == 200
-        clock.now += sessions.LIFETIME + 1
+        clock.now += stateful.LIFETIME + 1
         assert (await post(call("ping"), Mcp_Session_Id=session)).status_code == 404
 
     async def test_sessions_are_bounded(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ class TestStateful:
         assert result["result"]["structuredContent"]["error"]["code"] == "NO_RESULTS"
 
     async def test_nobody_answers(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sessions, "PATIENCE", 0.0)
+        monkeypatch.setattr(stateful, "PATIENCE", 0.0)
         session = await open_session(elicitation={})
         reply = await post(call("tools/call", SURPRISE), Mcp_Session_Id=session)
         _, result = messages(b"".join([chunk async for chunk in reply]))
@@ -149,7 +149,7 @@ class TestStateful:
         assert "No answer" in result["result"]["content"][0]["text"]
 
     async def test_a_question_that_was_pruned_is_given_up(self) -> None:
-        number = await sessions.ask("key")
-        waiting = asyncio.ensure_future(sessions.wait_for_answer("key", number))
+        number = await stateful.ask_caller("key")
+        waiting = asyncio.ensure_future(stateful.wait_for_answer("key", number))
         await state_store.delete("mcp-question", f"key:{number}")
         assert await waiting is None
