@@ -286,7 +286,9 @@ class MessagePrinter:
             elif isinstance(event, ev.Status):
                 yield from self._status(event)
             elif isinstance(event, ev.Note) and event.name == "heartbeat":
-                yield from self._heartbeat()
+                if not self._has_heartbeat:
+                    self._has_heartbeat = True
+                    yield from self._line("heartbeat")
             elif (facts := meta_facts(_meta_of(event))) and facts != self._facts:
                 self._facts = facts
                 yield from self._line(f"meta {value_text(facts, MAX_VALUE)}")
@@ -372,11 +374,6 @@ class MessagePrinter:
             for key in sorted(self._pending.get(ref, {})):
                 if key[0] == event.index:
                     yield from self._part(ref, key)
-
-    def _heartbeat(self) -> Iterator[str]:
-        if not self._has_heartbeat:
-            self._has_heartbeat = True
-            yield from self._line("heartbeat")
 
     def _tool(self, event: ev.ToolCall | ev.ToolOutput) -> Iterator[str]:
         self._silent.discard(event.message_ref)

@@ -86,6 +86,10 @@ class Criteria:
         return self.min_price is None or (entry.price or 0) >= self.min_price
 
 
+#: Returns the criteria with those of a filter: from its name and its value.
+Reader = Callable[[Criteria, str, Any], Criteria]
+
+
 def contains(text: str, name: str) -> bool:
     """Return True if a lower-case text has an ingredient, or one of the group of that name."""
     name = name.strip().lower()
@@ -127,8 +131,14 @@ def _several(name: str, value: Any) -> list[str]:
     return [part for part in parts if part.lower() not in _NO_PREFERENCE]
 
 
-def _site(criteria: Criteria, name: str, value: Any) -> Criteria:
-    return replace(criteria, site=_one(name, value))
+def _text(field: str, change: Callable[[str], str] = str) -> Reader:
+    """Return the reader of a filter whose text is a field of the criteria."""
+
+    def read(criteria: Criteria, name: str, value: Any) -> Criteria:
+        changed: dict[str, Any] = {field: change(_one(name, value))}
+        return replace(criteria, **changed)
+
+    return read
 
 
 def _item_type(criteria: Criteria, name: str, value: Any) -> Criteria:
@@ -158,16 +168,8 @@ def _diet(criteria: Criteria, name: str, value: Any) -> Criteria:
     return replace(criteria, diets=criteria.diets | diets)
 
 
-def _cuisine(criteria: Criteria, name: str, value: Any) -> Criteria:
-    return replace(criteria, cuisine=_one(name, value).lower())
-
-
 def _ingredient(criteria: Criteria, name: str, value: Any) -> Criteria:
     return replace(criteria, ingredients=(*criteria.ingredients, *_several(name, value)))
-
-
-def _location(criteria: Criteria, name: str, value: Any) -> Criteria:
-    return replace(criteria, location=_one(name, value).lower())
 
 
 def _price(criteria: Criteria, name: str, value: Any) -> Criteria:
@@ -208,19 +210,19 @@ def _soft(criteria: Criteria, name: str, value: Any) -> Criteria:
     return replace(criteria, soft=(*criteria.soft, words)) if words else criteria
 
 
-_READERS: Mapping[str, Callable[[Criteria, str, Any], Criteria]] = {
-    "site": _site,
+_READERS: Mapping[str, Reader] = {
+    "site": _text("site"),
     "itemType": _item_type,
     "max_cooking_time": _max_cooking_time,
     "diet": _diet,
     "suitableForDiet": _diet,
     "dietary_restrictions": _diet,
-    "cuisine": _cuisine,
-    "servesCuisine": _cuisine,
-    "recipeCuisine": _cuisine,
+    "cuisine": _text("cuisine", str.lower),
+    "servesCuisine": _text("cuisine", str.lower),
+    "recipeCuisine": _text("cuisine", str.lower),
     "ingredient": _ingredient,
     "ingredients": _ingredient,
-    "location": _location,
+    "location": _text("location", str.lower),
     "price": _price,
     "num_results": _num_results,
     "cooking_time": _cooking_time,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -86,9 +85,6 @@ def _last_response(objects: Sequence[Document]) -> Document:
 async def _events(objects: Sequence[Document], pace: float) -> AsyncIterator[bytes]:
     """Yield SSE events without names, one object each; deltas at shorter intervals."""
     for value in objects:
-        await asyncio.sleep(PAUSE * pace * _pause_factor(value))
+        factor = 0.6 if value.get("delta") is True else 1.0
+        await asyncio.sleep(PAUSE * pace * factor)
         yield b"data: " + encode(value) + b"\n\n"
-
-
-def _pause_factor(value: Any) -> float:
-    return 0.6 if value.get("delta") is True else 1.0

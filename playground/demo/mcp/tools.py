@@ -139,7 +139,10 @@ async def _nlweb(call: Call) -> AsyncIterator[Step]:
         if elicitation_request := _elicitation_request(call):
             yield elicitation_request
             return
-        served = await _served(call)
+        if call.tool == "await":
+            served = await service.await_(call.arguments)
+        else:
+            served = await service.ask(call.request, _with_answers(call), whole=True)
         async for notification in _notifications(call, served):
             yield notification
         yield _document_result(served.document())
@@ -149,12 +152,6 @@ async def _nlweb(call: Call) -> AsyncIterator[Step]:
             raise RpcError(INVALID_PARAMS, "Invalid params", document) from None
         # Failures with a status below 400 are answers; the others are errors.
         yield _document_result(document, failed=failure.status(version) >= 400)
-
-
-async def _served(call: Call) -> ServedResponse:
-    if call.tool == "await":
-        return await service.await_(call.arguments)
-    return await service.ask(call.request, _with_answers(call), whole=True)
 
 
 def _elicitation_request(call: Call) -> ElicitationRequest | None:
