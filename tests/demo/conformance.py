@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
+
+from django.test import AsyncClient
 
 from playground.conformance import ConformanceReport, Level, Verdict, run_rules
 from playground.protocols import sse
@@ -42,6 +45,16 @@ def report(
     found = run_rules(numbered, request, version, **options)
     assert any(finding.verdict is Verdict.PASS for finding in found.findings)
     return found
+
+
+async def report_on(
+    path: str, request: Any, version: str = "0.55", operation: str = "ask"
+) -> ConformanceReport:
+    """The report on the reply to a request that is sent as it is to a path below /demo/."""
+    reply = await AsyncClient().post(
+        f"/demo/{path}", json.dumps(request), content_type="application/json"
+    )
+    return report(await recorded(reply), request, version, operation=operation)
 
 
 def problems(found: ConformanceReport, levels: Iterable[Level] = VIOLATIONS) -> dict[str, str]:

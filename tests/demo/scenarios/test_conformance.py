@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from django.test import AsyncClient
 
 from playground.conformance import Verdict
 from playground.demo.scenarios import SCENARIOS, promises
-from tests.demo.conformance import problems, recorded, report
+from tests.demo.conformance import problems, report_on
 from tests.demo.scenarios.client import PROMISE_SLUGS
 from tests.demo.scenarios.test_scenario import FOREVER
 
@@ -55,10 +53,7 @@ CONFORMING = [slug for slug in SCENARIOS if slug not in {*BREAKS, *OUTSIDE}]
 
 async def violated(path: str, request: Mapping[str, Any], operation: str = "ask") -> set[str]:
     """Return the rules of level must or should that a reply violates."""
-    reply = await AsyncClient().post(
-        f"/demo/scenarios/{path}", json.dumps(request), content_type="application/json"
-    )
-    found = report(await recorded(reply), request, "0.55", operation=operation)
+    found = await report_on(f"scenarios/{path}", request, operation=operation)
     return {rule for rule in problems(found) if found.verdicts[rule] is Verdict.FAIL}
 
 
