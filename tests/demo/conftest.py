@@ -82,7 +82,7 @@ def whole_corpus() -> Corpus:
     return Corpus.of((row["site"], row["document"]) for row in rows)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def corpus(whole_corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> Corpus:
     monkeypatch.setattr(corpora, "_corpus", whole_corpus)
     return whole_corpus

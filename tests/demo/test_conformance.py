@@ -22,7 +22,7 @@ from tests.demo.agent_api.client import post as send
 from tests.demo.conformance import problems, recorded, report, report_on
 from tests.demo.conftest import Ask, Clock, check
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("corpus")]
+pytestmark = pytest.mark.django_db(transaction=True)
 VERSIONS = ("0.54", "0.55")
 SESSION = {"conversation_id": "conv_1", "turn": 4, "last_topic": "soup", "theirs": {"a": [1]}}
 ANSWERS = {"guests": 8, "courses": ["main"], "dietary_restrictions": ["vegetarian"]}
