@@ -23,7 +23,6 @@ from tests.support.servers import HOLD, Script, Server, free_port, reply, serve
 
 SECRET = "canary-7d1e"
 ANSWER = {"_meta": {"version": "0.55", "response_type": "answer"}, "results": [{"name": "Soup"}]}
-DISCOVERED = {"jsonrpc": "2.0", "id": 1, "result": {"supportedVersions": ["2026-07-28"]}}
 TOOLS = {"jsonrpc": "2.0", "id": 2, "result": {"tools": [{"name": "ask"}, {"name": "await"}]}}
 NOT_FOUND = reply(b"Not Found", "text/plain", "404 Not Found")
 
@@ -62,40 +61,6 @@ def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(doctor, name, seconds)
 
 
-MCP = {"server_discover": DISCOVERED, "tools_list": TOOLS}
-REFUSAL = reply(b"{}", status="401 Unauthorized").replace(
-    b"\r\n\r\n", b'\r\nWWW-Authenticate: Bearer realm="members"\r\n\r\n', 1
-)
-#: Servers: what they answer, by the end of a path or a method; the path of the URL; what failed
-#: first; its cause and its fix, and what else there is.
-SERVERS: dict[str, tuple[Any, str, list[str], str, str, list[str]]] = {
-    "a web site": (
-        reply(b"<!doctype html><title>Hi</title>", "text/html"), "", ["content-type"], "", "", [],
-    ),
-    "one that wants a token": (
-        REFUSAL, "", ["http"], "Bearer, realm “members”", "bearer token", [],
-    ),
-    "an MCP server": (MCP, "/mcp", ["ask"], "", "Set the binding to MCP.", []),
-    "two protocols": (
-        {"ask": ANSWER, **MCP}, "", [], "", "", ["NLWeb 0.55 over MCP 2026-07-28"],
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", SERVERS)
-async def test_what_is_said_of_a_server(name: str) -> None:
-    answers, path, first, cause, fix, also = SERVERS[name]
-    answer = answering(**answers) if isinstance(answers, dict) else lambda _: (answers,)
-    async with serve(answer=answer) as server:
-        report = await diagnose(server.url + path)
-    assert failed(report)[:1] == first
-    if first:
-        assert cause in step(report, first[0])["cause"]
-        assert fix in step(report, first[0])["fix"]
-    assert [each.partition(" at ")[0] for each in report["also"]] == also
-    assert (report["found"] is not None) is (isinstance(answers, dict))
-
-
 class TestAServer:
     async def test_that_is_well(self) -> None:
         async with serve(answer=answering(ask=ANSWER, **{"await": ANSWER})) as server:
@@ -110,17 +75,6 @@ class TestAServer:
         assert failed(report) == ["tcp"]
         assert "Nothing listens on" in step(report, "tcp")["cause"]
         assert "correct the port" in step(report, "tcp")["fix"]
-
-    async def test_whose_ask_is_at_another_path(self) -> None:
-        def answer(request: bytes) -> Script:
-            is_there = request.startswith(b"POST /api/ask ")
-            return (reply(json.dumps(ANSWER).encode()) if is_there else NOT_FOUND,)
-
-        async with serve(answer=answer) as server:
-            report = await diagnose(f"{server.url}/wrong")
-        assert failed(report) == ["ask"]
-        assert step(report, "ask")["fix"] == "Set the path of the URL to /api."
-        assert report["found"]["url"] == f"{server.url}/api"
 
     @pytest.mark.slow
     @pytest.mark.usefixtures("short_timeouts")
