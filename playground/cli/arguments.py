@@ -91,7 +91,7 @@ def collection_of(slug: str) -> Collection:
 def _shared(model: type[_Row], noun: str, slug: str) -> _Row:
     """Return the row without an owner that has this slug.
 
-    Raise `CommandError` with the known slugs, or, where there are none, with how to add them.
+    Raise `CommandError` with the known slugs, or with how to add the samples, if there are none.
     """
     rows = model._default_manager.filter(owner=None)
     if found := rows.filter(slug=slug).first():
