@@ -171,7 +171,7 @@ class Printer:
         self._write(f"{line}\n")
 
     def _write(self, text: str) -> None:
-        if text and not _was_printed(text):
+        if text and not _try_print(text):
             self.stop()
 
     def _clear(self) -> None:
@@ -203,10 +203,10 @@ def write(text: str) -> None:
     Raise `OSError` if it cannot be written, once: later output is discarded. If the reader has
     closed its end, as in `run_collection … | head`, the command goes on.
     """
-    _was_printed(printable(text))
+    _try_print(printable(text))
 
 
-def _was_printed(text: str) -> bool:
+def _try_print(text: str) -> bool:
     """Print a text; return False if the reader has closed its end. Discard what follows an error.
 
     Raise `OSError` for another error.
