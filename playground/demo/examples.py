@@ -29,6 +29,11 @@ class Example:
         )
         return "{\n" + ",\n".join(sections) + "\n}"
 
+    @property
+    def indented(self) -> str:
+        """Return the request as JSON, with a line for each value."""
+        return json.dumps(self.request, ensure_ascii=False, indent=2)
+
 
 @dataclass(frozen=True, slots=True)
 class Group:

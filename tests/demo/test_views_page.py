@@ -70,4 +70,4 @@ def test_what_can_be_tried_is_a_request(guide: Guide) -> None:
     tries = [row for _, _, rows in guide.tables for row in rows if row.request]
     assert bool(tries) == bool(guide.agent)
     for row in tries:
-        assert row.title in json.dumps(json.loads(row.text), ensure_ascii=False)
+        assert row.title in json.dumps(json.loads(row.indented), ensure_ascii=False)
