@@ -180,10 +180,7 @@ def listed(runs: Iterable[CollectionRun]) -> list[dict[str, Any]]:
         n=Count("pk")
     ):
         counted[key][verdict] = count
-    return [
-        header_context(run, VerdictCounts(run.planned, counted[run.pk]))
-        for run in found
-    ]
+    return [header_context(run, VerdictCounts(run.planned, counted[run.pk])) for run in found]
 
 
 # Live updates
