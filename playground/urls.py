@@ -18,9 +18,9 @@ from playground.composer import views as composer
 from playground.conversation import (
     actions,
     elicitation,
-    pictures,
+    media,
+    notes,
     promises,
-    server_log,
     tool_call_answers,
 )
 from playground.environments import views as environments
@@ -56,11 +56,11 @@ RUN: Routes = [
     path("events/", wire.events, name="run-events"),
     path("events/<int:seq>/", wire.event, name="run-event"),
     path("items/<int:seq>/<int:part>/", wire.item, name="run-item"),
-    path("picture/", pictures.picture, name="run-picture"),
-    path("contents/<int:seq>/<int:part>/", pictures.content, name="run-content"),
+    path("picture/", media.picture, name="run-picture"),
+    path("contents/<int:seq>/<int:part>/", media.content, name="run-content"),
     path(
         "contents/<int:seq>/<int:part>/<int:number>/",
-        pictures.message_content,
+        media.message_content,
         name="run-message-content",
     ),
     path("timeline/", wire.timeline, name="run-timeline"),
@@ -71,7 +71,7 @@ RUN: Routes = [
     path("wire.txt", wire.wire_text, name="run-wire-text"),
     path("annotations/", annotated_exchange.blocks, name="run-annotations"),
     path("standard-client/", wire.standard_client, name="run-sse-reference"),
-    path("server-log/", server_log.server_log, name="run-server-log"),
+    path("server-log/", notes.server_log, name="run-server-log"),
     path("session/", session.session, name="run-session"),
     path("code/", import_export.run_code, name="run-code"),
     path("run.har", import_export.run_har, name="run-har"),

@@ -20,8 +20,8 @@ from typing import Any, TextIO
 from django.template.defaultfilters import pluralize
 
 from playground.conversation.cards import card_of
+from playground.conversation.entries import event_text
 from playground.conversation.errors import error_card
-from playground.conversation.events import event_text
 from playground.conversation.media import media_line
 from playground.conversation.messages import listed_tools
 from playground.conversation.status import status_label

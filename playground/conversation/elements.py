@@ -5,9 +5,8 @@ Imported once, when the app is ready.
 
 from __future__ import annotations
 
-from playground.conversation import action_buttons as action_runs
+from playground.conversation import actions, elicitation, messages, notes, promises, transcript
 from playground.conversation import cards as results
-from playground.conversation import elicitation, messages, notes, promises, tool_calls, transcript
 from playground.conversation import status as progress
 from playground.conversation.entries import ELEMENTS, Element
 from playground.conversation.thread import CHILD_RUNS
@@ -40,7 +39,7 @@ ELEMENTS.update(
         ),
         ev.Tools: Element(notes.show_tools, notes.tools_line, lambda event: list(event.tools)),
         ev.Progress: Element(line=progress.progress_text),
-        ev.Message: Element(tool_calls.show_message, messages.message_line),
+        ev.Message: Element(messages.show_message, messages.message_line),
         ev.Content: Element(line=messages.content_line),
         ev.Status: Element(line=lambda event: f"{event.object} · {event.status}"),
         ev.ToolCall: Element(
@@ -64,4 +63,4 @@ ELEMENTS.update(
     }
 )
 
-CHILD_RUNS.extend([promises.child_runs, action_runs.child_runs, transcript.child_runs])
+CHILD_RUNS.extend([promises.child_runs, actions.child_runs, transcript.child_runs])

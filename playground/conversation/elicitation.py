@@ -25,7 +25,6 @@ from django_htmx.http import reswap, retarget
 from playground.base.credentials import clean_url_template
 from playground.base.fields import int_param
 from playground.conversation.entries import Entry, Shown
-from playground.conversation.entry_runs import EntryRuns
 from playground.conversation.sending import follow_up_headers, start_run
 from playground.conversation.thread import Thread
 from playground.elicitation import (
@@ -111,7 +110,7 @@ class QuestionControl:
 class ElicitationEntry:
     """An elicitation at an entry of a run, and what was submitted to answer it."""
 
-    thread: EntryRuns
+    thread: Thread
     entry_ref: EntryRef
     form: ElicitationForm
     #: Submitted values by the name of a control.
@@ -315,11 +314,11 @@ def _choices(question: QuestionField, values: Sequence[str]) -> Iterator[Choice]
         yield Choice(value, label, value in values)
 
 
-def show_elicitation(entry: Entry, thread: EntryRuns) -> Shown:
+def show_elicitation(entry: Entry, thread: Thread) -> Shown:
     return "conversation/elicitation.html#entry", {"elicitation": _elicitation_entry(entry, thread)}
 
 
-def close_elicitation(entry: Entry, thread: EntryRuns) -> str:
+def close_elicitation(entry: Entry, thread: Thread) -> str:
     """Return what replaces a form whose call has ended without its answer."""
     elicitation = _elicitation_entry(entry, thread)
     if elicitation.is_settled or not elicitation.is_closed:
@@ -328,7 +327,7 @@ def close_elicitation(entry: Entry, thread: EntryRuns) -> str:
     return get_template("conversation/elicitation.html#body").render(context)
 
 
-def _elicitation_entry(entry: Entry, thread: EntryRuns) -> ElicitationEntry:
+def _elicitation_entry(entry: Entry, thread: Thread) -> ElicitationEntry:
     """Return the elicitation of an entry with the agent's defaults chosen."""
     assert isinstance(entry.event, Elicitation)
     return ElicitationEntry(thread, entry.ref, build_form(entry.event))
@@ -468,7 +467,7 @@ def _refusal(elicitation: ElicitationEntry) -> str:
     if _kind(elicitation) == RunKind.ANSWER:  # A turn can have any number of follow-ups.
         return ""
     run = Run.objects.select_for_update().get(pk=elicitation.run.pk)
-    now = replace(elicitation, thread=EntryRuns(run))
+    now = replace(elicitation, thread=Thread(run))
     if now.is_settled:
         return ALREADY_ANSWERED
     return CALL_ENDED if now.is_closed else ""

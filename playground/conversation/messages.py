@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from django.template.loader import get_template
+
 from playground.conversation.cards import ResultCard, card_of
+from playground.conversation.entries import Entry, Shown
 from playground.conversation.media import MediaView, content_view, media_line
 from playground.conversation.message_joiner import JoinedMessage, MessagePart
-from playground.protocols.events import Content, Message, ToolOutput
+from playground.conversation.thread import PendingToolCall, Thread
+from playground.models import Agent, Run, RunKind
+from playground.protocols.events import Content, EntryRef, Message, ToolCall, ToolOutput
 from playground.protocols.media import content_media
 from playground.protocols.text import shorten
 from playground.ui.formatting import MAX_LINE, pretty, safe_url, value_text
@@ -340,3 +345,229 @@ def content_line(event: Content) -> str:
     is_delta = event.delta and isinstance(event.value, str)
     text = f"+ “{event.value[:MAX_LINE]}”" if is_delta else value_text(event.value, MAX_LINE)
     return f"{event.kind} {event.index} · {text}"
+
+
+APPROVAL = "mcp_approval_request"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallForm:
+    """The form of one pending tool call."""
+
+    thread: Thread
+    waiting: PendingToolCall
+    #: Submitted values by the name of the control, and the error.
+    submitted: Mapping[str, str] = field(default_factory=dict)
+    error: str = ""
+
+    @property
+    def run(self) -> Run:
+        return self.thread.run
+
+    @property
+    def entry_ref(self) -> EntryRef:
+        return self.waiting.entry_ref
+
+    @property
+    def event(self) -> ToolCall:
+        return self.waiting.event
+
+    @property
+    def name(self) -> str:
+        """Return its entry as one word, the prefix of its controls in the joint form."""
+        return f"{self.entry_ref[0]}-{self.entry_ref[1]}"
+
+    @property
+    def selector(self) -> str:
+        """Return the CSS selector of its form, the same on the page of any run."""
+        return f'[data-calls="{self.run.pk}"][data-place="{self.name}"]'
+
+    @property
+    def answered_together(self) -> int:
+        """Return the number of calls that are answered together, including itself."""
+        return len(self.thread.waiting)
+
+    @property
+    def agent(self) -> Agent | None:
+        """Return the agent; None if it was deleted, and then no answer can be sent."""
+        return self.run.target_agent
+
+    @property
+    def anchor(self) -> str:
+        return self.thread.anchor(self.entry_ref)
+
+    @property
+    def is_approval(self) -> bool:
+        return self.event.kind == APPROVAL
+
+    @property
+    def is_json(self) -> bool:
+        """Return whether the output was submitted as JSON."""
+        return self.submitted.get("format") == "json"
+
+    @property
+    def answers(self) -> list[Run]:
+        """Return the turns that answered it, oldest first, whichever form was submitted."""
+        runs = self.thread.runs_at(self.entry_ref, RunKind.ASK, RunKind.ANSWER)
+        for other in self.thread.waiting:
+            if other.entry_ref != self.entry_ref:
+                answers = self.thread.runs_at(other.entry_ref, RunKind.ANSWER)
+                runs += [run for run in answers if self._is_answered_by(run)]
+        return sorted(runs, key=lambda run: run.created_at)
+
+    def _is_answered_by(self, run: Run) -> bool:
+        return isinstance(run.answers, Mapping) and self.waiting.label in run.answers
+
+
+def tool_call_form(joined: JoinedMessage, thread: Thread, ref: EntryRef) -> ToolCallForm | None:
+    """Return the form of a message's call, None if the client has nothing to do about it."""
+    if joined.pending_call is None or not thread.run.is_final:
+        return None
+    forms = (ToolCallForm(thread, each) for each in thread.waiting if each.entry_ref == ref)
+    return next(forms, None)
+
+
+def tool_call_context(joined: JoinedMessage, thread: Thread) -> dict[str, Any]:
+    """Return the context of a message's templates beyond that of its entry."""
+    caller = joined.caller
+    return {
+        "message": MessageView(joined, thread.run.is_final),
+        "tool_call_form": tool_call_form(joined, thread, joined.ref),
+        "caller_anchor": thread.anchor(caller.ref) if caller else "",
+    }
+
+
+def show_message(entry: Entry, thread: Thread) -> Shown:
+    """Show a message; only its beginning, if too many came before it to be joined."""
+    event = entry.event
+    assert isinstance(event, Message)
+    joined = entry.message or JoinedMessage(
+        (event.seq, 0), event.id, event.type, event.role, event.status, event.raw
+    )
+    if entry.message is None:
+        return "conversation/messages.html#entry", {"message": MessageView(joined)}
+    return "conversation/messages.html#entry", tool_call_context(joined, thread)
+
+
+_FILE = "conversation/messages.html"
+
+
+@dataclass(slots=True)
+class SentState:
+    """The state of a message as a page shows it."""
+
+    #: Everything outside the parts and the call.
+    frame: tuple[object, ...]
+    status: str
+    call: tuple[object, ...]
+    #: What its JSON shows, which only a read-only page has before it is opened.
+    document: tuple[object, ...]
+    #: Number of a part to its revision and the length of its text.
+    parts: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+
+class MessageUpdates:
+    """The states of the messages on the page of one viewer."""
+
+    def __init__(self, window: int) -> None:
+        """Update messages among the first `window` entries of the thread."""
+        self._window = window
+        self._sent: dict[EntryRef, SentState] = {}
+
+    def note(self, messages: Iterable[JoinedMessage], over: bool) -> None:
+        """Record that these messages are on the page as they are now."""
+        for joined in messages:
+            self._sent[joined.ref] = _state(joined, over)
+
+    def of(self, changed: Iterable[JoinedMessage], thread: Thread) -> list[str]:
+        """Return the HTML that updates the page; messages beyond the window are left out."""
+        updates: list[str] = []
+        for joined in changed:
+            if joined.number is not None and joined.number < self._window:
+                updates += self._update(joined, thread)
+        return updates
+
+    def _update(self, joined: JoinedMessage, thread: Thread) -> list[str]:
+        over = thread.run.is_final
+        before, now = self._sent.get(joined.ref), _state(joined, over)
+        self._sent[joined.ref] = now
+        if before is None:
+            return []  # A new message is sent as an entry.
+        html = _MessageHtml(joined, thread)
+        if before.frame != now.frame or _is_rewritten(before, now, joined):
+            return [html.render(f"{_FILE}#entry", **html.raw())]
+        updates = [html.render(f"{_FILE}#status")] if before.status != now.status else []
+        if before.call != now.call:
+            updates.append(html.render(f"{_FILE}#call"))
+        for shown in html.view.parts:
+            updates += html.growth(shown.part, before.parts.get(shown.part.number))
+        if thread.readonly and before.document != now.document:
+            # Not with every piece of a text: the JSON has all of the text.
+            if over or before.status != now.status:
+                return [*updates, html.render("conversation/response.html#raw", **html.raw())]
+            now.document = before.document
+        return updates
+
+
+class _MessageHtml:
+    """HTML of a message on the page of its run."""
+
+    def __init__(self, joined: JoinedMessage, thread: Thread) -> None:
+        self.view = MessageView(joined, thread.run.is_final)
+        self._readonly = thread.readonly
+        self._anchor = thread.anchor(joined.ref)
+        self._context: dict[str, Any] = {
+            **thread.children_context(joined.ref),
+            **tool_call_context(joined, thread),
+            "entry": {"seq": joined.ref[0], "part": joined.ref[1]},
+        }
+
+    def render(self, name: str, **context: Any) -> str:
+        """Return a template as out-of-band HTML."""
+        return get_template(name).render({**self._context, "oob": True, **context})
+
+    def raw(self) -> dict[str, str]:
+        """Return the context of `conversation/response.html#raw` beyond that of the message."""
+        return {"raw": pretty(self.view.joined.document)} if self._readonly else {}
+
+    def growth(self, part: MessagePart, before: tuple[int, int] | None) -> list[str]:
+        """Return the HTML that appends what is new of a part."""
+        view = MessagePartView(part)
+        if before is None:
+            html = get_template(f"{_FILE}#part").render({**self._context, "shown": view})
+            return [_append(f"{self._anchor}-parts", html=html)]
+        sent = before[1]
+        if not part.is_text or part.length <= sent:
+            return []
+        updates = []
+        if piece := display_text(part.text[sent:MAX_TEXT]):
+            updates.append(_append(f"{self._anchor}-p{part.number}", text=piece))
+        if view.length:
+            updates.append(self.render(f"{_FILE}#remaining_text", shown=view))
+        return updates
+
+
+def _append(target: str, **context: str) -> str:
+    return get_template(f"{_FILE}#append").render({"target": target, **context})
+
+
+def _state(joined: JoinedMessage, over: bool) -> SentState:
+    view = MessageView(joined, over)
+    call, output, tool_output = joined.call, joined.output, joined.tool_output
+    frame: tuple[object, ...] = (view.family, view.label, len(view.usage))
+    frame += (call and call.name, joined.caller and joined.caller.ref)
+    frame += (tool_output and tool_output.name, tool_output and tool_output.output, len(view.tools))
+    call_state: tuple[object, ...] = ()
+    if view.makes_call:
+        # The form is shown once the response has ended.
+        call_state = (call and call.arguments, output and output.output, over)
+    parts = {part.number: (part.revision, part.length) for part in joined.parts.values()}
+    return SentState(frame, view.status_label, call_state, (joined.raw, parts), parts)
+
+
+def _is_rewritten(before: SentState, now: SentState, joined: JoinedMessage) -> bool:
+    """Return whether a part was replaced, or a new one is not the last."""
+    if any(revision != now.parts[number][0] for number, (revision, _) in before.parts.items()):
+        return True
+    order = [part.number for part in joined.ordered]
+    return order != sorted(order) and len(now.parts) > len(before.parts)

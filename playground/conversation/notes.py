@@ -1,16 +1,38 @@
-"""Text, failures, metadata, tools and everything unknown as entries of a thread."""
+"""Text, failures, metadata, tools, the log of a server and everything unknown as entries."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
 from playground.conversation.entries import Entry, Shown
 from playground.conversation.thread import Thread
+from playground.models import Run
 from playground.protocols import events as ev
+from playground.protocols.events import Event, Log
 from playground.protocols.nlweb import failures
-from playground.protocols.placement import format_facts, is_summary, late_meta, meta_facts
-from playground.ui.formatting import MAX_LINE, json_preview, safe_url, table_of, value_text
+from playground.protocols.placement import (
+    format_facts,
+    is_server_log,
+    is_summary,
+    late_meta,
+    meta_facts,
+)
+from playground.stored_runs import read_events
+from playground.ui.formatting import (
+    MAX_LINE,
+    json_preview,
+    milliseconds,
+    safe_url,
+    table_of,
+    value_text,
+)
+from playground.ui.helpers import get_run
 
 #: Facts of a response format that are shown.
 MAX_FORMAT_FACTS = 20
@@ -142,3 +164,59 @@ def show_tools(entry: Entry, _: Thread) -> Shown:
 def tools_line(event: ev.Tools) -> str:
     names = [tool.get("name") for tool in event.tools if isinstance(tool, Mapping)]
     return f"{value_text(names, MAX_LINE)}{' and more' if event.more else ''}"
+
+
+#: Lines of a run that are listed.
+MAX_NOTES = 100
+#: Characters of a line that are shown.
+MAX_TEXT = 400
+#: Members that every note has.
+_COMMON = frozenset({"message_type", "query_id"})
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """A line of the log: level and logger or type, text, and time."""
+
+    name: str
+    text: str
+    at: str
+
+
+def log_lines(run: Run) -> tuple[list[LogLine], bool]:
+    """Return the lines of a run in order, and whether there are more; reads its frames."""
+    lines: list[LogLine] = []
+    for frame, events in read_events(run):
+        for event in events:
+            if not is_server_log(event):
+                continue
+            if len(lines) == MAX_NOTES:
+                return lines, True
+            lines.append(LogLine(*_name_and_text(event), milliseconds(frame.at_ms)))
+    return lines, False
+
+
+def _name_and_text(event: Event) -> tuple[str, str]:
+    if isinstance(event, Log):
+        name = " · ".join(filter(None, (event.level, event.logger)))
+        return name[:80] or "log", value_text(event.data, MAX_TEXT)
+    data = getattr(event, "data", {})
+    return data["message_type"][:80], _note_text(data)
+
+
+def _note_text(data: dict[str, object]) -> str:
+    members = {name: value for name, value in data.items() if name not in _COMMON}
+    if set(members) == {"content"}:
+        return value_text(members["content"], MAX_TEXT)
+    parts = (
+        f"{name[:60]}: {value_text(value, MAX_TEXT)}" for name, value in list(members.items())[:20]
+    )
+    return " · ".join(parts)[: MAX_TEXT * 2]
+
+
+@require_safe
+def server_log(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show the run's log lines and informational messages, in order of arrival."""
+    run = get_run(request, pk)
+    notes, more = log_lines(run)
+    return render(request, "conversation/notes.html#log_lines", {"notes": notes, "more": more})

@@ -6,20 +6,22 @@ replaced as a whole whenever one of them changes.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from django.template.loader import get_template
 
 from playground.base.credentials import clean_url_template
 from playground.conversation.entries import Entry, element_of
-from playground.conversation.entry_runs import EntryRuns
 from playground.conversation.errors import ErrorCard, error_card
 from playground.conversation.status import ProgressLine, RunMetrics, progress_of, run_metrics
 from playground.conversation.thread_reader import ThreadReader
-from playground.models import Run
-from playground.protocols.events import EntryRef
+from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
+from playground.protocols.events import EntryRef, ToolCall
 from playground.ui.formatting import label_text, pretty, value_text
 
 #: Entries of a child run on the page of its parent; its own page shows all.
@@ -74,17 +76,96 @@ class ChildRun:
         return max(0, self.run.entries - len(self.cards))
 
 
-class Thread(EntryRuns):
-    """A run with the HTML of its child runs as they are now."""
+class Thread:
+    """A run with its child runs as they are now, and the HTML of these.
 
-    #: Whether it only shows: no buttons, and with the JSON of its entries.
-    readonly = False
+    Takes two queries; none for a run from `RunQuerySet.with_related` without child runs.
+    """
 
     def __init__(
         self, run: Run, depth: int = 0, page: Run | None = None, *, readonly: bool = False
     ) -> None:
-        super().__init__(run, depth, page)
+        """Read the child runs of `run`, shown at some depth of the page of another run."""
+        self.run = run
+        #: Whether it only shows: no buttons, and with the JSON of its entries.
         self.readonly = readonly
+        #: The run on whose page it is shown: itself or an ancestor.
+        self.page = page or run
+        self._depth = depth
+        self._has_related: bool = getattr(run, "has_related", True)
+        self._by_entry: Mapping[EntryRef, list[Run]] = _by_entry(run) if self._has_related else {}
+
+    @cached_property
+    def promise(self) -> PolledPromise | None:
+        if not self._has_related:
+            return None
+        promise: PolledPromise | None = (
+            PolledPromise.objects.select_related("final_run").filter(run=self.run.pk).first()
+        )
+        return promise
+
+    @cached_property
+    def waiting(self) -> Sequence[PendingToolCall]:
+        """Return the tool calls that its complete response leaves to the client."""
+        return pending_tool_calls(self.run)
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether no child run is in progress and no promise is polled."""
+        promise = self.promise
+        if promise and (promise.status == PollingStatus.POLLING or promise.is_leased):
+            return False
+        return all(run.is_final for run in self.child_runs)
+
+    @cached_property
+    def child_runs(self) -> list[Run]:
+        """Return its polls, cancellations and actions, at any depth."""
+        runs = [run for runs in self._by_entry.values() for run in runs if not run.is_turn]
+        return [*runs, *(run for nested in self._nested_actions.values() for run in nested)]
+
+    @cached_property
+    def _nested_actions(self) -> Mapping[UUID, list[Run]]:
+        """Return the actions below each child run, at any depth that a page shows."""
+        found: dict[UUID, list[Run]] = defaultdict(list)
+        children = (run for runs in self._by_entry.values() for run in runs)
+        tops = {run.pk: run.pk for run in children if not run.is_turn}
+        level = list(tops)
+        while level and self._depth == 0:
+            runs = Run.objects.filter(parent__in=level, kind=RunKind.ACTION)
+            level = []
+            for run in runs.defer("request", "headers").order_by("created_at"):
+                top = tops[run.pk] = tops[run.parent_id]
+                found[top].append(run)
+                level.append(run.pk)
+        return found
+
+    def anchor(self, ref: EntryRef) -> str:
+        return anchor_of(self.run, ref, self.page)
+
+    def runs_at(self, ref: EntryRef, *kinds: str) -> list[Run]:
+        """Return the child runs of an entry, oldest first; with `kinds` only of these kinds."""
+        return [run for run in self._by_entry.get(ref, ()) if not kinds or run.kind in kinds]
+
+    def promise_at(self, ref: EntryRef) -> PolledPromise | None:
+        promise = self.promise
+        return promise if promise and (promise.entry_seq, promise.entry_part) == ref else None
+
+    def stamps(self) -> dict[EntryRef, tuple[object, ...]]:
+        """Return for each entry with child runs a value that changes whenever these do."""
+        stamps: dict[EntryRef, tuple[object, ...]] = {
+            ref: tuple(
+                (each.pk, each.state, each.outcome, each.frames)
+                for run in runs
+                for each in (run, *self._nested_actions.get(run.pk, ()))
+            )
+            for ref, runs in self._by_entry.items()
+        }
+        if promise := self.promise:
+            ref = (promise.entry_seq, promise.entry_part)
+            state = (promise.status, promise.polls, promise.next_poll_at, promise.polling_seconds)
+            message = (promise.cancel_requested, promise.status_message)
+            stamps[ref] = (*stamps.get(ref, ()), state, message)
+        return stamps
 
     def render_children(self, ref: EntryRef) -> str:
         """Return the HTML that replaces the children of an entry.
@@ -118,6 +199,50 @@ class Thread(EntryRuns):
         shown += [entry for entry in entries if not entry.pinned]
         progress = None if run.is_final else progress_of(reader.progress)
         return ChildRun(run, thread, render_entries(shown[:SHOWN], thread), progress=progress)
+
+
+def anchor_of(run: Run, ref: EntryRef, page: Run) -> str:
+    prefix = "" if run.pk == page.pk else f"r{run.pk.hex[:12]}-"
+    return f"{prefix}entry-{ref[0]}-{ref[1]}"
+
+
+def _by_entry(run: Run) -> dict[EntryRef, list[Run]]:
+    found: dict[EntryRef, list[Run]] = defaultdict(list)
+    for child in run.children.defer("request", "headers").order_by("created_at"):
+        if child.parent_entry is not None:
+            found[child.parent_entry].append(child)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class PendingToolCall:
+    """A tool call without an output."""
+
+    entry_ref: EntryRef
+    event: ToolCall
+    #: Name among the pending calls of the response, unique.
+    label: str
+
+
+def pending_tool_calls(run: Run) -> Sequence[PendingToolCall]:
+    """Return the pending tool calls of a run, in order; reads all of its frames.
+
+    Empty unless the response is complete: a missing output may have been on its way.
+    """
+    if run.state != RunState.COMPLETED or not run.is_turn:
+        return ()
+    pending: list[PendingToolCall] = []
+    labels: set[str] = set()
+    counts: Counter[str] = Counter()
+    for joined in ThreadReader(run).read_messages():
+        if (call := joined.pending_call) and joined.number is not None:
+            label = name = call.name or call.call_id or "call"
+            while label in labels:
+                counts[name] += 1
+                label = f"{name} ({counts[name] + 1})"
+            labels.add(label)
+            pending.append(PendingToolCall(joined.ref, call, label))
+    return pending
 
 
 #: What adds child runs of an entry to the context of `conversation/response.html#children`; filled

@@ -15,11 +15,10 @@ from django_htmx.http import reswap, retarget
 
 from playground.base.fields import int_param, parse_json_value
 from playground.conversation.message_joiner import JoinedMessage
-from playground.conversation.messages import display_text
+from playground.conversation.messages import ToolCallForm, display_text
 from playground.conversation.sending import prepare_follow_up, start_run
 from playground.conversation.thread import Thread, render_entry
 from playground.conversation.thread_reader import ThreadReader
-from playground.conversation.tool_calls import ToolCallForm
 from playground.engine.follow_ups import tool_output_document
 from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent, create_run

@@ -28,7 +28,7 @@ from playground.stored_runs import event_at
 from playground.ui.formatting import value_text
 
 if TYPE_CHECKING:
-    from playground.conversation.entry_runs import EntryRuns
+    from playground.conversation.thread import Thread
 
 #: Rows before and after the chosen turn that a page shows; the others are fetched.
 WINDOW = 20
@@ -267,7 +267,7 @@ def undelivered(run: Run) -> str:
     return value_text(problem.get("cause"), 500) or f"Answer: {status_label(run).lower()}."
 
 
-def child_runs(thread: EntryRuns, ref: EntryRef) -> dict[str, Any]:
+def child_runs(thread: Thread, ref: EntryRef) -> dict[str, Any]:
     """Return the turns that answered or followed an entry, and the responses in mid-call."""
     return {
         "answers": thread.runs_at(ref, RunKind.ASK, RunKind.ANSWER),

@@ -20,8 +20,7 @@ from django.db.models import Q, QuerySet
 from django.template.loader import get_template
 
 from playground.conversation.entries import Entry, element_of
-from playground.conversation.message_updates import MessageUpdates
-from playground.conversation.messages import usage_rows
+from playground.conversation.messages import MessageUpdates, usage_rows
 from playground.conversation.status import polling_label, progress_of, status_context
 from playground.conversation.thread import Thread, render_entries
 from playground.conversation.thread_reader import ThreadReader

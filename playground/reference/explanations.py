@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from playground.conversation.events import payload_of
+from playground.conversation.entries import payload_of
 from playground.protocols import events as ev
 from playground.protocols import registry, schemas
 from playground.protocols.annotations import SchemaPlace

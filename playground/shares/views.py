@@ -27,7 +27,7 @@ from playground.collections.fixture import Fixture, FixtureError, fixture_of, fi
 from playground.collections.fixture_validation import expectation_errors
 from playground.collections.importer import apply_import, plan_import
 from playground.collections.recordings import frame_to_json, frames_of, validate_recording
-from playground.conversation.events import rows_of
+from playground.conversation.entries import rows_of
 from playground.conversation.status import progress_of, status_context
 from playground.conversation.thread import Thread, render_entries
 from playground.conversation.thread_reader import ThreadReader

@@ -13,7 +13,7 @@ from django.template.context import Context
 from django.templatetags.static import static
 from django.utils.safestring import SafeString, mark_safe  # noqa: TID251 -- nh3 has cleaned it
 
-from playground.conversation.pictures import picture_link
+from playground.conversation.media import picture_link
 from playground.conversation.status import (
     protocol_label,
     result_label,

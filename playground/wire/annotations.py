@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from playground.base.fields import int_param
 from playground.conformance import Finding
-from playground.conversation.events import row_of
+from playground.conversation.entries import row_of
 from playground.models import Run
 from playground.protocols.annotations import (
     AnnotatedBlock,

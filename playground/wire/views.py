@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from playground.base.fields import int_param
-from playground.conversation.events import payload_of, rows_of
+from playground.conversation.entries import payload_of, rows_of
 from playground.conversation.thread import Thread, render_entries
 from playground.conversation.thread_reader import ThreadReader
 from playground.conversation.updates import WINDOW

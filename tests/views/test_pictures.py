@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
 
-from playground.conversation.pictures import picture_link
+from playground.conversation.media import picture_link
 from playground.models import Agent, Run
 from tests.support.pictures import OTHERS, PNG
 from tests.support.servers import HOLD, reply, serve, serving

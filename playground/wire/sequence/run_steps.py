@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
-from playground.conversation.events import event_text
+from playground.conversation.entries import event_text
 from playground.models import Run
 from playground.protocols import jsonrpc
 from playground.protocols.events import Completed, Event, Note, Started, event_label
