@@ -2,7 +2,7 @@
 
 Every function is total: any value where text belongs is turned into text or left out, and the
 raw JSON is one click away on every card. The facts of each type are in
-`CARD_TYPES`.
+`playground.conversation.cards`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import unescape
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from playground.conversation.actions import action_buttons, is_plain_data
@@ -43,8 +43,7 @@ Lists = list[tuple[str, list[str]]]
 MAX_MEMBERS, MAX_FACTS, MAX_LISTS = 200, 12, 6
 
 
-def _rating(item: Item) -> str:
-    rating = item.get("aggregateRating")
+def _rating(rating: Any) -> str:
     rating = rating[0] if isinstance(rating, list) and rating else rating
     if not isinstance(rating, Mapping):
         return value_text(rating, 30)
@@ -60,14 +59,16 @@ def _address(value: Any) -> str:
     return ", ".join(filter(None, (value_text(value.get(key), 80) for key in keys)))
 
 
-def _price(item: Item) -> str:
-    offers = item.get("offers")
-    if isinstance(offers, list):
-        offers = offers[0] if offers else None
-    if isinstance(offers, Mapping):
-        price = value_text(offers.get("price", offers.get("lowPrice")), 30)
-        return f"{price} {value_text(offers.get('priceCurrency'), 8)}".strip()
-    return value_text(item.get("price"), 40)
+def _offer(offers: Any) -> str:
+    offer = offers[0] if isinstance(offers, list) and offers else offers
+    if not isinstance(offer, Mapping):
+        return ""
+    price = value_text(offer.get("price", offer.get("lowPrice")), 30)
+    return f"{price} {value_text(offer.get('priceCurrency'), 8)}".strip()
+
+
+def _words(count: Any) -> str:
+    return f"{value_text(count, 10)} words" if count else ""
 
 
 def _amount(value: Any) -> str:
@@ -104,82 +105,6 @@ def _texts(value: Any) -> list[str]:
     return [text for text in texts if text][:MAX_LIST]
 
 
-def _recipe(item: Item) -> tuple[Facts, Lists]:
-    nutrition = item.get("nutrition")
-    nutrition = nutrition if isinstance(nutrition, Mapping) else {}
-    return [
-        ("Prep time", iso_duration_text(item.get("prepTime"))),
-        ("Cook time", iso_duration_text(item.get("cookTime"))),
-        ("Total time", iso_duration_text(item.get("totalTime"))),
-        ("Servings", value_text(item.get("recipeYield"), 60)),
-        ("Cuisine", value_text(item.get("recipeCuisine"), 60)),
-        ("Energy", value_text(nutrition.get("calories") or item.get("calories"), 40)),
-        ("Protein", value_text(nutrition.get("proteinContent"), 40)),
-        ("Estimated cost", _amount(item.get("estimatedCost"))),
-        ("Rating", _rating(item)),
-    ], [
-        ("Ingredients", _texts(item.get("recipeIngredient") or item.get("ingredients"))),
-        ("Steps", _texts(item.get("recipeInstructions"))),
-    ]
-
-
-def _restaurant(item: Item) -> tuple[Facts, Lists]:
-    return [
-        ("Cuisine", value_text(item.get("servesCuisine"), 80)),
-        ("Price", value_text(item.get("priceRange"), 20)),
-        ("Rating", _rating(item)),
-        ("Address", _address(item.get("address"))),
-        ("Phone", value_text(item.get("telephone"), 40)),
-        ("Hours", value_text(item.get("openingHours"), 120)),
-    ], []
-
-
-def _product(item: Item) -> tuple[Facts, Lists]:
-    return [
-        ("Price", _price(item)),
-        ("Brand", value_text(item.get("brand"), 60)),
-        ("Rating", _rating(item)),
-        ("SKU", value_text(item.get("sku"), 40)),
-        ("Material", value_text(item.get("material"), 60)),
-    ], []
-
-
-def _movie(item: Item) -> tuple[Facts, Lists]:
-    return [
-        ("Released", value_text(item.get("datePublished") or item.get("dateCreated"), 30)),
-        ("Director", value_text(item.get("director"), 80)),
-        ("Duration", iso_duration_text(item.get("duration"))),
-        ("Genre", value_text(item.get("genre"), 80)),
-        ("Cast", value_text(item.get("actor"), 160)),
-        ("Rating", _rating(item)),
-    ], []
-
-
-def _article(item: Item) -> tuple[Facts, Lists]:
-    return [
-        ("Author", value_text(item.get("author"), 80)),
-        ("Published", value_text(item.get("datePublished"), 30)),
-        ("Published in", value_text(item.get("publisher") or item.get("articleSection"), 80)),
-        (
-            "Length",
-            f"{value_text(item.get('wordCount'), 10)} words" if item.get("wordCount") else "",
-        ),
-    ], []
-
-
-def _how_to(item: Item) -> tuple[Facts, Lists]:
-    return [
-        ("Total time", iso_duration_text(item.get("totalTime"))),
-        ("Estimated cost", _amount(item.get("estimatedCost"))),
-        ("Position", value_text(item.get("position"), 10)),
-        ("Video", value_text(safe_url(item.get("video")), 160)),
-    ], [
-        ("Supplies", _texts(item.get("supply"))),
-        ("Tools", _texts(item.get("tool"))),
-        ("Steps", _texts(item.get("step") or item.get("itemListElement"))),
-    ]
-
-
 #: Members with a place of their own on the card, and those that mean nothing to a user.
 PLACED = frozenset(
     "@type @context @id type name title headline url image thumbnailUrl description text abstract "
@@ -206,7 +131,7 @@ def _thing(item: Item) -> tuple[Facts, Lists]:
         if key in PLACED:
             continue
         if key == "aggregateRating":
-            facts.append(("Rating", _rating(item)))
+            facts.append(("Rating", _rating(value)))
         elif holds_items(key, value):
             continue  # Shown as cards of their own.
         elif isinstance(value, list) and value and _is_list_of_lines(value):
@@ -224,59 +149,144 @@ def _is_list_of_lines(value: list[Any]) -> bool:
     return all(isinstance(part, str | Mapping) for part in value[:MAX_LIST])
 
 
+def text(limit: int) -> Callable[[Any], str]:
+    return lambda value: value_text(value, limit)
+
+
+def member(name: str, limit: int) -> Callable[[Any], str]:
+    """Return a reader of a member of an object."""
+    return lambda value: value_text(value.get(name), limit) if isinstance(value, Mapping) else ""
+
+
+class Fact(NamedTuple):
+    """A row of the facts of a card."""
+
+    label: str
+    #: Names of members, separated by spaces: the first with a text counts.
+    members: str
+    read: Callable[[Any], str]
+
+
 @dataclass(frozen=True, slots=True)
 class CardType:
     """How items of some schema.org types are shown."""
 
     #: Chooses the mark of the card: `[data-type]` in `static/conversation/cards.css`.
     family: str
-    types: tuple[str, ...]
-    #: Return the facts and lists of an item. Total: those without text are left out.
-    build: Callable[[Item], tuple[Facts, Lists]]
-    #: Members that `build` shows although they can be items, which would get cards of their own.
-    #: Several offers do.
-    shows: frozenset[str]
+    #: Separated by spaces.
+    types: str
+    #: Two rows with the same label are alternatives, too.
+    facts: tuple[Fact, ...]
+    #: Lists of texts as (label, names of members).
+    lists: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def shows(self) -> frozenset[str]:
+        """Return the members that are shown, although they can be items with cards of their own.
+
+        Several offers have these.
+        """
+        names = (*(fact.members for fact in self.facts), *(names for _, names in self.lists))
+        return frozenset(" ".join(names).split())
+
+    def facts_of(self, item: Item) -> Facts:
+        found: dict[str, str] = {}
+        for label, names, read in self.facts:
+            for name in names.split():
+                if label not in found and (shown := read(item.get(name))):
+                    found[label] = shown
+        return list(found.items())
+
+    def lists_of(self, item: Item) -> Lists:
+        return [
+            (label, next(filter(None, (_texts(item.get(name)) for name in names.split())), []))
+            for label, names in self.lists
+        ]
+
+
+RATING = Fact("Rating", "aggregateRating", _rating)
 
 CARD_TYPES = (
     CardType(
         "recipe",
-        ("Recipe",),
-        _recipe,
-        frozenset({"aggregateRating", "nutrition", "recipeIngredient", "recipeInstructions"}),
+        "Recipe",
+        facts=(
+            Fact("Prep time", "prepTime", iso_duration_text),
+            Fact("Cook time", "cookTime", iso_duration_text),
+            Fact("Total time", "totalTime", iso_duration_text),
+            Fact("Servings", "recipeYield", text(60)),
+            Fact("Cuisine", "recipeCuisine", text(60)),
+            Fact("Energy", "nutrition", member("calories", 40)),
+            Fact("Energy", "calories", text(40)),
+            Fact("Protein", "nutrition", member("proteinContent", 40)),
+            Fact("Estimated cost", "estimatedCost", _amount),
+            RATING,
+        ),
+        lists=(
+            ("Ingredients", "recipeIngredient ingredients"),
+            ("Steps", "recipeInstructions"),
+        ),
     ),
     CardType(
         "place",
-        ("Restaurant", "FoodEstablishment", "CafeOrCoffeeShop", "LocalBusiness"),
-        _restaurant,
-        frozenset({"address", "aggregateRating"}),
+        "Restaurant FoodEstablishment CafeOrCoffeeShop LocalBusiness",
+        facts=(
+            Fact("Cuisine", "servesCuisine", text(80)),
+            Fact("Price", "priceRange", text(20)),
+            RATING,
+            Fact("Address", "address", _address),
+            Fact("Phone", "telephone", text(40)),
+            Fact("Hours", "openingHours", text(120)),
+        ),
     ),
     CardType(
         "product",
-        ("Product", "ProductGroup", "Offer"),
-        _product,
-        frozenset({"aggregateRating", "brand", "offers"}),
+        "Product ProductGroup Offer",
+        facts=(
+            Fact("Price", "offers", _offer),
+            Fact("Price", "price", text(40)),
+            Fact("Brand", "brand", text(60)),
+            RATING,
+            Fact("SKU", "sku", text(40)),
+            Fact("Material", "material", text(60)),
+        ),
     ),
     CardType(
         "movie",
-        ("Movie", "TVSeries", "VideoObject"),
-        _movie,
-        frozenset({"actor", "aggregateRating", "director"}),
+        "Movie TVSeries VideoObject",
+        facts=(
+            Fact("Released", "datePublished dateCreated", text(30)),
+            Fact("Director", "director", text(80)),
+            Fact("Duration", "duration", iso_duration_text),
+            Fact("Genre", "genre", text(80)),
+            Fact("Cast", "actor", text(160)),
+            RATING,
+        ),
     ),
     CardType(
         "article",
-        ("Article", "NewsArticle", "BlogPosting", "TechArticle"),
-        _article,
-        frozenset({"author", "publisher"}),
+        "Article NewsArticle BlogPosting TechArticle",
+        facts=(
+            Fact("Author", "author", text(80)),
+            Fact("Published", "datePublished", text(30)),
+            Fact("Published in", "publisher articleSection", text(80)),
+            Fact("Length", "wordCount", _words),
+        ),
     ),
     CardType(
         "howto",
-        ("HowTo", "HowToSection", "HowToStep", "HowToTip", "HowToDirection"),
-        _how_to,
-        frozenset({"itemListElement", "step", "supply", "tool", "video"}),
+        "HowTo HowToSection HowToStep HowToTip HowToDirection",
+        facts=(
+            Fact("Total time", "totalTime", iso_duration_text),
+            Fact("Estimated cost", "estimatedCost", _amount),
+            Fact("Position", "position", text(10)),
+            Fact("Video", "video", lambda value: value_text(safe_url(value), 160)),
+        ),
+        lists=(("Supplies", "supply"), ("Tools", "tool"), ("Steps", "step itemListElement")),
     ),
 )
-UNKNOWN = CardType("thing", (), _thing, frozenset({"aggregateRating"}))
+#: Its other members are shown as they are, see `_thing`.
+UNKNOWN = CardType("thing", "", (RATING,))
 
 
 #: Types of one item that are read.
@@ -285,7 +295,7 @@ MAX_TYPES = 10
 DEPTH, MAX_GROUP, MAX_ALL = 3, 12, 60
 #: Levels of JSON in a text that is JSON itself.
 DEPTH_IN_TEXT = 100
-_BY_TYPE = {name.lower(): row for row in CARD_TYPES for name in row.types}
+_BY_TYPE = {name.lower(): row for row in CARD_TYPES for name in row.types.split()}
 #: Labels of groups whose member has a technical name.
 _GROUP_LABELS = {"itemListElement": "Items", "hasPart": "Parts"}
 #: Contexts that say no more than that the item is one of schema.org.
@@ -319,26 +329,14 @@ class ResultCard:
     context: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class NestedItem:
-    """An item within an item."""
-
-    card: ResultCard
-    groups: list[NestedGroup]
-
-
-@dataclass(frozen=True, slots=True)
-class NestedGroup:
+class NestedGroup(NamedTuple):
     """The items of one member of an item."""
 
     label: str
-    items: list[NestedItem]
+    #: The card of each item, and the groups within it.
+    items: list[tuple[ResultCard, list[NestedGroup]]]
     #: Number of items that are not shown.
     more: int
-
-    @property
-    def total(self) -> int:
-        return len(self.items) + self.more
 
 
 def card_of(item: Any) -> ResultCard:
@@ -350,8 +348,8 @@ def card_of(item: Any) -> ResultCard:
         )
     item = _unwrap_schema_object(item)
     name = type_of(item)
-    row = _card_type(name)
-    facts, lists = row.build(item)
+    row = _BY_TYPE.get(name.lower(), UNKNOWN)
+    facts, lists = _thing(item) if row is UNKNOWN else (row.facts_of(item), row.lists_of(item))
     return ResultCard(
         kind=name or "untyped",
         family=row.family,
@@ -366,10 +364,6 @@ def card_of(item: Any) -> ResultCard:
         types=tuple(other for other in types_of(item) if other != name),
         context=_context(item.get("@context")),
     )
-
-
-def _card_type(name: str) -> CardType:
-    return _BY_TYPE.get(name.lower(), UNKNOWN)
 
 
 def types_of(item: Item) -> list[str]:
@@ -429,23 +423,19 @@ def _content_image(item: Item) -> str | None:
 # --- items within items -----------------------------------------------------------------------
 
 
-def nested_of(item: Any) -> list[NestedGroup]:
-    """Return the items within a result, such as parts of a list and offers, `DEPTH` levels deep."""
-    return _NestedItems().groups(item, DEPTH)
-
-
 class _NestedItems:
     """Walk through an item that stops after `MAX_ALL` nested items."""
 
     def __init__(self) -> None:
         self._remaining = MAX_ALL
 
-    def groups(self, item: Any, depth: int) -> list[NestedGroup]:
+    def groups(self, item: Any, depth: int = DEPTH) -> list[NestedGroup]:
+        """Return the items within an item, such as parts of a list and offers, by member."""
         if depth == 0 or not isinstance(item, Mapping):
             return []
         if isinstance(inner := item.get("schema_object"), Mapping):
             item = {**inner, **item}
-        shown = _card_type(type_of(_unwrap_schema_object(item))).shows
+        shown = _BY_TYPE.get(type_of(_unwrap_schema_object(item)).lower(), UNKNOWN).shows
         members = ((k, v) for k, v in islice(item.items(), MAX_MEMBERS) if k not in PLACED)
         groups = [self._group(k, v, depth) for k, v in members if _is_group(k, v, shown)]
         return [group for group in groups if group.items]
@@ -455,8 +445,7 @@ class _NestedItems:
         shown = parts[: min(MAX_GROUP, self._remaining)]
         self._remaining -= len(shown)
         items = [
-            NestedItem(card_of(part), self.groups(part, depth - 1))
-            for part in map(_unwrap_list_item, shown)
+            (card_of(part), self.groups(part, depth - 1)) for part in map(_unwrap_list_item, shown)
         ]
         return NestedGroup(
             _GROUP_LABELS.get(key) or label_text(key), items, len(parts) - len(shown)
@@ -479,8 +468,8 @@ def _unwrap_list_item(part: Any) -> Any:
     return part
 
 
-#: Links and facts on a card; the raw JSON has the others.
-MAX_LINKS, MAX_FACTS = 12, 12
+#: Links on a card; the raw JSON has the others.
+MAX_LINKS = 12
 _RATING_MEMBERS = ("ratingValue", "bestRating", "worstRating")
 _URL_MEMBERS = ("url", "@id", "uri", "link", "href", "source_url")
 
@@ -501,9 +490,6 @@ class Grounding:
 
     sources: list[Source] = field(default_factory=list)
     facts: list[tuple[str, str]] = field(default_factory=list)
-
-    def __bool__(self) -> bool:
-        return bool(self.sources or self.facts)
 
 
 def grounding_of(item: Any) -> Grounding:
@@ -590,7 +576,7 @@ def show_result(entry: Entry, thread: Thread) -> Shown:
     return "conversation/cards.html#card", {
         "card": card_of(item),
         "grounding": grounding_of(item),
-        "groups": nested_of(item),
+        "groups": _NestedItems().groups(item),
         "action_buttons": buttons,
     }
 
