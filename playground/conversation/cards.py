@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from playground.conversation.actions import action_buttons, is_plain_data
+from playground.conversation.actions import action_buttons
 from playground.conversation.entries import Entry, Shown
 from playground.conversation.media import item_view, media_line
 from playground.conversation.thread import Thread
@@ -560,6 +560,11 @@ def _short_url(url: str) -> str:
     return shorten(text, 60)
 
 
+def _is_plain_data(item: Any) -> bool:
+    """Return whether an item is plain data, with neither type nor name."""
+    return not (isinstance(item, Mapping) and (item.get("@type") or item.get("name")))
+
+
 def show_result(entry: Entry, thread: Thread) -> Shown:
     event = entry.event
     assert isinstance(event, ev.Result)
@@ -571,7 +576,7 @@ def show_result(entry: Entry, thread: Thread) -> Shown:
     if media := item_view(item):
         return "conversation/media.html#entry", {"media": media}
     buttons = action_buttons(item)
-    if thread.run.protocol == registry.ACTION and is_plain_data(item):
+    if thread.run.protocol == registry.ACTION and _is_plain_data(item):
         return "conversation/cards.html#data", {"json": pretty(item), "action_buttons": buttons}
     return "conversation/cards.html#card", {
         "card": card_of(item),

@@ -13,6 +13,8 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.template.loader import get_template
 
 from playground.base.credentials import clean_url_template
@@ -273,3 +275,9 @@ def render_entry(entry: Entry, thread: Thread, *, follow: bool = False) -> str:
         value = entry.message.document if entry.message else element.payload(entry.event)
         context["raw"] = pretty(value)
     return get_template(template).render(context)
+
+
+def render_started(request: HttpRequest, page: Run, ref: EntryRef) -> HttpResponse:
+    """Show the child runs of an entry after one was started, and open the page's websocket."""
+    context = {"children": Thread(page).render_children(ref), "run": page, "live": True}
+    return render(request, "conversation/response.html#started", context)

@@ -23,6 +23,7 @@ from playground.conversation.status import (
 )
 from playground.conversation.transcript import answer_verb, answers, declined, undelivered
 from playground.models.columns import row_problems
+from playground.protocols.origins import origin_of
 from playground.reference.explanations import kind_reference, names_of
 from playground.reference.explanations import meaning as meaning_of
 from playground.site.context_processors import assets_built
@@ -128,3 +129,6 @@ def picture(context: Context, url: str, title: str = "", shape: str = "card") ->
     run, readonly = context["run"], bool(context.get("readonly"))
     link = picture_link(url, run.pk, readonly=readonly)
     return {"picture": link, "run": run, "title": title, "shape": shape}
+
+
+register.filter("origin", origin_of)
