@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from playground.conversation.actions import action_buttons
 from playground.conversation.entries import Entry, Shown
-from playground.conversation.media import item_view, media_line
+from playground.conversation.media import MediaView, media_line
 from playground.conversation.thread import Thread
 from playground.protocols import events as ev
 from playground.protocols import registry
@@ -573,8 +573,8 @@ def show_result(entry: Entry, thread: Thread) -> Shown:
         return "conversation/cards.html#summary", {
             "text": value_text(item.get("text") or item.get("description"), 20_000)
         }
-    if media := item_view(item):
-        return "conversation/media.html#entry", {"media": media}
+    if media := media_of(item):
+        return "conversation/media.html#entry", {"media": MediaView(media)}
     buttons = action_buttons(item)
     if thread.run.protocol == registry.ACTION and _is_plain_data(item):
         return "conversation/cards.html#data", {"json": pretty(item), "action_buttons": buttons}

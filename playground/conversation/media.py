@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import mimetypes
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -20,7 +19,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_GET, require_safe
 
 from playground.base.limits import MIB
-from playground.conversation.thread_reader import ThreadReader
+from playground.conversation.thread_reader import message_part
 from playground.engine.pictures import PictureError, fetch_picture
 from playground.protocols.events import Result
 from playground.protocols.media import Media, content_media, media_of, raster_type
@@ -37,7 +36,6 @@ MAX_TEXT = 20_000
 _HEAD = 64
 #: Extensions of common types that `mimetypes` does not know.
 _EXTENSIONS = {"audio/wav": ".wav", "audio/mp3": ".mp3", "audio/webm": ".webm"}
-_LABELS = {"image": "Image", "audio": "Audio", "video": "Video", "file": "File", "link": "Link"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +45,9 @@ class MediaView:
     media: Media
 
     @property
-    def label(self) -> str:
-        return _LABELS[self.media.kind]
-
-    @property
     def name(self) -> str:
         """Return its name, "" without one."""
         return value_text(self.media.name, 200)
-
-    @property
-    def description(self) -> str:
-        return value_text(self.media.description)
 
     @property
     def facts(self) -> str:
@@ -140,18 +130,6 @@ class MediaView:
         return (raster_type(head) or "") if head else ""
 
 
-def item_view(item: Any) -> MediaView | None:
-    """Return the view of a result that is a content of an MCP tool or a file of A2A."""
-    media = media_of(item)
-    return MediaView(media) if media else None
-
-
-def content_view(kind: str, value: Any) -> MediaView | None:
-    """Return the view of a content of the Agent API of type `kind`."""
-    media = content_media(kind, value)
-    return MediaView(media) if media else None
-
-
 def media_line(media: Media) -> str:
     """Return media in one line: `[image image/png, 12.3 KB] chart.png`."""
     view = MediaView(media)
@@ -160,35 +138,15 @@ def media_line(media: Media) -> str:
     return " ".join(filter(None, (f"[{named}]", view.name, where)))
 
 
-@dataclass(frozen=True, slots=True)
-class PictureLink:
-    """A picture as its template shows it before it is loaded."""
+def picture_link(url: str, run: UUID, *, readonly: bool) -> dict[str, str]:
+    """Return the picture at `url`, which the response of `run` names, as its template shows it.
 
-    url: str
-    #: The URL as the view that loads it takes it; "" where it may only be a link.
-    signed_url: str
-
-    @property
-    def host(self) -> str:
-        """Return host and port of its URL."""
-        return urlsplit(self.url).netloc
-
-
-def picture_link(url: str, run: UUID, *, readonly: bool) -> PictureLink:
-    """Return the picture at `url`, which the response of `run` names.
-
-    A `readonly` page is that of a share: its readers must not cause requests of the owner.
+    `signed_url` is what the view that loads it takes; "" where it may only be a link. A `readonly`
+    page is that of a share: its readers must not cause requests of the owner.
     """
     may_load = settings.AGENT_IMAGES and not readonly
-    return PictureLink(url, _signer(run).sign(url) if may_load else "")
-
-
-def picture_url(signed_url: str, run: UUID) -> str | None:
-    """Return the URL of a picture of `run`; None unless it was signed for this run."""
-    try:
-        return _signer(run).unsign(signed_url)
-    except signing.BadSignature:
-        return None
+    signed_url = _signer(run).sign(url) if may_load else ""
+    return {"url": url, "host": urlsplit(url).netloc, "signed_url": signed_url}
 
 
 def _signer(run: UUID) -> signing.Signer:
@@ -199,7 +157,7 @@ def _signer(run: UUID) -> signing.Signer:
 def content(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
     """Download the data in a result that is a content of a tool."""
     event = event_at(get_run(request, pk), (seq, part))
-    return _download(item_view(event.item) if isinstance(event, Result) else None)
+    return _download(media_of(event.item) if isinstance(event, Result) else None)
 
 
 @require_safe
@@ -207,20 +165,18 @@ def message_content(
     request: HttpRequest, pk: str, seq: int, part: int, number: int
 ) -> HttpResponse:
     """Download the data in a part of a message."""
-    entry = ThreadReader(get_run(request, pk)).entry_at((seq, part))
-    parts = entry.message.parts.values() if entry and entry.message else ()
-    found = next((each for each in parts if each.number == number), None)
-    return _download(content_view(found.kind, found.value) if found else None)
+    found = message_part(get_run(request, pk), (seq, part), number)
+    return _download(content_media(found.kind, found.value))
 
 
-def _download(view: MediaView | None) -> HttpResponse:
+def _download(media: Media | None) -> HttpResponse:
     """Return the data as a file, of a type that browsers execute nowhere."""
-    data = view.media.read() if view and view.media.has_data else None
-    if view is None or data is None:
+    data = media.read() if media and media.has_data else None
+    if media is None or data is None:
         raise Http404
     media_type = raster_type(data) or "application/octet-stream"
     response = HttpResponse(data, content_type=media_type)
-    return make_sandboxed(make_download(response, view.file_name))
+    return make_sandboxed(make_download(response, MediaView(media).file_name))
 
 
 #: Seconds that the browser keeps a picture, and a failure, in local mode. The playground keeps
@@ -235,12 +191,14 @@ async def picture(request: HttpRequest, pk: str) -> HttpResponse:
     A picture that cannot be shown is a JSON object: `label` of a word or two, and `reason`.
     """
     run = await sync_to_async(get_run)(request, pk)
-    url = picture_url(request.GET.get("url", ""), run.pk)
-    if url is None or not settings.AGENT_IMAGES:
+    if not settings.AGENT_IMAGES:
         raise Http404
     response: HttpResponse
     try:
+        url = _signer(run.pk).unsign(request.GET.get("url", ""))
         found = await fetch_picture(url, owner=run.owner_id)
+    except signing.BadSignature as error:
+        raise Http404 from error
     except PictureError as error:
         response = JsonResponse({"label": error.label, "reason": str(error)}, status=422)
         return _with_max_age(response, FAILURE_MAX_AGE)

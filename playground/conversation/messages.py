@@ -13,7 +13,7 @@ from django.template.loader import get_template
 
 from playground.conversation.cards import ResultCard, card_of
 from playground.conversation.entries import Entry, Shown
-from playground.conversation.media import MediaView, content_view, media_line
+from playground.conversation.media import MediaView, media_line
 from playground.conversation.message_joiner import JoinedMessage, MessagePart
 from playground.conversation.thread import PendingToolCall, Thread
 from playground.models import Agent, Run, RunKind
@@ -202,8 +202,8 @@ class MessagePartView:
 
     @cached_property
     def media(self) -> MediaView | None:
-        view = content_view(self.part.kind, self.part.value)
-        return view if view and view.media.has_data else None
+        media = content_media(self.part.kind, self.part.value)
+        return MediaView(media) if media and media.has_data else None
 
     @property
     def family(self) -> str:
@@ -249,8 +249,8 @@ class MessagePartView:
     @property
     def name(self) -> str:
         """Return the name of a picture, a sound or a file, "" without one."""
-        view = content_view(self.part.kind, self.part.value)
-        return view.name if view else ""
+        media = content_media(self.part.kind, self.part.value)
+        return MediaView(media).name if media else ""
 
     @property
     def preview(self) -> str:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import inf
 
+from django.http import Http404
+
 from playground.conversation.entries import Entry
-from playground.conversation.message_joiner import JOINED, MessageJoiner
+from playground.conversation.message_joiner import JOINED, MessageJoiner, MessagePart
 from playground.models import FrameBatch, Run
 from playground.notifications import Stored
 from playground.protocols.events import EntryRef, Event, Progress
@@ -153,3 +155,13 @@ class ThreadReader:
 def _index_key(entry: Entry) -> tuple[bool, int]:
     index = getattr(entry.event, "index", None)
     return index is None, index or 0
+
+
+def message_part(run: Run, ref: EntryRef, number: int) -> MessagePart:
+    """Return part `number` of a message of a run; reads all frames. Raises `Http404`."""
+    entry = ThreadReader(run).entry_at(ref)
+    parts = entry.message.parts.values() if entry and entry.message else ()
+    found = next((each for each in parts if each.number == number), None)
+    if found is None:
+        raise Http404
+    return found

@@ -14,11 +14,10 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
 from playground.base.fields import int_param, parse_json_value
-from playground.conversation.message_joiner import JoinedMessage
 from playground.conversation.messages import ToolCallForm, display_text
 from playground.conversation.sending import prepare_follow_up, start_run
 from playground.conversation.thread import Thread, render_entry
-from playground.conversation.thread_reader import ThreadReader
+from playground.conversation.thread_reader import ThreadReader, message_part
 from playground.engine.follow_ups import tool_output_document
 from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent, create_run
@@ -74,19 +73,8 @@ def message(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
 def message_text(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> HttpResponse:
     """Show the whole text of one part of a message, whose entry shows only the beginning."""
     run = get_run(request, pk)
-    joined = _joined(run, seq, part)
-    found = next((each for each in joined.parts.values() if each.number == number), None)
-    if found is None:
-        raise Http404
-    return render(request, "conversation/messages.html#text", {"text": display_text(found.text)})
-
-
-def _joined(run: Run, seq: int, part: int) -> JoinedMessage:
-    """Return a message of a run. Raises `Http404`."""
-    entry = ThreadReader(run).entry_at((seq, part))
-    if entry is None or entry.message is None:
-        raise Http404
-    return entry.message
+    text = display_text(message_part(run, (seq, part), number).text)
+    return render(request, "conversation/messages.html#text", {"text": text})
 
 
 #: The value that is sent for each of the two decisions about an approval.

@@ -20,7 +20,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def path_of(run: Run, url: str, signed_for: Run | None = None) -> str:
     link = picture_link(url, (signed_for or run).pk, readonly=False)
-    return f"/runs/{run.pk}/picture/?{urlencode({'url': link.signed_url})}"
+    query = urlencode({"url": link["signed_url"]})
+    return f"/runs/{run.pk}/picture/?{query}"
 
 
 def test_a_picture(client: Client, run: Run) -> None:
