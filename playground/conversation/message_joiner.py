@@ -28,7 +28,7 @@ JOINED = frozenset({Message, Content, Status, ToolCall, ToolOutput})
 #: Most parts of a message, and messages of a response.
 MAX_PARTS, MAX_MESSAGES = 1_000, 100_000
 #: Kinds of content whose value is a URL, even if it is sent as a string.
-_URL_KINDS = frozenset({"image", "file", "audio", "video"})
+URL_KINDS = frozenset({"image", "file", "audio", "video"})
 
 
 @dataclass(slots=True)
@@ -64,16 +64,13 @@ class MessagePart:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0] if self._pieces else ""
 
-    def since(self, offset: int) -> str:
-        return self.text[offset:]
-
     def add(self, event: Content) -> None:
         """Add a delta, or replace the value with a whole one."""
         self.status = event.status or self.status
         value = event.value
         if event.delta and value is None:
             return
-        if not isinstance(value, str) or self.kind in _URL_KINDS:
+        if not isinstance(value, str) or self.kind in URL_KINDS:
             self._set_value(value, event.delta)
         elif event.delta and (self.is_text or not self._values):
             self.is_text = True
@@ -126,10 +123,6 @@ class JoinedMessage:
     def ordered(self) -> list[MessagePart]:
         """Return the parts in the order of their `index`."""
         return [self.parts[key] for key in sorted(self.parts)]
-
-    @property
-    def texts(self) -> list[str]:
-        return [part.text for part in self.ordered if part.is_text]
 
     @property
     def pending_call(self) -> ToolCall | None:

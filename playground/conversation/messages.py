@@ -1,9 +1,17 @@
-"""Views of Agent API messages: label and status, content parts, tool call, output and usage."""
+"""Messages of the Agent API: how they are shown, their pending tool calls, and their updates.
+
+A response may leave several calls to its client, and its agent waits for the outputs of all: they
+are answered together, with one request, whichever form was submitted.
+
+Updates are out-of-band HTML. A growing text is sent in pieces and never again as a whole; arguments
+and output of a call are replaced in place; only a corrected type or a replaced text replaces the
+whole message.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -14,10 +22,10 @@ from django.template.loader import get_template
 from playground.conversation.cards import ResultCard, card_of
 from playground.conversation.entries import Entry, Shown
 from playground.conversation.media import MediaView, media_line
-from playground.conversation.message_joiner import JoinedMessage, MessagePart
-from playground.conversation.thread import PendingToolCall, Thread
-from playground.models import Agent, Run, RunKind
-from playground.protocols.events import Content, EntryRef, Message, ToolCall, ToolOutput
+from playground.conversation.message_joiner import URL_KINDS, JoinedMessage, MessagePart
+from playground.conversation.thread import PendingToolCall, Question, Thread
+from playground.models import Run, RunKind
+from playground.protocols.events import Content, EntryRef, Message
 from playground.protocols.media import content_media
 from playground.protocols.text import shorten
 from playground.ui.formatting import MAX_LINE, pretty, safe_url, value_text
@@ -62,8 +70,8 @@ TYPES = {
     "error": ("error", "Error"),
 }
 ROLES = {"assistant": "Assistant", "user": "User", "system": "System", "tool": "Tool"}
-#: Kinds of content whose value is a URL.
-_URL_KINDS = ("image", "file", "audio", "video")
+APPROVAL = "mcp_approval_request"
+_FILE = "conversation/messages.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +93,6 @@ class MessageView:
         label = TYPES.get(self.joined.type, ("", self.joined.type))[1]
         role = self.joined.role
         return value_text(label or ROLES.get(role, role) or "Message", 80)
-
-    @property
-    def status(self) -> str:
-        return self.joined.status[:40]
 
     @property
     def status_label(self) -> str:
@@ -119,18 +123,9 @@ class MessageView:
         return self.family in ("call", "approval")
 
     @property
-    def is_shown_by_call(self) -> bool:
-        """Return whether its output is shown with the message that made the call."""
-        return self.joined.caller is not None
-
-    @property
     def name(self) -> str:
         call = self.joined.call
         return value_text(call.name, 120) if call else ""
-
-    @property
-    def caller_name(self) -> str:
-        return MessageView(self.joined.caller).name if self.joined.caller else ""
 
     @property
     def parts(self) -> list[MessagePartView]:
@@ -142,21 +137,6 @@ class MessageView:
     def more(self) -> int:
         """Return the number of parts that only the JSON has."""
         return max(0, len(self.joined.parts) - MAX_SHOWN)
-
-    @property
-    def arguments(self) -> str:
-        """Return the arguments of the call, indented if they are JSON."""
-        return readable_value(self.joined.call.arguments) if self.joined.call else ""
-
-    @property
-    def output(self) -> ToolOutputView | None:
-        """Return the output of its call; None until there is one."""
-        return ToolOutputView(self.joined.output) if self.joined.output else None
-
-    @property
-    def tool_output(self) -> ToolOutputView | None:
-        """Return the tool output that the message itself is."""
-        return ToolOutputView(self.joined.tool_output) if self.joined.tool_output else None
 
     @property
     def tools(self) -> list[tuple[str, str]]:
@@ -192,13 +172,8 @@ class MessagePartView:
 
     part: MessagePart
 
-    @property
-    def number(self) -> int:
-        return self.part.number
-
-    @property
-    def kind(self) -> str:
-        return value_text(self.part.kind, 40)
+    #: Characters of a text that are shown at first.
+    limit = MAX_TEXT
 
     @cached_property
     def media(self) -> MediaView | None:
@@ -214,7 +189,7 @@ class MessagePartView:
             return "nothing"
         if self.media:
             return "media"
-        if self.part.kind in _URL_KINDS:
+        if self.part.kind in URL_KINDS:
             return "image" if self.part.kind == "image" and self.url else "link"
         return "cards" if self.cards else "data"
 
@@ -222,11 +197,6 @@ class MessagePartView:
     def text(self) -> str:
         """Return the text that is shown at first."""
         return display_text(self.part.text[:MAX_TEXT])
-
-    @property
-    def limit(self) -> int:
-        """Return the number of characters that are shown at first."""
-        return MAX_TEXT
 
     @property
     def length(self) -> int:
@@ -253,37 +223,12 @@ class MessagePartView:
         return MediaView(media).name if media else ""
 
     @property
-    def preview(self) -> str:
-        """Return the URL in one line."""
-        return value_text(self.url_text, 120)
-
-    @property
     def cards(self) -> list[ResultCard]:
         return [card_of(item) for item in _items(self.part.value)[:MAX_CARDS]]
 
     @property
     def more_items(self) -> int:
         return max(0, len(_items(self.part.value)) - MAX_CARDS)
-
-    @property
-    def json(self) -> str:
-        return pretty(self.part.value)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolOutputView:
-    """The output of a tool as it is shown."""
-
-    event: ToolOutput
-
-    @property
-    def text(self) -> str:
-        """Return the output, indented if it is JSON."""
-        return readable_value(self.event.output)
-
-    @property
-    def name(self) -> str:
-        return value_text(self.event.name, 120)
 
 
 def usage_rows(usage: Any) -> list[tuple[str, str]]:
@@ -347,40 +292,22 @@ def content_line(event: Content) -> str:
     return f"{event.kind} {event.index} · {text}"
 
 
-APPROVAL = "mcp_approval_request"
+@dataclass(frozen=True)
+class ToolCallForm(Question):
+    """The form of one pending tool call.
 
+    The same form is used by the page, the websocket message and a submission with errors.
+    """
 
-@dataclass(frozen=True, slots=True)
-class ToolCallForm:
-    """The form of one pending tool call."""
-
-    thread: Thread
     waiting: PendingToolCall
     #: Submitted values by the name of the control, and the error.
     submitted: Mapping[str, str] = field(default_factory=dict)
     error: str = ""
 
     @property
-    def run(self) -> Run:
-        return self.thread.run
-
-    @property
-    def entry_ref(self) -> EntryRef:
-        return self.waiting.entry_ref
-
-    @property
-    def event(self) -> ToolCall:
-        return self.waiting.event
-
-    @property
-    def name(self) -> str:
-        """Return its entry as one word, the prefix of its controls in the joint form."""
-        return f"{self.entry_ref[0]}-{self.entry_ref[1]}"
-
-    @property
     def selector(self) -> str:
         """Return the CSS selector of its form, the same on the page of any run."""
-        return f'[data-calls="{self.run.pk}"][data-place="{self.name}"]'
+        return f'[data-calls="{self.run.pk}"][data-place="{self.key}"]'
 
     @property
     def answered_together(self) -> int:
@@ -388,17 +315,8 @@ class ToolCallForm:
         return len(self.thread.waiting)
 
     @property
-    def agent(self) -> Agent | None:
-        """Return the agent; None if it was deleted, and then no answer can be sent."""
-        return self.run.target_agent
-
-    @property
-    def anchor(self) -> str:
-        return self.thread.anchor(self.entry_ref)
-
-    @property
     def is_approval(self) -> bool:
-        return self.event.kind == APPROVAL
+        return self.waiting.event.kind == APPROVAL
 
     @property
     def is_json(self) -> bool:
@@ -408,31 +326,27 @@ class ToolCallForm:
     @property
     def answers(self) -> list[Run]:
         """Return the turns that answered it, oldest first, whichever form was submitted."""
-        runs = self.thread.runs_at(self.entry_ref, RunKind.ASK, RunKind.ANSWER)
+        runs = super().answers
         for other in self.thread.waiting:
             if other.entry_ref != self.entry_ref:
                 answers = self.thread.runs_at(other.entry_ref, RunKind.ANSWER)
-                runs += [run for run in answers if self._is_answered_by(run)]
+                runs += [run for run in answers if self.waiting.label in (run.answers or {})]
         return sorted(runs, key=lambda run: run.created_at)
 
-    def _is_answered_by(self, run: Run) -> bool:
-        return isinstance(run.answers, Mapping) and self.waiting.label in run.answers
+
+def tool_call_forms(thread: Thread) -> list[ToolCallForm]:
+    """Return the forms of the calls that the client has to answer."""
+    return [ToolCallForm(thread, each.entry_ref, each) for each in thread.waiting]
 
 
-def tool_call_form(joined: JoinedMessage, thread: Thread, ref: EntryRef) -> ToolCallForm | None:
-    """Return the form of a message's call, None if the client has nothing to do about it."""
-    if joined.pending_call is None or not thread.run.is_final:
-        return None
-    forms = (ToolCallForm(thread, each) for each in thread.waiting if each.entry_ref == ref)
-    return next(forms, None)
-
-
-def tool_call_context(joined: JoinedMessage, thread: Thread) -> dict[str, Any]:
+def _message_context(joined: JoinedMessage, thread: Thread) -> dict[str, Any]:
     """Return the context of a message's templates beyond that of its entry."""
     caller = joined.caller
+    is_pending = thread.run.is_final and joined.pending_call is not None
+    forms = tool_call_forms(thread) if is_pending else ()
     return {
         "message": MessageView(joined, thread.run.is_final),
-        "tool_call_form": tool_call_form(joined, thread, joined.ref),
+        "tool_call_form": next((each for each in forms if each.entry_ref == joined.ref), None),
         "caller_anchor": thread.anchor(caller.ref) if caller else "",
     }
 
@@ -446,10 +360,7 @@ def show_message(entry: Entry, thread: Thread) -> Shown:
     )
     if entry.message is None:
         return "conversation/messages.html#entry", {"message": MessageView(joined)}
-    return "conversation/messages.html#entry", tool_call_context(joined, thread)
-
-
-_FILE = "conversation/messages.html"
+    return "conversation/messages.html#entry", _message_context(joined, thread)
 
 
 @dataclass(slots=True)
@@ -493,58 +404,52 @@ class MessageUpdates:
         self._sent[joined.ref] = now
         if before is None:
             return []  # A new message is sent as an entry.
-        html = _MessageHtml(joined, thread)
+        anchor = thread.anchor(joined.ref)
+        context = {
+            **thread.children_context(joined.ref),
+            **_message_context(joined, thread),
+            "entry": {"seq": joined.ref[0], "part": joined.ref[1]},
+            # Called by the template: most updates do not show it.
+            "raw": lambda: pretty(joined.document) if thread.readonly else "",
+            "oob": True,
+        }
+
+        def render(name: str, **more: Any) -> str:
+            return get_template(name).render({**context, **more})
+
         if before.frame != now.frame or _is_rewritten(before, now, joined):
-            return [html.render(f"{_FILE}#entry", **html.raw())]
-        updates = [html.render(f"{_FILE}#status")] if before.status != now.status else []
+            return [render(f"{_FILE}#entry")]
+        updates = [render(f"{_FILE}#status")] if before.status != now.status else []
         if before.call != now.call:
-            updates.append(html.render(f"{_FILE}#call"))
-        for shown in html.view.parts:
-            updates += html.growth(shown.part, before.parts.get(shown.part.number))
+            updates.append(render(f"{_FILE}#call"))
+        for shown in MessageView(joined, over).parts:
+            updates += _growth(shown, before.parts.get(shown.part.number), anchor, render)
         if thread.readonly and before.document != now.document:
             # Not with every piece of a text: the JSON has all of the text.
             if over or before.status != now.status:
-                return [*updates, html.render("conversation/response.html#raw", **html.raw())]
+                return [*updates, render("conversation/response.html#raw")]
             now.document = before.document
         return updates
 
 
-class _MessageHtml:
-    """HTML of a message on the page of its run."""
-
-    def __init__(self, joined: JoinedMessage, thread: Thread) -> None:
-        self.view = MessageView(joined, thread.run.is_final)
-        self._readonly = thread.readonly
-        self._anchor = thread.anchor(joined.ref)
-        self._context: dict[str, Any] = {
-            **thread.children_context(joined.ref),
-            **tool_call_context(joined, thread),
-            "entry": {"seq": joined.ref[0], "part": joined.ref[1]},
-        }
-
-    def render(self, name: str, **context: Any) -> str:
-        """Return a template as out-of-band HTML."""
-        return get_template(name).render({**self._context, "oob": True, **context})
-
-    def raw(self) -> dict[str, str]:
-        """Return the context of `conversation/response.html#raw` beyond that of the message."""
-        return {"raw": pretty(self.view.joined.document)} if self._readonly else {}
-
-    def growth(self, part: MessagePart, before: tuple[int, int] | None) -> list[str]:
-        """Return the HTML that appends what is new of a part."""
-        view = MessagePartView(part)
-        if before is None:
-            html = get_template(f"{_FILE}#part").render({**self._context, "shown": view})
-            return [_append(f"{self._anchor}-parts", html=html)]
-        sent = before[1]
-        if not part.is_text or part.length <= sent:
-            return []
-        updates = []
-        if piece := display_text(part.text[sent:MAX_TEXT]):
-            updates.append(_append(f"{self._anchor}-p{part.number}", text=piece))
-        if view.length:
-            updates.append(self.render(f"{_FILE}#remaining_text", shown=view))
-        return updates
+def _growth(
+    shown: MessagePartView,
+    before: tuple[int, int] | None,
+    anchor: str,
+    render: Callable[..., str],
+) -> list[str]:
+    """Return the HTML that appends what is new of a part."""
+    part = shown.part
+    if before is None:
+        return [_append(f"{anchor}-parts", html=render(f"{_FILE}#part", shown=shown, oob=False))]
+    if not part.is_text or part.length <= before[1]:
+        return []
+    updates = []
+    if piece := display_text(part.text[before[1] : MAX_TEXT]):
+        updates.append(_append(f"{anchor}-p{part.number}", text=piece))
+    if shown.length:
+        updates.append(render(f"{_FILE}#remaining_text", shown=shown))
+    return updates
 
 
 def _append(target: str, **context: str) -> str:

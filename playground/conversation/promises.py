@@ -52,7 +52,7 @@ class PromiseView:
     promise: PolledPromise
     #: Its polls and cancellations, oldest first.
     runs: Sequence[Run]
-    now: datetime = field(default_factory=timezone.now)
+    now: datetime = field(default_factory=lambda: timezone.now())
 
     @cached_property
     def css_state(self) -> str:

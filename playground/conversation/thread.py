@@ -22,7 +22,7 @@ from playground.conversation.entries import Entry, element_of
 from playground.conversation.errors import ErrorCard, error_card
 from playground.conversation.status import ProgressLine, RunMetrics, progress_of, run_metrics
 from playground.conversation.thread_reader import ThreadReader
-from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
+from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.protocols.events import EntryRef, ToolCall
 from playground.ui.formatting import label_text, pretty, value_text
 
@@ -224,6 +224,37 @@ class PendingToolCall:
     event: ToolCall
     #: Name among the pending calls of the response, unique.
     label: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """What an agent asks at an entry of a run, for later turns to answer."""
+
+    thread: Thread
+    entry_ref: EntryRef
+
+    @property
+    def run(self) -> Run:
+        return self.thread.run
+
+    @property
+    def agent(self) -> Agent | None:
+        """Return the agent; None if it was deleted, and then no answer can be sent."""
+        return self.run.target_agent
+
+    @property
+    def anchor(self) -> str:
+        return self.thread.anchor(self.entry_ref)
+
+    @property
+    def key(self) -> str:
+        """Return its entry as one word, unique in its run."""
+        return f"{self.entry_ref[0]}-{self.entry_ref[1]}"
+
+    @property
+    def answers(self) -> list[Run]:
+        """Return the turns that answered, oldest first."""
+        return self.thread.runs_at(self.entry_ref, RunKind.ASK, RunKind.ANSWER)
 
 
 def pending_tool_calls(run: Run) -> Sequence[PendingToolCall]:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
 from playground.base.fields import int_param, parse_json_value
-from playground.conversation.messages import ToolCallForm, display_text
+from playground.conversation.messages import ToolCallForm, display_text, tool_call_forms
 from playground.conversation.sending import prepare_follow_up, start_run
 from playground.conversation.thread import Thread, render_entry
 from playground.conversation.thread_reader import ThreadReader, message_part
@@ -146,7 +146,7 @@ class ToolCallAnswer:
 
 def bind_form(tool_call: ToolCallForm, form: Mapping[str, Any]) -> ToolCallForm:
     """Return the call with its submitted fields; without any, where they were not submitted."""
-    names = {name: f"{tool_call.name}-{name}" for name in _CONTROLS}
+    names = {name: f"{tool_call.key}-{name}" for name in _CONTROLS}
     return replace(
         tool_call, submitted={name: str(form[key]) for name, key in names.items() if key in form}
     )
@@ -158,7 +158,7 @@ def _answer(request: HttpRequest, pk: str) -> ToolCallAnswer:
     form = request.POST
     entry_ref = int_param(form, "seq", 0), int_param(form, "part", 0)
     thread = Thread(run)
-    forms = [bind_form(ToolCallForm(thread, each), form) for each in thread.waiting]
+    forms = [bind_form(each, form) for each in tool_call_forms(thread)]
     selected = next((each for each in forms if each.entry_ref == entry_ref), None)
     if selected is None:
         raise Http404
@@ -219,9 +219,9 @@ def _message(tool_call: ToolCallForm) -> dict[str, Any]:
     """Return the message that answers a call."""
     submitted = tool_call.submitted
     if not tool_call.is_approval:
-        return output_message(tool_call.event, submitted.get("output", ""))
+        return output_message(tool_call.waiting.event, submitted.get("output", ""))
     decision, reason = DECISIONS[submitted["decision"]], submitted.get("reason", "").strip()
-    return approval_message(tool_call.event, decision, reason)
+    return approval_message(tool_call.waiting.event, decision, reason)
 
 
 def _summary(tool_call: ToolCallForm) -> str:

@@ -14,6 +14,7 @@ from django.templatetags.static import static
 from django.utils.safestring import SafeString, mark_safe  # noqa: TID251 -- nh3 has cleaned it
 
 from playground.conversation.media import picture_link
+from playground.conversation.messages import readable_value
 from playground.conversation.status import (
     protocol_label,
     result_label,
@@ -74,7 +75,7 @@ def meaning(schema: str, pointer: str) -> str:
 _FILTERS: tuple[Callable[..., Any], ...] = (
     *(ago, kind_label, milliseconds, pretty, size, value_text),
     *(protocol_label, result_label, run_metrics, status_label, target_label),
-    *(answer_verb, answers, declined, undelivered),
+    *(answer_verb, answers, declined, undelivered, readable_value),
     kind_reference,
     row_problems,
 )
