@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -26,7 +26,7 @@ from playground.base.credentials import clean_url_template
 from playground.base.fields import int_param
 from playground.conversation.entries import Entry, Shown
 from playground.conversation.sending import follow_up_headers, start_run
-from playground.conversation.thread import Thread
+from playground.conversation.thread import Question, Thread
 from playground.elicitation import (
     FORM_ERROR_KEY,
     SKIP_UNANSWERED,
@@ -51,7 +51,7 @@ from playground.models.rows import owner_of
 from playground.models.storage import check_rows
 from playground.protocols import a2a, registry
 from playground.protocols.calls import HttpCall
-from playground.protocols.events import Elicitation, EntryRef, Handshake
+from playground.protocols.events import Elicitation, Handshake
 from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import elicitation as mcp
 from playground.protocols.origins import origin_of, same_origin, url_label
@@ -68,26 +68,50 @@ MAX_NAME = 80
 _CARD_FRAMES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """An option of a question."""
-
-    value: str
-    label: str
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuestionControl:
-    """The control of a question with its value."""
+    """The control of a question of `entry` with its value."""
 
+    entry: ElicitationEntry
     field: QuestionField
-    #: Id of the control, unique on the page.
-    id: str
-    #: Value of a text control.
-    value: str
-    choices: tuple[Choice, ...]
-    error: str
+
+    @property
+    def id(self) -> str:
+        """Return the id of the control, unique on the page."""
+        return f"{self.field.name}-{self.entry.anchor}"
+
+    @property
+    def error(self) -> str:
+        return self.entry.errors.get(self.field.name, "")
+
+    @property
+    def values(self) -> Sequence[str]:
+        """Return the submitted values, else those of the agent's default."""
+        if self.entry.data:
+            return self.entry.data.get(self.field.name, ())
+        match self.field.default:
+            case None:
+                return ()
+            case bool() as default:
+                return ("true" if default else "false",)
+            case tuple() as default:
+                return default
+            case default:
+                return (str(default),)
+
+    @property
+    def value(self) -> str:
+        """Return the value of a text control."""
+        return self.values[-1] if self.values else ""
+
+    @property
+    def choices(self) -> list[tuple[str, str, bool]]:
+        """Return the options as (value, label, whether it is chosen)."""
+        field = self.field
+        labels = CONTROLS[field.control].choices or dict(
+            zip(field.options, field.labels or field.options, strict=True)
+        )
+        return [(value, label, value in self.values) for value, label in labels.items()]
 
     @property
     def attributes(self) -> tuple[tuple[str, str], ...]:
@@ -107,11 +131,9 @@ class QuestionControl:
 
 
 @dataclass(frozen=True)
-class ElicitationEntry:
+class ElicitationEntry(Question):
     """An elicitation at an entry of a run, and what was submitted to answer it."""
 
-    thread: Thread
-    entry_ref: EntryRef
     form: ElicitationForm
     #: Submitted values by the name of a control.
     data: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -119,24 +141,11 @@ class ElicitationEntry:
     errors: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def run(self) -> Run:
-        return self.thread.run
-
-    @property
-    def anchor(self) -> str:
-        return self.thread.anchor(self.entry_ref)
-
-    @property
     def is_nested(self) -> bool:
         """Return whether it is shown on the page of another run."""
         return self.thread.page.pk != self.run.pk
 
     # Who asks, and how an answer travels
-
-    @property
-    def agent(self) -> Agent | None:
-        """Return the agent; None if it was deleted, and then no answer can be sent."""
-        return self.run.target_agent
 
     @cached_property
     def asker(self) -> str:
@@ -185,13 +194,8 @@ class ElicitationEntry:
     # Whether it may be answered
 
     @property
-    def declined_key(self) -> str:
-        """Return its name in `Run.declined_elicitations`."""
-        return f"{self.entry_ref[0]}-{self.entry_ref[1]}"
-
-    @property
     def is_declined(self) -> bool:
-        return self.declined_key in (self.run.declined_elicitations or [])
+        return self.key in (self.run.declined_elicitations or [])
 
     @property
     def is_closed(self) -> bool:
@@ -205,9 +209,11 @@ class ElicitationEntry:
         return any(not run.is_final or run.state == RunState.COMPLETED for run in runs)
 
     @property
-    def answers(self) -> list[Run]:
-        """Return the turns that answered, oldest first."""
-        return self.thread.runs_at(self.entry_ref, RunKind.ASK, RunKind.ANSWER)
+    def answer_kind(self) -> RunKind:
+        """Return the kind of the run that sends an answer."""
+        if self.is_server_request:
+            return RunKind.CLIENT_RESPONSE
+        return RunKind.ACTION if self.is_of_action else RunKind.ANSWER
 
     # The form
 
@@ -234,7 +240,7 @@ class ElicitationEntry:
     @property
     def controls(self) -> list[QuestionControl]:
         """Return the questions with the submitted values, else the agent's defaults."""
-        return [self._control(question) for question in self.form.fields]
+        return [QuestionControl(self, question) for question in self.form.fields]
 
     @property
     def partial(self) -> bool:
@@ -271,16 +277,6 @@ class ElicitationEntry:
         )
         return self.submitted(TEMPLATE, initial)
 
-    def _control(self, question: QuestionField) -> QuestionControl:
-        values = self.data.get(question.name, ()) if self.data else _default_values(question)
-        return QuestionControl(
-            field=question,
-            id=f"{question.name}-{self.anchor}",
-            value=values[-1] if values else "",
-            choices=tuple(_choices(question, values)),
-            error=self.errors.get(question.name, ""),
-        )
-
 
 def _action_peer(run: Run) -> str:
     """Return the name of an action's server or agent: in the action, in its card, or its host."""
@@ -295,23 +291,6 @@ def _action_peer(run: Run) -> str:
                 if isinstance(name, str) and name.strip():
                     return value_text(name.strip(), MAX_NAME)
     return url_label(clean_url_template(run.url), MAX_NAME)
-
-
-def _default_values(question: QuestionField) -> list[str]:
-    default: Any = question.default
-    if default is None:
-        return []
-    if isinstance(default, bool):
-        return ["true" if default else "false"]
-    return list(default) if isinstance(default, tuple) else [str(default)]
-
-
-def _choices(question: QuestionField, values: Sequence[str]) -> Iterator[Choice]:
-    labels = CONTROLS[question.control].choices or dict(
-        zip(question.options, question.labels or question.options, strict=True)
-    )
-    for value, label in labels.items():
-        yield Choice(value, label, value in values)
 
 
 def show_elicitation(entry: Entry, thread: Thread) -> Shown:
@@ -380,7 +359,7 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
 def declined(request: HttpRequest, pk: str) -> HttpResponse:
     """Decline to answer, or with `declined=0` undo that. Nothing is sent either way."""
     elicitation = _get_elicitation(request, pk)
-    run, key = elicitation.run, elicitation.declined_key
+    run, key = elicitation.run, elicitation.key
     with transaction.atomic():
         # Read again: another elicitation may have been declined in another tab.
         stored = (
@@ -443,7 +422,7 @@ def _record(
     if errors:
         return _refuse(request, elicitation, errors)
     values = elicitation.submitted_answers.values
-    parent = RunParent(_kind(elicitation), elicitation.run, *elicitation.entry_ref, values)
+    parent = RunParent(elicitation.answer_kind, elicitation.run, *elicitation.entry_ref, values)
     with transaction.atomic():
         if refusal := _refusal(elicitation):
             return _refuse(request, elicitation, {FORM_ERROR_KEY: refusal})
@@ -453,18 +432,12 @@ def _record(
     return elicitation, run, prepared
 
 
-def _kind(elicitation: ElicitationEntry) -> RunKind:
-    if elicitation.is_server_request:
-        return RunKind.CLIENT_RESPONSE
-    return RunKind.ACTION if elicitation.is_of_action else RunKind.ANSWER
-
-
 def _refusal(elicitation: ElicitationEntry) -> str:
     """Return why no answer is expected any more, "" if one is; lock the run until it is recorded.
 
     It may have been answered in another tab, or have ended meanwhile.
     """
-    if _kind(elicitation) == RunKind.ANSWER:  # A turn can have any number of follow-ups.
+    if elicitation.answer_kind == RunKind.ANSWER:  # A turn can have any number of follow-ups.
         return ""
     run = Run.objects.select_for_update().get(pk=elicitation.run.pk)
     now = replace(elicitation, thread=Thread(run))
@@ -553,19 +526,16 @@ def _prepare_action(elicitation: ElicitationEntry) -> PreparedRequest:
         return refused(AGENT_DELETED)
     resume: dict[str, Any] | None
     if elicitation.is_task:
-        resume = a2a.resume_of(elicitation.resume, values, _message_id(elicitation))
+        # The id of the message is the same for its preview, and another for each answer.
+        earlier = len(elicitation.thread.runs_at(elicitation.entry_ref, RunKind.ACTION))
+        message_id = str(uuid.uuid5(run.pk, f"{elicitation.entry_ref}-{earlier}"))
+        resume = a2a.resume_of(elicitation.resume, values, message_id)
     else:
         resume = mcp.resume_of(elicitation.resume, elicitation.action, values)
     headers = [(name, value) for name, value in run.headers if value]
     return action_request(
         agent, run.request, run.url, binding=run.binding, headers=headers, resume=resume
     )
-
-
-def _message_id(elicitation: ElicitationEntry) -> str:
-    """Return the id of the message: the same for its preview, and another for each answer."""
-    earlier = len(elicitation.thread.runs_at(elicitation.entry_ref, RunKind.ACTION))
-    return str(uuid.uuid5(elicitation.run.pk, f"{elicitation.entry_ref}-{earlier}"))
 
 
 def _next_call(elicitation: ElicitationEntry, prepared: PreparedRequest) -> HttpCall | None:

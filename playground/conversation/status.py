@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,7 +72,7 @@ def _counts(run: Run) -> list[tuple[str, str, str]]:
 
 
 def status_label(run: Run) -> str:
-    state, problem = run.state, run.problem if isinstance(run.problem, Mapping) else {}
+    state, problem = run.state, run.problem or {}
     if state == RunState.COMPLETED:
         return _outcome_label(run)
     if state == RunState.STREAMING and run.outcome == "elicitation":

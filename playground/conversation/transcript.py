@@ -229,8 +229,7 @@ def answers(run: Run) -> list[tuple[str, str]]:
 
     Empty for a turn that asked.
     """
-    values = run.answers if isinstance(run.answers, Mapping) else {}
-    shown = _with_labels(run, values).items()
+    shown = _with_labels(run, run.answers or {}).items()
     return [(name, value_text(value, 200) or "(nothing)") for name, value in shown]
 
 
@@ -263,8 +262,8 @@ def undelivered(run: Run) -> str:
     """Return why the answer of a turn did not arrive, "" if it did or is in progress."""
     if not run.is_final or run.state == RunState.COMPLETED:
         return ""
-    problem = run.problem if isinstance(run.problem, Mapping) else {}
-    return value_text(problem.get("cause"), 500) or f"Answer: {status_label(run).lower()}."
+    cause = (run.problem or {}).get("cause")
+    return value_text(cause, 500) or f"Answer: {status_label(run).lower()}."
 
 
 def child_runs(thread: Thread, ref: EntryRef) -> dict[str, Any]:

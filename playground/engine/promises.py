@@ -230,7 +230,7 @@ def _attempts_before(promise: PolledPromise, run: Run) -> int:
 def _apply_failed_run(promise: PolledPromise, result: PollResult) -> None:
     """Apply a run that did not complete: that says nothing of the task."""
     run = result.run
-    problem: dict[str, Any] = run.problem if isinstance(run.problem, dict) else {}
+    problem: dict[str, Any] = run.problem or {}
     cause = storable(str(problem.get("cause") or run.state))
     subject = "The cancellation" if run.kind == RunKind.CANCEL else "The last poll"
     promise.status_message = f"{subject} failed: {cause}"

@@ -176,7 +176,7 @@ class Run(Owned):
         max_length=12, choices=[(o.value, o.value.title()) for o in Outcome], default=Outcome.NONE
     )
     #: Why the run did not complete: see `protocols.problems`.
-    problem = JSONTextField(null=True, blank=True)
+    problem = JSONTextField(null=True, blank=True, shape=OBJECT)
     #: HTTP status of the latest response, None without one.
     status = models.PositiveSmallIntegerField(null=True, blank=True)
     #: Retry-After of the latest response, as received.
@@ -185,7 +185,7 @@ class Run(Owned):
     #: The answer to a question of the binding itself: see `protocols.exchange.Target.resume`.
     resume = JSONTextField(null=True, blank=True)
     #: The answers to the parent's questions, {question id: value}.
-    answers = JSONTextField(null=True, blank=True)
+    answers = JSONTextField(null=True, blank=True, shape=OBJECT)
     #: The session context of a follow-up request: None for the latest one,
     #: {"mode": "edited", "value": {...} or None}, {"mode": "off"} or {"mode": "latest"}.
     session_override = JSONTextField(null=True, blank=True)

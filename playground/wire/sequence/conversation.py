@@ -97,7 +97,7 @@ def _title(turn: Run) -> str:
 
 def _answers(run: Run) -> str:
     """Return the answers that a run sends, as in the request; "" for none."""
-    if isinstance(run.answers, Mapping) and run.answers:
+    if run.answers:
         pairs = list(run.answers.items())[:20]
         return ", ".join(f"{name}: {value_text(value, 100)}" for name, value in pairs)
     return _DECLINED.get(elicitation.action_of(run.resume), "")
@@ -311,7 +311,7 @@ def _status(run: Run, label: str, at: int, detail: str = "") -> Message:
 
 def _end_text(run: Run) -> str:
     """Return why a run ended, what its agent asks for, or the number of results."""
-    if isinstance(run.problem, Mapping):
+    if run.problem:
         return value_text(run.problem.get("cause"), MAX_DETAIL)
     if run.outcome == Outcome.ELICITATION:
         return next((s.text for s in reversed(steps_of(run)) if s.kind == "elicitation"), "")
