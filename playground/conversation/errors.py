@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from http import HTTPStatus
 from itertools import islice
 from urllib.parse import urlencode
 
@@ -29,6 +28,7 @@ from playground.protocols.doctor import (
 from playground.protocols.events import Outcome
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.http import REASON_PHRASES
 from playground.protocols.mcp import errors
 from playground.protocols.nlweb.failures import retry_after_seconds
 from playground.protocols.origins import same_origin
@@ -80,8 +80,10 @@ class ErrorCard:
 def error_card(run: Run) -> ErrorCard | None:
     if not run.is_final or run.state in (RunState.CANCELLED, RunState.INTERRUPTED):
         return None
-    status, retry_after = run.status or 0, run.retry_after if _has_retry_after(run) else ""
-    is_suspect = run.outcome in (Outcome.FAILURE.value, Outcome.NONE.value)
+    status, is_failure = run.status or 0, run.outcome == Outcome.FAILURE.value
+    # With a promise `Retry-After` is about polling.
+    retry_after = run.retry_after if status in _RETRY_STATUSES or is_failure else ""
+    is_suspect = is_failure or run.outcome == Outcome.NONE.value
     if not (run.problem or status >= 300 or retry_after or is_suspect):
         return None
     evidence = _evidence(run)
@@ -90,15 +92,16 @@ def error_card(run: Run) -> ErrorCard | None:
     is_proven = cause is not None and cause.remedy in (Remedy.AUTHENTICATE, Remedy.SWITCH)
     if not (problem or status >= 400 or retry_after or is_proven):
         return None
-    is_reported = run.outcome == Outcome.FAILURE.value and not problem and not is_proven
+    is_reported = is_failure and not problem and not is_proven
     is_reported = is_reported and _failure_kind(run, evidence) != _FOREIGN
     if cause is None or is_reported:
-        phrase = f"HTTP {status} {_phrase(status)}".strip() if status >= 400 else "Agent error"
+        phrase = _status_line(status) if status >= 400 else "Agent error"
         cause = Cause(
             phrase, "" if is_reported else unreadable.fix_for_status(status, {}), Remedy.RETRY
         )
     elif run.binding == "mcp" and status >= 400 and cause.remedy is not Remedy.SWITCH:
-        cause = _with_fix_of_mcp(cause, status, evidence)
+        headers = {**evidence.headers, "retry-after": ""}
+        cause = replace(cause, fix=errors.fix_for(status, headers))
     if cause.remedy is Remedy.AUTHENTICATE:
         cause = _of_credentials(run, cause, evidence)
     remedy = _remedy(run, cause)
@@ -150,10 +153,6 @@ def _of_credentials(run: Run, cause: Cause, evidence: Evidence) -> Cause:
         fix = "The agent has credentials now, which this request did not have."
         return replace(cause, fix=fix, remedy=Remedy.RETRY)
     return cause
-
-
-def _with_fix_of_mcp(cause: Cause, status: int, evidence: Evidence) -> Cause:
-    return replace(cause, fix=errors.fix_for(status, {**evidence.headers, "retry-after": ""}))
 
 
 # The button
@@ -250,7 +249,7 @@ def _details(
 ) -> list[tuple[str, str]]:
     status = run.status or 0
     found = [
-        ("Status", f"HTTP {status} {_phrase(status)}".strip() if status else ""),
+        ("Status", _status_line(status) if status else ""),
         ("Response", _body_kind(run, evidence) if status else ""),
         ("WWW-Authenticate", evidence.headers.get("www-authenticate", "")[:400]),
         ("Retry-After", retry_after),
@@ -261,12 +260,8 @@ def _details(
     return [(label, value) for label, value in found if value]
 
 
-def _phrase(status: int) -> str:
-    """Return the reason phrase of the HTTP standard, "" for a status that it does not define."""
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""
+def _status_line(status: int) -> str:
+    return f"HTTP {status} {REASON_PHRASES.get(status, '')}".strip()
 
 
 def _body_kind(run: Run, evidence: Evidence) -> str:
@@ -299,13 +294,6 @@ def _failure_kind(run: Run, evidence: Evidence) -> str:
 
 
 # Waiting
-
-
-def _has_retry_after(run: Run) -> bool:
-    """Return whether `Retry-After` is about a retry; with a promise it is about polling."""
-    return bool(run.retry_after) and (
-        run.status in _RETRY_STATUSES or run.outcome == Outcome.FAILURE.value
-    )
 
 
 def _remaining_seconds(run: Run, date: str) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -12,7 +12,6 @@ from django.views.decorators.http import require_safe
 
 from playground.conversation.entries import Entry, Shown
 from playground.conversation.thread import Thread
-from playground.models import Run
 from playground.protocols import events as ev
 from playground.protocols.events import Event, Log
 from playground.protocols.nlweb import failures
@@ -27,7 +26,6 @@ from playground.stored_runs import read_events
 from playground.ui.formatting import (
     MAX_LINE,
     json_preview,
-    milliseconds,
     safe_url,
     table_of,
     value_text,
@@ -166,7 +164,7 @@ def tools_line(event: ev.Tools) -> str:
     return f"{value_text(names, MAX_LINE)}{' and more' if event.more else ''}"
 
 
-#: Lines of a run that are listed.
+#: Lines of the server log that are listed.
 MAX_NOTES = 100
 #: Characters of a line that are shown.
 MAX_TEXT = 400
@@ -174,29 +172,22 @@ MAX_TEXT = 400
 _COMMON = frozenset({"message_type", "query_id"})
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
-    """A line of the log: level and logger or type, text, and time."""
-
-    name: str
-    text: str
-    at: str
-
-
-def log_lines(run: Run) -> tuple[list[LogLine], bool]:
-    """Return the lines of a run in order, and whether there are more; reads its frames."""
-    lines: list[LogLine] = []
-    for frame, events in read_events(run):
-        for event in events:
-            if not is_server_log(event):
-                continue
-            if len(lines) == MAX_NOTES:
-                return lines, True
-            lines.append(LogLine(*_name_and_text(event), milliseconds(frame.at_ms)))
-    return lines, False
+@require_safe
+def server_log(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show the log notifications of MCP, or the notes of NLWeb servers before 0.54, in order."""
+    found = (
+        (*_name_and_text(event), frame.at_ms)
+        for frame, events in read_events(get_run(request, pk))
+        for event in events
+        if is_server_log(event)
+    )
+    notes = list(islice(found, MAX_NOTES + 1))
+    context = {"notes": notes[:MAX_NOTES], "more": len(notes) > MAX_NOTES}
+    return render(request, "conversation/notes.html#log_lines", context)
 
 
 def _name_and_text(event: Event) -> tuple[str, str]:
+    """Return level and logger, or type, and the text of a line of the log."""
     if isinstance(event, Log):
         name = " · ".join(filter(None, (event.level, event.logger)))
         return name[:80] or "log", value_text(event.data, MAX_TEXT)
@@ -212,11 +203,3 @@ def _note_text(data: dict[str, object]) -> str:
         f"{name[:60]}: {value_text(value, MAX_TEXT)}" for name, value in list(members.items())[:20]
     )
     return " · ".join(parts)[: MAX_TEXT * 2]
-
-
-@require_safe
-def server_log(request: HttpRequest, pk: str) -> HttpResponse:
-    """Show the run's log lines and informational messages, in order of arrival."""
-    run = get_run(request, pk)
-    notes, more = log_lines(run)
-    return render(request, "conversation/notes.html#log_lines", {"notes": notes, "more": more})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.utils import timezone
@@ -215,8 +215,7 @@ def status_context(run: Run) -> dict[str, Any]:
 MAX_TEXT = 120
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressLine:
+class ProgressLine(NamedTuple):
     """The latest progress."""
 
     #: Whole percent; None without a total.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -22,6 +23,8 @@ from playground.protocols.problems import Problem, Stage
 
 #: The User-Agent of the playground.
 USER_AGENT = f"nlweb-playground/{__version__}"
+#: The reason phrases of the statuses that the HTTP standard defines.
+REASON_PHRASES: Mapping[int, str] = {status.value: status.phrase for status in HTTPStatus}
 
 Headers = Sequence[tuple[str, str]]
 

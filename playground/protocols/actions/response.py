@@ -7,16 +7,13 @@ status says whether the action failed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from http import HTTPStatus
 from typing import Any
 
 from playground.protocols import error_documents, json_decoder, sse, unreadable
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Failure, Note, Outcome, Result, Text, Unknown
 from playground.protocols.frames import Frame
-from playground.protocols.http import HttpExchange
-
-_PHRASES: Mapping[int, str] = {status.value: status.phrase for status in HTTPStatus}
+from playground.protocols.http import REASON_PHRASES, HttpExchange
 
 
 class ActionReader:
@@ -138,6 +135,6 @@ class ActionExchange(HttpExchange):
 
     @property
     def _status_text(self) -> str:
-        phrase = _PHRASES.get(self._status)
+        phrase = REASON_PHRASES.get(self._status)
         suffix = f" ({phrase})" if phrase else ""
         return f"The server returned HTTP {self._status}{suffix}"

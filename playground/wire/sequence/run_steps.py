@@ -11,14 +11,13 @@ import enum
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from http import HTTPStatus
 
 from playground.conversation.entries import event_text
 from playground.models import Run
 from playground.protocols import jsonrpc
 from playground.protocols.events import Completed, Event, Note, Started, event_label
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.http import read_head
+from playground.protocols.http import REASON_PHRASES, read_head
 from playground.protocols.mcp import messages
 from playground.protocols.problems import Problem
 from playground.stored_runs import RunReaders, once_per_run
@@ -178,7 +177,7 @@ class RunSteps:
     def _add_head(self, frame: Frame, events: Sequence[Event]) -> None:
         status, headers = read_head(frame.data)
         step = _new_step(StepKind.RECEIVED, "head", frame)
-        step.name = f"{status} {_phrase(status)}".strip()
+        step.name = f"{status} {REASON_PHRASES.get(status, '')}".strip()
         if headers.get("content-type", "").lower().startswith("text/event-stream"):
             step.name += ", event stream"
         if self._calls[-1:] == [messages.INITIALIZE]:
@@ -302,13 +301,6 @@ def _plural(kind: str) -> str:
     if label.endswith("s"):
         return label
     return f"{label}s" if label.endswith(_COUNTABLE) else f"{label} events"
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""
 
 
 def call_label(data: bytes) -> tuple[str, str]:
