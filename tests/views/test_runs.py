@@ -1,4 +1,4 @@
-"""A run's page, the history beside it, and its tabs."""
+"""A run's page, the history beside it, its tabs, its repetition; runs of a URL without an agent."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from playground.models import Agent, Run
+from playground.engine import preparation, promise_polling, tasks
+from playground.engine.request import PreparedRequest, request_to
+from playground.engine.runs import RunParent, create_run
+from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind
 from playground.models.history import PAGE
 from playground.protocols.frames import Frame, FrameKind
+from tests.support.elicitations import elicitation_run
 from tests.support.markup import Element, read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, recorded, result
+from tests.views.conftest import form
 
 
 def part(client: Client, run: Run, path: str, **query: Any) -> Element:
@@ -246,3 +251,245 @@ def test_an_interrupted_run_says_what_was_not_stored(client: Client) -> None:
     cause = "The run was marked as interrupted: 2 received frames were not stored."
     run = Recording(state="interrupted", problem={"cause": cause, "fix": "Check it."}).run
     assert cause in read(client.get(f"/runs/{run.pk}/").content.decode()).text
+
+
+# Repetitions
+
+REQUEST = {"query": {"text": "eggs"}, "meta": {"version": "0.54"}}
+Calls = list[tuple[Run, PreparedRequest]]
+
+
+@pytest.fixture
+def handed(monkeypatch: pytest.MonkeyPatch) -> Calls:
+    """What was handed to the engine; nothing is sent."""
+    calls: Calls = []
+
+    async def send(run: Run, prepared: PreparedRequest) -> None:
+        calls.append((run, prepared))
+
+    monkeypatch.setattr(tasks, "send", send)
+    return calls
+
+
+@pytest.fixture
+def first(agent: Agent) -> Run:
+    run = recorded([[CALL, OPEN, HEAD, END]])
+    parent = recorded([[CALL, OPEN, HEAD, END]])
+    fields: dict[str, Any] = {
+        "agent": agent, "request": REQUEST, "version": "0.54", "parent": parent,
+        "kind": RunKind.ANSWER, "parent_entry_seq": 5, "parent_entry_part": 1,
+        "answers": {"diet": "vegan"},
+        "headers": [["X-Trace", "7"], ["Authorization", ""]],
+    }  # fmt: skip
+    Run.objects.filter(pk=run.pk).update(**fields)
+    run.refresh_from_db()
+    return run
+
+
+def repeat(client: Client, run: Run, **fields: str) -> Any:
+    return client.post(f"/runs/{run.pk}/repetition/", fields, headers={"HX-Request": "true"})
+
+
+def test_a_repetition_is_the_same_request_at_the_same_place(
+    client: Client, first: Run, handed: Calls
+) -> None:
+    Agent.objects.update(auth="bearer", auth_secret="s3cret")
+    response = client.post(f"/runs/{first.pk}/repetition/")
+    again = Run.objects.exclude(pk__in=[first.pk, first.parent_id]).get()
+    assert response["Location"] == again.get_absolute_url()
+    for name in "agent request version kind parent parent_entry answers text".split():
+        assert getattr(again, name) == getattr(first, name), name
+    ((_run, prepared),) = handed
+    headers = dict(prepared.target.headers)
+    assert headers["X-Trace"] == "7"
+    assert headers["Authorization"] == "Bearer s3cret"
+    assert prepared.target.version == "0.54"
+    assert "s3cret" in prepared.redact
+
+
+def test_a_repetition_takes_the_place_of_the_response(
+    client: Client, first: Run, handed: Calls
+) -> None:
+    response = repeat(client, first)
+    ((run, _prepared),) = handed
+    assert response["HX-Push-Url"] == run.get_absolute_url()
+    assert 'id="response"' in response.content.decode()
+    assert str(run.pk) in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"agent": None},
+        {"kind": RunKind.POLL},
+        {"kind": RunKind.CANCEL},
+        {"kind": RunKind.ACTION, "protocol": "action"},
+        {"protocol": "unheard-of"},
+    ],
+)
+def test_what_cannot_be_sent_again(
+    client: Client, first: Run, handed: Calls, fields: dict[str, Any]
+) -> None:
+    Run.objects.filter(pk=first.pk).update(**fields)
+    assert repeat(client, first).status_code == 404
+    assert not handed
+    assert Run.objects.count() == 2
+
+
+def test_too_many_at_once_are_refused_and_shown(
+    client: Client, first: Run, handed: Calls, settings: Any
+) -> None:
+    settings.RUN_LIMITS = settings.RUN_LIMITS.__class__(max_runs=0)
+    response = repeat(client, first)
+    assert "Too many" in response.content.decode()
+
+
+class TestSwitching:
+    """The target of a repetition is another one."""
+
+    FIELDS = {"protocol": "nlweb", "binding": "mcp", "version": "0.54"}
+
+    def test_an_agent_is_set_to_it(self, client: Client, first: Run, handed: Calls) -> None:
+        Run.objects.filter(pk=first.pk).update(url="http://agent.example/api")
+        Agent.objects.update(handshake={"session": "s"})
+        response = repeat(client, first, **self.FIELDS, url="http://agent.example/mcp")
+        ((run, prepared),) = handed
+        assert (prepared.target.url, prepared.target.binding) == ("http://agent.example/mcp", "mcp")
+        agent = Agent.objects.get()
+        assert (agent.binding, agent.url, agent.handshake) == ("mcp", prepared.target.url, {})
+        assert run.request == first.request
+        assert '"agent": "recipes"' in response["HX-Trigger"]
+
+    def test_an_agent_keeps_its_origin(self, client: Client, first: Run, handed: Calls) -> None:
+        response = repeat(client, first, **self.FIELDS, url="http://evil.example/mcp")
+        assert (response.status_code, handed) == (422, [])
+        assert Agent.objects.get().binding == "http"
+
+    def test_a_url_gets_a_run_of_its_own(self, client: Client, first: Run, handed: Calls) -> None:
+        Run.objects.filter(pk=first.pk).update(agent=None, sent_to_url=True, url="http://b.example")
+        target = {"protocol": "agent-api", "binding": "http", "version": "1"}
+        repeat(client, first, **target, url="http://c.example")
+        ((run, prepared),) = handed
+        assert prepared.target.url == "http://c.example"
+        assert prepared.target.protocol == "agent-api"
+        assert run.request["input"][0]["content"][0]["text"] == "eggs"
+        assert (run.sent_to_url, run.agent) == (True, None)
+
+    def test_another_version_is_named_in_the_document(
+        self, client: Client, first: Run, handed: Calls
+    ) -> None:
+        repeat(client, first, version="0.55")
+        assert handed[0][0].request["meta"]["version"] == "0.55"
+
+    @pytest.mark.parametrize("url", ["ftp://b.example", "http://u:p@b.example", "x"])
+    def test_a_url_that_cannot_be_called(
+        self, client: Client, first: Run, handed: Calls, url: str
+    ) -> None:
+        Run.objects.filter(pk=first.pk).update(agent=None, sent_to_url=True)
+        response = repeat(client, first, url=url)
+        assert (response.status_code, handed) == (422, [])
+
+
+# Runs of a URL without an agent
+
+URL = "http://agent.example/api"
+
+
+def sent_to(url: str = URL, **fields: Any) -> Run:
+    run = recorded([[CALL, OPEN, HEAD, END]])
+    values = {"sent_to_url": True, "agent_name": "agent.example/api", "url": url, **fields}
+    Run.objects.filter(pk=run.pk).update(**values)
+    run.refresh_from_db()
+    return run
+
+
+def test_sending_saves_no_agent(client: Client, started: list[Any]) -> None:
+    found = {"protocol": "nlweb", "binding": "mcp", "version": "0.55"}
+    client.post("/runs/", form(agent="", address=f"{URL}/mcp", **found))
+    ((run, target),) = started
+    assert not Agent.objects.exists()
+    assert (run.sent_to_url, run.agent, run.url) == (True, None, f"{URL}/mcp")
+    assert (target.url, target.binding) == (f"{URL}/mcp", "mcp")
+
+
+def test_the_url_of_an_agent_is_that_agent(
+    client: Client, agent: Agent, started: list[Any]
+) -> None:
+    client.post("/runs/", form(agent="", address="HTTP://Agent.example:80/api", protocol="nlweb"))
+    assert (started[0][0].agent, started[0][0].sent_to_url) == (agent, False)
+
+
+@pytest.mark.parametrize("is_there", [True, False], ids=["url", "deleted agent"])
+class TestARunWithoutAnAgent:
+    def test_is_repeated(self, client: Client, started: list[Any], is_there: bool) -> None:
+        run = sent_to(sent_to_url=is_there, version="0.54", headers=[["X-Trace", "7"]])
+        response = client.post(f"/runs/{run.pk}/repetition/")
+        assert response.status_code == (302 if is_there else 404)
+        assert len(started) == int(is_there)
+        for again, target in started:
+            assert (again.sent_to_url, again.url, again.version) == (True, URL, "0.54")
+            assert ("X-Trace", "7") in target.headers
+
+    def test_is_followed(self, client: Client, started: list[Any], is_there: bool) -> None:
+        run = sent_to(sent_to_url=is_there)
+        response = client.post(f"/runs/{run.pk}/next/", {"text": "and wine"})
+        assert response.status_code == (302 if is_there else 422)
+        if is_there:
+            assert (started[0][0].parent, started[0][1].url) == (run, URL)
+        else:
+            assert "deleted" in response.content.decode()
+
+    def test_its_full_follow_up_is_for_the_same_url(self, client: Client, is_there: bool) -> None:
+        run = sent_to(sent_to_url=is_there, version="0.54")
+        page = read(client.get(f"/runs/{run.pk}/next/").content.decode())
+        (address,) = page.select("input", name="address")
+        versions = page.by_id("version-select").select("option", selected=None)
+        assert address.attributes["value"] == URL
+        assert [each.attributes["value"] for each in versions] == ["0.54"]
+
+    def test_says_only_of_a_deleted_agent_that_it_was(self, client: Client, is_there: bool) -> None:
+        run = sent_to(sent_to_url=is_there)
+        assert ("was deleted" in client.get(f"/runs/{run.pk}/").content.decode()) != is_there
+
+    def test_offers_its_questions(self, client: Client, agent: Agent, is_there: bool) -> None:
+        run = elicitation_run(agent)
+        Run.objects.update(agent=None, sent_to_url=is_there)
+        html = client.get(f"/runs/{run.pk}/").content.decode()
+        assert ("can no longer be answered" in html) != is_there
+        assert ("Answer</button>" in html) == is_there
+
+    def test_has_its_promise_polled(self, is_there: bool) -> None:
+        run = sent_to(sent_to_url=is_there)
+        promise = PolledPromise.objects.create(
+            run=run,
+            entry_seq=1,
+            entry_part=0,
+            token="t",
+            polling_seconds=60,
+            status=PollingStatus.POLLING,
+        )
+        if not is_there:
+            with pytest.raises(promise_polling.CannotPollError, match="The agent was deleted"):
+                promise_polling._record(promise.pk, RunKind.POLL, None)
+            return
+        _, polled, _ = promise_polling._record(promise.pk, RunKind.POLL, None)
+        assert (polled.sent_to_url, polled.url) == (True, URL)
+
+
+def test_a_follow_up_uses_the_handshake_and_the_secrets_of_none(client: Client) -> None:
+    handshake = {"url": URL, "session": "s"}
+    run = sent_to(binding="mcp")
+    Run.objects.filter(pk=run.pk).update(handshake=handshake)
+    run.refresh_from_db()
+    prepared = preparation.follow_up_request(run, {"query": {"text": "b"}})
+    assert (prepared.target.handshake, prepared.target.binding) == (handshake, "mcp")
+    assert prepared.redact == []
+
+
+def test_a_child_of_a_deleted_agents_run_is_of_a_deleted_agent(agent: Agent) -> None:
+    parent = sent_to(sent_to_url=False)
+    stand_in = Agent(name="A", url=URL)
+    prepared = request_to(stand_in, {"query": {"text": "b"}})
+    for kind, expected in ((RunKind.ACTION, False), (RunKind.ASK, True)):
+        run = create_run(prepared, None, RunParent(kind, parent))
+        assert run.sent_to_url is expected

@@ -1,4 +1,4 @@
-"""Tool calls of a client: shown, answered, approved or refused."""
+"""Tool calls of a client: shown, answered, approved or refused; several with one request."""
 
 from __future__ import annotations
 
@@ -16,6 +16,24 @@ from tests.support.stored_runs import CALL, END, HEAD, OPEN
 PLACE = {"seq": "5", "part": "0"}
 SESSION = {"session_id": "s1", "response_id": "response_1"}
 ASKED = {"id": "a1", "name": "cart_add", "arguments": '{"items": ["salt"]}'}
+#: Where the entries of three calls are, in their order, and a form with their answers.
+FIRST, SECOND, APPROVAL = "5-0", "8-0", "11-0"
+JOINT: dict[str, str] = {
+    f"{FIRST}-output": "42",
+    f"{FIRST}-format": "text",
+    f"{SECOND}-output": "",
+    f"{SECOND}-format": "text",
+    f"{APPROVAL}-reason": "",
+    f"{APPROVAL}-decision": "refuse",
+}
+
+
+def approval(name: str) -> tuple[Frame, ...]:
+    kind = "mcp_approval_request"
+    return message(name, kind), data(name, ASKED), message(name, kind, "completed")
+
+
+APPROVE = approval("m1")
 
 
 @pytest.fixture
@@ -39,27 +57,57 @@ def calling(agent: Agent | None, **fields: Any) -> Run:
     return reply(agent, *a_call(), **fields)
 
 
-def approving(agent: Agent | None) -> Run:
-    kind = "mcp_approval_request"
-    return reply(agent, message("m1", kind), data("m1", ASKED), message("m1", kind, "completed"))
+def answered(agent: Agent, run: Run, seq: int, answers: dict[str, str]) -> None:
+    about = {"kind": RunKind.ANSWER, "parent": run, "parent_entry_seq": seq, "answers": answers}
+    reply(agent, **about, parent_entry_part=0, conversation=run.conversation)
+
+
+def leaving_three(agent: Agent | None, **fields: Any) -> Run:
+    """A reply with two calls of the same function, and a request for approval."""
+    return reply(agent, *a_call(), *a_call("m2", "c2"), *approval("m3"), **fields)
+
+
+def form_of(shown: str, place: str) -> str:
+    """The HTML of one form."""
+    return shown.split(f'data-place="{place}"', 1)[1].split("</answer-form>", 1)[0]
 
 
 def page(client: Client, run: Run) -> str:
     return str(client.get(f"/runs/{run.pk}/").content.decode())
 
 
+def approving(agent: Agent | None) -> Run:
+    return reply(agent, *APPROVE)
+
+
+#: Frames of a response, words of its page, and words that are not there.
+FORMS: dict[str, tuple[tuple[Frame, ...], list[str], list[str]]] = {
+    "function call": (
+        tuple(a_call()), ["Answer the call", 'name="5-0-output"', "Waiting for output"], []),
+    "approval": (APPROVE, ['value="approve"', 'value="refuse"'], []),
+    # What the agent calls itself, and what has its output.
+    **{kind: (tuple(a_call(kind=kind)), [], ["Answer the call"])
+       for kind in ("plugin_call", "mcp_call", "component_call")},
+    "answered": ((*a_call(), *an_output()), [], ["Answer the call"]),
+    "one of two answered": (
+        (*a_call(), *a_call("m2", "c2"), *an_output("m3")), ["Answer the call"],
+        ["calls</button>"]),
+}  # fmt: skip
+
+
 class TestForm:
-    def test_a_function_call_asks_for_its_output(self, client: Client, agent: Agent) -> None:
-        shown = page(client, calling(agent))
-        assert "Answer the call" in shown
-        assert 'name="5-0-output"' in shown
-        assert "Waiting for output" in shown
+    @pytest.mark.parametrize("name", FORMS)
+    def test_is_shown_for_what_the_client_has_to_answer(
+        self, client: Client, agent: Agent, name: str
+    ) -> None:
+        frames, words, absent = FORMS[name]
+        shown = page(client, reply(agent, *frames))
+        assert [each for each in words if each not in shown] == []
+        assert [each for each in absent if each in shown] == []
 
     def test_an_answered_call_no_longer_waits(self, client: Client, agent: Agent) -> None:
         run = calling(agent)
-        about = {"kind": RunKind.ANSWER, "parent": run, "parent_entry_seq": 5}
-        own = {"conversation": run.conversation, "answers": {"look_up": "42"}}
-        reply(agent, **about, parent_entry_part=0, **own)
+        answered(agent, run, 5, {"look_up": "42"})
         shown = page(client, run)
         assert "Waiting for output" not in shown
         assert ">Answered</span>" in shown
@@ -68,37 +116,43 @@ class TestForm:
     def test_none_is_asked_for_by_a_reply_that_did_not_come_whole(
         self, client: Client, agent: Agent
     ) -> None:
-        run = calling(agent)
-        Run.objects.filter(pk=run.pk).update(state="cancelled")
-        shown = page(client, run)
-        assert "Answer the call" not in shown
-        assert client.post(f"/runs/{run.pk}/calls/", PLACE).status_code == 404
-
-    def test_an_approval_has_two_buttons(self, client: Client, agent: Agent) -> None:
-        shown = page(client, approving(agent))
-        assert 'value="approve"' in shown
-        assert 'value="refuse"' in shown
-
-    @pytest.mark.parametrize("kind", ["plugin_call", "mcp_call", "component_call"])
-    def test_what_the_agent_calls_itself_is_not_asked_for(
-        self, client: Client, agent: Agent, kind: str
-    ) -> None:
-        assert "Answer the call" not in page(client, reply(agent, *a_call(kind=kind)))
-
-    def test_a_call_with_an_output_is_done(self, client: Client, agent: Agent) -> None:
-        assert "Answer the call" not in page(client, reply(agent, *a_call(), *an_output()))
-
-    def test_as_long_as_the_reply_goes_on_its_output_may_come(
-        self, client: Client, agent: Agent
-    ) -> None:
+        """As long as the reply goes on, its output may come."""
         made = recording(agent=agent)
         made.add(CALL, OPEN, HEAD, *a_call())
-        assert "Answer the call" not in page(client, made.run)
+        run = calling(agent)
+        Run.objects.filter(pk=run.pk).update(state="cancelled")
+        for each in (made.run, run):
+            assert "Answer the call" not in page(client, each)
+        assert client.post(f"/runs/{run.pk}/calls/", PLACE).status_code == 404
 
     def test_a_deleted_agent_cannot_be_answered(self, client: Client) -> None:
         shown = page(client, calling(None))
         assert "can no longer be answered" in shown
         assert "Answer the call" not in shown
+
+    def test_each_button_says_how_many_it_answers(self, client: Client, agent: Agent) -> None:
+        shown = page(client, leaving_three(agent))
+        for place in (FIRST, SECOND, APPROVAL):
+            assert "Answer 3 calls" in form_of(shown, place)
+        assert 'type="radio" name="11-0-decision"' in form_of(shown, APPROVAL)
+
+    @pytest.mark.parametrize(
+        ("answers", "again"),
+        [
+            ({"look_up": "1", "look_up (2)": "2", "cart_add": "ok"}, {FIRST, SECOND, APPROVAL}),
+            ({"look_up (2)": "2"}, {SECOND}),
+        ],
+        ids=["all", "alone"],
+    )
+    def test_every_call_that_was_answered_shows_it(
+        self, client: Client, agent: Agent, answers: dict[str, str], again: set[str]
+    ) -> None:
+        run = leaving_three(agent)
+        answered(agent, run, 8, answers)
+        shown = page(client, run)
+        for place in (FIRST, SECOND, APPROVAL):
+            assert ("Answer again" in form_of(shown, place)) == (place in again)
+            assert ("unanswered" in form_of(shown, place)) == (place not in again)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -190,14 +244,100 @@ class TestAnswering:
         assert (await self.post(async_client, run, output="1")).status_code == 404
 
 
-def test_the_answer_is_previewed(client: Client, agent: Agent) -> None:
-    run = calling(agent)
-    url = f"/runs/{run.pk}/calls/preview/"
-    shown = client.post(url, filled(output="42", format="text")).content.decode()
-    assert "function_call_output" in shown
-    assert "s1" in shown
-    shown = client.post(url, filled(output="{", format="json")).content.decode()
-    assert "Line 1" in shown
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+class TestAnsweringTogether:
+    """One request answers every open call, whichever form was submitted."""
+
+    async def post(self, client: AsyncClient, run: Run, place: str, form: Any) -> Any:
+        seq, _, part = place.partition("-")
+        sent = {"seq": seq, "part": part, **form}
+        return await client.post(f"/runs/{run.pk}/calls/", sent, headers={"HX-Request": "true"})
+
+    @pytest.mark.parametrize("place", [FIRST, SECOND, APPROVAL])
+    async def test_one_request_has_them_all_in_their_order(
+        self, async_client: AsyncClient, agent: Agent, started: list[Any], place: str
+    ) -> None:
+        run = await made(leaving_three, agent)
+        assert (await self.post(async_client, run, place, JOINT)).status_code == 200
+        ((sent, _),) = started
+        assert [part["data"] for said in sent.request["input"] for part in said["content"]] == [
+            {"call_id": "c1", "output": "42"},
+            {"call_id": "c2", "output": ""},
+            {"approval_request_id": "a1", "approve": False},
+        ]
+        assert {name: sent.request[name] for name in SESSION} == SESSION
+        assert (sent.kind, sent.parent_id) == (RunKind.ANSWER, run.pk)
+        assert f"{sent.parent_entry_seq}-{sent.parent_entry_part}" == place
+        assert sent.answers == {"look_up": "42", "look_up (2)": "", "cart_add": "denied"}
+
+    @pytest.mark.parametrize(
+        ("wrong", "place", "sentence"),
+        [
+            ({f"{SECOND}-output": "{oops", f"{SECOND}-format": "json"}, SECOND, "Line 1, column 2"),
+            ({f"{APPROVAL}-decision": ""}, APPROVAL, "Approve or deny"),
+        ],
+    )
+    async def test_refused_at_the_form_that_lacks_something(
+        self,
+        async_client: AsyncClient,
+        agent: Agent,
+        started: list[Any],
+        wrong: dict[str, str],
+        place: str,
+        sentence: str,
+    ) -> None:
+        run = await made(leaving_three, agent)
+        response = await self.post(async_client, run, FIRST, {**JOINT, **wrong})
+        assert response.status_code == 422
+        target = f'[data-calls="{run.pk}"][data-place="{place}"]'
+        assert response.headers["HX-Retarget"] == target
+        shown = response.content.decode()
+        assert sentence in form_of(shown, place)
+        assert shown.count("question-error") == 1
+        assert "42</textarea>" in form_of(shown, FIRST)
+        assert shown.count("hx-swap-oob") == 2
+        assert started == []
+
+    async def test_a_form_that_is_not_on_the_page_is_named(
+        self, async_client: AsyncClient, agent: Agent, started: list[Any]
+    ) -> None:
+        run = await made(leaving_three, agent)
+        form = {name: value for name, value in JOINT.items() if not name.startswith(SECOND)}
+        response = await self.post(async_client, run, FIRST, form)
+        assert response.status_code == 422
+        shown = response.content.decode()
+        assert "Unanswered calls are not loaded yet: look_up (2)." in form_of(shown, FIRST)
+        assert f'data-place="{SECOND}"' not in shown
+        assert started == []
+
+    async def test_what_the_run_did_not_ask_is_not_sent(
+        self, async_client: AsyncClient, agent: Agent, started: list[Any]
+    ) -> None:
+        run = await made(leaving_three, agent)
+        await self.post(async_client, run, FIRST, {**JOINT, "4-0-output": "?", "99-0-output": "?"})
+        assert len(started[0][0].request["input"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("make", "form", "words", "absent"),
+    [
+        (calling, {"5-0-output": "42", "5-0-format": "text"}, ["function_call_output", "s1"], ""),
+        (calling, {"5-0-output": "{", "5-0-format": "json"}, ["Line 1"], "function_call_output"),
+        (leaving_three, JOINT, ["c1", "c2", "a1", "mcp_approval_response"], ""),
+        (leaving_three, {**JOINT, f"{APPROVAL}-decision": ""}, ["cart_add: Approve or deny"],
+         "function_call_output"),
+    ],
+    ids=["one", "an error", "together", "one is missing"],
+)  # fmt: skip
+def test_the_answer_is_previewed(
+    client: Client, agent: Agent, make: Any, form: dict[str, str], words: list[str], absent: str
+) -> None:
+    url = f"/runs/{make(agent).pk}/calls/preview/"
+    shown = client.post(url, {**PLACE, **form}).content.decode()
+    places = [shown.index(each) for each in words]
+    assert places[:3] == sorted(places[:3])
+    assert not absent or absent not in shown
 
 
 def test_only_what_is_there_can_be_fetched(client: Client, agent: Agent) -> None:
