@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,9 +41,11 @@ async def tool_outputs(request: HttpRequest, pk: str) -> HttpResponse:
 def preview(request: HttpRequest, pk: str) -> HttpResponse:
     """Show exactly what the answer would send."""
     answer = _answer(request, pk)
-    if answer.selected.is_approval and not answer.is_joint:
+    selected = answer.selected
+    if selected.is_approval and not answer.is_joint:
         # Neither of its buttons was pressed: preview the first one.
-        answer = answer.with_decision("approve")
+        decided = replace(selected, submitted={"decision": "approve", **selected.submitted})
+        answer = ToolCallAnswer(decided, [decided])
     context: dict[str, Any] = {}
     if errors := answer.errors:
         context["wrong"] = [
@@ -129,27 +131,10 @@ class ToolCallAnswer:
         """Return the answers for the history, by the label of the call."""
         return {each.waiting.label: _summary(each) for each in self.forms}
 
-    def with_decision(self, decision: str) -> ToolCallAnswer:
-        """Return the same answer with a decision where there is none."""
-        decided = replace(
-            self.selected, submitted={"decision": decision, **self.selected.submitted}
-        )
-        return ToolCallAnswer(
-            decided, [decided if each is self.selected else each for each in self.forms]
-        )
-
     def with_error(self, error: str) -> ToolCallAnswer:
         """Return the same answer with an error at the submitted form."""
         checked = [_with_error(each, self.selected, error) for each in self.forms]
         return ToolCallAnswer(self.selected, checked)
-
-
-def bind_form(tool_call: ToolCallForm, form: Mapping[str, Any]) -> ToolCallForm:
-    """Return the call with its submitted fields; without any, where they were not submitted."""
-    names = {name: f"{tool_call.key}-{name}" for name in _CONTROLS}
-    return replace(
-        tool_call, submitted={name: str(form[key]) for name, key in names.items() if key in form}
-    )
 
 
 def _answer(request: HttpRequest, pk: str) -> ToolCallAnswer:
@@ -157,8 +142,12 @@ def _answer(request: HttpRequest, pk: str) -> ToolCallAnswer:
     run = get_run(request, pk)
     form = request.POST
     entry_ref = int_param(form, "seq", 0), int_param(form, "part", 0)
-    thread = Thread(run)
-    forms = [bind_form(each, form) for each in tool_call_forms(thread)]
+    forms = []
+    for call in tool_call_forms(Thread(run)):
+        names = {name: f"{call.key}-{name}" for name in _CONTROLS}
+        # Without any, where they were not submitted.
+        submitted = {name: str(form[key]) for name, key in names.items() if key in form}
+        forms.append(replace(call, submitted=submitted))
     selected = next((each for each in forms if each.entry_ref == entry_ref), None)
     if selected is None:
         raise Http404
