@@ -20,7 +20,7 @@ from typing import Any, TextIO
 from django.template.defaultfilters import pluralize
 
 from playground.conversation.cards import card_of
-from playground.conversation.entries import event_text
+from playground.conversation.entries import element_of
 from playground.conversation.errors import error_card
 from playground.conversation.media import media_line
 from playground.conversation.messages import listed_tools
@@ -524,7 +524,7 @@ def text_lines(events: Sequence[ev.Event]) -> Iterator[str]:
             case ev.Tools():
                 yield one_line(_tools_text(event.tools, more=event.more))
             case _ if not isinstance(event, _SILENT):
-                yield one_line(f"{name:>4} {event_text(event)}")
+                yield one_line(f"{name:>4} {element_of(event).line(event)}")
 
 
 def _result_lines(event: ev.Result) -> Iterator[str]:

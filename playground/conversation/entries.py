@@ -116,17 +116,13 @@ def row_of(frame: Frame, events: Sequence[ev.Event]) -> EventRow:
     index = None
     if events:
         first = events[0]
-        kind, text = event_label(first), event_text(first)
+        kind, text = event_label(first), element_of(first).line(first)
         index = first.index if isinstance(first, ev.Result) else None
         if len(events) > 1:
             text = f"{text}  + {len(events) - 1} more"
     shown = shorten(text, MAX_LINE)
     bytes_text = size(len(frame.data)) if frame.data else ""
     return EventRow(frame.seq, milliseconds(frame.at_ms), kind, shown, bytes_text, index)
-
-
-def event_text(event: ev.Event) -> str:
-    return element_of(event).line(event)
 
 
 def _frame_text(frame: Frame) -> str:
@@ -147,8 +143,3 @@ def _open_text(data: bytes) -> str:
     tls = facts.get("tls")
     text = f"connected to {facts.get('peer', '')}{f' over {tls}' if tls else ''}"
     return f"{text}, connection reused" if facts.get("reused") else text
-
-
-def payload_of(event: ev.Event) -> Any:
-    """Return the payload of an event for its JSON view; None if it has none."""
-    return element_of(event).payload(event)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from playground.conversation.entries import payload_of
+from playground.conversation.entries import element_of
 from playground.protocols import events as ev
 from playground.protocols import registry, schemas
 from playground.protocols.annotations import SchemaPlace
@@ -134,7 +134,7 @@ def kind_reference(kind: str) -> str:
 
 
 def event_reference(protocol: str, version: str, event: ev.Event) -> str:
-    """Return the reference of an event's payload, see `payload_of`; "" if it has no schema."""
+    """Return the reference of an event's payload, see `Element`; "" if it has no schema."""
     try:
         match event:
             case ev.Tools():
@@ -150,7 +150,7 @@ def event_reference(protocol: str, version: str, event: ev.Event) -> str:
             case ev.Unknown():
                 return ""
             case _:
-                name = schema_of_response(protocol, version, payload_of(event))
+                name = schema_of_response(protocol, version, element_of(event).payload(event))
         known = schemas.names(protocol, version)
     except ValueError:  # The protocol or version has no schemas.
         return ""

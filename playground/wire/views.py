@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from playground.base.fields import int_param
-from playground.conversation.entries import payload_of, rows_of
+from playground.conversation.entries import element_of, rows_of
 from playground.conversation.thread import Thread, render_entries
 from playground.conversation.thread_reader import ThreadReader
 from playground.conversation.updates import WINDOW
@@ -83,7 +83,7 @@ def event(request: HttpRequest, pk: str, seq: int) -> HttpResponse:
     meanings = [
         (
             event_label(each).capitalize(),
-            pretty(payload_of(each)),
+            pretty(element_of(each).payload(each)),
             event_reference(run.protocol, run.version, each),
         )
         for each in found
@@ -110,7 +110,7 @@ def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
     event = event_at(run, (seq, part))
     if event is None:
         raise Http404
-    value = payload_of(event)
+    value = element_of(event).payload(event)
     if isinstance(event, Message):
         # The complete message, and not only its first event.
         entry = ThreadReader(run).entry_at((seq, part))

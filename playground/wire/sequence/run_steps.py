@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from playground.conversation.entries import event_text
+from playground.conversation.entries import element_of
 from playground.models import Run
 from playground.protocols import jsonrpc
 from playground.protocols.events import Completed, Event, Note, Started, event_label
@@ -290,7 +290,7 @@ def _main_event(events: Sequence[Event]) -> Event:
 
 def _event_line(event: Event) -> str:
     """Return the text of an event, without the JSON of metadata."""
-    text = event_text(event)
+    text = element_of(event).line(event)
     if isinstance(event, Started | Completed | Note):
         text = text.partition("{")[0].rstrip(" ·")
     return one_line(text, MAX_DETAIL)
