@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from playground.conversation.message_joiner import JoinedMessage
 from playground.protocols import events as ev
@@ -23,7 +23,7 @@ from playground.protocols.events import event_label
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem
 from playground.protocols.text import shorten
-from playground.ui.formatting import MAX_LINE, kind_label, milliseconds, size
+from playground.ui.formatting import MAX_LINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +89,15 @@ def element_of(event: ev.Event) -> Element:
     raise LookupError(f"{type(event).__name__} has no row in playground.conversation.elements.")
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(NamedTuple):
     """A row of the Events tab."""
 
-    seq: int
-    at: str
+    frame: Frame
     #: Event kind or frame kind, which chooses colour and shape.
     kind: str
     text: str
-    size: str
-    index: int | None = None
-
-    @property
-    def label(self) -> str:
-        return kind_label(self.kind)
+    #: That of a result.
+    position: int | None
 
 
 def rows_of(readings: Iterable[tuple[Frame, Sequence[ev.Event]]]) -> list[EventRow]:
@@ -113,16 +107,14 @@ def rows_of(readings: Iterable[tuple[Frame, Sequence[ev.Event]]]) -> list[EventR
 def row_of(frame: Frame, events: Sequence[ev.Event]) -> EventRow:
     """Return the row of a frame: that of its first event, if it has any."""
     kind, text = frame.kind.name.lower(), _frame_text(frame)
-    index = None
+    position = None
     if events:
         first = events[0]
         kind, text = event_label(first), element_of(first).line(first)
-        index = first.index if isinstance(first, ev.Result) else None
+        position = first.index if isinstance(first, ev.Result) else None
         if len(events) > 1:
             text = f"{text}  + {len(events) - 1} more"
-    shown = shorten(text, MAX_LINE)
-    bytes_text = size(len(frame.data)) if frame.data else ""
-    return EventRow(frame.seq, milliseconds(frame.at_ms), kind, shown, bytes_text, index)
+    return EventRow(frame, kind, shorten(text, MAX_LINE), position)
 
 
 def _frame_text(frame: Frame) -> str:

@@ -325,7 +325,7 @@ def shared_details(run: Run, *, events: int = 0, wire: int = 0) -> dict[str, Any
         "run": run,
         "rows": rows,
         "blocks": blocks_of(map(_masked_frame, frames)),
-        "more_events": rows[-1].seq if rows and rows[-1].seq < run.frames else None,
+        "more_events": rows[-1].frame.seq if rows and rows[-1].frame.seq < run.frames else None,
         "more_wire": frames[-1].seq if frames and frames[-1].seq < run.frames else None,
     }
 
