@@ -16,8 +16,7 @@ from tests.cases import FILES, page_text
 from tests.cases.test_mcp_opening import message_of
 from tests.support.markup import read
 from tests.support.servers import Script, reply, serve
-from tests.views.test_actions import GET, can_run, offering, path
-from tests.views.test_actions_servers import HTMX, _ended, text_of
+from tests.views.test_actions import GET, HTMX, can_run, ended_action, offering, path, text_of
 
 WILDCARD = json.loads((FILES / "a2a-card-wildcard.json").read_text())
 ACTION = {"name": "ask", "protocol": "A2A", "skill": "ask", "message": "hello"}
@@ -77,7 +76,7 @@ async def test_a_card_that_cannot_be_reached_offers_the_origin_of_the_action(
         asked = text_of((await post(async_client, run, confirmed_url=agent_url)).content)
         assert f"Send the message to {agent_url}?" in asked
         await post(async_client, run, confirmed_url=agent_url, confirmed="1")
-        child = await _ended()
+        child = await ended_action()
     assert (child.state, child.outcome, child.url) == ("completed", "answer", agent_url)
     events = await sync_to_async(page_text)(f"/runs/{child.pk}/events/")
     assert f"The URL in the agent card is {url}. As confirmed, {agent_url} is called." in events
@@ -94,7 +93,7 @@ async def test_a_card_that_changes_its_path_meanwhile_gets_nothing(
         await post(async_client, run, "server/")
         card["url"] = "http://0.0.0.0:8500/elsewhere/"
         await post(async_client, run, confirmed_url=agent_url, confirmed="1")
-        child = await _ended()
+        child = await ended_action()
     assert child.state == "refused"
     assert "Nothing was sent" in child.problem["cause"]
     assert not any(request.startswith(b"POST") for request in server.requests)
@@ -137,7 +136,7 @@ async def test_the_page_of_an_action_names_the_host_that_gets_the_request(
         panel = text_of((await async_client.get(path(run))).content)
         assert f"GET {server.url}/cart" in panel
         await post(async_client, run)
-        child = await _ended()
+        child = await ended_action()
     page = await sync_to_async(page_text)(f"/runs/{child.pk}/", "response")
     host = server.url.removeprefix("http://")
     assert f"→ to {host}" in page
