@@ -70,6 +70,10 @@ FACTS: list[tuple[dict[str, Any], dict[str, str]]] = [
     ),
     ({"@type": "Product", "price": "12 USD", "aggregateRating": "good"},
      {"Price": "12 USD", "Rating": "good"}),
+    # Of alternatives the first counts that has a text.
+    ({"@type": "Product", "offers": {"price": 9}, "price": "12 USD"}, {"Price": "9"}),
+    ({"@type": "Product", "offers": {}, "price": "12 USD"}, {"Price": "12 USD"}),
+    ({"@type": "Movie", "datePublished": "2001", "dateCreated": "1999"}, {"Released": "2001"}),
     (
         {
             "@type": "Movie", "dateCreated": "1999", "director": [{"name": "A"}, {"name": "B"}],

@@ -656,6 +656,15 @@ class TestReading:
         assert server.described_at is not None
         assert "session" not in server.description
 
+    @pytest.mark.parametrize("name", ["", "k" * 3_000], ids=["none", "too long"])
+    async def test_a_server_without_a_name_to_keep_it_by(
+        self, async_client: AsyncClient, name: str
+    ) -> None:
+        with serving_mcp(Recipes()) as url:
+            run = await _offering({**MCP, "server": name})
+            await _post(async_client, run, "server/", server_url=url)
+        assert not await ActionServer.objects.aexists()
+
     async def test_a_server_that_wants_to_know_who_asks(self, async_client: AsyncClient) -> None:
         recipes = Recipes(token="canary-of-thirty-two-characters!")
         with serving_mcp(recipes) as url:
