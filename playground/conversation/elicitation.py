@@ -107,11 +107,11 @@ class QuestionControl:
     @property
     def choices(self) -> list[tuple[str, str, bool]]:
         """Return the options as (value, label, whether it is chosen)."""
-        field = self.field
+        field, values = self.field, self.values
         labels = CONTROLS[field.control].choices or dict(
             zip(field.options, field.labels or field.options, strict=True)
         )
-        return [(value, label, value in self.values) for value, label in labels.items()]
+        return [(value, label, value in values) for value, label in labels.items()]
 
     @property
     def attributes(self) -> tuple[tuple[str, str], ...]:
