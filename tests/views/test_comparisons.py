@@ -12,7 +12,8 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
-from playground import engine
+from playground.engine.request import request_to
+from playground.engine.runs import create_run
 from playground.models import Agent, Run, Twin
 from tests.support.markup import read
 from tests.support.run_page import offered, result_of, streamed
@@ -305,8 +306,8 @@ class TestTwinSending:
     async def test_both_continue_the_turn(
         self, async_client: AsyncClient, agent: Agent, started: list[Any]
     ) -> None:
-        prepared = engine.request_to(agent, {"query": {"text": "a"}})
-        parent = await sync_to_async(engine.create_run)(prepared)
+        prepared = request_to(agent, {"query": {"text": "a"}})
+        parent = await sync_to_async(create_run)(prepared)
         fields = form(other="version:0.54", parent=str(parent.pk))
         response = await async_client.post("/twins/", fields)
         assert response.status_code == 302
