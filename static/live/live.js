@@ -1,7 +1,7 @@
 // The live view of a run.
 
 import "./count-down.js";
-import "./cursor.js";
+import "./run-connection.js";
 import "./elapsed-time.js";
 import "./final-part.js";
 import "./frame-link.js";

@@ -43,7 +43,7 @@ const FAILED = "4500";
 /** What shows the run of a socket: the response, or the page of a collection run or of a share. */
 const shows = ({ target }) => target.closest?.("#response, .collection-run-page, .share");
 
-/** Why a socket was closed, from its event. The reason is that of live/cursor.js. */
+/** Why a socket was closed, from its event. The reason is that of live/run-connection.js. */
 function whyLost({ code, reason } = {}) {
   if (code === NOT_FOUND)
     return "No longer updated: the run was deleted, the link was revoked or has expired, or the session has ended.";
