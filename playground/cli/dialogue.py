@@ -19,7 +19,8 @@ from django.conf import settings
 from playground.base.limits import RunLimits
 from playground.cli.output import Printer
 from playground.cli.signals import on_stop
-from playground.elicitation import ElicitationForm, TemplateError, build_form, read_answers, to_data
+from playground.elicitation.form import ElicitationForm, build_form, read_answers, to_data
+from playground.elicitation.strategies import TemplateError
 from playground.engine import promise_polling, tasks
 from playground.engine.follow_ups import answer_document, answer_omissions
 from playground.engine.mcp_sessions import end_sessions_of

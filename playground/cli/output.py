@@ -25,7 +25,7 @@ from playground.conversation.errors import error_card
 from playground.conversation.media import media_line
 from playground.conversation.messages import listed_tools
 from playground.conversation.status import status_label
-from playground.elicitation import ElicitationForm, with_labels
+from playground.elicitation.form import ElicitationForm, with_labels
 from playground.models import Run
 from playground.protocols import events as ev
 from playground.protocols.agent_api import constants

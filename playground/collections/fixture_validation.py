@@ -27,8 +27,7 @@ from playground.models.columns import storable
 from playground.protocols import headers as header_rules
 from playground.protocols import raw
 from playground.protocols.exchange import RequestProblem
-from playground.variables import is_name
-from playground.variables.names import PLACEHOLDER
+from playground.variables.names import PLACEHOLDER, is_name
 
 Check = Callable[[Any], Iterable[Finding]]
 

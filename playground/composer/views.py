@@ -46,7 +46,7 @@ from playground.reference.explanations import meaning
 from playground.ui.calls import is_new_origin, shown_call
 from playground.ui.formatting import readable
 from playground.ui.helpers import find_run, get_run, is_htmx
-from playground.variables import literal
+from playground.variables.names import literal
 
 #: The pointer of a problem in a field; problems of other fields belong to the whole request.
 _PROBLEM_POINTERS = {"headers": HEADERS, "auth": AUTH, "expectations": EXPECTATIONS}

@@ -28,7 +28,7 @@ from playground.models.conversations import branch_to, turn_of
 from playground.models.rows import owner_of
 from playground.ui.formatting import readable
 from playground.ui.helpers import get_current_run, get_run, room_problem
-from playground.variables import literal
+from playground.variables.names import literal
 
 #: Most characters of a follow-up.
 MAX_TEXT = 20_000

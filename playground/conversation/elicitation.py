@@ -27,20 +27,23 @@ from playground.base.fields import int_param
 from playground.conversation.entries import Entry, Shown
 from playground.conversation.sending import follow_up_headers, start_run
 from playground.conversation.thread import Question, Thread
-from playground.elicitation import (
+from playground.elicitation.controls import CONTROLS
+from playground.elicitation.form import (
     FORM_ERROR_KEY,
     SKIP_UNANSWERED,
-    STRATEGIES,
     Answers,
-    Strategy,
-    TemplateError,
+    ElicitationForm,
+    QuestionField,
     build_form,
-    default_template,
-    omissions,
     read_answers,
 )
-from playground.elicitation.controls import CONTROLS
-from playground.elicitation.form import ElicitationForm, QuestionField
+from playground.elicitation.strategies import (
+    STRATEGIES,
+    Strategy,
+    TemplateError,
+    default_template,
+    omissions,
+)
 from playground.engine import preparation, tasks
 from playground.engine.follow_ups import answer_document, answer_omissions, elicitation_at
 from playground.engine.request import Headers, PreparedRequest, action_request, refused

@@ -18,7 +18,7 @@ from playground.engine.request import PreparedRequest, refused
 from playground.models import Run
 from playground.models.conversations import turn_of
 from playground.ui.helpers import is_htmx
-from playground.variables import names_in
+from playground.variables.names import names_in
 
 
 async def start_run(request: HttpRequest, run: Run, prepared: PreparedRequest) -> HttpResponse:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.urls import reverse
 
 from playground.conversation.status import is_unanswered, status_label
-from playground.elicitation import build_form, with_labels
+from playground.elicitation.form import build_form, with_labels
 from playground.models import Run, RunKind, RunState
 from playground.models.conversations import (
     Turn,

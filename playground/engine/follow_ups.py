@@ -10,7 +10,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playground.elicitation import ElicitationForm, build_form, next_request, omissions
+from playground.elicitation.form import ElicitationForm, build_form
+from playground.elicitation.strategies import next_request, omissions
 from playground.models import Run
 from playground.models.conversations import branch_queries, branch_to
 from playground.models.runs import TURNS

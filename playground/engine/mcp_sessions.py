@@ -23,7 +23,7 @@ from playground.models import Conversation, McpSession, Run
 from playground.models.conversations import MAX_VERSION, key_of
 from playground.protocols import mcp
 from playground.protocols.exchange import Target
-from playground.variables import names_in
+from playground.variables.names import names_in
 
 logger = logging.getLogger(__name__)
 

@@ -51,14 +51,8 @@ from playground.protocols.origins import (
     url_label,
 )
 from playground.transport import check_url
-from playground.variables import (
-    Substituted,
-    Substitution,
-    Value,
-    VariableError,
-    literal,
-    names_in,
-)
+from playground.variables.names import literal, names_in
+from playground.variables.substitution import Substituted, Substitution, Value, VariableError
 
 #: Locations of problems and names outside the document, where they are JSON pointers.
 HEADERS, ADDRESS, AUTH, EXPECTATIONS = "#headers", "#address", "#auth", "#expectations"

@@ -23,7 +23,8 @@ from playground.protocols.exchange import RequestProblem, Target
 from playground.protocols.http import merge_headers
 from playground.protocols.origins import is_allowed_origin, origin_of, same_origin, url_over_binding
 from playground.transport.redaction import SHORTEST
-from playground.variables import Substitution, Value, names_in
+from playground.variables.names import names_in
+from playground.variables.substitution import Substitution, Value
 
 Headers = Sequence[tuple[str, str]]
 

@@ -31,7 +31,7 @@ from playground.ui.helpers import (
     redirect_with_note,
     save_form,
 )
-from playground.variables import is_name
+from playground.variables.names import is_name
 
 #: Session key of the slug of the active environment; "" for none.
 ACTIVE = "environment"

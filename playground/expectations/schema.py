@@ -18,7 +18,7 @@ from playground.expectations.values import type_of, value_as_text
 from playground.protocols.events import EVENT_LABELS
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.json_pointer import escape, pointer_of
-from playground.variables import is_name
+from playground.variables.names import is_name
 
 _INVALID_NAME = (
     "Variable names contain only letters, digits, “_”, “-” and “.”, up to 80 characters."

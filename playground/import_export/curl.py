@@ -27,8 +27,7 @@ from playground.import_export.http_request import (
     from_http_request,
 )
 from playground.protocols.headers import is_credential
-from playground.variables import names_in
-from playground.variables.names import PLACEHOLDER
+from playground.variables.names import PLACEHOLDER, names_in
 
 _MAX_REMARKS = 20
 

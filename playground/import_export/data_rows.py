@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from playground.protocols import json_decoder, json_errors
-from playground.variables import is_name
+from playground.variables.names import is_name
 
 #: Limits on the lines of a text of assignments, and on its characters.
 MAX_LINES, MAX_TEXT = 200, 100_000

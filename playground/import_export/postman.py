@@ -45,8 +45,7 @@ from playground.protocols.exchange import Target
 from playground.protocols.headers import is_credential, is_token
 from playground.protocols.origins import MAX_URL
 from playground.protocols.text import shorten
-from playground.variables import names_in
-from playground.variables.names import PLACEHOLDER, is_name
+from playground.variables.names import PLACEHOLDER, is_name, names_in
 
 LABEL = "Postman Collection"
 

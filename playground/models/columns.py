@@ -21,7 +21,7 @@ from django.utils.text import slugify
 from playground.lesson_format import lesson_problems
 from playground.protocols import registry
 from playground.protocols.origins import DEFAULT_PORTS, origin_of
-from playground.variables import names_in
+from playground.variables.names import names_in
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet

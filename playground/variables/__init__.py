@@ -12,28 +12,3 @@ else (`{{ two words }}`, `{{}}`) is ordinary text and stays.
 - **Secrets** are separated: every result has two forms, the wire form and the stored form, and
   the latter has the placeholder of a secret instead of its value.
 """
-
-from playground.variables.names import BUILT_IN, is_name, literal, names_in
-from playground.variables.substitution import (
-    MAX_GROWTH,
-    Lookup,
-    Substituted,
-    Substitution,
-    Value,
-    VariableError,
-)
-from playground.variables.urls import UrlPart
-
-__all__ = [
-    "BUILT_IN",
-    "MAX_GROWTH",
-    "Lookup",
-    "Substituted",
-    "Substitution",
-    "UrlPart",
-    "Value",
-    "VariableError",
-    "is_name",
-    "literal",
-    "names_in",
-]

@@ -1,22 +1,35 @@
-"""Substitution of placeholders, in one pass: see the package for the rules."""
+"""Substitution of placeholders, in one pass: see the package for the rules.
+
+In a URL a value cannot change more than its own part:
+
+- A placeholder at the start of the URL is a base URL (`{{base}}/ask`) and is inserted verbatim.
+- In the host, a value may have only the characters of a host and port, none of which end the
+  host: otherwise the value would select the target of the request.
+- After that, in path, query and fragment, a value is percent-encoded (RFC 3986, section 2.1).
+"""
 
 from __future__ import annotations
 
+import enum
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
+from urllib.parse import quote
 from uuid import uuid4
 
 from playground.protocols.json_pointer import escape
 from playground.variables.names import PLACEHOLDER
-from playground.variables.urls import UrlPart, encode_value, next_part
 
 #: The most characters that values may add to one request.
 MAX_GROWTH = 4 * 1024 * 1024
 #: The most levels of nesting of a document.
 MAX_DEPTH = 200
+
+_HOST = re.compile(r"[A-Za-z0-9.:\[\]-]*")
+_END_OF_HOST = re.compile(r"[/?#\\]")
 
 
 class VariableError(ValueError):
@@ -47,6 +60,51 @@ class Substituted(NamedTuple):
     def __repr__(self) -> str:
         """Return the stored form only, because the wire form contains secrets."""
         return f"Substituted(stored={self.stored!r})"
+
+
+class UrlPart(enum.Enum):
+    """The part of a URL that comes next."""
+
+    #: Nothing was read yet.
+    START = enum.auto()
+    #: The scheme has begun.
+    SCHEME = enum.auto()
+    HOST = enum.auto()
+    #: Path, query or fragment.
+    REST = enum.auto()
+
+    @property
+    def is_host(self) -> bool:
+        """Return whether a value in this part would select the target of the request."""
+        return self is not UrlPart.REST
+
+
+def _next_part(part: UrlPart, text: str) -> UrlPart:
+    """Return the part after `text`, if `part` is the part before it."""
+    if part is UrlPart.REST or not text:
+        return part
+    if part is not UrlPart.HOST:
+        _, separator, text = text.partition("://")
+        if not separator:
+            return UrlPart.SCHEME
+    return UrlPart.REST if _END_OF_HOST.search(text) else UrlPart.HOST
+
+
+def _encode_value(value: str, part: UrlPart) -> str:
+    """Return a value encoded for this part of a URL.
+
+    Raise `ValueError` with the rest of a sentence that begins with the variable's name.
+    """
+    if part is UrlPart.START:
+        return value
+    if part is UrlPart.REST:
+        return quote(value.encode("utf-8", "replace"), safe="")
+    if not _HOST.fullmatch(value):
+        raise ValueError(
+            "is in the host of the URL, but its value contains characters that are not valid in "
+            "a host and port. Put a full URL at the beginning, and a “/” after the host."
+        )
+    return value
 
 
 class Substitution:
@@ -128,8 +186,8 @@ class Substitution:
         return self._substitute(text, location, lambda text, _: text)
 
     def url(self, text: str, location: str = "") -> Substituted:
-        """Substitute in a URL, see `playground.variables.urls`. Raise `VariableError`."""
-        return self._substitute(text, location, encode_value)
+        """Substitute in a URL, part by part. Raise `VariableError`."""
+        return self._substitute(text, location, _encode_value)
 
     def _substitute(
         self, text: str, location: str, encode: Callable[[str, UrlPart], str]
@@ -141,14 +199,14 @@ class Substitution:
         part, end = UrlPart.START, 0
         for match in PLACEHOLDER.finditer(text):
             before = text[end : match.start()]
-            part, end = next_part(part, before), match.end()
+            part, end = _next_part(part, before), match.end()
             shown, inner = match.group(), match.group()
             found = self._find(match.group(1), location)
             if found is not None:
                 shown = self._encoded(match.group(1), found, part, encode)
                 self._grow(shown)
                 inner = inner if found.secret else shown
-            part = next_part(part, shown)
+            part = _next_part(part, shown)
             wire_parts += [before, shown]
             stored_parts += [before, inner]
         return Substituted("".join(wire_parts) + text[end:], "".join(stored_parts) + text[end:])
@@ -156,7 +214,7 @@ class Substitution:
     def _encoded(
         self, name: str, found: Value, part: UrlPart, encode: Callable[[str, UrlPart], str]
     ) -> str:
-        if encode is encode_value and found.secret and part.is_host:
+        if encode is _encode_value and found.secret and part.is_host:
             raise VariableError(
                 f"“{name}” is a secret. Secrets are not allowed in the host of a URL."
             )

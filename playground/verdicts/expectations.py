@@ -28,7 +28,8 @@ from playground.protocols.exchange import RequestProblem
 from playground.stored_runs import once_per_run, run_facts
 from playground.ui.formatting import pretty, readable
 from playground.ui.helpers import get_run
-from playground.variables import VariableError, names_in
+from playground.variables.names import names_in
+from playground.variables.substitution import VariableError
 
 #: CSS state and label of each verdict; neither depends on the colour alone.
 _VERDICTS = {

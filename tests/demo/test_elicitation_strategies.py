@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from playground.elicitation import build_form, default_template, next_request
-from playground.elicitation.form import ElicitationForm
+from playground.elicitation.form import ElicitationForm, build_form
+from playground.elicitation.strategies import default_template, next_request
 from playground.protocols.events import Elicitation, Question
 from tests.demo.conftest import Ask, Reply
 

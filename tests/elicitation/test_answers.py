@@ -4,16 +4,17 @@ from typing import Any
 
 import pytest
 
-from playground.elicitation import (
+from playground.elicitation.form import (
     FORM_ERROR_KEY,
     SKIP_UNANSWERED,
     Answers,
     ElicitationForm,
     build_form,
+    constraint_error,
+    describe_constraints,
     read_answers,
     to_data,
 )
-from playground.elicitation.constraints import constraint_error, describe_constraints
 from playground.protocols.events import Constraints, Elicitation, Question
 
 FORM = build_form(

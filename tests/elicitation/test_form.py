@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from playground.elicitation import QuestionField, build_form
 from playground.elicitation.controls import MAX_TEXT
-from playground.elicitation.form import MAX_FIELDS, MAX_OPTIONS
+from playground.elicitation.form import MAX_FIELDS, MAX_OPTIONS, QuestionField, build_form
 from playground.protocols.events import Elicitation, Question
 from playground.protocols.nlweb import content
 

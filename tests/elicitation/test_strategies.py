@@ -8,17 +8,19 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from playground.elicitation import (
+from playground.elicitation.form import (
     SKIP_UNANSWERED,
-    STRATEGIES,
     ElicitationForm,
-    TemplateError,
     build_form,
+    read_answers,
+    to_data,
+)
+from playground.elicitation.strategies import (
+    STRATEGIES,
+    TemplateError,
     default_template,
     next_request,
     omissions,
-    read_answers,
-    to_data,
 )
 from playground.protocols.events import Elicitation, Question
 from playground.protocols.nlweb import content, requests, validate_request

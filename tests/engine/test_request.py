@@ -16,7 +16,7 @@ from playground.engine.request import (
 )
 from playground.models import Agent, Run
 from playground.protocols.exchange import Target
-from playground.variables import Substituted
+from playground.variables.substitution import Substituted
 
 CANARY = "canary-4711"
 HEADERS = (("X-Anything", CANARY),)

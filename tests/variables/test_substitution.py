@@ -12,15 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.variables import (
-    Substituted,
-    Substitution,
-    Value,
-    VariableError,
-    is_name,
-    literal,
-    names_in,
-)
+from playground.variables.names import is_name, literal, names_in
+from playground.variables.substitution import Substituted, Substitution, Value, VariableError
 from tests.support.json_values import TEXTS, values
 
 MOMENT = datetime(2026, 3, 4, 5, 6, 7, 89_000, tzinfo=UTC)

@@ -37,7 +37,7 @@ from playground.cli.arguments import (
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.dialogue import Dialogue, SendOptions
 from playground.cli.output import Printer, configure_stream, ignored_by_runner
-from playground.elicitation import STRATEGIES
+from playground.elicitation.strategies import STRATEGIES
 from playground.engine import preparation
 from playground.engine.follow_ups import follow_up_document, follow_up_omissions
 from playground.engine.request import PreparedRequest
@@ -46,7 +46,7 @@ from playground.models import Agent, Run, RunState
 from playground.models.conversations import turn_of
 from playground.protocols import json_decoder, raw, registry
 from playground.protocols.mcp.versions import VERSIONS
-from playground.variables import literal, names_in
+from playground.variables.names import literal, names_in
 
 #: Options of a raw request, by the members of `raw`.
 _RAW = {
