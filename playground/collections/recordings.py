@@ -31,7 +31,6 @@ from django.utils import timezone
 
 from playground.base.limits import MIB
 from playground.collections.fixture import Finding
-from playground.counters import RunCounters
 from playground.models import (
     Agent,
     Conversation,
@@ -42,7 +41,7 @@ from playground.models import (
     SavedRequest,
 )
 from playground.models.columns import storable, text_bytes
-from playground.models.frames import FramePart, build_batches
+from playground.models.frames import FramePart, RunCounters, build_batches
 from playground.protocols import registry
 from playground.protocols.events import Outcome
 from playground.protocols.exchange import Exchange, Target

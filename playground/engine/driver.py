@@ -22,14 +22,13 @@ from playground.base.limits import RunLimits
 from playground.base.logs import log_context
 from playground.base.memory_budget import RunMemory
 from playground.base.tracing import RunTrace, is_recording, set_error
-from playground.counters import RunCounters
 from playground.engine.calls import make_calls, new_transport, start_clock
 from playground.engine.heartbeat import heartbeat
 from playground.engine.mcp_sessions import find_session, store_session
 from playground.engine.request import PreparedRequest
 from playground.engine.writer import FramesLostError, FrameWriter, RunEndedError
 from playground.models import Run, RunKind, RunState
-from playground.models.frames import FramePart
+from playground.models.frames import FramePart, RunCounters
 from playground.notifications import Reading, notify_viewers
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome

@@ -1,7 +1,8 @@
 """Runner of collection runs: drives the units of a plan concurrently, until the end or a stop.
 
 Collection runs that users start are submitted: a worker drives them, or this process if there are
-no workers. Their steps are runs of the process that drives them.
+no workers. Their steps are runs of the process that drives them. A `StepWriter` stores the rows of
+the steps: many changes, few transactions.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from playground.base import jobs
-from playground.base.executors import write_when_available
+from playground.base.executors import UNAVAILABLE, write_when_available
 from playground.base.jobs import log_errors
 from playground.base.logs import log_context
 from playground.engine import tasks, work_queue
@@ -28,7 +31,6 @@ from playground.engine.collection_runs.plan import (
     plan_from_json,
     plan_to_json,
 )
-from playground.engine.collection_runs.step_writer import StepWriter
 from playground.engine.collection_runs.steps import IterationState, StepSender
 from playground.engine.concurrency import concurrency_limit
 from playground.engine.heartbeat import heartbeat
@@ -49,6 +51,13 @@ logger = logging.getLogger(__name__)
 #: Reasons for a step that was not started or not finished, as parts of sentences.
 FAILED_STEP_REASON = "an earlier request failed"
 INTERNAL_ERROR_REASON = "Internal playground error. See the playground’s log."
+
+#: Seconds between two transactions: more often than viewers can read.
+STEP_INTERVAL = 0.2
+#: The reason in the row of a step of which the database accepts the verdict only.
+NOT_STORED = "The result could not be stored. See the playground’s log."
+_COLUMNS = ("verdict", "checks", "reason", "duration_ms", "run_id")
+Row = dict[str, Any]
 
 Verdict = Step.Verdict
 #: Called with every step that has ended, and its run (the command line prints it).
@@ -261,3 +270,87 @@ def start(
     if refuses_new_runs():
         runner.interrupt()
     return COLLECTION_RUNS.drive(collection_run, runner)
+
+
+# The rows of the steps
+
+
+class StepWriter:
+    """The writer of the changed steps of one collection run; notifies its viewers."""
+
+    def __init__(self, collection_run: CollectionRun) -> None:
+        self._collection_run = collection_run
+        self._changed: dict[int, Step] = {}
+        self._wake = asyncio.Event()
+
+    def add(self, step: Step) -> None:
+        """Queue the step for the next transaction."""
+        self._changed[step.number] = step
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Store changes until cancelled."""
+        while True:
+            await self._wake.wait()
+            await asyncio.sleep(STEP_INTERVAL)
+            with log_errors("Storing steps"):
+                await self.store()
+
+    async def store(self) -> None:
+        """Store the queued steps now. After an exception of the database they stay queued."""
+        self._wake.clear()
+        changed, self._changed = self._changed, {}
+        if not changed:
+            return
+        # Copied: steps change while they are stored in another thread.
+        rows = [(step.pk, _columns(step)) for step in changed.values()]
+        try:
+            await write_when_available(_store_all, self._collection_run.pk, rows)
+        except BaseException:  # Cancelled, too: the next call stores them.
+            self._changed = changed | self._changed
+            self._wake.set()
+            raise
+        await notify_viewers(self._collection_run)
+
+
+def _columns(step: Step) -> Row:
+    return {name: getattr(step, name) for name in _COLUMNS}
+
+
+def _store_all(key: UUID, rows: list[tuple[int, Row]]) -> None:
+    """Store rows; of a row that the database refuses, store the verdict."""
+    try:
+        _store(key, rows)
+    except UNAVAILABLE:
+        raise  # All of them are retried.
+    except Exception:
+        logger.exception("Storing %d steps failed; each is stored by itself", len(rows))
+        for pk, columns in rows:
+            _store_one(key, pk, columns)
+
+
+def _store_one(key: UUID, pk: int, columns: Row) -> None:
+    try:
+        _store(key, [(pk, columns)])
+    except UNAVAILABLE:
+        raise
+    except Exception:
+        logger.exception("Storing step %s failed; only its verdict is stored", pk)
+        _store(key, [(pk, columns | {"checks": [], "reason": NOT_STORED})])
+
+
+def _store(key: UUID, rows: list[tuple[int, Row]]) -> None:
+    """Store rows unless the collection run has ended elsewhere, or was deleted."""
+    with transaction.atomic():
+        # Locked, so that it does not end before its steps are stored.
+        unfinished = CollectionRun.objects.unfinished().filter(pk=key).select_for_update()
+        if not unfinished.values_list("pk"):
+            logger.warning("Steps of collection run %s were not stored: it has ended", key)
+            return
+        # The runs may have been deleted meanwhile.
+        keys = [columns["run_id"] for _, columns in rows if columns["run_id"]]
+        known = set(Run.objects.filter(pk__in=keys).values_list("pk", flat=True))
+        for pk, columns in rows:
+            if columns["run_id"] not in known:
+                columns["run_id"] = None
+            Step.objects.filter(pk=pk).update(**columns)

@@ -11,7 +11,7 @@ from django.db import OperationalError
 
 from playground.engine.collection_runs import runner
 from playground.engine.collection_runs.plan import CollectionRunOptions, plan_run, record
-from playground.engine.collection_runs.step_writer import NOT_STORED
+from playground.engine.collection_runs.runner import NOT_STORED
 from playground.models import Collection, CollectionRun, SavedRequest, Step
 from playground.models.columns import storable
 from tests.engine.conftest import until
