@@ -20,7 +20,7 @@ from django.views.decorators.http import require_GET, require_safe
 
 from playground.base.limits import MIB
 from playground.conversation.thread_reader import message_part
-from playground.engine.pictures import PictureError, fetch_picture
+from playground.engine.calls import PictureError, fetch_picture
 from playground.protocols.events import Result
 from playground.protocols.media import Media, content_media, media_of, raster_type
 from playground.protocols.text import shorten

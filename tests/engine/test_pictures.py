@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from playground.base.limits import MIB
-from playground.engine.pictures import (
-    LIMITS,
-    MAX_AT_ONCE,
+from playground.engine.calls import (
+    MAX_PICTURES,
     MAX_REDIRECTS,
+    PICTURE,
     PictureError,
     fetch_picture,
 )
@@ -115,7 +115,7 @@ async def test_nothing_listens() -> None:
     assert (await refused(f"http://127.0.0.1:{free_port()}/"))[0] == "Unreachable"
 
 
-LARGE = PNG + bytes(int(LIMITS["max_bytes"]))
+LARGE = PNG + bytes(int(PICTURE["max_bytes"]))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ async def test_large_pictures_are_refused(script: Script) -> None:
 
 
 async def test_a_picture_of_the_maximum_size() -> None:
-    data = PNG + bytes(int(LIMITS["max_bytes"]) - len(PNG))
+    data = PNG + bytes(int(PICTURE["max_bytes"]) - len(PNG))
     async with serve(png(data)) as server:
         assert (await fetch_picture(server.url)).data == data
 
@@ -250,15 +250,15 @@ async def test_one_user_loads_a_few_at_once_and_nobody_else_waits_for_them() -> 
         # They wait behind those that are held, so nothing of theirs is sent.
         behind = asyncio.create_task(fetch_picture(server.url, owner=1))
         assert (await fetch_picture(server.url, owner=2)).data == PNG
-        while len(slow.requests) < MAX_AT_ONCE:
+        while len(slow.requests) < MAX_PICTURES:
             slow.asked.clear()
             await slow.asked.wait()
         assert (await fetch_picture(server.url)).data == PNG
-        assert slow.connections == MAX_AT_ONCE
+        assert slow.connections == MAX_PICTURES
         assert not behind.done()
         # Requests that are given up leave the queue.
         for task in held:
             task.cancel()
         await asyncio.gather(*held, return_exceptions=True)
         assert (await behind).data == PNG
-    assert slow.connections == MAX_AT_ONCE
+    assert slow.connections == MAX_PICTURES
