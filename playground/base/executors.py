@@ -19,6 +19,7 @@ import math
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import partial
 from typing import ParamSpec, TypeVar
 
@@ -74,30 +75,17 @@ class DatabaseThreads:
                 raise OperationalError(f"The database has not responded for {seconds:g} s")
         return await result
 
-    async def when_available(
-        self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Run `function`; retry it for `settings.DATABASE_PATIENCE` seconds.
 
-        For work in the background: no request waits for it.
-        """
-        attempt = partial(self.run, function, *args, **kwargs)
-        return await retry_while_unavailable(attempt, settings.DATABASE_PATIENCE)
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """Runs a function in these threads; retries it for `patience` seconds."""
 
-    async def until_stored(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run `function`; retry it however long the database is unavailable.
+    threads: DatabaseThreads
+    patience: Callable[[], float]
 
-        For the few columns of an end: what waits for that long must not hold received data.
-        """
-        return await retry_while_unavailable(partial(self.run, function, *args, **kwargs), math.inf)
-
-    async def for_request(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run `function`; retry it for `REQUEST_PATIENCE` seconds.
-
-        The connection of the thread may have been lost since it was last used.
-        """
-        attempt = partial(self.run, function, *args, **kwargs)
-        return await retry_while_unavailable(attempt, REQUEST_PATIENCE)
+    async def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        attempt = partial(self.threads.run, function, *args, **kwargs)
+        return await retry_while_unavailable(attempt, self.patience())
 
 
 def _run_and_close_on_error(call: Callable[[], T]) -> T:
@@ -146,12 +134,15 @@ _readers = DatabaseThreads("frame-reader", 3)
 
 #: The one thread that writes frames.
 run_in_writer = _writer.run
-write_when_available = _writer.when_available
-write_until_stored = _writer.until_stored
-write_for_request = _writer.for_request
+#: For work in the background, for which no request waits.
+write_when_available = Retrying(_writer, lambda: settings.DATABASE_PATIENCE)
+#: For the few columns of an end: what waits for that long must not hold received data.
+write_until_stored = Retrying(_writer, lambda: math.inf)
+#: The connection of the thread may have been lost since it was last used.
+write_for_request = Retrying(_writer, lambda: REQUEST_PATIENCE)
 #: The threads that read and render.
 run_in_reader = _readers.run
-read_when_available = _readers.when_available
-read_for_viewer = _readers.for_request
+read_when_available = Retrying(_readers, lambda: settings.DATABASE_PATIENCE)
+read_for_viewer = Retrying(_readers, lambda: REQUEST_PATIENCE)
 #: The one thread that renders what was just stored, for all viewers.
 run_in_renderer = _renderer.run
