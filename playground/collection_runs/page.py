@@ -10,7 +10,7 @@ from datetime import UTC
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.template.loader import get_template
 
 from playground.base.fields import int_param
@@ -26,6 +26,7 @@ from playground.collection_runs.results import (
 )
 from playground.conversation.status import waiting_label
 from playground.models import CollectionRun, Run, Step
+from playground.models.collection_runs import count_verdicts
 from playground.ui.formatting import value_text
 
 #: Steps of one page.
@@ -132,7 +133,7 @@ def page_of(run: CollectionRun, window: StepPage) -> dict[str, Any]:
 
 
 def counts_of(run: CollectionRun) -> VerdictCounts:
-    return VerdictCounts(run.planned, run.counts())
+    return VerdictCounts(run.planned, count_verdicts([run])[run.pk])
 
 
 def header_context(run: CollectionRun, counts: VerdictCounts) -> dict[str, Any]:
@@ -172,14 +173,7 @@ _VERDICT = re.compile(r"(?<![0-9])([0-9]{1,8})([a-z]{1,8})")
 def listed(runs: Iterable[CollectionRun]) -> list[dict[str, Any]]:
     """Return the contexts of the rows of a list, counting all steps in one query."""
     found = list(runs)
-    counted: dict[Any, dict[str, int]] = {
-        run.pk: dict.fromkeys(Step.Verdict.values, 0) for run in found
-    }
-    steps = Step.objects.filter(collection_run__in=found).order_by()
-    for key, verdict, count in steps.values_list("collection_run", "verdict").annotate(
-        n=Count("pk")
-    ):
-        counted[key][verdict] = count
+    counted = count_verdicts(found)
     return [header_context(run, VerdictCounts(run.planned, counted[run.pk])) for run in found]
 
 

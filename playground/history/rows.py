@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Count
 from django.db.models.functions import Length
 
 from playground.conversation.status import binding_of, version_of
 from playground.models import CollectionRun, Run, Step
+from playground.models.collection_runs import count_verdicts
 from playground.protocols.diff import Difference, compare_documents
 from playground.ui.formatting import json_preview
 
@@ -62,13 +61,7 @@ def sidebar_rows(entries: Sequence[Run | CollectionRun]) -> list[SidebarRun | Si
 
 def _groups(collection_runs: Sequence[CollectionRun]) -> dict[UUID, SidebarGroup]:
     """Return collection runs with their verdicts, counted in one query."""
-    counts: dict[UUID, Counter[str]] = defaultdict(Counter)
-    if collection_runs:
-        steps = Step.objects.filter(collection_run__in=collection_runs).order_by()
-        for key, verdict, number in steps.values_list("collection_run", "verdict").annotate(
-            number=Count("pk")
-        ):
-            counts[key][verdict] = number
+    counts = count_verdicts(collection_runs)
     return {
         each.pk: SidebarGroup(
             each,

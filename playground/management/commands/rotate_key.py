@@ -37,23 +37,24 @@ class Command(DatabaseCommand):
             if not os.environ.get("PLAYGROUND_OLD_KEY"):
                 raise CommandError(NO_OLD_KEY, returncode=2)
             with commits_on_disk():
-                done = rotate(settings.PLAYGROUND_KEY, settings.PLAYGROUND_OTHER_KEYS)
+                count, lost = rotate(settings.PLAYGROUND_KEY, settings.PLAYGROUND_OTHER_KEYS)
             advice = "Remove PLAYGROUND_OLD_KEY from the environment now."
         else:
             path = settings.DATA_DIR / "encryption-key"
             # A key of an interrupted rotation is used again.
             key = read_or_create_key(next_key_path(path))
             with commits_on_disk():
-                done = rotate(key, [settings.PLAYGROUND_KEY, *settings.PLAYGROUND_OTHER_KEYS])
+                count, lost = rotate(
+                    key, [settings.PLAYGROUND_KEY, *settings.PLAYGROUND_OTHER_KEYS]
+                )
             replace_key(path)
             advice = (
                 "Restart the playground. The previous key is stored as "
                 "encryption-key.previous, for values written by a process that was not "
                 "stopped. You can delete it later."
             )
-        count = done.values
         self.stdout.write(f"{count} value{'' if count == 1 else 's'} encrypted with the new key.")
-        if lost := done.unreadable:
+        if lost:
             self.stdout.write(
                 f"{lost} could not be decrypted with any key and were left unchanged."
             )
