@@ -65,6 +65,9 @@ _MESSAGES = {
     "enum": "Must be one of {known}.",
 }
 
+#: Keywords whose errors have one location, the object.
+_OBJECT_KEYWORDS = frozenset({"required", "additionalProperties"})
+
 _TYPES = {"string": "a string", "object": "an object", "array": "an array"}
 
 
@@ -286,31 +289,19 @@ def _compiled(model: str, field: str) -> tuple[Callable[[Any], Any], Draft4Valid
     return fast, Draft4Validator(part)
 
 
-def _missing_fields(pointer: str, rules: Any, fields: Any) -> Iterator[Finding]:
-    message = rules["messages"]["required"]
-    yield from ((pointer, message.format(name=n)) for n in rules["required"] if n not in fields)
-
-
-def _unknown_fields(pointer: str, rules: Any, fields: Any) -> Iterator[Finding]:
-    message, known = rules["messages"]["additionalProperties"], rules["properties"]
-    yield from (
-        (f"{pointer}/{pointer_token(name)}", message) for name in fields if name not in known
-    )
-
-
-_OBJECT_KEYWORDS: Mapping[str, Callable[[str, Any, Any], Iterator[Finding]]] = {
-    "required": _missing_fields,
-    "additionalProperties": _unknown_fields,
-}
-
-
 def _sentences(pointer: str, error: ValidationError) -> Iterator[Finding]:
-    keyword, rules, value = str(error.validator), error.schema, error.instance
-    if keyword in _OBJECT_KEYWORDS:
-        yield from _OBJECT_KEYWORDS[keyword](pointer, rules, value)
-        return
+    keyword, rules = str(error.validator), error.schema
+    value: Any = error.instance
     assert isinstance(rules, Mapping)
     message = rules.get("messages", {}).get(keyword) or _MESSAGES[keyword]
+    if keyword == "required":
+        missing = (name for name in rules["required"] if name not in value)
+        yield from ((pointer, message.format(name=name)) for name in missing)
+        return
+    if keyword == "additionalProperties":
+        unknown = (name for name in value if name not in rules["properties"])
+        yield from ((f"{pointer}/{pointer_token(name)}", message) for name in unknown)
+        return
     limit = error.validator_value
     yield (
         pointer,

@@ -131,7 +131,12 @@ def parse_fixture(text: str) -> Fixture:
     Raise `FixtureError` with the problems and their locations. Literal credentials are left out,
     and the fixture's remarks say so.
     """
-    items = _items(text)
+    if len(text) > MAX_CHARACTERS:
+        limit = MAX_CHARACTERS // 1024 // 1024
+        raise FixtureError(f"The file is longer than {limit} million characters.")
+    items = decode_json(text)
+    if not isinstance(items, list):
+        raise FixtureError("A fixture must be a JSON array of items, each with a model and fields.")
     if len(items) > MAX_ITEMS:
         message = f"The file has {len(items):,} items. The limit is {MAX_ITEMS:,}."
         raise FixtureError(message)
@@ -145,16 +150,6 @@ def parse_fixture(text: str) -> Fixture:
     if problems:
         raise FixtureError(*problems)
     return reader.fixture().ordered()
-
-
-def _items(text: str) -> list[Any]:
-    if len(text) > MAX_CHARACTERS:
-        limit = MAX_CHARACTERS // 1024 // 1024
-        raise FixtureError(f"The file is longer than {limit} million characters.")
-    value = decode_json(text)
-    if not isinstance(value, list):
-        raise FixtureError("A fixture must be a JSON array of items, each with a model and fields.")
-    return value
 
 
 def complete_items(items: Sequence[Any]) -> Sequence[FixtureProblem]:

@@ -94,21 +94,16 @@ def _check_auth(value: Any) -> Iterator[Finding]:
 def _check_auth_field(name: str, value: Any) -> Iterator[Finding]:
     if not isinstance(value, str):
         yield "", "Must be a string."
-    elif name == "user":
-        yield from _check_user(value)
+    elif name == "user" and len(value) > MAX_USER:
+        yield "", f"Too long: {len(value):,} characters. The limit is {MAX_USER}."
+    elif name == "user" and storable(value) != value:
+        yield "", "Contains U+0000 or a lone surrogate, which cannot be stored."
     elif not value:
         return  # Not filled in yet.
     elif name == "secret" and not is_name(value):
         yield "", "Must be the name of a variable: files cannot contain secrets."
     elif name == "header" and not header_rules.is_token(value):
         yield "", "Must be a valid header name."
-
-
-def _check_user(value: str) -> Iterator[Finding]:
-    if len(value) > MAX_USER:
-        yield "", f"Too long: {len(value):,} characters. The limit is {MAX_USER}."
-    elif storable(value) != value:
-        yield "", "Contains U+0000 or a lone surrogate, which cannot be stored."
 
 
 def _from_problems(

@@ -80,7 +80,7 @@ def folder_page(collection: Collection, size: int, after: str = "") -> tuple[lis
         folders = folders.filter(later, pk__lte=newest)
     else:
         newest = folders.order_by("-pk").values_list("pk", flat=True).first() or 0
-    page = list(_with_count(folders, "folder")[: size + 1])
+    page = list(with_count(folders, "folder")[: size + 1])
     end = page[size - 1] if len(page) > size else None
     return page[:size], f"{end.position}-{end.pk}-{newest}" if end else ""
 
@@ -150,12 +150,7 @@ class Outline:
         return RequestRow(saved, target, known, recorded)
 
 
-def counted(collections: QuerySet[Collection]) -> QuerySet[Any]:
-    """Return collections with `count`, the number of their requests."""
-    return _with_count(collections, "collection")
-
-
-def _with_count(queryset: QuerySet[Any], relation: str) -> QuerySet[Any]:
+def with_count(queryset: QuerySet[Any], relation: str) -> QuerySet[Any]:
     """Annotate collections or folders with `count`, the number of requests in each.
 
     `relation` is the foreign key of a request to them.

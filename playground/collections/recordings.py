@@ -356,10 +356,6 @@ def _is_problem_json(data: bytes) -> bool:
     return isinstance(value.get("limit"), str | None)
 
 
-def _is_head(data: bytes) -> bool:
-    return data.startswith(b"HTTP/") and 100 <= read_head(data)[0] <= 999
-
-
 def _json(data: bytes) -> Any:
     try:
         return json.loads(data)
@@ -370,7 +366,7 @@ def _json(data: bytes) -> Any:
 #: Checks of the bytes of frames, by kind, so that no reader of them raises.
 _CONTENTS: Mapping[FrameKind, Callable[[bytes], bool]] = {
     FrameKind.OPEN: _is_open,
-    FrameKind.HEAD: _is_head,
+    FrameKind.HEAD: lambda data: data.startswith(b"HTTP/") and 100 <= read_head(data)[0] <= 999,
     FrameKind.ERROR: _is_problem_json,
 }
 

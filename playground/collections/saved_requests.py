@@ -162,10 +162,7 @@ def _location_of(saved: SavedRequest) -> str:
 
 def saved_request(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     """Open a saved request in the workbench (GET; JSON for a tab), or overwrite it (POST)."""
-    owned = SavedRequest.objects.select_related("collection", "folder", "recorded_run").filter(
-        collection__in=Collection.objects.owned_by(request.user)
-    )
-    found = get_object_or_404(owned, collection__slug=slug, slug=saved)
+    found = get_saved_request(request, slug, saved, "recorded_run")
     if request.method == "POST":
         return _update(request, found)
     if request.method in {"GET", "HEAD"}:
@@ -310,7 +307,10 @@ def saved_fields(
     version, binding = version_and_binding(default_agent, given["version"], given["binding"])
     if agent is not None:
         prepared = request_to(agent, document, (), version=version, binding=binding)
-        address = _portable_url(prepared.target.url)
+        address = prepared.target.url
+        host = urlsplit(address).hostname or ""
+        if host in ("localhost", "::1") or host.startswith("127."):
+            address = ""  # Users without that agent would call their own machine.
     if len(address) > MAX_URL:
         raise ValidationError(f"The URL is longer than {MAX_URL:,} characters.")
     kept = clean_headers(headers), clean_url_template(address)
@@ -338,9 +338,3 @@ def saved_fields(
         "captures": given["captures"],
     }
     return fields, dropped
-
-
-def _portable_url(url: str) -> str:
-    """Return an agent's URL for users without that agent; "" for one on this machine."""
-    host = urlsplit(url).hostname or ""
-    return "" if host == "localhost" or host.startswith("127.") or host == "::1" else url

@@ -64,11 +64,12 @@ def search_collections(user: User | AnonymousUser, text: str) -> SearchResults:
     if not words:
         return SearchResults()
     collections = Collection.objects.owned_by(user)
+    folders = Folder.objects.filter(collection__in=collections).select_related("collection")
     search = _SearchWords(words)
     requests = list(_requests(collections, search)[: LIMIT + 1])
     hits = [
         *_containers(collections, "collection", search),
-        *_containers(_folders(collections), "folder", search),
+        *_containers(folders, "folder", search),
         *(search.hit(each, "request", _texts(each)) for each in requests[:LIMIT]),
     ]
     groups: dict[Collection, list[SearchHit]] = {}
@@ -77,10 +78,6 @@ def search_collections(user: User | AnonymousUser, text: str) -> SearchResults:
         collection = item if isinstance(item, Collection) else item.collection
         groups.setdefault(collection, []).append(hit)
     return SearchResults(groups, more=len(requests) > LIMIT)
-
-
-def _folders(collections: QuerySet[Collection]) -> QuerySet[Folder]:
-    return Folder.objects.filter(collection__in=collections).select_related("collection")
 
 
 def _containers(items: QuerySet[Any], kind: str, search: _SearchWords) -> list[SearchHit]:
@@ -119,7 +116,9 @@ class _SearchWords:
         """Return the condition that every word is in a field, or in the JSON of `sent`."""
         condition = Q()
         for word in self.words:
-            spellings = _spellings(word)
+            # A database may ignore the case of ASCII letters only.
+            others = () if word.isascii() else (word.lower(), word.upper(), word.capitalize())
+            spellings = sorted({word, *others})
             alternatives = [
                 Q(**{f"{name}__icontains": each}) for name in fields for each in spellings
             ]
@@ -153,13 +152,6 @@ class _SearchWords:
             ]
             end = match.end()
         return [piece for piece in [*found, HighlightedText(text[end:], False)] if piece.text]
-
-
-def _spellings(word: str) -> list[str]:
-    """Return a word in several cases: a database may ignore the case of ASCII letters only."""
-    if word.isascii():
-        return [word]
-    return sorted({word, word.lower(), word.upper(), word.capitalize()})
 
 
 def _excerpt(text: str, at: int) -> str:

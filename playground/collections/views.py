@@ -21,7 +21,7 @@ from django_htmx.http import reswap, retarget
 from playground.base.fields import int_param
 from playground.collections import files, ordering, trash
 from playground.collections.ordering import END, RelativePosition
-from playground.collections.outline import Outline, counted
+from playground.collections.outline import Outline, with_count
 from playground.collections.trash import Part, collection_of, kind, part_of
 from playground.models import Agent, Collection, Folder, SavedRequest
 from playground.models.rows import owner_of
@@ -107,7 +107,7 @@ def collections(request: HttpRequest) -> HttpResponse:
 def list_context(request: HttpRequest) -> dict[str, Any]:
     """Return the user's collections, without lessons, with the number of their requests."""
     owned = Collection.objects.owned_by(request.user)
-    found = counted(owned.filter(lesson__isnull=True))
+    found = with_count(owned.filter(lesson__isnull=True), "collection")
     removals = [
         (trash.label(part), part.deleted_at, trash.undo_url(part))
         for part in trash.recently_deleted(Collection.with_trashed.owned_by(request.user))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from django.utils.timezone import localtime
@@ -22,7 +22,6 @@ from playground.protocols.diff import (
     compare,
     compare_documents,
 )
-from playground.protocols.events import Event
 from playground.stored_runs import exchange_for, read_events
 from playground.ui.formatting import count_text, json_preview, milliseconds, size, value_text
 
@@ -116,10 +115,14 @@ def compare_runs(left: Run, right: Run, *, ordered: bool) -> dict[str, Any]:
     labels = distinguishing_labels(left, right) or (_sent_at(left), _sent_at(right))
     titles = f"Left, {labels[0]}", f"Right, {labels[1]}"
     order = OrderScope.EVERYWHERE if ordered else OrderScope.NOWHERE
+    notes: tuple[str, ...] = ()
+    if left.protocol != right.protocol:
+        notes = ("The runs use different protocols, so the requests have little in common.",)
+    requests = compare_documents(left.request, right.request, order)
     return {
         "titles": titles,
         "facts": list(facts_of(left, right)),
-        "request": _compare_requests(left, right, order, titles),
+        "request": ComparedPart.of(requests, titles, notes),
         "response": _compare_responses(left, right, order, titles),
     }
 
@@ -189,12 +192,8 @@ def headline_of(comparison: Comparison) -> str:
 
 def response_side(run: Run, limit: int | None = None) -> ResponseSide:
     """Return the response of a run for a comparison: its first `limit` events, read lazily."""
-    return ResponseSide(islice(_events(run), limit), run.outcome, version_of(run))
-
-
-def _events(run: Run) -> Iterator[Event]:
-    for _, events in read_events(run):
-        yield from events
+    events = chain.from_iterable(found for _, found in read_events(run))
+    return ResponseSide(islice(events, limit), run.outcome, version_of(run))
 
 
 def _sent_at(run: Run) -> str:
@@ -256,17 +255,7 @@ def _duration_delta(left: int | None, right: int | None) -> str:
     return f"{sign}{milliseconds(abs(right - left) / 1000)}"
 
 
-# --- requests and responses -------------------------------------------------------------------
-
-
-def _compare_requests(
-    left: Run, right: Run, order: OrderScope, titles: tuple[str, str]
-) -> ComparedPart:
-    comparison = compare_documents(left.request, right.request, order)
-    notes: tuple[str, ...] = ()
-    if left.protocol != right.protocol:
-        notes = ("The runs use different protocols, so the requests have little in common.",)
-    return ComparedPart.of(comparison, titles, notes)
+# --- responses --------------------------------------------------------------------------------
 
 
 def _compare_responses(

@@ -58,7 +58,9 @@ def read_har(text: str) -> tuple[str, list[FixtureProblem]]:
             skipped.setdefault(str(error), []).append(location)
             continue
         built.remark(location, *remarks)
-        built.add(REQUEST, {**fields, "name": _request_name(fields)}, {})
+        asked = registry.request_text(fields["protocol"], fields["document"]).strip()
+        title = short_name(asked or urlsplit(fields["address"]).path or "Request")
+        built.add(REQUEST, {**fields, "name": title}, {})
     for reason, locations in skipped.items():
         count = len(locations)
         subject = f"Skipped {count:,} entries." if count > 1 else "Skipped."
@@ -91,9 +93,7 @@ def _request_fields(entry: Any) -> tuple[dict[str, Any], list[str]]:
     data = request.get("postData")
     body, media_type = _body(data) if isinstance(data, Mapping) else (None, "")
     headers = list(_header_pairs(request.get("headers")))
-    if media_type and not any(name.lower() == "content-type" for name, _ in headers):
-        headers.append(("Content-Type", media_type))
-    fields, remarks = saved_request_fields(method.upper(), url, headers, body, {})
+    fields, remarks = saved_request_fields(method.upper(), url, headers, body, media_type)
     # A version that the body does not name, in an archive that the playground exported.
     own = entry.get("_nlweb")
     version = own.get("version") if isinstance(own, Mapping) else None
@@ -124,11 +124,6 @@ def _body(data: Mapping[str, Any]) -> tuple[str | None, str]:
             raise UnsupportedRequestError("The body is not text.") from None
     body = text if isinstance(text, str) and text else None
     return body, media_type if isinstance(media_type, str) else ""
-
-
-def _request_name(fields: Mapping[str, Any]) -> str:
-    text = registry.request_text(fields["protocol"], fields["document"]).strip()
-    return short_name(text or urlsplit(fields["address"]).path or "Request")
 
 
 _NO_SIZE = -1

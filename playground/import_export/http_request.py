@@ -137,12 +137,19 @@ def _converted(method: str, url: str, headers: Headers, body: str | None) -> Imp
 
 
 def saved_request_fields(
-    method: str, url: str, headers: Headers, body: str | None, auth: Mapping[str, str]
+    method: str,
+    url: str,
+    headers: Headers,
+    body: str | None,
+    media_type: str,
+    auth: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, Any], list[str]]:
     """Return an HTTP request as the fields of a saved request, and remarks for the user.
 
-    Raise `UnsupportedRequestError`, also for values that a saved request cannot have.
+    `media_type` is that of the body where no header names it. Raise `UnsupportedRequestError`, also
+    for values that a saved request cannot have.
     """
+    headers = [*headers, ("Content-Type", media_type)]  # The first one counts.
     fields = asdict(from_http_request(method, url, headers, body, auth))
     del fields["refusals"]
     remarks = fields.pop("remarks")

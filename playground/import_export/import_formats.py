@@ -35,12 +35,12 @@ class ImportFormat:
     variables: Callable[[str], Sequence[ImportedVariable]] = lambda _: ()
 
 
-def _is_list(text: str) -> bool:
-    return text.lstrip("\ufeff \t\r\n").startswith("[")
-
-
 IMPORT_FORMATS: list[ImportFormat] = [
-    ImportFormat("Playground collection", _is_list, lambda text: (text, ())),
+    ImportFormat(
+        "Playground collection",
+        lambda text: text.lstrip("\ufeff \t\r\n").startswith("["),
+        lambda text: (text, ()),
+    ),
     ImportFormat(har_import.LABEL, har_import.is_har, har_import.read_har),
     ImportFormat(
         postman_import.LABEL,

@@ -124,11 +124,14 @@ class _CollectionReader:
         self._built.check()
         own = self._own if isinstance(self._own, dict) else {}
         name, slug = _name(self._info.get("name"), "Collection"), own.get("slug")
+        lesson = own.get("lesson")
+        if lesson is not None and not any(lesson_problems(lesson)):
+            lesson = with_requests(lesson, self._built.requests)  # Some were deleted since.
         collection = {
             "name": name,
             "slug": slug if isinstance(slug, str) and slug else collection_slug(name),
             "description": self._collection_description(),
-            "lesson": self._lesson(own.get("lesson")),
+            "lesson": lesson,
         }
         if self._scripts:
             subject = (
@@ -194,13 +197,9 @@ class _CollectionReader:
         body, kind = _body(request.get("body"))
         method = request.get("method")
         method = method.upper() if isinstance(method, str) else "GET"
-        is_typed = not body or _has(request_headers, "content-type")
-        typed = [] if is_typed else [("Content-Type", kind)]
         url = _address(request.get("url"))
         auth, auth_remark = _auth(request.get("auth") or inherited)
-        converted, remarks = saved_request_fields(
-            method, url, [*request_headers, *typed], body, auth
-        )
+        converted, remarks = saved_request_fields(method, url, request_headers, body, kind, auth)
         self._built.remark(at, *remarks, *filter(None, [auth_remark]))
         examples = item.get("response")
         if isinstance(examples, list) and examples:
@@ -216,11 +215,6 @@ class _CollectionReader:
         found = list(_scripts(owner))
         self._scripts += len(found)
         return found
-
-    def _lesson(self, found: Any) -> Any:
-        """Return the lesson of an own export, without requests that were deleted since."""
-        is_valid = found is not None and not any(lesson_problems(found))
-        return with_requests(found, self._built.requests) if is_valid else found
 
     def _collection_description(self) -> str:
         description = _text(self._info.get("description"))
@@ -266,10 +260,6 @@ def _variable_note(variable: ImportedVariable) -> str:
     return f"- `{name[:80]}`: {remark}"
 
 
-def _has(headers: Sequence[tuple[str, str]], lower_name: str) -> bool:
-    return any(name.lower() == lower_name for name, _ in headers)
-
-
 def _name(value: Any, fallback: str) -> str:
     return short_name(value if isinstance(value, str) and value.strip() else fallback)
 
@@ -280,18 +270,12 @@ def _extension_fields(item: Item) -> dict[str, Any]:
     if not isinstance(own, dict):
         return {}
     known = {name: value for name, value in own.items() if name in FIELDS[REQUEST]}
-    texts = {name: own.get(name) for name in AS_TEXT}
+    if not all(isinstance(own.get(name), str) for name in AS_TEXT):
+        return {}
     try:
-        return known | {name: _decode_text(text) for name, text in texts.items()}
+        return known | {name: parse_json_value(own[name], _MAX_DEPTH) for name in AS_TEXT}
     except forms.ValidationError:
         return {}  # The member was edited.
-
-
-def _decode_text(text: Any) -> Any:
-    """Return the JSON value of a text. Raise `ValidationError` if it is not one."""
-    if not isinstance(text, str):
-        raise forms.ValidationError("Must be a string.")
-    return parse_json_value(text, _MAX_DEPTH)
 
 
 def _unchanged_fields(item: Item, extension: Mapping[str, Any]) -> dict[str, Any]:
@@ -546,12 +530,11 @@ def build_item(fields: Fields) -> dict[str, Any]:
 
 def build_request(fields: Fields) -> dict[str, Any]:
     address = fields["address"] or f"{{{{{fields['agent'] or 'agent'}}}}}"
-    known = [version.name for version in registry.versions(fields["protocol"])]
     target = Target(
         address,
         fields["protocol"],
         fields["binding"],
-        fields["version"] if fields["version"] in known else known[-1],
+        registry.known_version(fields["protocol"], fields["version"]),
         headers=tuple((name, value) for name, value in fields["headers"]),
     )
     call = registry.preview(target, fields["document"]) or HttpCall("POST", address)

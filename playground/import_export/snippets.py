@@ -12,7 +12,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.protocols import json_decoder
@@ -88,11 +88,8 @@ class SnippetCall:
     @property
     def variables(self) -> list[str]:
         """Return the names of all variables, in the order of the call."""
-        texts = [
-            self.url,
-            *(text for _, text in self.headers),
-            split_secrets(_decode(self.body) or ""),
-        ]
+        headers = (text for _, text in self.headers)
+        texts = [self.url, *headers, split_secrets(self.text or "")]
         found = (each for text in texts for each in text if isinstance(each, SecretPlaceholder))
         return list(dict.fromkeys(secret.variable for secret in found))
 
@@ -133,11 +130,11 @@ def snippet_call(
         # Here even short ones are masked, as nothing else can be masked by mistake.
         return start + redacted(_mask_secrets(value.removeprefix(start), secrets))
 
-    headers = [(name, header(name, value)) for name, value in call.headers]
+    headers = tuple((name, header(name, value)) for name, value in call.headers)
     body = redactor.data(call.body)
     if (text := _decode(body)) is not None:
         body = _mark_placeholders(text, names).encode()
-    return _build_call(call.method, redacted(call.url), headers, body, call.streaming)
+    return _build_call(replace(call, url=redacted(call.url), headers=headers, body=body))
 
 
 def snippet_body(document: Any, secrets: Sequence[str], names: Sequence[str]) -> Any:
@@ -148,8 +145,7 @@ def snippet_body(document: Any, secrets: Sequence[str], names: Sequence[str]) ->
 
 def snippet_call_from_frame(data: bytes, url: str) -> SnippetCall:
     """Return a call that was made, from the data of its CALL frame and the run's `url`."""
-    call = stored_call(data, url)
-    return _build_call(call.method, call.url, call.headers, call.body, call.streaming)
+    return _build_call(stored_call(data, url))
 
 
 def stored_call(data: bytes, url: str) -> HttpCall:
@@ -183,13 +179,6 @@ def split_secrets(text: str, variable: str = _UNNAMED) -> Text:
     return tuple(parts)
 
 
-def with_placeholders(text: Text) -> str:
-    """Return a text with `{{NAME}}` for secrets, for formats without variables."""
-    return "".join(
-        f"{{{{{part.variable}}}}}" if isinstance(part, SecretPlaceholder) else part for part in text
-    )
-
-
 def _mark_placeholders(text: str, names: Sequence[str]) -> str:
     return PLACEHOLDER.sub(
         lambda found: (
@@ -205,21 +194,15 @@ def _variable(name: str) -> str:
     return found if found and not found[0].isdigit() else _UNNAMED
 
 
-def _build_call(
-    method: str, url: str, headers: Sequence[tuple[str, str]], body: bytes, streaming: bool
-) -> SnippetCall:
-    sent = [
-        (name, value) for name, value in headers if name and name.lower() not in _CLIENT_HEADERS
-    ]
-    # A stored call may come from an imported file: curl reads a file for a name with this prefix.
-    sent = [(name, value) for name, value in sent if not name.startswith("@")]
-    return SnippetCall(
-        method,
-        split_secrets(url),
-        tuple((name, _secret_header(name, value)) for name, value in sent),
-        body,
-        streaming,
+def _build_call(call: HttpCall) -> SnippetCall:
+    headers = tuple(
+        (name, _secret_header(name, value))
+        for name, value in call.headers
+        # A stored call may come from an imported file: curl reads a file for a name with "@".
+        if name and name.lower() not in _CLIENT_HEADERS and not name.startswith("@")
     )
+    url = split_secrets(call.url)
+    return SnippetCall(call.method, url, headers, call.body, call.streaming)
 
 
 def _secret_header(name: str, value: str) -> Text:
@@ -355,7 +338,10 @@ def to_curl(call: SnippetCall) -> str:
         words.append(f"-X {_shell_word((call.method,))}")
     # Not bare: a URL that begins with a hyphen, as that of a variable may, would be an option.
     parts = [" ".join([*words, "--url", _shell_word(call.url)])]
-    parts += [f"-H {_shell_word(_curl_header(name, value))}" for name, value in call.headers]
+    for name, value in call.headers:
+        # A name with a semicolon makes curl send a header without a value.
+        header = (f"{name}: ", *value) if value else (f"{name};",)
+        parts.append(f"-H {_shell_word(header)}")
     piped = ""
     if call.body and b"\0" in call.body:
         # No argument of a command can contain that byte.
@@ -363,19 +349,9 @@ def to_curl(call: SnippetCall) -> str:
         piped = f"printf '{octets}' | "
         parts.append("--data-binary @-")
     elif call.body:
-        parts.append(f"--data-raw {_curl_data(call)}")
+        data = _shell_word(split_secrets(call.text)) if call.text else _ansi_quoted(call.body)
+        parts.append(f"--data-raw {data}")
     return piped + " \\\n  ".join(parts) + "\n"
-
-
-def _curl_header(name: str, value: Text) -> Text:
-    # A name with a semicolon makes curl send a header without a value.
-    return (f"{name}: ", *value) if value else (f"{name};",)
-
-
-def _curl_data(call: SnippetCall) -> str:
-    if call.text is None:
-        return _ansi_quoted(call.body)
-    return _shell_word(split_secrets(call.text))
 
 
 def _shell_word(text: Text) -> str:
@@ -540,10 +516,11 @@ def to_jsonrpc(tool: str, arguments: Any) -> str:
     message = json.dumps(
         call_tool(1, tool, arguments, meta=stateless_meta()), ensure_ascii=False, indent=2
     )
-    return (
-        with_placeholders(split_secrets(message)).encode("utf-8", "backslashreplace").decode()
-        + "\n"
+    parts = (
+        part if isinstance(part, str) else f"{{{{{part.variable}}}}}"
+        for part in split_secrets(message)
     )
+    return "".join(parts).encode("utf-8", "backslashreplace").decode() + "\n"
 
 
 #: Headers that a server needs beside the message.

@@ -15,18 +15,14 @@ from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import push_url
 
 from playground.base.installation import command_line
 from playground.collections.fixture import Fixture, FixtureError, dump, fixture_of
 from playground.collections.fixture_parser import MAX_BYTES, decode_file
-from playground.collections.importer import (
-    ImportPlan,
-    import_fixture,
-    plan_import,
-)
+from playground.collections.importer import ImportPlan, import_fixture, plan_import
 from playground.collections.recordings import RecordingError, run_from_saved_response
 from playground.composer.views import prepare_form
 from playground.conversation.updates import response_context
@@ -45,14 +41,14 @@ from playground.import_export.snippets import (
     snippet_call_from_frame,
     to_jsonrpc,
 )
-from playground.models import Collection, Environment, LimitError, Run, SavedRequest, Variable
+from playground.models import Collection, Environment, LimitError, SavedRequest, Variable
 from playground.models.collections import RESERVED
 from playground.models.columns import free_slug
-from playground.models.rows import Owner, owner_of
+from playground.models.rows import owner_of
 from playground.protocols import raw, registry
-from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.frames import FrameKind
 from playground.transport import check_url
-from playground.ui.helpers import get_collection, get_run, is_htmx, make_download
+from playground.ui.helpers import get_collection, get_run, get_saved_request, is_htmx, make_download
 
 #: Maximum length of the compressed text in a form; Django accepts 8 MB in all.
 MAX_COMPRESSED = 7_500_000
@@ -135,9 +131,10 @@ def _create_environment(
     collection: Collection, variables: Sequence[ImportedVariable]
 ) -> Environment:
     """Create an environment with the variables of a collection; secrets without their values."""
-    created = Environment.objects.create(
-        owner=collection.owner, name=_free_name(collection.name, collection.owner)
-    )
+    taken = set(Environment.objects.filter(owner=collection.owner).values_list("name", flat=True))
+    numbered = (f"{collection.name[:70]} {number}" for number in count(2))
+    name = next(each for each in chain([collection.name[:80]], numbered) if each not in taken)
+    created = Environment.objects.create(owner=collection.owner, name=name)
     for name, value, is_secret in variables[:MAX_VARIABLES]:
         row = Variable(environment=created, name=name)
         if is_secret:
@@ -148,12 +145,6 @@ def _create_environment(
             row.kind, row.value = Variable.Kind.JSON, json.dumps(value, ensure_ascii=False)
         row.save()
     return created
-
-
-def _free_name(name: str, owner: Owner) -> str:
-    taken = set(Environment.objects.filter(owner=owner).values_list("name", flat=True))
-    names = chain([name[:80]], (f"{name[:70]} {number}" for number in count(2)))
-    return next(each for each in names if each not in taken)
 
 
 def _target_fixture(request: HttpRequest, fixture: Fixture) -> Fixture:
@@ -271,17 +262,14 @@ def code(request: HttpRequest) -> HttpResponse:
 def run_code(request: HttpRequest, pk: str) -> HttpResponse:
     """Show the last call of a run as code: the calls before it are only the handshake."""
     run = get_run(request, pk)
-    call = _last_call(run)
+    # Batches without calls are skipped.
+    frames = (frame for batch in run.batches(is_independent=False) for frame in batch.frames())
+    calls = (frame for frame in frames if frame.kind is FrameKind.CALL)
+    call = max(calls, key=lambda frame: frame.seq, default=None)
     if call is None:
         return render(request, "import_export/code.html", {"nothing": True})
     shown = snippet_call_from_frame(call.data, run.url)
     return _code(request, shown, run.protocol, snippet_body(run.request, (), run.secret_names))
-
-
-def _last_call(run: Run) -> Frame | None:
-    """Return the frame of the last call, None without one. Batches without calls are skipped."""
-    frames = (frame for batch in run.batches(is_independent=False) for frame in batch.frames())
-    return max((f for f in frames if f.kind is FrameKind.CALL), key=lambda f: f.seq, default=None)
 
 
 def _code(
@@ -307,14 +295,7 @@ def saved_response(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     GET redirects to that run once it exists, and before that to the saved request: following links
     creates no runs.
     """
-    owned = Collection.objects.owned_by(request.user)
-    found = get_object_or_404(
-        SavedRequest.objects.select_related("collection", "recorded_run").filter(
-            collection__in=owned
-        ),
-        collection__slug=slug,
-        slug=saved,
-    )
+    found = get_saved_request(request, slug, saved, "recorded_run")
     if request.method != "POST":
         return redirect(found.recorded_run or found)
     try:

@@ -21,7 +21,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from playground.base.fields import int_param
-from playground.collections.outline import counted, folder_page, requests_of
+from playground.collections.outline import folder_page, requests_of, with_count
 from playground.collections.search import search_collections
 from playground.lessons.pane import LessonOffer, lesson_offer
 from playground.models import Agent, Collection, Folder, SavedRequest
@@ -141,7 +141,7 @@ class Sidebar:
     def collections(self) -> list[TreeNode]:
         """The user's collections, expanded as the browser's cookie says."""
         found = Collection.objects.owned_by(self._user).filter(lesson__isnull=True)
-        nodes = [TreeNode(each, None, each.count) for each in counted(found)]
+        nodes = [TreeNode(each, None, each.count) for each in with_count(found, "collection")]
         return _expand(nodes, expanded_keys(self._cookie))
 
     @cached_property

@@ -73,10 +73,13 @@ def get_folder(request: HttpRequest, slug: str, folder: str) -> Folder:
     return found
 
 
-def get_saved_request(request: HttpRequest, slug: str, saved: str) -> SavedRequest:
-    """Return a saved request of a collection of the user. Raises `Http404`."""
+def get_saved_request(request: HttpRequest, slug: str, saved: str, *related: str) -> SavedRequest:
+    """Return a saved request of a collection of the user. Raises `Http404`.
+
+    `related` are the names of relations to read with it, beside its folder.
+    """
     collection = get_collection(request, slug)
-    requests = collection.requests.select_related("folder")
+    requests = collection.requests.select_related("folder", *related)
     found: SavedRequest = get_object_or_404(requests, slug=saved)
     found.collection = collection
     return found
