@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,9 +14,7 @@ from django.db.models import Model
 
 from playground.base.fields import parse_document
 from playground.base.installation import command_line
-from playground.engine import preparation
-from playground.engine.preparation import available_bindings
-from playground.engine.request import PreparedRequest, request_to
+from playground.engine.preparation import agent_for_url, available_bindings
 from playground.import_export.data_rows import AssignmentError, parse_assignment
 from playground.models import Agent, Collection, Environment
 from playground.protocols import registry
@@ -79,7 +76,7 @@ def agent_of(name: str) -> Agent:
     if "://" in name:
         if error := check_url(name):
             raise CommandError(error, returncode=USAGE)
-        return preparation.agent_for_url(name, Agent.Protocol.NLWEB, None)
+        return agent_for_url(name, Agent.Protocol.NLWEB, None)
     return _shared(Agent, "agent", name)
 
 
@@ -161,28 +158,3 @@ def variables_of(assignments: Sequence[str]) -> dict[str, Any]:
         return dict(map(parse_assignment, assignments))
     except AssignmentError:
         raise CommandError("--var expects NAME=VALUE", returncode=USAGE) from None
-
-
-def prepare_request(
-    template: preparation.RequestTemplate, scope: preparation.VariableScope
-) -> PreparedRequest:
-    """Return the prepared request of a template. Raise `CommandError` with all its errors."""
-    prepared = preparation.prepare(template, scope)
-    if prepared.errors:
-        errors = [f"{each.pointer or '/'}: {each.message}" for each in prepared.errors]
-        if prepared.can_send_anyway:
-            errors.append("To send it unchanged, add --anyway.")
-        raise CommandError("\n".join(errors), returncode=USAGE)
-    return prepared
-
-
-def request_over(
-    agent: Agent, document: dict[str, Any], *, version: str, binding: str | None
-) -> PreparedRequest:
-    """Return a prepared request to `agent` over a binding. Raise like `binding_of`."""
-    return request_to(
-        agent,
-        agent.with_own_ids(document, str(uuid.uuid4())),
-        version=version,
-        binding=binding_of(agent, binding),
-    )

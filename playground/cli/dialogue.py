@@ -18,7 +18,7 @@ from django.conf import settings
 
 from playground.base.limits import RunLimits
 from playground.cli.output import Printer
-from playground.cli.signals import on_stop
+from playground.cli.signals import on_stop_signal
 from playground.elicitation.form import ElicitationForm, build_form, read_answers, to_data
 from playground.elicitation.strategies import TemplateError
 from playground.engine import promise_polling, tasks
@@ -82,7 +82,7 @@ class Dialogue:
 
     async def run(self, parent: RunParent | None = None) -> None:
         """Send, answer and poll until nothing is left to do."""
-        on_stop(self.stop)
+        on_stop_signal(lambda _: self.stop())
         self.printer.stop = self.stop
         polls = self.options.poll_promises
         try:
@@ -154,7 +154,7 @@ class Dialogue:
         parent = RunParent(
             RunKind.CLIENT_RESPONSE, self.last, elicitation.seq, part, prepared_answers.values
         )
-        prepared = self.prepared.resuming(resume)
+        prepared = self.prepared.with_target(resume=resume)
         run = await sync_to_async(create_run)(prepared, None, parent)
         await tasks.send_here(run, prepared)
 
@@ -169,7 +169,7 @@ class Dialogue:
         parent = RunParent(RunKind.ANSWER, self.last, seq, part, prepared_answers.values)
         if elicitation.resume is not None:
             resume, _ = resume_of(elicitation, self.options.answers)
-            await self._send(self.prepared.resuming(resume), parent)
+            await self._send(self.prepared.with_target(resume=resume), parent)
             return True
         document = await self._document(prepared_answers)
         if document is not None:

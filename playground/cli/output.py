@@ -100,7 +100,8 @@ class Printer:
         self._error_printed = False
         self._has_followed = True
         if self._as_json:
-            self._print(run_line(run, message))
+            line = {"type": "run", "run": run.pk, "kind": run.kind, "request": run.request}
+            self._print(_json_line({**line, "message": message} if message else line))
         elif message:
             self._print(one_line(f"  !  {message}"))
         elif run.answers:
@@ -131,7 +132,10 @@ class Printer:
                 self._print(problem_line(run, self.last))
             self._print(end_line(run, self.results, self.events, findings))
             return
-        elapsed = f", {milliseconds(self._elapsed_ms(run))}" if run.ended_us else ""
+        elapsed_ms = (run.ended_us or 0) / 1000
+        if self._has_followed:
+            elapsed_ms = (time.monotonic() - self._started_at) * 1000
+        elapsed = f", {milliseconds(elapsed_ms)}" if run.ended_us else ""
         # The unit depends on the agent's protocol.
         messages, results = _count(self._messages, "message"), _count(self.results, "result")
         counted = messages if self._messages else results
@@ -150,12 +154,6 @@ class Printer:
                         f"{place}: {finding['message']}"
                     )
                 )
-
-    def _elapsed_ms(self, run: Run) -> float:
-        """Return the time of the last run, or of all runs if there were several."""
-        if self._has_followed:
-            return (time.monotonic() - self._started_at) * 1000
-        return (run.ended_us or 0) / 1000
 
     def _end_messages(self) -> None:
         """Print what never completed, except in JSON Lines, which have every event."""
@@ -471,12 +469,6 @@ def json_lines(
         yield _json_line({**head, **line})
     if frame.kind is FrameKind.ERROR:
         yield _json_line({**head, "type": "error", **Problem.from_bytes(frame.data).to_json()})
-
-
-def run_line(run: Run, message: str = "") -> str:
-    """Return the line before the events of every run after the first: an answer, a poll."""
-    line = {"type": "run", "run": run.pk, "kind": run.kind, "request": run.request}
-    return _json_line({**line, "message": message} if message else line)
 
 
 def end_line(

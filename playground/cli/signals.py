@@ -11,11 +11,6 @@ from collections.abc import Callable
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
-def on_stop(stop: Callable[[], object]) -> None:
-    """Call `stop` when the command receives a signal to stop: see `on_stop_signal`."""
-    on_stop_signal(lambda _: stop())
-
-
 def on_stop_signal(stop: Callable[[signal.Signals], object]) -> None:
     """Call `stop` with the signal that stops the command; the second one ends it at once.
 
@@ -26,9 +21,10 @@ def on_stop_signal(stop: Callable[[signal.Signals], object]) -> None:
     signals = [
         number
         for name in _NAMES
-        if (number := getattr(signal, name, None)) and _is_stop_signal(number)
+        if (number := getattr(signal, name, None))
+        # Under `nohup` the end of the terminal does not stop the command.
+        and (name != "SIGHUP" or signal.getsignal(number) is not signal.SIG_IGN)
     ]
-
     is_stopping = False
 
     def handle(received: signal.Signals) -> None:
@@ -51,8 +47,3 @@ def on_stop_signal(stop: Callable[[signal.Signals], object]) -> None:
             # Python calls this handler even while the loop is blocked. The loop still receives
             # the signal, through its wakeup file descriptor.
             signal.signal(number, restore_defaults)
-
-
-def _is_stop_signal(number: signal.Signals) -> bool:
-    """Return whether a signal stops the command: under `nohup` the terminal's end does not."""
-    return number.name != "SIGHUP" or signal.getsignal(number) is not signal.SIG_IGN

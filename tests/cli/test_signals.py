@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from playground.cli.signals import on_stop
+from playground.cli.signals import on_stop_signal
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -28,7 +28,7 @@ def _as_before() -> Iterator[None]:
 async def test_the_first_one_stops_and_the_second_one_ends(how: signal.Signals) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     stopped = asyncio.Event()
-    on_stop(stopped.set)
+    on_stop_signal(lambda _: stopped.set())
     assert signal.getsignal(how) is not signal.SIG_DFL
     os.kill(os.getpid(), how)
     await asyncio.wait_for(stopped.wait(), 10)
@@ -38,7 +38,7 @@ async def test_the_first_one_stops_and_the_second_one_ends(how: signal.Signals) 
 async def test_who_asked_to_outlive_the_terminal_does() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     stopped = asyncio.Event()
-    on_stop(stopped.set)
+    on_stop_signal(lambda _: stopped.set())
     os.kill(os.getpid(), signal.SIGHUP)
     os.kill(os.getpid(), signal.SIGTERM)
     await asyncio.wait_for(stopped.wait(), 10)
@@ -48,10 +48,10 @@ async def test_who_asked_to_outlive_the_terminal_does() -> None:
 #: A command whose event loop is blocked, first by Python and then by C, once it is told to go on.
 BLOCKED = """
 import asyncio, signal, sys, time
-from playground.cli.signals import on_stop
+from playground.cli.signals import on_stop_signal
 
 async def main():
-    on_stop(lambda: None)
+    on_stop_signal(lambda _: None)
     print("blocked", flush=True)
     last = time.monotonic() + 20
     while signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL and time.monotonic() < last:
@@ -65,10 +65,10 @@ asyncio.run(main())
 #: A command that gets two signals while it cannot handle any.
 TWO_AT_ONCE = """
 import asyncio, os, signal
-from playground.cli.signals import on_stop
+from playground.cli.signals import on_stop_signal
 
 async def main():
-    on_stop(lambda: None)
+    on_stop_signal(lambda _: None)
     both = {signal.SIGINT, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, both)
     for number in both:

@@ -13,7 +13,6 @@ from typing import Any
 from django.core.management import CommandParser
 
 from playground.agents import doctor
-from playground.agents.doctor import text_of
 from playground.cli.arguments import add_options, agent_of
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import one_line
@@ -49,7 +48,7 @@ class Command(DatabaseCommand):
             # ASCII, so that it contains no control characters of a terminal.
             self.stdout.write(printable_json(json.dumps(report, indent=2)))
         else:
-            for line in text_of(report).splitlines():
+            for line in doctor.text_of(report).splitlines():
                 self.stdout.write(one_line(line))
         sys.exit(any(step["status"] == "failed" for step in report["steps"]))
 

@@ -41,7 +41,7 @@ from playground.cli.output import (
     print_line,
     write,
 )
-from playground.cli.signals import on_stop
+from playground.cli.signals import on_stop_signal
 from playground.collection_runs.page import report_of, result_of
 from playground.collection_runs.reports import FORMATS, step_lines, summary_lines
 from playground.collection_runs.results import CollectionRunReport, StepResult, VerdictCounts
@@ -168,7 +168,7 @@ def _drive(run: CollectionRun, plan: CollectionRunPlan, printer: StepPrinter) ->
 
 
 async def _await_end(run: CollectionRun, plan: CollectionRunPlan, printer: StepPrinter) -> None:
-    on_stop(lambda: runner.stop(run))
+    on_stop_signal(lambda _: runner.stop(run))
     try:
         await runner.start(run, plan, printer, printer.wait)
     finally:
@@ -259,7 +259,9 @@ def _reporters(values: list[str]) -> Reporters:
         name, _, file = each.partition("=")
         if name not in FORMATS:
             raise CommandError(f"--reporter must be one of {', '.join(FORMATS)}", returncode=USAGE)
-        if file and not _is_writable(Path(file)):
+        path = Path(file)  # Before the run, and not after it.
+        is_writable = os.access(path if path.exists() else path.parent, os.W_OK)
+        if file and (path.is_dir() or not is_writable):
             raise CommandError(f"{file}: not writable", returncode=USAGE)
         found.append((name, file))
     printed = [name for name, file in found if not file]
@@ -271,31 +273,22 @@ def _reporters(values: list[str]) -> Reporters:
     return found if printed else [("text", ""), *found]
 
 
-def _is_writable(file: Path) -> bool:
-    """Return whether a file can be written, before the run and not after it."""
-    return os.access(file if file.exists() else file.parent, os.W_OK) and not file.is_dir()
-
-
 def _write(report: CollectionRunReport, reporters: Reporters) -> list[str]:
     """Write all reports; return the errors of those that failed, as sentences."""
     errors = []
     for name, file in reporters:
+        render, _, _ = FORMATS[name]
         try:
-            _write_one(report, name, file)
+            if file:
+                Path(file).write_text(render(report), "utf-8", "replace")
+            elif name == "text":  # The steps were printed already.
+                for line in summary_lines(report):
+                    print_line(line)
+            else:
+                write(render(report))
         except OSError as error:
             errors.append(f"{file or 'standard output'}: {error.strerror}")
     return errors
-
-
-def _write_one(report: CollectionRunReport, name: str, file: str) -> None:
-    render, _, _ = FORMATS[name]
-    if file:
-        Path(file).write_text(render(report), "utf-8", "replace")
-    elif name == "text":  # The steps were printed already.
-        for line in summary_lines(report):
-            print_line(line)
-    else:
-        write(render(report))
 
 
 def _exit_code(report: CollectionRunReport) -> int:

@@ -31,7 +31,6 @@ from playground.cli.arguments import (
     bytes_from,
     document_from,
     environment_of,
-    prepare_request,
     variables_of,
 )
 from playground.cli.database_command import DatabaseCommand
@@ -138,8 +137,10 @@ class Command(DatabaseCommand):
         prepared = _prepare(options, parent)
         as_json = options["output"] == "jsonl"
         configure_stream(sys.stdout, as_json)
+        source = options["answers"]
+        answers = None if source is None else document_from(source)
         send_options = SendOptions(
-            options["follow"], _answers(options), options["reply"] or "", options["timeout"]
+            options["follow"], answers, options["reply"] or "", options["timeout"]
         )
         dialogue = Dialogue(prepared, Printer(as_json), send_options)
         if parent is not None and options["request"] is None:
@@ -170,11 +171,6 @@ def _turn(name: str | None) -> Run | None:
     return turn_of(run)
 
 
-def _answers(options: dict[str, Any]) -> dict[str, Any] | None:
-    source = options["answers"]
-    return None if source is None else document_from(source)
-
-
 def _prepare(options: dict[str, Any], parent: Run | None) -> PreparedRequest:
     agent = agent_of(options["agent"])
     version = _set_protocol(agent, options, parent)
@@ -202,7 +198,13 @@ def _prepare(options: dict[str, Any], parent: Run | None) -> PreparedRequest:
     scope = preparation.VariableScope(
         environment_of(environment or None), variables_of(options["var"])
     )
-    return prepare_request(template, scope)
+    prepared = preparation.prepare(template, scope)
+    if prepared.errors:
+        errors = [f"{each.pointer or '/'}: {each.message}" for each in prepared.errors]
+        if prepared.can_send_anyway:
+            errors.append("To send it unchanged, add --anyway.")
+        raise CommandError("\n".join(errors), returncode=USAGE)
+    return prepared
 
 
 def _set_protocol(agent: Agent, options: dict[str, Any], parent: Run | None) -> str:

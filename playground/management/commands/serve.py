@@ -113,14 +113,11 @@ def _start_background_tasks(address: str, stop: Callable[[], None]) -> None:
     """
     process.start_background_tasks()
     on_stop_signal(lambda number: start_task(stop_gracefully(number, stop)))
-    if address and _has_graphical_browser():
-        start_task(asyncio.to_thread(webbrowser.open, f"{address}/"))
-
-
-def _has_graphical_browser() -> bool:
-    """Return whether a browser would open a window; one of the terminal would hide the log."""
     names = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
-    return sys.platform in {"win32", "darwin"} or any(map(os.environ.get, names))
+    # A browser of the terminal, without a window, would hide the log.
+    has_windows = sys.platform in {"win32", "darwin"} or any(map(os.environ.get, names))
+    if address and has_windows:
+        start_task(asyncio.to_thread(webbrowser.open, f"{address}/"))
 
 
 def _port_to_use(host: str, port: int) -> int:
@@ -134,7 +131,11 @@ def _port_to_use(host: str, port: int) -> int:
         try:
             probe.bind((host, port))
         except (OSError, OverflowError) as error:
-            raise CommandError(_port_error(host, port, error)) from error
+            reason = getattr(error, "strerror", error)
+            message = f"Cannot listen on {host}, port {port} ({reason})."
+            if getattr(error, "errno", None) == errno.EADDRINUSE:
+                message += f" Use another port: {installation.start_command(port + 1)}"
+            raise CommandError(message) from error
         found: int = probe.getsockname()[1]
         return found
 
@@ -149,10 +150,3 @@ def _is_listening(origin: str) -> bool:
             return True
     except OSError:
         return False
-
-
-def _port_error(host: str, port: int, error: Exception) -> str:
-    message = f"Cannot listen on {host}, port {port} ({getattr(error, 'strerror', error)})."
-    if getattr(error, "errno", None) == errno.EADDRINUSE:
-        message += f" Use another port: {installation.start_command(port + 1)}"
-    return message

@@ -12,22 +12,23 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
+from uuid import uuid4
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.management import CommandError, CommandParser
 
 from playground.base.limits import RunLimits
-from playground.cli.arguments import USAGE, add_options, agent_of, document_from, request_over
+from playground.cli.arguments import USAGE, add_options, agent_of, binding_of, document_from
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import configure_stream, one_line
-from playground.cli.signals import on_stop
+from playground.cli.signals import on_stop_signal
 from playground.compare.comparison import headline_of, not_comparable_reasons
 from playground.compare.twins import comparison_of, convert_to_version, twin_sides
 from playground.conversation.status import target_label
 from playground.engine import tasks
 from playground.engine.mcp_sessions import end_sessions_of
-from playground.engine.request import PreparedRequest
+from playground.engine.request import PreparedRequest, request_to
 from playground.engine.runs import create_run
 from playground.models import Agent, Run, Twin
 from playground.protocols import registry
@@ -95,9 +96,16 @@ def _requests(options: dict[str, Any]) -> RequestPair:
         document = registry.new_request(left.protocol, left_version, options["text"] or "")
     other = convert_to_version(document, left_version, right_version)
     return (
-        request_over(left, document, version=left_version, binding=bindings[0]),
-        request_over(right, other, version=right_version, binding=bindings[1]),
+        _request(left, document, left_version, bindings[0]),
+        _request(right, other, right_version, bindings[1]),
     )
+
+
+def _request(
+    agent: Agent, document: dict[str, Any], version: str, binding: str | None
+) -> PreparedRequest:
+    document = agent.with_own_ids(document, str(uuid4()))
+    return request_to(agent, document, version=version, binding=binding_of(agent, binding))
 
 
 def _pair(values: list[str], name: str) -> tuple[str | None, str | None]:
@@ -117,7 +125,7 @@ def _version(agent: Agent, wanted: str | None) -> str:
 
 async def _send(pair: RequestPair, total_timeout: float | None) -> Twin:
     """Send both requests at the same time; `total_timeout` is the seconds for each run."""
-    on_stop(tasks.stop_all)
+    on_stop_signal(lambda _: tasks.stop_all())
     limits: RunLimits = settings.RUN_LIMITS
     limits = replace(limits, total_timeout=total_timeout) if total_timeout else limits
     twin = await sync_to_async(_record)(pair)
